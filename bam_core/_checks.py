@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that constructors of physical quantities share."""
+
+from __future__ import annotations
+
+import math
+
+from bam_core.errors import BamError
+
+
+def require_not_negative(owner: str, **quantities: float) -> None:
+    """Raise BamError unless every quantity is a finite number that is zero or more."""
+    for name, value in quantities.items():
+        if not _is_finite(value) or value < 0.0:
+            raise BamError(f"{owner} {name}: is {value!r} (expected a finite number >= 0); correct it")
+
+
+def require_positive(owner: str, **quantities: float) -> None:
+    """Raise BamError unless every quantity is a finite number above zero."""
+    for name, value in quantities.items():
+        if not _is_finite(value) or value <= 0.0:
+            raise BamError(f"{owner} {name}: is {value!r} (expected a finite number > 0); correct it")
+
+
+def _is_finite(value: object) -> bool:
+    try:
+        return math.isfinite(value)  # type: ignore[arg-type]
+    except (TypeError, OverflowError):
+        return False

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pendulum bench: a load at the end of a uniform arm on the servo's output shaft."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bam_core._checks import require_not_negative
+
+GRAVITY = 9.80665
+"""Standard gravity, m/s²."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendulumBench:
+    """Geometry of a pendulum; θ = 0 is the arm hanging straight down, counter-clockwise positive.
+
+    Attributes:
+        mass: of the load, m, kg.
+        arm_mass: of the uniform arm, m_arm, kg.
+        length: from the axis to the load, l, m.
+
+    Raises:
+        BamError: a value is negative or not finite.
+    """
+
+    mass: float
+    length: float
+    arm_mass: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_not_negative("bench", mass=self.mass, arm_mass=self.arm_mass, length=self.length)
+
+    @property
+    def inertia(self) -> float:
+        """Inertia of load and arm about the axis, m·l² + m_arm·l²/3, kg·m², without the motor's own."""
+        return (self.mass + self.arm_mass / 3.0) * self.length**2
+
+    @property
+    def gravity_torque(self) -> float:
+        """Gravity torque with the arm level, (m + m_arm/2)·g·l, N·m."""
+        return (self.mass + self.arm_mass / 2.0) * GRAVITY * self.length
+
+    def external_torque(self, position: ArrayLike) -> NDArray[np.float64]:
+        """Return τ_e(θ) = -(m + m_arm/2)·g·l·sin θ in N·m for a position in rad (BAM eq. 1)."""
+        return np.asarray(-self.gravity_torque * np.sin(position))
