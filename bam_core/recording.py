@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One validated run on the bench: what every reader returns and everything else consumes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError
+from bam_core.pendulum import PendulumBench
+
+MIN_SAMPLES = 20
+"""Fewer samples than this cannot tell a moving arm from a resting one."""
+
+# What a bench can produce. Values beyond are another unit, not another servo.
+_PLAUSIBLE = {
+    "position": (4 * np.pi, "rad", "degrees or encoder counts"),
+    "goal_position": (4 * np.pi, "rad", "degrees or encoder counts"),
+    "velocity": (100.0, "rad/s", "rpm or degrees per second"),
+    "voltage": (100.0, "V", "tenths of a volt or millivolts"),
+    "temperature": (200.0, "°C", "tenths of a degree or kelvin"),
+    "duty": (1.0, "-1..1", "percent or register counts"),
+}
+_ALWAYS_FINITE = ("time", "position", "goal_position")
+_LONGEST_PERIOD = 0.2  # s; the arm swings at ~2 Hz, slower sampling does not show it
+
+
+class RecordingError(BamError):
+    """A recording that cannot be used; the message names the file, the field and the sample."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recording:
+    """One run: a servo follows a script while it carries a known pendulum.
+
+    Arrays have one entry per sample and are read-only. A quantity that was not measured is NaN (for all or for
+    some samples); time, position, goal and torque state are always there.
+
+    Raises:
+        RecordingError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing, position or goal
+            not finite, a value that betrays another unit, or a header field out of range.
+    """
+
+    name: str
+    """Unique within one load, e.g. the file's stem."""
+    source: Path
+    """File or bag directory it was read from."""
+    sha256: str
+    """Digest of the source's bytes (of the ``.mcap`` data for a bag)."""
+    servo: str
+    """Servo model as named when recording, such as "mx106"."""
+    bench: PendulumBench
+    """Load, arm and length of this run."""
+    kp: float
+    """Position gain, firmware units, > 0."""
+    supply_voltage: float
+    """Nominal supply [V], > 0."""
+    script: str
+    """Trajectory script, such as "sin_sin"."""
+    time: NDArray[np.float64]
+    """(n,) s since the run's first command, >= 0, strictly increasing."""
+    position: NDArray[np.float64]
+    """(n,) rad, θ = 0 hanging straight down, counter-clockwise positive."""
+    velocity: NDArray[np.float64]
+    """(n,) rad/s as the servo reported it."""
+    goal_position: NDArray[np.float64]
+    """(n,) rad, goal in force at the sample."""
+    torque_enabled: NDArray[np.bool_]
+    """(n,) false: H-bridge released."""
+    voltage: NDArray[np.float64]
+    """(n,) V, measured supply."""
+    temperature: NDArray[np.float64]
+    """(n,) °C."""
+    duty: NDArray[np.float64]
+    """(n,) -1..1, PWM duty that the servo applied."""
+
+    def __post_init__(self) -> None:
+        self._freeze_arrays()
+        self._check_header()
+        self._check_lengths()
+        self._check_time()
+        for name, (limit, unit, other) in _PLAUSIBLE.items():
+            self._check_values(name, limit, unit, other)
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last sample [s]."""
+        return float(self.time[-1] - self.time[0])
+
+    @property
+    def dt(self) -> float:
+        """Median sampling period [s]."""
+        return float(np.median(np.diff(self.time)))
+
+    def __len__(self) -> int:
+        """Count of samples."""
+        return len(self.time)
+
+    def _freeze_arrays(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray):
+                kind = np.bool_ if item.name == "torque_enabled" else np.float64
+                array = np.array(value, dtype=kind)
+                array.flags.writeable = False
+                object.__setattr__(self, item.name, array)
+
+    def _fail(self, what: str) -> RecordingError:
+        return RecordingError(f"{self.source}: {what}")
+
+    def _check_header(self) -> None:
+        for name, limit, unit in (("kp", 65535.0, "firmware units"), ("supply_voltage", 100.0, "V")):
+            value = getattr(self, name)
+            if not 0 < value <= limit:
+                raise self._fail(
+                    f"{name} is {value:g} (expected 0 < {name} <= {limit:g}, {unit}); "
+                    f"write the value that was in force when recording"
+                )
+
+    def _check_lengths(self) -> None:
+        n = len(self.time)
+        if n < MIN_SAMPLES:
+            raise self._fail(
+                f"only {n} samples (expected at least {MIN_SAMPLES}); record the run again or leave it out"
+            )
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray) and value.shape != (n,):
+                raise self._fail(
+                    f"{item.name} has shape {value.shape} where time has ({n},) (expected one value per sample); "
+                    f"the file is damaged, record the run again"
+                )
+
+    def _check_time(self) -> None:
+        bad = _first(~np.isfinite(self.time))
+        if bad is not None:
+            raise self._fail(
+                f"entry {bad}, time: is {self.time[bad]} (expected seconds); repair or remove the entry"
+            )
+        if self.time[0] < 0:
+            raise self._fail(
+                f"entry 0, time: {self.time[0]:g} s (expected >= 0, seconds since the first command); "
+                f"subtract the time of the first command"
+            )
+        bad = _first(np.diff(self.time) <= 0)
+        if bad is not None:
+            before, here = self.time[bad], self.time[bad + 1]
+            what = f"repeats {here:g} s" if before == here else f"goes back from {before:g} s to {here:g} s"
+            raise self._fail(
+                f"entry {bad + 1}, time: {what} (expected strictly increasing seconds); "
+                f"remove the entry or record the run again"
+            )
+        if self.dt > _LONGEST_PERIOD:
+            raise self._fail(
+                f"time: samples are {self.dt:g} s apart (expected at most {_LONGEST_PERIOD:g} s); "
+                f"give seconds, not milliseconds, or record faster"
+            )
+
+    def _check_values(self, name: str, limit: float, unit: str, other: str) -> None:
+        values = getattr(self, name)
+        if name in _ALWAYS_FINITE:
+            bad = _first(~np.isfinite(values))
+            if bad is not None:
+                raise self._fail(
+                    f"entry {bad}, {name}: is {values[bad]} (expected a finite number, {unit}); "
+                    f"remove the entry or record the run again"
+                )
+        bad = _first(np.abs(values) > limit)
+        if bad is not None:
+            raise self._fail(
+                f"entry {bad}, {name}: {values[bad]:g} (expected {unit}, within ±{limit:.4g}); "
+                f"convert it, it looks like {other}"
+            )
+
+
+def _first(mask: NDArray[np.bool_]) -> int | None:
+    """Index of the first true entry, or None."""
+    hits = np.flatnonzero(mask)
+    return int(hits[0]) if hits.size else None
