@@ -189,7 +189,7 @@ class FrictionModel:
                 raise unknown_name(f"parameter of friction model {self.name}", name, self.parameters)
             for target in _TIED.get(name, (name,)):
                 coefficients[target] = value
-        return Friction(**coefficients, quadratic_rule=quadratic_rule)  # type: ignore[arg-type]
+        return Friction(**coefficients, quadratic_rule=quadratic_rule)
 
     def values(self, friction: Friction) -> dict[str, float]:
         """Return this model's own parameters of a law: the inverse of `friction`."""

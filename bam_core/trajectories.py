@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ def _lift_and_drop(time: Array) -> Array:
 def _smooth(time: Array, knots: tuple[tuple[float, float], ...]) -> Array:
     """Cubics between (time, position) knots with zero slope at every knot; constant outside them."""
     position = np.full(time.shape, knots[0][1])
-    for (start, low), (end, high) in zip(knots[:-1], knots[1:], strict=True):
+    for (start, low), (end, high) in itertools.pairwise(knots):
         s = np.clip((time - start) / (end - start), 0.0, 1.0)
         position = position + (high - low) * (3.0 - 2.0 * s) * s**2
     return position
