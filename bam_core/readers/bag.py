@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bags of our recorder: a rosbag2 directory or a bare ``.mcap`` file, whole or interrupted.
+
+Topics are found by type, so a namespace does not matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError
+from bam_core.pendulum import PendulumBench
+from bam_core.readers.discovery import data_files
+from bam_core.readers.mcap_messages import TypedMessage, read_messages
+from bam_core.recording import Recording, RecordingError
+
+log = logging.getLogger(__name__)
+
+RUN_TYPE = "bam_bench/msg/BenchRun"
+STATES_TYPE = "bam_bench/msg/ServoStates"
+COMMANDS_TYPE = "bam_bench/msg/ServoCommands"
+RUN_FORMAT = 1
+"""Newest ``BenchRun.format`` that is understood."""
+
+
+def read_bag(path: Path, name: str | None = None) -> Recording:
+    """Read one run.
+
+    Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is the
+    one that ``BenchRun`` names. A goal that the servo does not report is taken from the commands.
+
+    Args:
+        path: bag directory (``metadata.yaml`` is not needed) or ``.mcap`` file.
+        name: of the recording, by default the name of the directory or file.
+
+    Raises:
+        RecordingError: damaged, without a description of the run or states of its joint, or unusable values.
+    """
+    files = data_files(path)
+    contents = [read_messages(file, {RUN_TYPE, STATES_TYPE, COMMANDS_TYPE}) for file in files]
+    messages = [message for content in contents for message in content.messages]
+    run = _run(path, messages)
+    states = _states(path, messages, run.joint)
+    commands = [message.value for message in messages if message.type == COMMANDS_TYPE]
+
+    time = np.array([_since(state.header.stamp, run.start) for state in states])
+    planned = run.duration if run.duration > 0 else np.inf
+    inside = (time >= 0) & (time <= planned)
+    if not inside.any():
+        raise RecordingError(
+            f"{path}: no state of '{run.joint}' lies within the run (0 to {run.duration:g} s after its first "
+            f"command); record the run again"
+        )
+    index = [list(state.name).index(run.joint) for state in states]
+    time = time[inside]
+    if not all(content.complete for content in contents):
+        log.warning("%s: interrupted, %.1f s of %.1f s are there", path, time[-1], run.duration)
+
+    def column(field: str) -> NDArray[np.float64]:
+        values = [getattr(state, field)[i] for state, i in zip(states, index, strict=True)]
+        return np.asarray(values, dtype=np.float64)[inside]
+
+    try:
+        return Recording(
+            name=name or (path.stem if path.is_file() else path.name),
+            source=path,
+            sha256=_digest(files),
+            servo=run.servo,
+            bench=PendulumBench(mass=run.mass, arm_mass=run.arm_mass, length=run.length),
+            kp=run.kp,
+            supply_voltage=run.supply_voltage,
+            script=run.script,
+            time=time,
+            position=column("position"),
+            velocity=column("velocity"),
+            goal_position=_goals(column("goal_position"), time, commands, run),
+            torque_enabled=column("torque_enabled") > 0.5,
+            voltage=column("voltage"),
+            temperature=column("temperature"),
+            duty=column("duty"),
+        )
+    except RecordingError:
+        raise
+    except BamError as error:
+        raise RecordingError(f"{path}: {error}") from None
+
+
+def _run(path: Path, messages: Sequence[TypedMessage]) -> Any:
+    runs = [message.value for message in messages if message.type == RUN_TYPE]
+    if not runs:
+        raise RecordingError(
+            f"{path}: no {RUN_TYPE} in it (expected one that tells servo, load and gains); "
+            f"record with 'bam record' or the recorder node"
+        )
+    if len({_since(run.start, runs[0].start) for run in runs}) > 1:
+        raise RecordingError(f"{path}: holds several runs (expected one per bag); name its files one by one")
+    run = runs[-1]
+    if run.format > RUN_FORMAT:
+        raise RecordingError(
+            f"{path}: written in format {run.format} (this version reads up to {RUN_FORMAT}); update bam_bench"
+        )
+    return run
+
+
+def _states(path: Path, messages: Sequence[TypedMessage], joint: str) -> list[Any]:
+    every = [message for message in messages if message.type == STATES_TYPE]
+    chosen = [message for message in every if joint in message.value.name]
+    if not chosen:
+        seen = sorted({name for message in every for name in message.value.name})
+        raise RecordingError(
+            f"{path}: no states of joint '{joint}' ({STATES_TYPE} tells of: {', '.join(seen) or 'nothing'}); "
+            f"record the run again with the joint that the run names"
+        )
+    topics = sorted({message.topic for message in chosen})
+    if len(topics) > 1:
+        raise RecordingError(
+            f"{path}: joint '{joint}' is on several topics ({', '.join(topics)}); record only one of them"
+        )
+    return [message.value for message in chosen]
+
+
+def _goals(
+    goals: NDArray[np.float64], time: NDArray[np.float64], commands: Sequence[Any], run: Any
+) -> NDArray[np.float64]:
+    """Fill goals that the servo did not report with the last command before the sample."""
+    if np.isfinite(goals).all():
+        return goals
+    stamps, positions = [], []
+    for command in commands:
+        for name, position in zip(command.name, command.position, strict=False):
+            if name == run.joint and np.isfinite(position):
+                stamps.append(_since(command.header.stamp, run.start))
+                positions.append(position)
+    if not stamps:
+        return goals
+    latest = np.searchsorted(stamps, time, side="right") - 1
+    held = np.where(latest >= 0, np.asarray(positions)[latest], np.nan)
+    return np.where(np.isfinite(goals), goals, held)
+
+
+def _since(stamp: Any, start: Any) -> float:
+    """Seconds between two builtin_interfaces/Time, exact to the nanosecond."""
+    return float((stamp.sec - start.sec) * 10**9 + (int(stamp.nanosec) - int(start.nanosec))) * 1e-9
+
+
+def _digest(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
