@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One servo as a simulation needs it: firmware, motor, friction, and where the numbers come from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+
+from bam_core import _servo_yaml
+from bam_core.atomic_file import write_text
+from bam_core._checks import require_not_negative, require_positive
+from bam_core.errors import BamError, unknown_name
+from bam_core.firmware import PositionFirmware, find_firmware
+from bam_core.friction import FRICTION_UNITS, Friction, FrictionModel, friction_model
+from bam_core.motor import DcMotor
+
+INTEGRATORS = ("algorithm1", "semi_implicit")
+"""How a step updates the position: BAM Algorithm 1, or as in the program behind BAM's published parameters."""
+
+MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
+
+PARAMETER_UNITS: Mapping[str, str] = MappingProxyType(
+    {"torque_constant": "N·m/A", "resistance": "Ω", "armature": "kg·m²", **FRICTION_UNITS}
+)
+"""Unit of every parameter that a servo model can hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Where a servo's parameters come from. Every field may be empty.
+
+    Attributes:
+        source: who found them and how, in words.
+        software: name and version of the program that found them.
+        date: ISO 8601.
+        train_mae: mean absolute position error on the training recordings, rad.
+        validation_mae: the same on recordings that were held out, rad.
+        train_data: name of each training recording -> SHA-256 of its file.
+        validation_data: the same of those held out.
+    """
+
+    source: str = ""
+    software: str = ""
+    date: str = ""
+    train_mae: float | None = None
+    validation_mae: float | None = None
+    train_data: Mapping[str, str] = field(default_factory=dict)
+    validation_data: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServoModel:
+    """A servo; in the library as the starting point of an identification, elsewhere as its result.
+
+    Attributes:
+        name: lower case, as recordings name it, such as "mx106".
+        title: what is printed on it.
+        manufacturer: who makes it.
+        protocol: Dynamixel protocol of its firmware, 1 or 2; 0 for servos on another bus.
+        firmware: its position controller.
+        nominal_voltage: supply where nothing else is said, V.
+        motor: motor constants at the output shaft.
+        friction_model: "m1" to "m6": which coefficients of `friction` are in use.
+        friction: the friction law.
+        integrator: the one that the parameters were fitted with, see INTEGRATORS.
+        uncertainty: one standard deviation of parameters, by their name, in their unit.
+        search: (low, high) between which identification looks for a parameter, by its name, in its unit.
+        provenance: where the numbers come from.
+
+    Raises:
+        BamError: a name is unknown, a value out of range, or a coefficient is set that the friction model lacks.
+    """
+
+    name: str
+    title: str
+    manufacturer: str
+    protocol: int
+    firmware: PositionFirmware
+    nominal_voltage: float
+    motor: DcMotor
+    friction_model: str
+    friction: Friction
+    integrator: str = "algorithm1"
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
+    search: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        model = friction_model(self.friction_model)
+        for name, value in self.friction.coefficients().items():
+            if value != getattr(self._reduced(model), name):
+                raise BamError(
+                    f"servo '{self.name}', friction {name}: is {value:g} but {model.name} has no such term "
+                    f"(it has {', '.join(model.parameters)}); choose a larger friction_model or leave it out"
+                )
+        if self.integrator not in INTEGRATORS:
+            raise unknown_name("integrator", self.integrator, INTEGRATORS)
+        if self.protocol not in (0, 1, 2):
+            raise BamError(f"servo '{self.name}', protocol: is {self.protocol} (expected 1, 2 or 0); correct it")
+        require_positive(f"servo '{self.name}',", nominal_voltage=self.nominal_voltage)
+        require_not_negative(f"servo '{self.name}', uncertainty", **self.uncertainty)
+        for name in (*self.uncertainty, *self.search):
+            if name not in PARAMETER_UNITS:
+                raise unknown_name("parameter", name, PARAMETER_UNITS)
+        for name, (low, high) in self.search.items():
+            if not 0 <= low < high:
+                raise BamError(
+                    f"servo '{self.name}', search {name}: is [{low:g}, {high:g}] (expected 0 <= low < high); "
+                    f"correct it"
+                )
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Motor constants and the friction model's own parameters by name, units as in PARAMETER_UNITS."""
+        motor = {name: getattr(self.motor, name) for name in MOTOR_PARAMETERS}
+        return {**motor, **friction_model(self.friction_model).values(self.friction)}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the YAML file, whole or not at all.
+
+        Raises:
+            BamError: the file cannot be written.
+        """
+        write_text(path, self.to_yaml())
+
+    def to_yaml(self) -> str:
+        """Text of the YAML file: units in comments, parameters under the friction model's own names."""
+        parameters = self.parameters
+        origin = self.provenance
+        return _servo_yaml.dump(
+            {
+                "name": self.name,
+                "title": self.title,
+                "manufacturer": self.manufacturer,
+                "protocol": self.protocol,
+                "firmware": self.firmware.name,
+                "nominal_voltage": self.nominal_voltage,
+                "motor": {name: parameters.pop(name) for name in MOTOR_PARAMETERS},
+                "friction_model": self.friction_model,
+                "friction": {"quadratic_rule": self.friction.quadratic_rule, **parameters},
+                "integrator": self.integrator,
+                "uncertainty": dict(self.uncertainty),
+                "search": {name: list(bounds) for name, bounds in self.search.items()},
+                "provenance": {
+                    "source": origin.source,
+                    "software": origin.software,
+                    "date": origin.date,
+                    "train_mae": origin.train_mae,
+                    "validation_mae": origin.validation_mae,
+                    "train_data": dict(origin.train_data),
+                    "validation_data": dict(origin.validation_data),
+                },
+            },
+            PARAMETER_UNITS,
+        )
+
+    def _reduced(self, model: FrictionModel) -> Friction:
+        return model.friction(model.values(self.friction), quadratic_rule=self.friction.quadratic_rule)
+
+
+def servo_names() -> tuple[str, ...]:
+    """Names of the servos in the library, sorted."""
+    library = files("bam_core") / "servos"
+    return tuple(sorted(item.name[: -len(".yaml")] for item in library.iterdir() if item.name.endswith(".yaml")))
+
+
+def load_servo(name_or_path: str | os.PathLike[str]) -> ServoModel:
+    """Read a servo from the library (a name such as "xl330") or from a YAML file.
+
+    Raises:
+        BamError: no such servo or file; or the file has an unknown, missing or wrong field, which it names.
+    """
+    text = os.fspath(name_or_path)
+    if text in servo_names():
+        return _read(Path(str(files("bam_core") / "servos" / f"{text}.yaml")))
+    path = Path(text)
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        return _read(path)
+    raise unknown_name("servo", text, servo_names())
+
+
+def _read(path: Path) -> ServoModel:
+    fields = _servo_yaml.read(path)
+    friction = fields.pop("friction")
+    rule = friction.pop("quadratic_rule", "paper")
+    try:
+        model = friction_model(fields["friction_model"])
+        return ServoModel(
+            **{
+                **fields,
+                "firmware": find_firmware(fields["firmware"]),
+                "motor": DcMotor(**fields["motor"]),
+                "friction": model.friction(friction, quadratic_rule=rule),
+                "search": {name: (low, high) for name, (low, high) in fields.get("search", {}).items()},
+                "provenance": Provenance(**fields.get("provenance", {})),
+            }
+        )
+    except BamError as error:
+        raise BamError(f"{path}: {error}") from None

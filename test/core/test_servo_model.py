@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A servo's YAML file gives back what was saved, and says what is wrong with it otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bam_core.errors import BamError
+from bam_core.firmware import FIRMWARES
+from bam_core.friction import FRICTION_MODELS, QUADRATIC_RULES
+from bam_core.motor import DcMotor
+from bam_core.servo_model import (
+    INTEGRATORS,
+    MOTOR_PARAMETERS,
+    PARAMETER_UNITS,
+    Provenance,
+    ServoModel,
+    load_servo,
+    servo_names,
+)
+
+positive = st.floats(1e-9, 1e6)
+not_negative = st.floats(0.0, 1e6)
+words = st.text(min_size=1, max_size=30).filter(lambda text: text.isprintable() and text.strip())
+digests = st.dictionaries(words, st.text("0123456789abcdef", min_size=64, max_size=64), max_size=3)
+parameters = st.sampled_from(sorted(PARAMETER_UNITS))
+
+
+@st.composite
+def servos(draw: st.DrawFn) -> ServoModel:
+    model = FRICTION_MODELS[draw(st.sampled_from(sorted(FRICTION_MODELS)))]
+    values = {
+        name: draw(positive if name.startswith("stribeck_") else not_negative) for name in model.parameters
+    }
+    return ServoModel(
+        name=draw(words),
+        title=draw(words),
+        manufacturer=draw(words),
+        protocol=draw(st.sampled_from([0, 1, 2])),
+        firmware=draw(st.sampled_from(list(FIRMWARES.values()))),
+        nominal_voltage=draw(positive),
+        motor=DcMotor(torque_constant=draw(positive), resistance=draw(positive), armature=draw(not_negative)),
+        friction_model=model.name,
+        friction=model.friction(values, quadratic_rule=draw(st.sampled_from(QUADRATIC_RULES))),
+        integrator=draw(st.sampled_from(INTEGRATORS)),
+        uncertainty=draw(st.dictionaries(parameters, not_negative, max_size=3)),
+        search=draw(st.dictionaries(parameters, st.tuples(st.floats(0, 1), st.floats(2, 9)), max_size=3)),
+        provenance=Provenance(
+            source=draw(st.just("") | words),
+            software=draw(words),
+            date=draw(words),
+            train_mae=draw(st.none() | not_negative),
+            validation_mae=draw(st.none() | not_negative),
+            train_data=draw(digests),
+            validation_data=draw(digests),
+        ),
+    )
+
+
+@given(servo=servos())
+@settings(deadline=None)
+def test_a_saved_servo_loads_back_equal(servo: ServoModel, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("servo") / "servo.yaml"
+    servo.save(path)
+    assert load_servo(path) == servo
+
+
+@pytest.mark.parametrize("name", servo_names())
+def test_library_servos_are_sound_starting_points_for_identification(name: str) -> None:
+    servo = load_servo(name)
+    assert servo.name == name
+    for parameter in MOTOR_PARAMETERS:
+        low, high = servo.search[parameter]
+        assert low < servo.parameters[parameter] < high
+    assert servo.provenance.source
+
+
+def test_the_library_holds_both_generations_of_mx_and_the_small_servos() -> None:
+    assert set(servo_names()) >= {"mx64", "mx106", "mx64_2", "mx106_2", "xl320", "xl330"}
+
+
+def test_every_parameter_in_the_file_carries_its_unit(tmp_path: Path) -> None:
+    load_servo("mx106").save(tmp_path / "mx106.yaml")
+    text = (tmp_path / "mx106.yaml").read_text()
+    assert "torque_constant: 2.20983  # N·m/A" in text
+    assert "viscous: 0.0507157  # N·m·s/rad" in text
+
+
+def edited(tmp_path: Path, old: str, new: str) -> Path:
+    text = load_servo("mx106").to_yaml()
+    assert old in text
+    path = tmp_path / "edited.yaml"
+    path.write_text(text.replace(old, new, 1))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("nominal_voltage:", "nominal_volts:", "field 'nominal_volts'.*did you mean 'nominal_voltage'"),
+        ("  resistance: ", "  resistence: ", "field 'motor.resistence'.*did you mean 'motor.resistance'"),
+        ("  viscous: ", "  viscus: ", "'viscus'.*did you mean 'viscous'"),
+        ("firmware: mx-protocol1", "firmware: mx-protocol3", "did you mean 'mx-protocol[12]'"),
+        ("friction_model: m6", "friction_model: m7", "friction model 'm7'"),
+        ("friction_model: m6", "friction_model: m1", "friction model m1"),
+        ("integrator: semi_implicit", "integrator: semi-implicit", "did you mean 'semi_implicit'"),
+        ("quadratic_rule: opposing", "quadratic_rule: oposing", "did you mean 'opposing'"),
+        ("nominal_voltage: 15.0", "nominal_voltage: fifteen", "nominal_voltage is 'fifteen' .expected a number"),
+        ("resistance: 2.03366", "resistance: -2", "resistance: is -2"),
+        ("resistance: 2.03366", "resistance: 1e-3", r"1\.0e-5"),
+        ("resistance: 2.03366", "resistance: .nan", "resistance: is nan"),
+        ("protocol: 1 ", "protocol: 3 ", "protocol: is 3"),
+        ("  armature: 0.0260162", "", "motor.armature is missing"),
+        ("[1.0, 3.5]", "[3.5, 1.0]", "search torque_constant"),
+        ("[1.0, 3.5]", "3.5", r"search.torque_constant is 3.5 \(expected \[low, high\]\)"),
+        ("name: mx106", "name: [", "is not YAML at line"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = edited(tmp_path, old, new)
+    with pytest.raises(BamError, match=message) as caught:
+        load_servo(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_servo_name_suggests_the_closest() -> None:
+    with pytest.raises(BamError, match="did you mean 'xl330'"):
+        load_servo("xl-330")
+
+
+def test_a_missing_file_is_named() -> None:
+    with pytest.raises(BamError, match=r"nowhere/servo\.yaml: cannot be read"):
+        load_servo("nowhere/servo.yaml")
+
+
+def test_a_term_that_the_friction_model_lacks_is_refused() -> None:
+    servo = load_servo("mx106")
+    with pytest.raises(BamError, match="m5 has no such term"):
+        replace(servo, friction_model="m5")
+
+
+def test_a_failed_save_leaves_the_old_file_untouched(tmp_path: Path) -> None:
+    target = tmp_path / "servo.yaml"
+    target.mkdir()
+    with pytest.raises(BamError, match="cannot be written"):
+        load_servo("mx106").save(target)
+    assert list(tmp_path.iterdir()) == [target]
