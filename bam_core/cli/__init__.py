@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``bam``, one module per subcommand."""
+
+from __future__ import annotations
+
+from bam_core.cli.command import CORE_COMMANDS, Command, main
+
+__all__ = ["CORE_COMMANDS", "Command", "main"]

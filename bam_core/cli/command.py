@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``bam`` does before and after a subcommand runs: choice, help, errors, exit status.
+
+A subcommand is a module with two functions and an example, imported only when it is chosen::
+
+    EXAMPLE = "bam servos xl330"
+    def add_arguments(parser: argparse.ArgumentParser) -> None: ...
+    def run(arguments: argparse.Namespace) -> int: ...   # exit status; a BamError becomes one line and status 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from bam_core import __version__
+from bam_core.errors import BamError, unknown_name
+
+USER_ERROR = 2
+INTERRUPTED = 130
+
+
+class Command(NamedTuple):
+    """One subcommand."""
+
+    name: str
+    """What the user types after ``bam``."""
+    help: str
+    """What it does, one line."""
+    module: str
+    """Where it lives, imported when chosen."""
+
+
+CORE_COMMANDS: tuple[Command, ...] = (
+    Command("servos", "list the servo library, or show one servo", "bam_core.cli.servos"),
+    Command("identify", "find a servo's parameters from recordings", "bam_core.cli.identify"),
+    Command("validate", "measure how well servo models reproduce recordings", "bam_core.cli.validate"),
+    Command("diagram", "draw the drive/backdrive diagram of servo models", "bam_core.cli.diagram"),
+    Command("record", "record a session on the bench (ROS 2)", "bam_core.cli.needs_ros"),
+    Command("demo", "record, identify and simulate a virtual servo (ROS 2)", "bam_core.cli.needs_ros"),
+)
+"""The commands of an installation without ROS 2; where two have one name, the later one counts."""
+
+
+def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_COMMANDS) -> int:
+    """Run ``bam``.
+
+    Args:
+        argv: arguments after ``bam``, by default those of the process.
+        commands: what can be chosen; of commands with the same name the last one is taken.
+
+    Returns:
+        Exit status: 0 on success, 2 after a user's mistake (one line on standard error), 130 after Ctrl-C.
+    """
+    argv = sys.argv[1:] if argv is None else list(argv)
+    logging.basicConfig(level=logging.WARNING, format="bam: %(message)s")
+    table = {command.name: command for command in commands}
+    chosen = next((word for word in argv if not word.startswith("-")), None)
+    prefix = f"bam {chosen}" if chosen in table else "bam"
+    try:
+        if chosen is not None and chosen not in table:
+            raise unknown_name("command", chosen, table)
+        arguments = _parse(table, chosen, argv)
+        status: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return status
+    except BamError as error:
+        print(f"{prefix}: {error}", file=sys.stderr)
+        return USER_ERROR
+    except SystemExit as done:  # argparse, after help or a usage error that it has printed
+        return done.code if isinstance(done.code, int) else 0
+    except KeyboardInterrupt:
+        print(f"\n{prefix}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -> argparse.Namespace:
+    """Parse with a parser that knows all names but only the chosen command's arguments."""
+    parser = argparse.ArgumentParser(
+        prog="bam",
+        description="Identify a servo's friction and motor on a pendulum bench.",
+        epilog="bam COMMAND --help explains a command and shows an example.",
+    )
+    parser.add_argument("--version", action="version", version=f"bam_bench {__version__}")
+    choices = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    for name, command in table.items():
+        subparser = choices.add_parser(
+            name,
+            help=command.help,
+            description=f"{command.help[0].upper()}{command.help[1:]}.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name == chosen:
+            module = import_module(command.module)
+            subparser.epilog = f"example:\n  {module.EXAMPLE}"
+            module.add_arguments(subparser)
+            subparser.set_defaults(run=module.run, refuse=subparser.error)
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown and not getattr(arguments, "accept_unknown", False):
+        arguments.refuse(f"unrecognized arguments: {' '.join(unknown)}")
+    return arguments

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam servos``: the servo library."""
+
+from __future__ import annotations
+
+import argparse
+
+from bam_core.cli.table import format_table
+from bam_core.servo_model import load_servo, servo_names
+
+EXAMPLE = "bam servos xl330 > my_servo.yaml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "servo", nargs="?", help="show this servo (a library name or a YAML file) as YAML; default: list all"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the list or one servo's file."""
+    if arguments.servo is not None:
+        print(load_servo(arguments.servo).to_yaml(), end="")
+        return 0
+    header = ("name", "title", "firmware", "supply V", "k_t N·m/A", "R Ω", "J_m kg·m²", "friction")
+    rows = []
+    for name in servo_names():
+        servo = load_servo(name)
+        motor = servo.motor
+        rows.append(
+            (
+                name,
+                servo.title,
+                servo.firmware.name,
+                f"{servo.nominal_voltage:g}",
+                f"{motor.torque_constant:.3f}",
+                f"{motor.resistance:.2f}",
+                f"{motor.armature:.5f}",
+                servo.friction_model,
+            )
+        )
+    print(format_table(header, rows))
+    return 0
