@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings laid out for the kernel: one uniform time grid, a log per lane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.firmware import PositionFirmware
+from bam_core.kernel import BLOCK, LANES
+from bam_core.recording import Recording
+
+Array = NDArray[np.float64]
+
+_START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
+_START_SAMPLES = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedLogs:
+    """Recordings on the grid t_k = first sample + k·dt, padded to whole groups of lanes.
+
+    Attributes:
+        signals: (steps, 4, lanes): mean goal in rad, mean supply in V and torque enable (1 or 0) from t_k to
+            t_{k+1}; measured position in rad at t_k.
+        logs: (6, lanes): length in steps, bench inertia kg·m², gravity torque N·m, duty per rad, initial
+            position rad, initial velocity rad/s.
+        lanes: lane of each recording.
+        blocks: (first lane, count) of the blocks that the kernel takes one at a time.
+        dt: grid step, s.
+    """
+
+    signals: Array
+    logs: Array
+    lanes: NDArray[np.intp]
+    blocks: tuple[tuple[int, int], ...]
+    dt: float
+
+    def grid(self, recording: int) -> Array:
+        """Times of a recording's grid in s, counted from its first sample."""
+        return np.arange(int(self.logs[0, self.lanes[recording]])) * self.dt
+
+
+def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float) -> PackedLogs:
+    """Lay out recordings for the kernel.
+
+    Goal, supply and torque enable are held from sample to sample; a grid step that spans a change gets their
+    mean (torque enable: the state that holds longer), so that no delay is added. The measured position is
+    interpolated linearly. Where the supply was not measured its last value counts, at first the nominal one.
+
+    Args:
+        recordings: at least one.
+        firmware: position controller that ran.
+        dt: grid step, s.
+    """
+    lengths = [int((r.time[-1] - r.time[0]) / dt + 1e-6) + 1 for r in recordings]
+    total = -(-len(recordings) // LANES) * LANES
+    signals = np.zeros((max(lengths), 4, total))
+    logs = np.zeros((6, total))
+    logs[0], logs[1] = 1.0, 1.0  # padding lanes: one step of an arm that hangs still
+    # Neighbours of similar length let a block stop early.
+    lanes = np.empty(len(recordings), dtype=np.intp)
+    lanes[np.argsort(lengths, kind="stable")] = np.arange(len(recordings))
+    for recording, length, lane in zip(recordings, lengths, lanes, strict=True):
+        _fill_signals(signals[:length, :, lane], recording, dt)
+        position, velocity = initial_state(recording, firmware.resolution)
+        logs[:, lane] = (
+            length,
+            recording.bench.inertia,
+            recording.bench.gravity_torque,
+            firmware.duty_per_kp_rad * recording.kp,
+            position,
+            velocity,
+        )
+    return PackedLogs(signals=signals, logs=logs, lanes=lanes, blocks=_blocks(total), dt=dt)
+
+
+def initial_state(recording: Recording, resolution: float) -> tuple[float, float]:
+    """Return position (rad) and velocity (rad/s) of the arm at the first sample.
+
+    A parabola through the first 50 ms tells the velocity; one that encoder counts of `resolution` rad could
+    feign counts as rest.
+    """
+    time = recording.time - recording.time[0]
+    count = max(int(np.searchsorted(time, _START_WINDOW)), _START_SAMPLES)
+    time, position = time[:count], recording.position[:count]
+    design = np.stack([np.ones_like(time), time, time**2], axis=1)
+    start, velocity, _ = np.linalg.lstsq(design, position, rcond=None)[0]
+    residual = float(np.std(position - design @ np.array([start, velocity, _])))
+    noise = max(resolution / np.sqrt(12.0), residual)
+    deviation = noise * np.sqrt(np.linalg.inv(design.T @ design)[1, 1])
+    if abs(velocity) < 3.0 * deviation:
+        return float(recording.position[0]), 0.0
+    return float(start), float(velocity)
+
+
+def _fill_signals(signals: Array, recording: Recording, dt: float) -> None:
+    """Fill one lane, (length, 4)."""
+    time = recording.time - recording.time[0]
+    grid = np.arange(len(signals) + 1) * dt
+    enabled = recording.torque_enabled.astype(np.float64)
+    signals[:, 0] = _held_mean(time, recording.goal_position, grid)
+    signals[:, 1] = _held_mean(time, _filled(recording.voltage, recording.supply_voltage), grid)
+    signals[:, 2] = _held_mean(time, enabled, grid) >= 0.5
+    signals[:, 3] = np.interp(grid[:-1], time, recording.position)
+
+
+def _held_mean(time: Array, values: Array, edges: Array) -> Array:
+    """Mean, between successive edges, of a signal that keeps each value until the next sample."""
+    offset = values[0]  # keeps a constant signal exact
+    end = max(edges[-1], time[-1]) + 1.0
+    knots = np.append(time, end)
+    area = np.concatenate([[0.0], np.cumsum((values - offset) * np.diff(knots))])
+    return np.asarray(offset + np.diff(np.interp(edges, knots, area)) / np.diff(edges))
+
+
+def _filled(values: Array, default: float) -> Array:
+    """Replace NaN by the last finite value before it, or by `default` where there is none."""
+    known = np.isfinite(values)
+    last = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
+    return np.where(last >= 0, values[np.maximum(last, 0)], default)
+
+
+def _blocks(lanes: int) -> tuple[tuple[int, int], ...]:
+    """Split lanes into as few blocks as fit the kernel, of nearly equal size."""
+    groups = lanes // LANES
+    count = -(-lanes // BLOCK)
+    edges = [groups * i // count * LANES for i in range(count + 1)]
+    return tuple((low, high - low) for low, high in zip(edges[:-1], edges[1:], strict=True))

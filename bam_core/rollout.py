@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulate recordings with many candidate parameters at once, and say how far off each of them is."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import CubicHermiteSpline
+
+from bam_core._checks import require_positive
+from bam_core.errors import BamError, unknown_name
+from bam_core.firmware import PositionFirmware
+from bam_core.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
+from bam_core.kernel import simulate_block
+from bam_core.packing import PackedLogs, pack
+from bam_core.recording import Recording
+from bam_core.reference import INTEGRATORS
+
+if TYPE_CHECKING:
+    from bam_core.servo_model import ServoModel
+
+Array = NDArray[np.float64]
+
+PARAMETERS: tuple[str, ...] = ("torque_constant", "resistance", "armature", *FRICTION_PARAMETERS)
+"""Columns of candidate arrays: motor constants, then the coefficients of `Friction`, in SI units."""
+
+DEFAULT_SUBSTEPS = 4
+"""Steps of Algorithm 1 per period of the firmware, where the caller does not choose the step.
+
+Algorithm 1 is of first order in the velocity: it overstates damping with rate λ by the fraction λ·Δt/2, which
+is 0.6 % for a servo with λ = 50/s at the resulting 0.25 ms, but 3 % at 1 ms.
+"""
+
+WORST_ERROR = 1e4
+"""rad; what a candidate is charged whose simulation left the range of floating point."""
+
+
+class Rollout:
+    """Recordings packed for simulation in closed loop, controller included.
+
+    The controller computes its duty every `dt` and holds it; Algorithm 1 runs `substeps` times in between. The
+    defaults are the firmware's own period and DEFAULT_SUBSTEPS. With `dt` given, `substeps` defaults to 1.
+
+    Safe to use from several threads. The simulations of one call share the processors available.
+    """
+
+    def __init__(
+        self,
+        recordings: Sequence[Recording],
+        *,
+        firmware: PositionFirmware,
+        dt: float | None = None,
+        substeps: int | None = None,
+        integrator: str = "algorithm1",
+        quadratic_rule: str = "paper",
+        workers: int | None = None,
+    ) -> None:
+        """Pack recordings.
+
+        Args:
+            recordings: at least one.
+            firmware: position controller that ran during them.
+            dt: period of the controller and of the time grid, s.
+            substeps: steps of Algorithm 1 per dt.
+            integrator: one of `reference.INTEGRATORS`.
+            quadratic_rule: one of `friction.QUADRATIC_RULES`.
+            workers: threads; default one per available processor.
+
+        Raises:
+            BamError: no recordings, or an option is out of range.
+        """
+        if not recordings:
+            raise BamError("rollout recordings: there are none (expected at least one); give some")
+        if substeps is None:
+            substeps = DEFAULT_SUBSTEPS if dt is None else 1
+        if dt is None:
+            dt = firmware.period
+        require_positive("rollout", dt=dt, substeps=substeps)
+        if integrator not in INTEGRATORS:
+            raise unknown_name("integrator", integrator, INTEGRATORS)
+        if quadratic_rule not in QUADRATIC_RULES:
+            raise unknown_name("quadratic_rule", quadratic_rule, QUADRATIC_RULES)
+        self.recordings = tuple(recordings)
+        self.dt = dt
+        self.substeps = substeps
+        self._duty_limit = firmware.duty_limit
+        self._semi_implicit = integrator == "semi_implicit"
+        self._opposing_only = quadratic_rule == "opposing"
+        self._packed: PackedLogs = pack(self.recordings, firmware, dt)
+        self._workers = workers or len(os.sched_getaffinity(0))
+        self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
+
+    @classmethod
+    def for_servo(
+        cls,
+        recordings: Sequence[Recording],
+        servo: ServoModel,
+        *,
+        dt: float | None = None,
+        substeps: int | None = None,
+    ) -> Rollout:
+        """Pack recordings for a servo: its firmware, integrator and quadratic rule."""
+        return cls(
+            recordings,
+            firmware=servo.firmware,
+            dt=dt,
+            substeps=substeps,
+            integrator=servo.integrator,
+            quadratic_rule=servo.friction.quadratic_rule,
+        )
+
+    def errors(self, parameters: ArrayLike) -> Array:
+        """Return the mean absolute position error of every candidate on every recording.
+
+        Args:
+            parameters: (candidates, PARAMETERS) in SI units; or one candidate, (PARAMETERS,).
+
+        Returns:
+            (candidates, recordings) rad, always finite: a candidate that diverges gets a large error.
+
+        Raises:
+            BamError: wrong shape, or a value that is not finite.
+        """
+        candidates = _checked(parameters)
+        packed = self._packed
+        mae = np.zeros((len(candidates), packed.logs.shape[1]))
+        no_trace = np.empty((2, 0, 0))
+        # Block by block, so that a block's signals stay in the cache while all candidates use them.
+        tasks = deque((row, block) for block in packed.blocks for row in range(len(candidates)))
+
+        def work() -> None:
+            while tasks:
+                try:
+                    row, block = tasks.popleft()
+                except IndexError:
+                    return
+                self._simulate(candidates[row], block, mae[row], no_trace)
+
+        helpers = [self._pool.submit(work) for _ in range(min(self._workers, len(tasks)) - 1)]
+        work()
+        for helper in helpers:
+            helper.result()
+        return np.nan_to_num(
+            mae[:, packed.lanes], nan=WORST_ERROR, posinf=WORST_ERROR, neginf=WORST_ERROR
+        ).clip(max=WORST_ERROR)
+
+    def positions(self, parameters: ArrayLike) -> list[Array]:
+        """Return the simulated positions of one candidate, at the recordings' own times.
+
+        Args:
+            parameters: (PARAMETERS,) in SI units.
+
+        Returns:
+            One array (samples,) in rad per recording.
+
+        Raises:
+            BamError: wrong shape, or a value that is not finite.
+        """
+        candidate = _checked(parameters)
+        if len(candidate) != 1:
+            raise BamError(
+                f"parameters: {len(candidate)} candidates (expected one); ask for one trajectory at a time"
+            )
+        packed = self._packed
+        steps, _, lanes = packed.signals.shape
+        mae, trace = np.zeros(lanes), np.zeros((2, steps, lanes))
+        for block in packed.blocks:
+            self._simulate(candidate[0], block, mae, trace)
+        return [self._at_samples(i, trace) for i in range(len(self.recordings))]
+
+    def _simulate(self, candidate: Array, block: tuple[int, int], mae: Array, trace: Array) -> None:
+        simulate_block(
+            candidate,
+            *block,
+            self._packed.signals,
+            self._packed.logs,
+            self._duty_limit,
+            self.dt,
+            self.substeps,
+            self._semi_implicit,
+            self._opposing_only,
+            mae,
+            trace,
+        )
+
+    def _at_samples(self, recording: int, trace: Array) -> Array:
+        # Algorithm 1 makes position quadratic in time within a step, which a Hermite spline follows exactly.
+        time = self.recordings[recording].time
+        grid = self._packed.grid(recording)
+        position, velocity = trace[:, : len(grid), self._packed.lanes[recording]]
+        return np.asarray(CubicHermiteSpline(grid, position, velocity)(time - time[0]))
+
+
+def parameter_vector(servo: ServoModel) -> Array:
+    """Return a servo's parameters, (PARAMETERS,) in SI units."""
+    motor, friction = servo.motor, servo.friction.coefficients()
+    return np.array([motor.torque_constant, motor.resistance, motor.armature, *friction.values()])
+
+
+def _checked(parameters: ArrayLike) -> Array:
+    candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
+    if candidates.ndim != 2 or candidates.shape[1] != len(PARAMETERS):
+        raise BamError(
+            f"parameters: shape {candidates.shape} (expected (candidates, {len(PARAMETERS)})); "
+            f"columns are {', '.join(PARAMETERS)}"
+        )
+    bad = np.argwhere(~np.isfinite(candidates))
+    if len(bad):
+        row, column = bad[0]
+        value = candidates[row, column]
+        raise BamError(
+            f"parameters, candidate {row}, {PARAMETERS[column]}: is {value} (expected a finite number); correct it"
+        )
+    return candidates
