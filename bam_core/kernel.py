@@ -9,7 +9,7 @@ in the step loop, and the interpreter lock is released. `reference.py` is the ex
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -65,8 +65,8 @@ _ROWS = 12
 def _compiled(function: _Function) -> _Function:
     # "contract" merges a multiplication and an addition into one instruction that rounds once; it changes
     # the last digit only, whereas the other relaxations would break the rounding tricks of exp, log and sin.
-    decorate = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-    return decorate(function)  # type: ignore[no-any-return]
+    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})(function)
+    return cast("_Function", compiled)
 
 
 @_compiled

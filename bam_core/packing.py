@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,7 +42,7 @@ class PackedLogs:
 
     def grid(self, recording: int) -> Array:
         """Times of a recording's grid in s, counted from its first sample."""
-        return np.arange(int(self.logs[0, self.lanes[recording]])) * self.dt
+        return _grid(int(self.logs[0, self.lanes[recording]]), self.dt)
 
 
 def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float) -> PackedLogs:
@@ -88,8 +89,9 @@ def initial_state(recording: Recording, resolution: float) -> tuple[float, float
     count = max(int(np.searchsorted(time, _START_WINDOW)), _START_SAMPLES)
     time, position = time[:count], recording.position[:count]
     design = np.stack([np.ones_like(time), time, time**2], axis=1)
-    start, velocity, _ = np.linalg.lstsq(design, position, rcond=None)[0]
-    residual = float(np.std(position - design @ np.array([start, velocity, _])))
+    parabola = np.linalg.lstsq(design, position, rcond=None)[0]
+    start, velocity = parabola[:2]
+    residual = float(np.std(position - design @ parabola))
     noise = max(resolution / np.sqrt(12.0), residual)
     deviation = noise * np.sqrt(np.linalg.inv(design.T @ design)[1, 1])
     if abs(velocity) < 3.0 * deviation:
@@ -100,12 +102,16 @@ def initial_state(recording: Recording, resolution: float) -> tuple[float, float
 def _fill_signals(signals: Array, recording: Recording, dt: float) -> None:
     """Fill one lane, (length, 4)."""
     time = recording.time - recording.time[0]
-    grid = np.arange(len(signals) + 1) * dt
+    grid = _grid(len(signals) + 1, dt)
     enabled = recording.torque_enabled.astype(np.float64)
     signals[:, 0] = _held_mean(time, recording.goal_position, grid)
     signals[:, 1] = _held_mean(time, _filled(recording.voltage, recording.supply_voltage), grid)
     signals[:, 2] = _held_mean(time, enabled, grid) >= 0.5
     signals[:, 3] = np.interp(grid[:-1], time, recording.position)
+
+
+def _grid(points: int, dt: float) -> Array:
+    return np.arange(points, dtype=np.float64) * np.float64(dt)
 
 
 def _held_mean(time: Array, values: Array, edges: Array) -> Array:
@@ -129,4 +135,4 @@ def _blocks(lanes: int) -> tuple[tuple[int, int], ...]:
     groups = lanes // LANES
     count = -(-lanes // BLOCK)
     edges = [groups * i // count * LANES for i in range(count + 1)]
-    return tuple((low, high - low) for low, high in zip(edges[:-1], edges[1:], strict=True))
+    return tuple((low, high - low) for low, high in itertools.pairwise(edges))

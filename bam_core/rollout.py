@@ -37,6 +37,9 @@ Algorithm 1 is of first order in the velocity: it overstates damping with rate Î
 is 0.6 % for a servo with Î» = 50/s at the resulting 0.25 ms, but 3 % at 1 ms.
 """
 
+SEMI_IMPLICIT_DT = 5e-3
+"""s; the step with which BAM's authors fitted their published parameters."""
+
 WORST_ERROR = 1e4
 """rad; what a candidate is charged whose simulation left the range of floating point."""
 
@@ -44,8 +47,8 @@ WORST_ERROR = 1e4
 class Rollout:
     """Recordings packed for simulation in closed loop, controller included.
 
-    The controller computes its duty every `dt` and holds it; Algorithm 1 runs `substeps` times in between. The
-    defaults are the firmware's own period and DEFAULT_SUBSTEPS. With `dt` given, `substeps` defaults to 1.
+    The controller computes its duty every `dt` and holds it; Algorithm 1 runs `substeps` times in between.
+    The defaults are the firmware's own period and DEFAULT_SUBSTEPS; with `dt` given, `substeps` is 1.
 
     Safe to use from several threads. The simulations of one call share the processors available.
     """
@@ -93,7 +96,7 @@ class Rollout:
         self._semi_implicit = integrator == "semi_implicit"
         self._opposing_only = quadratic_rule == "opposing"
         self._packed: PackedLogs = pack(self.recordings, firmware, dt)
-        self._workers = workers or len(os.sched_getaffinity(0))
+        self._workers = workers or _available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
     @classmethod
@@ -105,7 +108,13 @@ class Rollout:
         dt: float | None = None,
         substeps: int | None = None,
     ) -> Rollout:
-        """Pack recordings for a servo: its firmware, integrator and quadratic rule."""
+        """Pack recordings for a servo: its firmware, integrator and quadratic rule.
+
+        For a servo that was fitted with the "semi_implicit" integrator, `dt` defaults to the step of that fit,
+        whose numerical damping its parameters carry.
+        """
+        if dt is None and servo.integrator == "semi_implicit":
+            dt = SEMI_IMPLICIT_DT
         return cls(
             recordings,
             firmware=servo.firmware,
@@ -203,6 +212,11 @@ def parameter_vector(servo: ServoModel) -> Array:
     return np.array([motor.torque_constant, motor.resistance, motor.armature, *friction.values()])
 
 
+def _available_processors() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
 def _checked(parameters: ArrayLike) -> Array:
     candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
     if candidates.ndim != 2 or candidates.shape[1] != len(PARAMETERS):
@@ -215,6 +229,6 @@ def _checked(parameters: ArrayLike) -> Array:
         row, column = bad[0]
         value = candidates[row, column]
         raise BamError(
-            f"parameters, candidate {row}, {PARAMETERS[column]}: is {value} (expected a finite number); correct it"
+            f"parameters, candidate {row}, {PARAMETERS[column]}: is {value} (expected finite); correct it"
         )
     return candidates
