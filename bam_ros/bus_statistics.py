@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Health of a bus loop in figures: rate, jitter of the period, lost samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_WINDOW = 16384  # periods kept between two reports; later ones overwrite the oldest
+
+
+@dataclass(frozen=True, kw_only=True)
+class BusStatistics:
+    """What happened on the bus since the last report, and in total.
+
+    Attributes:
+        rate: samples per second since the last report, 1/s.
+        jitter_p50, jitter_p99, jitter_max: deviation of the period from its median since the last report, s.
+        samples, timeouts, corrupt: totals since the loop started.
+    """
+
+    rate: float = 0.0
+    jitter_p50: float = 0.0
+    jitter_p99: float = 0.0
+    jitter_max: float = 0.0
+    samples: int = 0
+    timeouts: int = 0
+    corrupt: int = 0
+
+
+class BusCounter:
+    """Collects figures in the loop (cheap) and sums them up on request (from any thread)."""
+
+    def __init__(self) -> None:
+        self.samples = 0
+        self.timeouts = 0
+        self.corrupt = 0
+        self._periods = np.zeros(_WINDOW)
+        self._count = 0
+        self._last = 0.0
+
+    def sample(self, now: float) -> None:
+        """Count a sample that arrived at `now`, s on the monotonic clock."""
+        if self.samples:
+            self._periods[self._count % _WINDOW] = now - self._last
+            self._count += 1
+        self._last = now
+        self.samples += 1
+
+    def report(self) -> BusStatistics:
+        """Return the figures and start a new window."""
+        count, self._count = self._count, 0
+        periods = self._periods[: min(count, _WINDOW)].copy()
+        if not len(periods):
+            return BusStatistics(samples=self.samples, timeouts=self.timeouts, corrupt=self.corrupt)
+        p50, p99, largest = np.percentile(np.abs(periods - np.median(periods)), (50, 99, 100))
+        return BusStatistics(
+            rate=float(1.0 / periods.mean()),
+            jitter_p50=float(p50),
+            jitter_p99=float(p99),
+            jitter_max=float(largest),
+            samples=self.samples,
+            timeouts=self.timeouts,
+            corrupt=self.corrupt,
+        )

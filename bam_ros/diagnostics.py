@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The health of a servo node as `diagnostic_msgs`: one status for the bus, one per servo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from bam_ros.bus_statistics import BusStatistics
+from bam_ros.hardware_errors import FATAL, describe_hardware_errors
+from bam_ros.servo_bus import ServoBus, ServoSample
+from bam_ros.servo_loop import ServoLoop
+
+
+def servo_diagnostics(
+    node: str, bus: ServoBus | None, loop: ServoLoop | None, failure: str
+) -> DiagnosticArray:
+    """Return the state of a node in figures and, where something is wrong, in words.
+
+    Args:
+        node: name of the node.
+        bus: None while the node is unconfigured.
+        loop: None while it is not active.
+        failure: why configuring failed, empty where it did not.
+    """
+    if bus is None or loop is None:
+        level, text = (DiagnosticStatus.ERROR, failure) if failure else (DiagnosticStatus.OK, "not active")
+        return DiagnosticArray(status=[_status(f"{node}: bus", level, text, {})])
+    statuses = [_bus_status(node, bus, loop, loop.report())]
+    sample = loop.sample
+    if sample is not None:
+        statuses += [_servo_status(node, name, sample, index) for index, name in enumerate(bus.names)]
+    return DiagnosticArray(status=statuses)
+
+
+def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatistics) -> DiagnosticStatus:
+    values = {
+        "rate [1/s]": f"{statistics.rate:.1f}",
+        "period jitter p50 [us]": f"{statistics.jitter_p50 * 1e6:.0f}",
+        "period jitter p99 [us]": f"{statistics.jitter_p99 * 1e6:.0f}",
+        "period jitter max [us]": f"{statistics.jitter_max * 1e6:.0f}",
+        "samples": str(statistics.samples),
+        "timeouts": str(statistics.timeouts),
+        "CRC errors": str(statistics.corrupt),
+    }
+    if loop.fault is not None:
+        return _status(f"{node}: bus", DiagnosticStatus.ERROR, loop.fault, values)
+    if not loop.running:
+        return _status(f"{node}: bus", DiagnosticStatus.ERROR, "loop stopped", values)
+    if bus.warnings:
+        return _status(f"{node}: bus", DiagnosticStatus.WARN, "; ".join(bus.warnings), values)
+    return _status(f"{node}: bus", DiagnosticStatus.OK, "running", values)
+
+
+def _servo_status(node: str, name: str, sample: ServoSample, index: int) -> DiagnosticStatus:
+    bits = sample.hardware_error[index]
+    errors = describe_hardware_errors(name, bits)
+    level = DiagnosticStatus.ERROR if bits & FATAL else DiagnosticStatus.WARN if bits else DiagnosticStatus.OK
+    torque = "on" if sample.torque_enabled[index] else "off"
+    values = {
+        "torque": torque,
+        "position [rad]": f"{sample.position[index]:.4f}",
+        "temperature [degC]": f"{sample.temperature[index]:.0f}",
+        "voltage [V]": f"{sample.voltage[index]:.1f}",
+        "hardware error": f"{bits:#x}",
+    }
+    return _status(f"{node}: {name}", level, "; ".join(errors) or f"torque {torque}", values)
+
+
+def _status(name: str, level: bytes, message: str, values: Mapping[str, str]) -> DiagnosticStatus:
+    return DiagnosticStatus(
+        name=name,
+        level=level,
+        message=message,
+        hardware_id=name,
+        values=[KeyValue(key=key, value=value) for key, value in values.items()],
+    )

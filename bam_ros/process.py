@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `main` of a node: from arguments to exit status, with one way out for every signal and every error."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Protocol
+
+import rclpy
+import rclpy.utilities
+from rclpy.exceptions import ParameterException
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from bam_core.errors import BamError
+
+_POLL = 0.1  # s; a signal is noticed after this at the latest
+
+
+class StopRequest:
+    """Becomes true with the first SIGINT or SIGTERM; more of them change nothing.
+
+    The handlers only set a flag, so a signal can arrive at any moment, also in the middle of a transaction
+    that turns torque off.
+    """
+
+    def __init__(self) -> None:
+        self._requested = False
+
+    def install(self) -> None:
+        """Take the two signals over; to be called in the main thread."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._handle)
+
+    def __call__(self) -> bool:
+        """Return whether the process shall end."""
+        return self._requested
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._requested = True
+
+
+class ManagedNode(Protocol):
+    """What `run_node` asks of a node beside being one."""
+
+    def start(self) -> None:
+        """Begin to work; raises BamError where that cannot be."""
+
+    def close(self) -> None:
+        """Let go of everything. Idempotent, never raises."""
+
+
+def run_node(
+    make_node: Callable[[StopRequest], ManagedNode],
+    argv: Sequence[str] | None = None,
+    make_executor: Callable[[], Executor] = SingleThreadedExecutor,
+) -> int:
+    """Run one node until a signal ends it and return the exit status.
+
+    Args:
+        make_node: builds the node; long work in it and in `start` polls the request it is given.
+        argv: arguments without the program's name; default those of the process.
+        make_executor: builds the executor that spins the node.
+
+    Returns:
+        0 when a signal or a shutdown of ROS 2 ended it, 2 after one line on standard error when the node
+        could not start.
+    """
+    stop = StopRequest()
+    stop.install()
+    node: ManagedNode | None = None
+    try:
+        rclpy.init(
+            args=list(sys.argv if argv is None else [sys.argv[0], *argv]),
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+        node = make_node(stop)
+        assert isinstance(node, Node)
+        executor = make_executor()
+        executor.add_node(node)
+        node.start()
+        while not stop() and rclpy.utilities.ok():
+            executor.spin_once(timeout_sec=_POLL)
+        return 0
+    except ExternalShutdownException:
+        return 0
+    except (BamError, ParameterException) as error:
+        if stop():
+            return 0
+        print(" ".join(str(error).split()), file=sys.stderr)
+        return 2
+    finally:
+        if node is not None:
+            node.close()
+            node.destroy_node()  # type: ignore[attr-defined]
+        rclpy.utilities.try_shutdown()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a servo node drives: a set of servos that are commanded and read together, on a wire or simulated."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from bam_core.errors import BamError
+
+
+class BusError(BamError):
+    """The bus cannot be used, or refused what was asked of it."""
+
+
+class BusTimeout(BusError):  # noqa: N818
+    """A servo did not answer in time; the sample is lost, the next one may be fine."""
+
+
+class BusCorrupt(BusError):  # noqa: N818
+    """An answer arrived damaged (checksum, length, framing); the sample is lost, the next one may be fine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServoSample:
+    """Measured state of every servo, taken in one read. Tuples are parallel to `ServoBus.names`.
+
+    A quantity that a servo does not report is NaN.
+
+    Attributes:
+        stamp: time of acquisition (the middle of the transaction), ns since the epoch of the bus' clock.
+        position: rad, counter-clockwise positive.
+        velocity: rad/s.
+        current: A.
+        duty: PWM duty, -1..1.
+        effort: torque at the output shaft as the device reports it, N·m.
+        voltage: supply at the servo's terminals, V.
+        temperature: °C.
+        goal_position: goal in force when the state was read, rad; NaN before the first one.
+        torque_enabled: False where the H-bridge is released.
+        hardware_error: bits of `bam_bench/msg/ServoStates`, 0 is healthy.
+    """
+
+    stamp: int
+    position: tuple[float, ...]
+    velocity: tuple[float, ...]
+    current: tuple[float, ...]
+    duty: tuple[float, ...]
+    effort: tuple[float, ...]
+    voltage: tuple[float, ...]
+    temperature: tuple[float, ...]
+    goal_position: tuple[float, ...]
+    torque_enabled: tuple[bool, ...]
+    hardware_error: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServoGoal:
+    """What every servo shall do from now on. Tuples are parallel to `ServoBus.names`.
+
+    Attributes:
+        torque_enable: False releases the servo.
+        position: rad; NaN keeps the goal that is in force. Never NaN at the moment torque goes on.
+    """
+
+    torque_enable: tuple[bool, ...]
+    position: tuple[float, ...]
+
+    @classmethod
+    def released(cls, servos: int) -> ServoGoal:
+        """Return the goal that releases this number of servos."""
+        return cls(torque_enable=(False,) * servos, position=(math.nan,) * servos)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gains:
+    """Gains of a servo's position controller, in the units of its firmware.
+
+    Attributes:
+        kp: proportional gain.
+        ki: integral gain.
+        kd: derivative gain.
+    """
+
+    kp: float
+    ki: float
+    kd: float
+
+
+class ServoBus(ABC):
+    """Servos that are commanded and read together.
+
+    Calls come from one thread at a time. After `open`, `release` and `close` torque is off.
+    """
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Joint names, in the order of every tuple; known before `open`."""
+
+    @property
+    def position_limits(self) -> tuple[tuple[float, float], ...]:
+        """Lowest and highest goal that each servo takes, rad; valid after `open`."""
+        return ((-math.inf, math.inf),) * len(self.names)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is not as it should be though the bus works, one line each; valid after `open`."""
+        return ()
+
+    @abstractmethod
+    def open(self) -> str:
+        """Make the servos ready, with torque off, and say in one line what was found.
+
+        May be called again after `close`.
+
+        Raises:
+            BusError: they cannot be reached; nothing stays open.
+        """
+
+    @abstractmethod
+    def exchange(self, goal: ServoGoal) -> ServoSample:
+        """Write what changed in the goal, then read everything.
+
+        Where torque goes on, the goal position is written first. Blocks for one transaction; a simulation
+        advances here by one step.
+
+        Raises:
+            BusTimeout, BusCorrupt: this sample is lost.
+            BusError: the bus is gone; only `release`, `close` and `open` make sense now.
+        """
+
+    @abstractmethod
+    def release(self) -> None:
+        """Turn torque off everywhere. Never raises; idempotent; works in any state."""
+
+    @abstractmethod
+    def set_gains(self, name: str, gains: Gains) -> Gains:
+        """Write the gains of one servo and return what it holds afterwards.
+
+        Raises:
+            BusError: no such joint, a gain outside the register's range, or no answer.
+        """
+
+    @abstractmethod
+    def reboot(self, name: str) -> None:
+        """Restart one servo, which clears latched hardware errors and leaves its torque off.
+
+        Raises:
+            BusError: no such joint, the servo cannot be rebooted, or it does not come back.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Turn torque off and give the bus back. Never raises; idempotent."""

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Life cycle, topics and services of a node that drives servos, whatever bus they hang on."""
+
+from __future__ import annotations
+
+import traceback
+from abc import abstractmethod
+from typing import Any
+
+from bam_bench.msg import ServoCommands, ServoStates
+from bam_bench.srv import SetGains
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from bam_core.errors import BamError
+from bam_ros.diagnostics import servo_diagnostics
+from bam_ros.parameters import declare
+from bam_ros.servo_bus import Gains, ServoBus, ServoSample
+from bam_ros.servo_commands import merge_command
+from bam_ros.servo_loop import LoopSettings, ServoLoop
+from bam_ros.state_messages import StateMessages
+
+# Best effort as sensor data, but deep enough for the bursts of a loop that runs at a kilohertz.
+STATE_QOS = QoSProfile(
+    depth=200, reliability=ReliabilityPolicy.BEST_EFFORT, durability=DurabilityPolicy.VOLATILE
+)
+COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+
+
+class ServoNode(LifecycleNode):
+    """Publishes what a `ServoBus` measures and passes on what clients command.
+
+    Subclasses declare their own parameters and build the bus. Configuring opens it, activating starts the
+    loop; every way out of the active state releases the servos.
+
+    Args:
+        name: of the node.
+        arguments: as for `rclpy.node.Node`.
+    """
+
+    def __init__(self, name: str, **arguments: Any) -> None:
+        super().__init__(name, **arguments)
+        declare(self, "autostart", True, "configure and activate without being asked")
+        declare(self, "frame_id", "", "frame in the headers of the published states")
+        declare(
+            self, "rate", 0.0, "reads per second, 1/s; 0: as fast as the bus allows", low=0.0, high=10_000.0
+        )
+        declare(
+            self,
+            "command_timeout",
+            0.5,
+            "torque goes off when servo_commands stay away for this long while it is on, s",
+            low=0.05,
+            high=60.0,
+        )
+        declare(
+            self,
+            "torque_on_speed",
+            2.0,
+            "speed of the goal after torque on until it has caught up with the command, rad/s",
+            low=0.01,
+            high=100.0,
+        )
+        declare(
+            self, "failures", 5, "lost reads in a row after which the bus counts as lost", low=1, high=1000
+        )
+        self._bus: ServoBus | None = None
+        self._loop: ServoLoop | None = None
+        self._messages: StateMessages | None = None
+        self._failure = ""
+        self._starting = False
+        self._joint_states = self.create_publisher(JointState, "joint_states", STATE_QOS)
+        self._servo_states = self.create_publisher(ServoStates, "servo_states", STATE_QOS)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self.create_subscription(ServoCommands, "servo_commands", self._on_commands, COMMAND_QOS)
+        self.create_service(SetGains, "~/set_gains", self._on_set_gains)
+        self.create_service(Trigger, "~/reboot", self._on_reboot)
+        self.create_timer(1.0, self._publish_diagnostics)
+
+    @abstractmethod
+    def create_bus(self) -> ServoBus:
+        """Build the bus from the node's parameters, without touching hardware; raises BamError."""
+
+    def start(self) -> None:
+        """Configure and activate where the parameter `autostart` says so.
+
+        Raises:
+            BamError: that failed.
+        """
+        if not self.get_parameter("autostart").value:
+            return
+        self._starting = True
+        try:
+            for transition in (self.trigger_configure, self.trigger_activate):
+                if transition() != TransitionCallbackReturn.SUCCESS:
+                    raise BamError(self._failure or f"{self.get_name()}: could not start; see its log")
+        finally:
+            self._starting = False
+
+    def close(self) -> None:
+        """Release the servos and give the bus back, in any state. Idempotent, never raises."""
+        if self._loop is not None:
+            self._loop.stop()
+            self._loop = None
+        if self._bus is not None:
+            self._bus.close()
+            self._bus = None
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Open the bus."""
+        self._failure = ""
+        bus: ServoBus | None = None
+        try:
+            bus = self.create_bus()
+            found = bus.open()
+        except BamError as error:
+            if bus is not None:
+                bus.close()
+            self._failure = str(error)
+            if not self._starting:  # else `start` raises it
+                self.get_logger().error(self._failure)
+            return TransitionCallbackReturn.FAILURE
+        except Exception:
+            # rclpy swallows it: say what happened before the node goes through its error state.
+            self._bus = bus
+            self.get_logger().error(traceback.format_exc())
+            return TransitionCallbackReturn.ERROR
+        self._bus = bus
+        self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
+        self.get_logger().info(found)
+        for line in bus.warnings:
+            self.get_logger().warning(line)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start the loop, with torque off until a command asks for it."""
+        assert self._bus is not None
+        settings = LoopSettings(
+            rate=float(self.get_parameter("rate").value),
+            command_timeout=float(self.get_parameter("command_timeout").value),
+            torque_on_speed=float(self.get_parameter("torque_on_speed").value),
+            failures=int(self.get_parameter("failures").value),
+        )
+        self._loop = ServoLoop(self._bus, settings, self._publish, self._on_event)
+        self._loop.start()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop the loop and release the servos."""
+        if self._loop is not None:
+            self._loop.stop()
+            self._loop = None
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Give the bus back."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Release the servos and give the bus back."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Release the servos and give the bus back; the node is unconfigured afterwards."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def _publish(self, sample: ServoSample, sequence: int) -> None:
+        """Publish a sample; called in the loop's thread."""
+        assert self._messages is not None
+        joint_state, servo_states = self._messages.fill(sample, sequence)
+        self._joint_states.publish(joint_state)
+        self._servo_states.publish(servo_states)
+
+    def _on_event(self, is_error: bool, line: str) -> None:
+        """Log what happened in the loop; called in the loop's thread."""
+        if is_error:
+            self.get_logger().error(line)
+        else:
+            self.get_logger().info(line)
+
+    def _on_commands(self, message: ServoCommands) -> None:
+        if self._loop is None or self._bus is None:
+            self._reject("the node is not active; activate it first")
+            return
+        try:
+            self._loop.command = merge_command(self._loop.command, message, self._bus)
+        except BamError as error:
+            self._reject(str(error))
+
+    def _reject(self, reason: str) -> None:
+        self.get_logger().warning(f"servo_commands: ignored, {reason}", throttle_duration_sec=1.0)
+
+    def _on_set_gains(self, request: SetGains.Request, response: SetGains.Response) -> SetGains.Response:
+        wanted = Gains(kp=request.kp, ki=request.ki, kd=request.kd)
+        try:
+            bus, loop = self._active()
+            held = loop.call(lambda: bus.set_gains(request.name, wanted))
+        except BamError as error:
+            response.message = str(error)
+            return response
+        response.success = held == wanted
+        response.message = f"{request.name}: kp {held.kp:g}, ki {held.ki:g}, kd {held.kd:g}"
+        if not response.success:
+            response.message += (
+                f" (wanted {wanted.kp:g}, {wanted.ki:g}, {wanted.kd:g}; firmware takes integers)"
+            )
+        return response
+
+    def _on_reboot(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            bus, loop = self._active()
+            for name in bus.names:
+                loop.reboot(name)
+        except BamError as error:
+            response.message = str(error)
+            return response
+        response.success = True
+        response.message = f"rebooted, torque off: {', '.join(bus.names)}"
+        return response
+
+    def _active(self) -> tuple[ServoBus, ServoLoop]:
+        if self._bus is None or self._loop is None:
+            raise BamError(f"{self.get_name()}: not active; activate the node and ask again")
+        return self._bus, self._loop
+
+    def _publish_diagnostics(self) -> None:
+        array = servo_diagnostics(self.get_name(), self._bus, self._loop, self._failure)
+        array.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(array)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several tests share: waiting with a deadline, a bus without hardware."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+import pytest
+
+from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoSample
+
+
+def wait_for(predicate: Callable[[], object], timeout: float, what: str = "") -> None:
+    """Return as soon as the predicate is true; fail the test where it is not within `timeout` s."""
+    deadline = time.monotonic() + timeout
+    while not predicate():
+        if time.monotonic() > deadline:
+            pytest.fail(f"not within {timeout:g} s: {what or predicate}")
+        time.sleep(0.002)
+
+
+class FakeBus(ServoBus):
+    """Servos that reach their goals at once; keeps what it was told and fails when asked to."""
+
+    def __init__(
+        self, names: tuple[str, ...] = ("joint",), position: float = 0.0, period: float = 1e-3
+    ) -> None:
+        self._names = names
+        self.position = [position] * len(names)
+        self.torque = [False] * len(names)
+        self.errors = [0] * len(names)
+        self.gains: dict[str, Gains] = {}
+        self.goals: list[ServoGoal] = []
+        self.failure: Exception | None = None
+        self.open_failure: BusError | None = None
+        self.opened = 0
+        self.period = period
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    @property
+    def position_limits(self) -> tuple[tuple[float, float], ...]:
+        return ((-math.pi, math.pi),) * len(self._names)
+
+    def open(self) -> str:
+        if self.open_failure is not None:
+            raise self.open_failure
+        self.opened += 1
+        self.release()
+        return "fake bus: ready"
+
+    def exchange(self, goal: ServoGoal) -> ServoSample:
+        time.sleep(self.period)
+        if self.failure is not None:
+            raise self.failure
+        self.goals.append(goal)
+        self.torque = list(goal.torque_enable)
+        for index, (on, position) in enumerate(zip(goal.torque_enable, goal.position, strict=True)):
+            if on and math.isfinite(position):
+                self.position[index] = position
+        unknown = (math.nan,) * len(self._names)
+        return ServoSample(
+            stamp=time.time_ns(),
+            position=tuple(self.position),
+            velocity=unknown,
+            current=unknown,
+            duty=unknown,
+            effort=unknown,
+            voltage=unknown,
+            temperature=unknown,
+            goal_position=goal.position,
+            torque_enabled=tuple(self.torque),
+            hardware_error=tuple(self.errors),
+        )
+
+    def release(self) -> None:
+        self.torque = [False] * len(self._names)
+
+    def set_gains(self, name: str, gains: Gains) -> Gains:
+        self.gains[name] = gains
+        return gains
+
+    def reboot(self, name: str) -> None:
+        self.errors[self._names.index(name)] = 0
+
+    def close(self) -> None:
+        self.release()

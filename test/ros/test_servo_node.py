@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node publishes what the bus measures, follows commands, rejects bad ones, lets go on every way out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+import rclpy
+from bam_bench.msg import ServoCommands, ServoStates
+from bam_bench.srv import SetGains
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
+from ros_helpers import FakeBus
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from bam_core.errors import BamError
+from bam_ros.servo_bus import BusError, ServoBus
+from bam_ros.servo_node import ServoNode
+
+pytestmark = pytest.mark.ros
+
+
+class FakeNode(ServoNode):
+    def __init__(self, bus: FakeBus, **arguments: object) -> None:
+        self.fake = bus
+        super().__init__("servos", **arguments)
+
+    def create_bus(self) -> ServoBus:
+        return self.fake
+
+
+class Client:
+    """A node under test and a client of it, spun together in one thread."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.executor = SingleThreadedExecutor(context=context)
+        self.node = Node("client", context=context)
+        self.executor.add_node(self.node)
+        self.states: list[ServoStates] = []
+        self.joints: list[JointState] = []
+        self.diagnostics: list[DiagnosticArray] = []
+        sensor = qos_profile_sensor_data
+        self.node.create_subscription(ServoStates, "servo_states", self.states.append, sensor)
+        self.node.create_subscription(JointState, "joint_states", self.joints.append, sensor)
+        self.node.create_subscription(DiagnosticArray, "/diagnostics", self.diagnostics.append, 10)
+        self.commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
+        self.servos: FakeNode | None = None
+
+    def run(self, bus: FakeBus, **parameters: object) -> FakeNode:
+        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+        self.servos = FakeNode(bus, context=self.context, parameter_overrides=overrides)
+        self.executor.add_node(self.servos)
+        self.servos.start()
+        return self.servos
+
+    def wait_for(self, predicate: Callable[[], object], timeout: float = 10.0) -> None:
+        deadline = time.monotonic() + timeout
+        while not predicate():
+            assert time.monotonic() < deadline, "not in time"
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def connect(self) -> None:
+        self.wait_for(lambda: self.states and self.joints and self.commands.get_subscription_count())
+
+    def command(self, *entries: tuple[str, bool, float]) -> None:
+        names, torque, position = zip(*entries, strict=True)
+        self.commands.publish(ServoCommands(name=names, torque_enable=torque, position=position))
+
+    def call(self, service_type: type, name: str, request: object) -> object:
+        client = self.node.create_client(service_type, name)
+        self.wait_for(client.service_is_ready)
+        future = client.call_async(request)
+        self.wait_for(future.done)
+        return future.result()
+
+
+@pytest.fixture
+def client(ros_domain: int) -> Iterator[Client]:
+    context = Context()
+    rclpy.init(context=context, domain_id=ros_domain)
+    client = Client(context)
+    yield client
+    if client.servos is not None:
+        client.servos.close()
+        client.servos.destroy_node()
+    client.node.destroy_node()
+    client.executor.shutdown()
+    rclpy.shutdown(context=context)
+
+
+def test_states_and_commands_go_through(client: Client) -> None:
+    bus = FakeBus(position=0.2)
+    client.run(bus, command_timeout=30.0)
+    client.connect()
+    client.command(("joint", True, 0.25))
+    client.wait_for(lambda: client.states[-1].position[0] == 0.25)
+    state = client.states[-1]
+    assert list(state.name) == ["joint"]
+    assert list(state.torque_enabled) == [True]
+    assert math.isnan(state.voltage[0])
+    stamps = [s.header.stamp.sec + 1e-9 * s.header.stamp.nanosec for s in client.states]
+    assert all(b > a for a, b in itertools.pairwise(stamps))
+    assert client.joints[-1].name == ["joint"]
+    client.command(("joint", True, math.nan))  # keeps the goal
+    client.command(("joint", False, math.nan))
+    client.wait_for(lambda: not client.states[-1].torque_enabled[0])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ServoCommands(name=["elbow"], torque_enable=[True], position=[0.0]),
+        ServoCommands(name=["joint"], torque_enable=[True], position=[]),
+        ServoCommands(name=["joint", "joint"], torque_enable=[True] * 2, position=[0.0] * 2),
+        ServoCommands(name=["joint"], torque_enable=[True], position=[math.inf]),
+        ServoCommands(name=["joint"], torque_enable=[True], position=[4.0]),
+    ],
+    ids=["unknown joint", "wrong length", "named twice", "infinite", "beyond limits"],
+)
+def test_a_bad_command_changes_nothing(client: Client, message: ServoCommands) -> None:
+    bus = FakeBus()
+    node = client.run(bus)
+    assert node._loop is not None
+    before = node._loop.command
+    node._on_commands(message)
+    assert node._loop.command is before
+
+
+def test_gains_reach_the_servo_and_reboot_clears_its_error(client: Client) -> None:
+    bus = FakeBus()
+    client.run(bus)
+    answer = client.call(SetGains, "servos/set_gains", SetGains.Request(name="joint", kp=32.0))
+    assert answer.success, answer.message
+    assert bus.gains["joint"].kp == 32.0
+    bus.errors = [ServoStates.ERROR_OVERLOAD]
+    client.wait_for(
+        lambda: (
+            client.diagnostics
+            and client.diagnostics[-1].status[0].level == DiagnosticStatus.ERROR
+            and "overload" in client.diagnostics[-1].status[0].message
+        )
+    )
+    assert client.call(Trigger, "servos/reboot", Trigger.Request()).success
+    client.wait_for(lambda: client.diagnostics[-1].status[0].level == DiagnosticStatus.OK)
+
+
+def test_every_way_out_of_active_releases(client: Client) -> None:
+    bus = FakeBus()
+    node = client.run(bus, command_timeout=30.0)
+    client.connect()
+    client.command(("joint", True, 0.0))
+    client.wait_for(lambda: bus.torque[0])
+    node.trigger_deactivate()
+    assert not bus.torque[0]
+    node.trigger_activate()
+    client.command(("joint", True, 0.0))
+    client.wait_for(lambda: bus.torque[0])
+    node.trigger_shutdown()
+    assert not bus.torque[0]
+
+
+def test_a_bus_that_does_not_open_is_one_error(client: Client) -> None:
+    bus = FakeBus()
+    bus.open_failure = BusError("port /dev/none: does not exist; plug it in")
+    with pytest.raises(BamError, match="does not exist"):
+        client.run(bus)
+
+
+def test_without_autostart_the_node_waits(client: Client) -> None:
+    bus = FakeBus()
+    node = client.run(bus, autostart=False)
+    assert bus.opened == 0
+    node.trigger_configure()
+    node.trigger_activate()
+    client.connect()
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    node.trigger_configure()
+    assert bus.opened == 2
