@@ -30,11 +30,11 @@ Array = NDArray[np.float64]
 PARAMETERS: tuple[str, ...] = ("torque_constant", "resistance", "armature", *FRICTION_PARAMETERS)
 """Columns of candidate arrays: motor constants, then the coefficients of `Friction`, in SI units."""
 
-DEFAULT_SUBSTEPS = 4
+DEFAULT_SUBSTEPS = 2
 """Steps of Algorithm 1 per period of the firmware, where the caller does not choose the step.
 
-Algorithm 1 is of first order in the velocity: it overstates damping with rate λ by the fraction λ·Δt/2, which
-is 0.6 % for a servo with λ = 50/s at the resulting 0.25 ms, but 3 % at 1 ms.
+Algorithm 1 is of first order in the velocity. With the resulting 0.5 ms, an identification from noiseless runs
+of an MX-106 finds k_t and K_v within 1 % (R within 1 %); with 1 ms it is 1.5 % (2 %), with 5 ms 3.7 % (3 %).
 """
 
 SEMI_IMPLICIT_DT = 5e-3
@@ -110,8 +110,8 @@ class Rollout:
     ) -> Rollout:
         """Pack recordings for a servo: its firmware, integrator and quadratic rule.
 
-        For a servo that was fitted with the "semi_implicit" integrator, `dt` defaults to the step of that fit,
-        whose numerical damping its parameters carry.
+        For a servo that was fitted with the "semi_implicit" integrator, `dt` defaults to the step of that
+        fit, whose numerical damping its parameters carry.
         """
         if dt is None and servo.integrator == "semi_implicit":
             dt = SEMI_IMPLICIT_DT
