@@ -17,9 +17,7 @@ from bam_core.errors import BamError, unknown_name
 from bam_core.firmware import PositionFirmware, find_firmware
 from bam_core.friction import FRICTION_UNITS, Friction, FrictionModel, friction_model
 from bam_core.motor import DcMotor
-
-INTEGRATORS = ("algorithm1", "semi_implicit")
-"""How a step updates the position: BAM Algorithm 1, or as in the program behind BAM's published parameters."""
+from bam_core.reference import INTEGRATORS
 
 MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
 
@@ -66,7 +64,7 @@ class ServoModel:
         motor: motor constants at the output shaft.
         friction_model: "m1" to "m6": which coefficients of `friction` are in use.
         friction: the friction law.
-        integrator: the one that the parameters were fitted with, see INTEGRATORS.
+        integrator: the one that the parameters were fitted with, one of `reference.INTEGRATORS`.
         uncertainty: one standard deviation of parameters, by their name, in their unit.
         search: (low, high) between which identification looks for a parameter, by its name, in its unit.
         provenance: where the numbers come from.

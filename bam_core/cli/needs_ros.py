@@ -7,7 +7,7 @@ import argparse
 
 from bam_core.errors import BamError
 
-EXAMPLE = "source install/setup.bash && bam demo --output demo_output"
+EXAMPLE = "make setup && .venv/bin/bam demo --output demo_output"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +22,6 @@ def run(arguments: argparse.Namespace) -> int:
         BamError: always.
     """
     raise BamError(
-        f"{arguments.command}: needs ROS 2 and this is the installation without it (expected the package "
-        f"bam_bench built by 'make setup' or colcon); use the .venv/bin/bam that 'make setup' leaves"
+        f"{arguments.command}: not part of an installation without ROS 2 (expected the ROS 2 package bam_bench); "
+        f"run 'make setup' in its checkout and use the .venv/bin/bam that it leaves"
     )

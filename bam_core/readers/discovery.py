@@ -14,6 +14,8 @@ from bam_core.recording import RecordingError
 
 log = logging.getLogger(__name__)
 
+_SUFFIXES = (".json", ".mcap", ".yaml", ".yml")
+
 
 class DiscoveryError(RecordingError):
     """A path that leads to no recording."""
@@ -82,7 +84,7 @@ def data_files(bag: Path) -> list[Path]:
 
 
 def _stem(path: Path) -> str:
-    return path.stem if path.suffix in (".json", ".mcap") else path.name
+    return path.stem if path.suffix in _SUFFIXES else path.name
 
 
 def _is_bag(path: Path) -> bool:

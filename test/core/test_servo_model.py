@@ -14,8 +14,8 @@ from bam_core.errors import BamError
 from bam_core.firmware import FIRMWARES
 from bam_core.friction import FRICTION_MODELS, QUADRATIC_RULES
 from bam_core.motor import DcMotor
+from bam_core.reference import INTEGRATORS
 from bam_core.servo_model import (
-    INTEGRATORS,
     MOTOR_PARAMETERS,
     PARAMETER_UNITS,
     Provenance,

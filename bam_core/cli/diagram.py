@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam diagram``: drive/backdrive diagrams."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bam_core.errors import BamError
+from bam_core.readers.discovery import unique_names
+from bam_core.servo_model import load_servo
+
+EXAMPLE = "bam diagram out/m1.yaml out/m6.yaml --output diagram.png"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "servos", nargs="+", metavar="FILE", help="servo YAML files or names from 'bam servos', one panel each"
+    )
+    parser.add_argument("--output", required=True, metavar="FILE", help="picture to write (.png, .svg, .pdf)")
+    parser.add_argument(
+        "--max-torque",
+        type=float,
+        metavar="NM",
+        help="end of the axes in N·m (default: each model's stall torque)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw the picture and say where it is."""
+    from bam_core.plots.diagram import plot_diagram
+    from bam_core.plots.save import save_figure
+
+    if arguments.max_torque is not None and not arguments.max_torque > 0:
+        raise BamError(f"--max-torque: is {arguments.max_torque:g} (expected N·m above 0); correct it")
+    names = unique_names([Path(path) for path in arguments.servos])
+    servos = [(name, load_servo(path)) for name, path in zip(names, arguments.servos, strict=True)]
+    save_figure(plot_diagram(servos, max_torque=arguments.max_torque), arguments.output)
+    print(f"wrote {arguments.output}")
+    return 0

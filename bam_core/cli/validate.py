@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam validate``: how well servo models reproduce recordings."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bam_core.atomic_file import write_text
+from bam_core.cli.table import format_table
+from bam_core.readers import load_recordings
+from bam_core.readers.discovery import unique_names
+from bam_core.recording import Recording
+from bam_core.rollout import Rollout, parameter_vector
+from bam_core.servo_model import ServoModel, load_servo
+
+EXAMPLE = "bam validate recordings/ --params out/m1.yaml out/m6.yaml --json validation.json"
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "logs", nargs="+", metavar="LOGS", help="JSON logs, bags, or directories that are searched recursively"
+    )
+    parser.add_argument(
+        "--params", nargs="+", required=True, metavar="FILE", help="servo YAML files or names from 'bam servos'"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
+    parser.add_argument(
+        "--dt",
+        type=float,
+        metavar="SECONDS",
+        help="step of controller and simulation (default: the firmware's period, with finer physics in between)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate every recording with every servo model and report mean absolute position errors."""
+    paths = list(dict.fromkeys(arguments.params))
+    names = unique_names([Path(path) for path in paths])
+    servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
+    recordings = load_recordings(arguments.logs)
+    result = {
+        name: validate(servo, recordings, dt=arguments.dt) for name, servo in servos.items()
+    }
+    if arguments.json:
+        write_text(arguments.json, json.dumps(result, indent=2) + "\n")
+    print(_table(result))
+    return 0
+
+
+def validate(
+    servo: ServoModel, recordings: Sequence[Recording], *, dt: float | None = None
+) -> dict[str, Any]:
+    """Mean absolute position errors of one servo model.
+
+    Args:
+        servo: simulated in closed loop with its own firmware, integrator and friction rule.
+        recordings: at least one.
+        dt: step of controller and simulation [s]; by default the firmware's period.
+
+    Returns:
+        ``{"mae": rad, "per_log": {name: rad}}``; ``mae`` is the mean over recordings.
+
+    Raises:
+        BamError: there are no recordings, or dt is out of range.
+    """
+    others = sorted({recording.servo for recording in recordings} - {servo.name})
+    if others:
+        log.warning("servo model '%s' is compared with recordings of '%s'", servo.name, "', '".join(others))
+    errors = Rollout.for_servo(recordings, servo, dt=dt).errors(parameter_vector(servo)[None])[0]
+    per_log = {recording.name: float(error) for recording, error in zip(recordings, errors, strict=True)}
+    return {"mae": float(errors.mean()), "per_log": per_log}
+
+
+def _table(result: Mapping[str, Mapping[str, Any]]) -> str:
+    """Errors in mrad: one row per recording, one column per model, the mean last."""
+    models = list(result)
+    logs = list(result[models[0]]["per_log"])
+    rows = [[name, *(f"{1e3 * result[model]['per_log'][name]:.2f}" for model in models)] for name in logs]
+    mean = ["mean", *(f"{1e3 * result[model]['mae']:.2f}" for model in models)]
+    return format_table(["MAE [mrad]", *models], [*rows, mean])

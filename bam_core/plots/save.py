@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures that reach the disk whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from bam_core.errors import BamError
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: int = 150) -> None:
+    """Write a figure; the suffix chooses the format (png, svg, pdf). Parents are created.
+
+    Raises:
+        BamError: the format is unknown or the file cannot be written.
+    """
+    path = Path(path)
+    kind = path.suffix.lstrip(".").lower()
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise BamError(f"{path}: '{path.suffix}' is no picture format (expected .png, .svg or .pdf); rename it")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            figure.savefig(temporary, format=kind, dpi=dpi)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise BamError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
