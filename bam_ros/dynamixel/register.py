@@ -80,7 +80,7 @@ class Register:
         """First address behind the register."""
         return self.address + self.size
 
-    def decode(self, data: bytes) -> int:
+    def decode(self, data: bytes | bytearray) -> int:
         """Return the count in `size` little-endian bytes."""
         return int.from_bytes(data, "little", signed=self.signed)
 

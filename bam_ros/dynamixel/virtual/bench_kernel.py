@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled step behind the registers: firmware loop at 1 kHz, motor, supply, friction and pendulum.
+
+State, commands and parameters are float64 vectors; the constants below name their elements. Positions of the
+controller are encoder counts relative to the arm hanging down (θ = 0), everything else is SI.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+STEP = 1e-4
+"""Physics step, s."""
+STEPS_PER_TICK = 10
+"""Physics steps in one period of the firmware's loop (1 ms)."""
+TICK = STEP * STEPS_PER_TICK
+COUNTS_PER_RAD = 4096 / (2.0 * math.pi)
+VELOCITY_WINDOW = 16
+"""Firmware ticks over which the velocity register differentiates the encoder."""
+
+# state
+(
+    POSITION,  # θ, rad
+    VELOCITY,  # θ̇, rad/s
+    DUTY,  # -1..1
+    CURRENT,  # of the motor, A
+    SUPPLY,  # voltage at the servo, V
+    TEMPERATURE,  # °C
+    INTEGRAL,  # of the position or velocity error, count·ticks or (rad/s)·ticks
+    LAST_ERROR,  # counts
+    TRAJECTORY,  # where the profile is, counts
+    TRAJECTORY_VELOCITY,  # rad/s
+    MEASURED_VELOCITY,  # rad/s, from the encoder
+    STALLED,  # for how long the output has been at its limit without motion, s
+    PHASE,  # physics steps since the last firmware tick
+    TICKS,  # firmware ticks since power-on
+    STATE_SIZE,
+) = range(15)
+
+# commands
+RELEASED, POSITION_MODE, VELOCITY_MODE, DUTY_MODE, CURRENT_MODE, BRAKE = range(6)
+(
+    MODE,
+    GOAL,  # counts
+    P_GAIN,  # duty per count, or per rad/s in VELOCITY_MODE
+    I_GAIN,  # duty per count·tick, or per (rad/s)·tick
+    D_GAIN,  # duty per count/tick
+    DUTY_LIMIT,  # 0..1
+    CURRENT_LIMIT,  # A; inf where the mode has none
+    GOAL_VELOCITY,  # rad/s
+    GOAL_DUTY,  # -1..1
+    GOAL_CURRENT,  # A
+    PROFILE_VELOCITY,  # rad/s, 0: no limit
+    PROFILE_ACCELERATION,  # rad/s², 0: no limit
+    COMMAND_SIZE,
+) = range(13)
+
+# parameters
+(
+    TORQUE_CONSTANT,
+    RESISTANCE,
+    INERTIA,  # J of eq. 1, armature included, kg·m²
+    GRAVITY_TORQUE,  # with the arm level, N·m
+    VISCOUS,
+    COULOMB,
+    STRIBECK_COULOMB,
+    STRIBECK_VELOCITY,
+    STRIBECK_EXPONENT,
+    LOAD_MOTOR,
+    LOAD_EXTERNAL,
+    LOAD_MOTOR_STRIBECK,
+    LOAD_EXTERNAL_STRIBECK,
+    QUADRATIC_MOTOR,
+    QUADRATIC_EXTERNAL,
+    SUPPLY_VOLTAGE,
+    SUPPLY_RESISTANCE,
+    AMBIENT,
+    THERMAL_RESISTANCE,
+    THERMAL_TIME,
+    PARAMETER_SIZE,
+) = range(21)
+
+_RIPPLE = 0.02  # amplitude of the supply's ripple, V
+_RIPPLE_STEP = 2.0 * math.pi * 100.0 * TICK  # its phase per tick: 100 Hz
+_SUPPLY_LAG = 2e-3  # time constant of the supply's capacitors, s
+_STALL_VELOCITY = 0.1  # slower is standing still, rad/s
+
+_jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+
+@_jit
+def budget(parameters: NDArray[np.float64], motor: float, external: float, velocity: float) -> float:
+    """Friction budget τ_f^m of BAM eq. 10, "paper" rule; torques in N·m, velocity in rad/s."""
+    p = parameters
+    speed = abs(velocity)
+    s = math.exp(-((speed / p[STRIBECK_VELOCITY]) ** p[STRIBECK_EXPONENT]))
+    quadratic = 0.0
+    if abs(motor) > abs(external):
+        quadratic = p[QUADRATIC_EXTERNAL] * external * external
+    elif abs(motor) < abs(external):
+        quadratic = p[QUADRATIC_MOTOR] * motor * motor
+    always = p[VISCOUS] * speed + p[COULOMB] + abs(p[LOAD_MOTOR] * motor - p[LOAD_EXTERNAL] * external)
+    at_rest = (
+        p[STRIBECK_COULOMB]
+        + abs(p[LOAD_MOTOR_STRIBECK] * motor - p[LOAD_EXTERNAL_STRIBECK] * external)
+        + quadratic
+    )
+    return always + s * at_rest
+
+
+@_jit
+def _physics(state: NDArray[np.float64], mode: int, p: NDArray[np.float64], ripple: float) -> None:
+    """One step of BAM Algorithm 1 (the position line with the old velocity)."""
+    position, velocity = state[POSITION], state[VELOCITY]
+    current = 0.0
+    if mode != RELEASED:
+        back_emf = p[TORQUE_CONSTANT] * velocity
+        current = (state[DUTY] * state[SUPPLY] - back_emf) / p[RESISTANCE]
+    state[CURRENT] = current
+    motor = p[TORQUE_CONSTANT] * current
+    external = -p[GRAVITY_TORQUE] * math.sin(position)
+    stop = -(p[INERTIA] / STEP * velocity + motor + external)
+    limit = budget(p, motor, external, velocity)
+    friction = min(max(stop, -limit), limit)
+    acceleration = (motor + external + friction) / p[INERTIA]
+    state[POSITION] = position + velocity * STEP + 0.5 * acceleration * STEP * STEP
+    state[VELOCITY] = velocity + acceleration * STEP
+    drawn = max(state[DUTY] * current, 0.0)
+    supply = p[SUPPLY_VOLTAGE] - p[SUPPLY_RESISTANCE] * drawn + ripple
+    state[SUPPLY] += (supply - state[SUPPLY]) * (STEP / _SUPPLY_LAG)
+
+
+@_jit
+def _follow_profile(state: NDArray[np.float64], c: NDArray[np.float64]) -> None:
+    """Move the trajectory one tick towards the goal: a step, or a trapezoid of velocity."""
+    distance = c[GOAL] - state[TRAJECTORY]
+    if c[PROFILE_VELOCITY] <= 0.0:
+        state[TRAJECTORY] = c[GOAL]
+        state[TRAJECTORY_VELOCITY] = 0.0
+        return
+    fastest = c[PROFILE_VELOCITY] * COUNTS_PER_RAD
+    velocity = state[TRAJECTORY_VELOCITY] * COUNTS_PER_RAD
+    target = math.copysign(fastest, distance)
+    if c[PROFILE_ACCELERATION] > 0.0:
+        step = c[PROFILE_ACCELERATION] * COUNTS_PER_RAD
+        target = math.copysign(min(fastest, math.sqrt(2.0 * step * abs(distance))), distance)
+        velocity += min(max(target - velocity, -step * TICK), step * TICK)
+    else:
+        velocity = target
+    if abs(distance) <= abs(velocity) * TICK:
+        state[TRAJECTORY] = c[GOAL]
+        state[TRAJECTORY_VELOCITY] = 0.0
+    else:
+        state[TRAJECTORY] += velocity * TICK
+        state[TRAJECTORY_VELOCITY] = velocity / COUNTS_PER_RAD
+
+
+@_jit
+def _follow_velocity(state: NDArray[np.float64], c: NDArray[np.float64]) -> float:
+    """Return the velocity error after moving the velocity trajectory one tick towards its goal, rad/s."""
+    change = c[GOAL_VELOCITY] - state[TRAJECTORY_VELOCITY]
+    if c[PROFILE_ACCELERATION] > 0.0:
+        step = c[PROFILE_ACCELERATION] * TICK
+        change = min(max(change, -step), step)
+    state[TRAJECTORY_VELOCITY] += change
+    return state[TRAJECTORY_VELOCITY] - state[MEASURED_VELOCITY]
+
+
+@_jit
+def _controller(
+    state: NDArray[np.float64], c: NDArray[np.float64], p: NDArray[np.float64], count: int
+) -> None:
+    """The firmware's control law: sets the duty for the next tick from the quantised encoder."""
+    mode = int(c[MODE])
+    duty = 0.0
+    limit = c[DUTY_LIMIT]
+    if mode in (POSITION_MODE, VELOCITY_MODE):
+        if mode == POSITION_MODE:
+            _follow_profile(state, c)
+            error = state[TRAJECTORY] - count
+        else:
+            error = _follow_velocity(state, c)
+        if c[I_GAIN] > 0.0:
+            state[INTEGRAL] = min(max(state[INTEGRAL] + error, -limit / c[I_GAIN]), limit / c[I_GAIN])
+        duty = c[P_GAIN] * error + c[I_GAIN] * state[INTEGRAL] + c[D_GAIN] * (error - state[LAST_ERROR])
+        state[LAST_ERROR] = error
+    elif mode == DUTY_MODE:
+        duty = c[GOAL_DUTY]
+    elif mode == CURRENT_MODE:
+        back_emf = p[TORQUE_CONSTANT] * state[VELOCITY]
+        duty = (c[GOAL_CURRENT] * p[RESISTANCE] + back_emf) / state[SUPPLY]
+    if mode == POSITION_MODE and c[CURRENT_LIMIT] < math.inf:
+        back_emf = p[TORQUE_CONSTANT] * state[VELOCITY]
+        reach = c[CURRENT_LIMIT] * p[RESISTANCE]
+        duty = min(max(duty, (back_emf - reach) / state[SUPPLY]), (back_emf + reach) / state[SUPPLY])
+    duty = min(max(duty, -limit), limit)
+    saturated = mode == POSITION_MODE and abs(duty) >= 0.99 * limit and limit > 0.0
+    if saturated and abs(state[VELOCITY]) < _STALL_VELOCITY:
+        state[STALLED] += TICK
+    else:
+        state[STALLED] = max(state[STALLED] - TICK, 0.0)
+    state[DUTY] = duty
+
+
+@_jit
+def advance(
+    state: NDArray[np.float64],
+    window: NDArray[np.int64],
+    commands: NDArray[np.float64],
+    parameters: NDArray[np.float64],
+    steps: int,
+) -> None:
+    """Advance the bench by physics steps of STEP seconds.
+
+    Args:
+        state: (STATE_SIZE,), changed in place.
+        window: (VELOCITY_WINDOW,) encoder counts of the last ticks, changed in place.
+        commands: (COMMAND_SIZE,).
+        parameters: (PARAMETER_SIZE,).
+        steps: how many.
+    """
+    mode = int(commands[MODE])
+    for _ in range(steps):
+        if state[PHASE] == 0.0:
+            count = math.floor(state[POSITION] * COUNTS_PER_RAD + 0.5)
+            slot = int(state[TICKS]) % VELOCITY_WINDOW
+            moved = count - window[slot]
+            window[slot] = count
+            state[MEASURED_VELOCITY] = moved / (COUNTS_PER_RAD * VELOCITY_WINDOW * TICK)
+            _controller(state, commands, parameters, count)
+            heat = state[CURRENT] * state[CURRENT] * parameters[RESISTANCE] * parameters[THERMAL_RESISTANCE]
+            warming = (parameters[AMBIENT] + heat - state[TEMPERATURE]) / parameters[THERMAL_TIME]
+            state[TEMPERATURE] += warming * TICK
+            state[TICKS] += 1.0
+        ripple = _RIPPLE * math.sin(_RIPPLE_STEP * state[TICKS])
+        _physics(state, mode, parameters, ripple)
+        state[PHASE] = (state[PHASE] + 1.0) % STEPS_PER_TICK
