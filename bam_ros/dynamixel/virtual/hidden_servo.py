@@ -43,8 +43,8 @@ class HiddenServo:
         return yaml.safe_dump(asdict(self), sort_keys=False)
 
 
-# Typical servos, of the size of BAM's published M6 figures. Every term of the law is well above zero: a fit can
-# find it.
+# Typical servos, of the size of BAM's published M6 figures, with every term well above zero so that a
+# fit can find it.
 _MX106 = HiddenServo(
     motor=DcMotor(torque_constant=2.2, resistance=2.0, armature=0.026),
     friction=Friction(
