@@ -32,7 +32,7 @@ class RecordingError(BamError):
     """A recording that cannot be used; the message names the file, the field and the sample."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Recording:
     """One run: a servo follows a script while it carries a known pendulum.
 
@@ -98,6 +98,13 @@ class Recording:
     def __len__(self) -> int:
         """Count of samples."""
         return len(self.time)
+
+    def __repr__(self) -> str:
+        """Name what was run, not thousands of samples."""
+        return (
+            f"Recording({self.name!r}: {self.servo} with {self.bench}, kp {self.kp:g}, {self.script}, "
+            f"{len(self)} samples in {self.duration:.2f} s)"
+        )
 
     def _freeze_arrays(self) -> None:
         for item in fields(self):

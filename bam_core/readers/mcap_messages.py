@@ -6,15 +6,14 @@ Types come from the schemas in the file itself, so neither ROS 2 nor the message
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from mcap.exceptions import EndOfFile, InvalidMagic, McapError
+from mcap.exceptions import EndOfFile, InvalidMagic
 from mcap.records import Channel, Footer, McapRecord, Message, Schema
-from mcap.stream_reader import CRCValidationError, StreamReader
+from mcap.stream_reader import StreamReader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from bam_core.recording import RecordingError
@@ -60,14 +59,6 @@ def read_messages(path: Path, types: Collection[str]) -> McapContents:
         raise RecordingError(
             f"{path}: cannot be read ({error.strerror}); check path and permissions"
         ) from None
-    except InvalidMagic:
-        raise RecordingError(
-            f"{path}: does not begin like an MCAP file; give a bag recorded with MCAP storage"
-        ) from None
-    except (McapError, CRCValidationError, struct.error, UnicodeDecodeError) as error:
-        raise RecordingError(
-            f"{path}: damaged ({error}); restore the file from a backup or record the run again"
-        ) from None
 
 
 def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContents:
@@ -76,7 +67,7 @@ def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContent
     channels: dict[int, Channel] = {}
     messages: list[TypedMessage] = []
     complete = False
-    for record in _records(stream):
+    for record in _records(path, stream):
         if isinstance(record, Schema):
             if record.name in types and record.id not in schemas:
                 _register(path, store, record)
@@ -94,26 +85,35 @@ def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContent
     return McapContents(messages=tuple(messages), complete=complete)
 
 
-def _records(stream: BinaryIO) -> Iterator[McapRecord]:
+def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
     """Records up to the end or, in a file cut short, up to the last complete one."""
-    reader = StreamReader(_ExactStream(stream), validate_crcs=True)  # type: ignore[arg-type]
+    exact = _ExactStream(stream, path.stat().st_size)
     try:
-        yield from reader.records
+        yield from StreamReader(exact, validate_crcs=True).records  # type: ignore[arg-type]
     except EndOfFile:
         return
+    except InvalidMagic:
+        raise RecordingError(
+            f"{path}: does not begin like an MCAP file; give a bag recorded with MCAP storage"
+        ) from None
+    except Exception as error:  # whatever its parser and the decompressors make of damaged bytes
+        raise RecordingError(
+            f"{path}: damaged ({' '.join(str(error).split())}); restore it from a backup or record the run again"
+        ) from error
 
 
 class _ExactStream:
-    """Tells a file cut short from a damaged one: a short read is the end of the file."""
+    """Tells a file cut short from a damaged one: a read beyond the end is the end of the file."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream = stream
+        self._left = size
 
     def read(self, length: int) -> bytes:
-        data = self._stream.read(length)
-        if len(data) < length:
+        if length > self._left:
             raise EndOfFile
-        return data
+        self._left -= length
+        return self._stream.read(length)
 
 
 def _register(path: Path, store: Any, schema: Schema) -> None:
@@ -126,7 +126,7 @@ def _register(path: Path, store: Any, schema: Schema) -> None:
         store.register(get_types_from_msg(schema.data.decode(), schema.name))
     except Exception as error:  # rosbags raises whatever its parser meets
         raise RecordingError(
-            f"{path}: definition of {schema.name} in the file does not parse ({error}); record the run again"
+            f"{path}: the definition of {schema.name} in it does not parse; record the run again"
         ) from error
 
 
@@ -135,5 +135,5 @@ def _deserialise(path: Path, store: Any, message: Message, name: str, topic: str
         return store.deserialize_cdr(message.data, name)
     except Exception as error:  # rosbags raises whatever its generated code meets
         raise RecordingError(
-            f"{path}: message {message.sequence} on {topic} is not a {name} ({error}); record the run again"
+            f"{path}: message {message.sequence} on {topic} is not a {name}; record the run again"
         ) from error
