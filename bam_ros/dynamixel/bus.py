@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamixel servos on one serial port as a `ServoBus`, over the unmodified `dynamixel_sdk`."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bam_core.errors import unknown_name
+from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
+from bam_ros.dynamixel.guardian import Guardian
+from bam_ros.dynamixel.link import Link, sync_write_packet
+from bam_ros.dynamixel.port import SerialPort
+from bam_ros.dynamixel.port_errors import only_port
+from bam_ros.dynamixel.servo import DynamixelServo
+from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoSample
+
+_CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
+_RELEASE_ATTEMPTS = 3  # of the whole round; each write has its own
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamixelSettings:
+    """Which servos, and where.
+
+    Attributes:
+        port: device path; empty: the only serial port there is.
+        joints: joint names.
+        ids: bus id of each joint.
+        baud_rate: tried first, bit/s; 0: unknown.
+        protocol: 1 or 2; 0: unknown.
+        baud_rates: tried after the first, bit/s.
+
+    Raises:
+        BusError: no joints, names or ids that repeat, or an impossible value.
+    """
+
+    port: str = ""
+    joints: Sequence[str] = ("joint",)
+    ids: Sequence[int] = (1,)
+    baud_rate: int = 0
+    protocol: int = 0
+    baud_rates: Sequence[int] = BAUD_RATES
+
+    def __post_init__(self) -> None:
+        for what, values in (("joint_names", self.joints), ("ids", self.ids)):
+            if not values or len(set(values)) != len(values):
+                raise BusError(
+                    f"{what}: {list(values)} (expected at least one, each once); correct the parameter"
+                )
+        if len(self.joints) != len(self.ids):
+            raise BusError(
+                f"ids: {len(self.ids)} ids for {len(self.joints)} joint_names (expected one id per joint);"
+                " correct the parameters"
+            )
+        wrong = [servo for servo in self.ids if not 0 <= servo <= 252]
+        if wrong:
+            raise BusError(f"ids: {wrong[0]} (expected 0 to 252); correct the parameter")
+        if self.protocol not in (0, 1, 2):
+            raise BusError(
+                f"protocol: {self.protocol} (expected 1, 2, or 0 to find it); correct the parameter"
+            )
+
+
+class DynamixelBus(ServoBus):
+    """Servos on one port. While it is open a guardian process stands by; see guardian.py.
+
+    Args:
+        settings: which servos, and where.
+        stop: polled while servos are searched; true ends the search.
+    """
+
+    def __init__(self, settings: DynamixelSettings, stop: Callable[[], bool] = lambda: False) -> None:
+        self._settings = settings
+        self._stop = stop
+        self._port: SerialPort | None = None
+        self._link: Link | None = None
+        self._found: FoundServos | None = None
+        self._guardian: Guardian | None = None
+        self._servos: list[DynamixelServo] = []
+        self._ids: tuple[int, ...] = ()
+        self._block = (0, 0)
+        self._next_check = 0.0
+        self._check_index = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Joint names."""
+        return tuple(self._settings.joints)
+
+    @property
+    def position_limits(self) -> tuple[tuple[float, float], ...]:
+        """Lowest and highest goal of each servo, rad."""
+        return tuple(servo.limits for servo in self._servos)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What limits the loop rate, and what is unusual about the servos."""
+        port = [self._port.warning] if self._port is not None and self._port.warning else []
+        return (*port, *(line for servo in self._servos for line in servo.warnings))
+
+    def open(self) -> str:
+        """Lock the port, find the servos, release them and make them ready.
+
+        Raises:
+            BusError: one line that tells which of these failed, and what to do.
+        """
+        settings = self._settings
+        port = SerialPort(settings.port or only_port())
+        port.openPort()
+        self._port = port
+        try:
+            known = self._found
+            found = find_servos(
+                port,
+                settings.ids,
+                baud_rate=known.baud_rate if known else settings.baud_rate,
+                protocol=known.protocol if known else settings.protocol,
+                baud_rates=() if known else settings.baud_rates,
+                search=known is None,
+                stop=self._stop,
+            )
+            self._link = Link(port, found.protocol)
+            self._guardian = self._post_guardian(port, found)
+            self._servos = [
+                DynamixelServo(name, servo, found.tables[servo], self._link)
+                for name, servo in zip(settings.joints, settings.ids, strict=True)
+            ]
+            for servo in self._servos:
+                servo.prepare()
+            self._block = self._servos[0].block
+        except BaseException:
+            self.close()
+            raise
+        self._found = found
+        self._ids = tuple(settings.ids)
+        return f"port {port.port_name}: {found}"
+
+    def exchange(self, goal: ServoGoal) -> ServoSample:
+        """Write what changed, then read one block of every servo.
+
+        Raises:
+            BusTimeout, BusCorrupt: the sample is lost.
+            BusError: the port is gone, or a servo refuses or let go of its torque.
+        """
+        if self._link is None:
+            raise BusError("port: not open; open it first")
+        self._apply(goal)
+        start = time.time_ns()
+        answers = self._link.read_block(self._ids, *self._block, attempts=1)
+        stamp = (start + time.time_ns()) // 2
+        states = [servo.decode(*answers[servo.id]) for servo in self._servos]
+        self._check(time.monotonic())
+        return ServoSample(
+            stamp=stamp,
+            position=tuple(state.position for state in states),
+            velocity=tuple(state.velocity for state in states),
+            current=tuple(state.current for state in states),
+            duty=tuple(state.duty for state in states),
+            effort=(math.nan,) * len(states),
+            voltage=tuple(state.voltage for state in states),
+            temperature=tuple(state.temperature for state in states),
+            goal_position=tuple(servo.goal_position for servo in self._servos),
+            torque_enabled=tuple(bool(servo.torque) for servo in self._servos),
+            hardware_error=tuple(state.hardware_error for state in states),
+        )
+
+    def release(self) -> None:
+        """Turn torque off on every servo; keeps trying for a while, never raises."""
+        if self._link is None or self._port is None:
+            return
+        waiting = list(self._servos)
+        for _ in range(_RELEASE_ATTEMPTS):
+            self._port.is_using = False  # of a transaction that an exception ended
+            with contextlib.suppress(BusError):  # at once for everybody, confirmed one by one
+                self._link.sync_write(self._servos[0].table["torque_enable"], dict.fromkeys(self._ids, 0))
+            for servo in tuple(waiting):
+                with contextlib.suppress(BusError):
+                    servo.release()
+                    waiting.remove(servo)
+            if not waiting:
+                return
+
+    def set_gains(self, name: str, gains: Gains) -> Gains:
+        """Write the gains of one servo and return what it holds; raises BusError."""
+        return self._servo(name).set_gains(gains)
+
+    def reboot(self, name: str) -> None:
+        """Restart one servo, torque off afterwards; raises BusError.
+
+        Protocol 1.0 knows no reboot: there the servo is only set up anew, which ends an overload shutdown.
+        """
+        self._servo(name).reboot()
+
+    def close(self) -> None:
+        """Release the servos, dismiss the guardian, give the port back. Idempotent, never raises."""
+        self.release()
+        if self._guardian is not None:
+            self._guardian.dismiss()
+        if self._port is not None:
+            self._port.closePort()
+        self._servos, self._ids = [], ()
+        self._port = self._link = self._guardian = None
+
+    def _servo(self, name: str) -> DynamixelServo:
+        for servo in self._servos:
+            if servo.name == name:
+                return servo
+        raise BusError(str(unknown_name("joint", name, self.names)))
+
+    def _apply(self, goal: ServoGoal) -> None:
+        """Write what differs from what the servos hold."""
+        assert self._link is not None
+        moved: dict[int, int] = {}
+        for servo, torque, position in zip(self._servos, goal.torque_enable, goal.position, strict=True):
+            if not torque:
+                if servo.torque is not False:
+                    servo.release()
+            elif not servo.torque:
+                servo.switch_on(position)
+            elif position == position and (count := servo.count(position)) != servo.goal:
+                moved[servo.id] = servo.goal = count
+        if moved:
+            self._link.sync_write(self._servos[0].table["goal_position"], moved)
+
+    def _check(self, now: float) -> None:
+        """Look at one servo every now and then: did it let go by itself?"""
+        if now < self._next_check:
+            return
+        self._next_check = now + _CHECK_PERIOD / len(self._servos)
+        self._check_index = (self._check_index + 1) % len(self._servos)
+        self._servos[self._check_index].check()
+
+    def _post_guardian(self, port: SerialPort, found: FoundServos) -> Guardian:
+        tables = list(found.tables.values())
+        packet = sync_write_packet(
+            found.protocol, tables[0]["torque_enable"], dict.fromkeys(self._settings.ids, 0)
+        )
+        try:
+            return Guardian(port.fd, [packet])
+        except OSError as error:
+            raise BusError(
+                f"port {port.port_name}: no guardian process ({error}); raise the process limit"
+            ) from None

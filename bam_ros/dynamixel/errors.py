@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What servos complain about, from the bits of both protocols to the common ones, and results of the SDK."""
+
+from __future__ import annotations
+
+import dynamixel_sdk as sdk
+
+from bam_ros.hardware_errors import HardwareError
+from bam_ros.servo_bus import BusCorrupt, BusError, BusTimeout
+
+ALERT = 0x80
+"""Bit of a Protocol 2.0 status packet: register hardware_error_status is not zero."""
+
+_PROTOCOL1 = (
+    (0x01, HardwareError.INPUT_VOLTAGE),
+    (0x02, HardwareError.ANGLE_LIMIT),
+    (0x04, HardwareError.OVERHEATING),
+    (0x08, HardwareError.RANGE),
+    (0x10, HardwareError.CHECKSUM),
+    (0x20, HardwareError.OVERLOAD),
+    (0x40, HardwareError.INSTRUCTION),
+)
+_PROTOCOL2 = (
+    (0x01, HardwareError.INPUT_VOLTAGE),
+    (0x04, HardwareError.OVERHEATING),
+    (0x08, HardwareError.ENCODER),
+    (0x10, HardwareError.ELECTRICAL_SHOCK),
+    (0x20, HardwareError.OVERLOAD),
+)
+_REFUSALS1 = {0x02: "angle limit", 0x08: "value out of range", 0x10: "checksum", 0x40: "instruction"}
+_REFUSALS2 = {
+    1: "could not process it",
+    2: "unknown instruction",
+    3: "CRC",
+    4: "value out of range",
+    5: "wrong length",
+    6: "value beyond a limit",
+    7: "register is read-only, or locked while torque is on",
+}
+
+
+def status_errors(protocol: int, bits: int) -> int:
+    """Return `HardwareError` bits from a 1.0 status packet's error byte or 2.0's hardware_error_status."""
+    table = _PROTOCOL1 if protocol == 1 else _PROTOCOL2
+    return int(sum(error for bit, error in table if bits & bit))
+
+
+def refusal(protocol: int, error: int) -> str:
+    """Return why a servo refused an instruction, from its status packet; empty where it did not."""
+    if protocol == 1:
+        return ", ".join(text for bit, text in _REFUSALS1.items() if error & bit)
+    number = error & ~ALERT
+    return _REFUSALS2.get(number, f"error {number}") if number else ""
+
+
+def check_result(result: int, who: str) -> None:
+    """Raise what a communication result of the SDK means.
+
+    Raises:
+        BusTimeout: no answer, or only a part of one.
+        BusCorrupt: a damaged answer.
+        BusError: the packet could not even be sent.
+    """
+    if result == sdk.COMM_SUCCESS:
+        return
+    if result == sdk.COMM_RX_TIMEOUT:
+        raise BusTimeout(f"{who}: no answer; check its power and cable")
+    if result in (sdk.COMM_RX_CORRUPT, sdk.COMM_RX_FAIL):
+        raise BusCorrupt(f"{who}: damaged answer; check cable, termination and that no other id is the same")
+    raise BusError(f"{who}: the SDK could not send (result {result}); check the adapter")

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registers of servos over the SDK: the same calls for both protocols, errors as exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dynamixel_sdk as sdk
+
+from bam_ros.dynamixel.errors import check_result, refusal
+from bam_ros.dynamixel.port import SerialPort
+from bam_ros.dynamixel.register import Register
+from bam_ros.servo_bus import BusCorrupt, BusError, BusTimeout
+
+_QUIET = 0.03  # s; answers that come later than the SDK's timeout have come by then
+_ATTEMPTS = 3
+
+
+class Link:
+    """Reads and writes registers through the SDK's packet handler.
+
+    Args:
+        port: open.
+        protocol: 1 or 2.
+    """
+
+    def __init__(self, port: SerialPort, protocol: int) -> None:
+        self.port = port
+        self.protocol = protocol
+        self._handler: Any = sdk.PacketHandler(float(protocol))
+
+    def ping(self, servo: int) -> bool:
+        """Return whether a servo answers at all, even if its status return level forbids reads."""
+        packet = [0, 0, servo, 2, sdk.INST_PING, 0]
+        if self.protocol == 2:
+            packet = [0, 0, 0, 0, servo, 3, 0, sdk.INST_PING, 0, 0]
+        _, result, _ = self._handler.txRxPacket(self.port, packet)
+        return bool(result == sdk.COMM_SUCCESS)
+
+    def broadcast_ping(self) -> tuple[int, ...]:
+        """Return the ids of all servos that answer; Protocol 2.0 only, takes about a second."""
+        found, _ = self._handler.broadcastPing(self.port)
+        return tuple(sorted(found or ()))
+
+    def read(self, servo: int, register: Register) -> int:
+        """Return a register's count, with retries.
+
+        Raises:
+            BusTimeout, BusCorrupt, BusError: no usable answer.
+        """
+        return register.decode(self.read_block((servo,), register.address, register.size)[servo][0])
+
+    def read_block(
+        self, servos: Sequence[int], address: int, length: int, attempts: int = _ATTEMPTS
+    ) -> dict[int, tuple[bytes, int]]:
+        """Read the same block of several servos in one transaction.
+
+        Args:
+            servos: ids.
+            address: of the first register.
+            length: bytes.
+            attempts: how often a lost answer is asked for.
+
+        Returns:
+            Per id the bytes and the error byte of its status packet.
+
+        Raises:
+            BusTimeout, BusCorrupt, BusError: one of the answers is missing or damaged; none is returned.
+        """
+        while True:
+            attempts -= 1
+            try:
+                return self._read_once(servos, address, length)
+            except (BusTimeout, BusCorrupt):
+                self.port.settle(_QUIET)
+                if attempts <= 0:
+                    raise
+
+    def _read_once(self, servos: Sequence[int], address: int, length: int) -> dict[int, tuple[bytes, int]]:
+        port, handler = self.port, self._handler
+        if len(servos) == 1:
+            sent = handler.readTx(port, servos[0], address, length)
+        elif self.protocol == 2:
+            sent = handler.syncReadTx(port, address, length, list(servos), len(servos), False)
+        else:
+            # The SDK's GroupBulkRead passes this method an argument it does not have.
+            blocks = [byte for servo in servos for byte in (length, servo, address)]
+            sent = handler.bulkReadTx(port, blocks, len(blocks))
+        check_result(sent, f"id {servos[0]}")
+        answers = {}
+        for servo in servos:
+            data, result, error = handler.readRx(port, servo, length)
+            check_result(result, f"id {servo}")
+            if len(data) != length:
+                reason = refusal(self.protocol, error) or f"{len(data)} bytes instead of {length}"
+                raise BusCorrupt(f"id {servo}: cannot read {length} bytes at {address} ({reason})")
+            answers[servo] = (bytes(data), error)
+        return answers
+
+    def write(self, servo: int, register: Register, count: int) -> None:
+        """Write a register and wait for the servo's confirmation, with retries.
+
+        Raises:
+            BusTimeout, BusCorrupt: no usable answer.
+            BusError: the servo refuses the value.
+        """
+        data = list(register.encode(count))
+        for attempt in range(1, _ATTEMPTS + 1):
+            result, error = self._handler.writeTxRx(self.port, servo, register.address, len(data), data)
+            if result == sdk.COMM_SUCCESS:
+                break
+            self.port.settle(_QUIET)
+            if attempt == _ATTEMPTS:
+                check_result(result, f"id {servo}")
+        reason = refusal(self.protocol, error)
+        if reason:
+            raise BusError(f"id {servo}: refused {register.name} = {count} ({reason}); check the value")
+
+    def sync_write(self, register: Register, counts: Mapping[int, int]) -> None:
+        """Write the same register of several servos in one packet that nobody confirms."""
+        data = [byte for servo, count in counts.items() for byte in (servo, *register.encode(count))]
+        result = self._handler.syncWriteTxOnly(self.port, register.address, register.size, data, len(data))
+        check_result(result, f"ids {', '.join(map(str, counts))}")
+
+    def reboot(self, servo: int) -> None:
+        """Restart a servo; Protocol 2.0 only.
+
+        Raises:
+            BusTimeout, BusCorrupt, BusError: it did not confirm.
+        """
+        result, _ = self._handler.reboot(self.port, servo)
+        check_result(result, f"id {servo}")
+
+
+def sync_write_packet(protocol: int, register: Register, counts: Mapping[int, int]) -> bytes:
+    """Return the bytes of the packet that `Link.sync_write` would send."""
+    wire = _Wire()
+    data = [byte for servo, count in counts.items() for byte in (servo, *register.encode(count))]
+    handler: Any = sdk.PacketHandler(float(protocol))
+    handler.syncWriteTxOnly(wire, register.address, register.size, data, len(data))
+    return bytes(wire.sent)
+
+
+class _Wire:
+    """A port that only keeps what is sent."""
+
+    is_using = False
+
+    def __init__(self) -> None:
+        self.sent = bytearray()
+
+    def clearPort(self) -> None:  # noqa: N802
+        pass
+
+    def writePort(self, packet: Sequence[int]) -> int:  # noqa: N802
+        self.sent += bytes(packet)
+        return len(packet)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The SDK's port, opened exclusively, that sleeps until bytes arrive instead of polling for them."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import termios
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import serial
+from dynamixel_sdk import PortHandler
+
+from bam_ros.dynamixel.latency import shorten_latency
+from bam_ros.dynamixel.port_errors import explain_port_error
+from bam_ros.servo_bus import BusError
+
+_CHUNK = 4096
+_LOCK_PATIENCE = 1.0  # s; the guardian of a driver that was killed holds the lock until torque is off
+
+
+class SerialPort(PortHandler):
+    """A serial port as the SDK's packet handlers want it.
+
+    Opened with an advisory lock that other programs of this kind respect, and with the kernel's exclusive
+    mode where the device is not a pseudo-terminal. Reading blocks in the kernel until bytes are there or the
+    packet timeout has passed: the SDK asks for more until it has its packet, and would otherwise spin.
+
+    Args:
+        path: of the device.
+
+    Attributes:
+        warning: what limits the loop rate though the port works, one line; None where nothing does.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.warning: str | None = None
+        self._fd = -1
+        self._buffer = bytearray()
+        self._poll = select.poll()
+
+    @property
+    def fd(self) -> int:
+        """File descriptor; -1 while closed."""
+        return self._fd
+
+    def openPort(self) -> bool:  # noqa: N802
+        """Open and lock the port at 57600 baud.
+
+        Raises:
+            BusError: it does not exist, is not permitted, busy, or no serial port.
+        """
+        deadline = time.monotonic() + _LOCK_PATIENCE
+        while True:
+            try:
+                self.ser = serial.Serial(self.port_name, 57600, timeout=0, exclusive=True)
+                break
+            except OSError as error:  # SerialException is one
+                reason = explain_port_error(self.port_name, error)
+                if "busy" not in str(reason) or time.monotonic() > deadline:
+                    raise reason from None
+                time.sleep(0.02)
+        self._fd = self.ser.fileno()
+        self._poll.register(self._fd, select.POLLIN)
+        if not os.path.realpath(self.port_name).startswith("/dev/pts/"):
+            with contextlib.suppress(OSError):
+                fcntl.ioctl(self._fd, termios.TIOCEXCL)
+        self.warning = shorten_latency(self.ser)
+        self.is_open = True
+        return self.setBaudRate(57600)
+
+    def closePort(self) -> None:  # noqa: N802
+        """Close the port; idempotent."""
+        if self._fd >= 0:
+            self._poll.unregister(self._fd)
+            self._fd = -1
+        if self.ser is not None:
+            with contextlib.suppress(OSError):
+                self.ser.close()
+        self.is_open = False
+        self.is_using = False
+
+    def setBaudRate(self, baudrate: int) -> bool:  # noqa: N802
+        """Set any baud rate the adapter can do.
+
+        Raises:
+            BusError: it cannot.
+        """
+        try:
+            self.ser.baudrate = baudrate
+        except (OSError, ValueError) as error:
+            raise BusError(
+                f"port {self.port_name}: cannot run at {baudrate} baud ({error}); choose another baud_rate"
+            ) from None
+        self.baudrate = baudrate
+        self.tx_time_per_byte = 1e4 / baudrate  # ms: a start bit, eight bits, a stop bit
+        self.clearPort()
+        return True
+
+    def clearPort(self) -> None:  # noqa: N802
+        """Drop what was received but not read."""
+        self._buffer.clear()
+        try:
+            termios.tcflush(self._fd, termios.TCIFLUSH)
+        except (OSError, termios.error) as error:
+            raise self._gone(error) from None
+
+    def getBytesAvailable(self) -> int:  # noqa: N802
+        """Return how many received bytes wait."""
+        return len(self._buffer) + int(self.ser.in_waiting)
+
+    def readPort(self, length: int) -> bytes:  # noqa: N802
+        """Return up to `length` bytes; waits for the first of them, at most until the packet timeout."""
+        if not self._buffer:
+            self._receive(max(self.packet_timeout - self.getTimeSinceStart(), 0.0))
+        data = bytes(self._buffer[:length])
+        del self._buffer[:length]
+        return data
+
+    def writePort(self, packet: Sequence[int]) -> int:  # noqa: N802
+        """Write a whole packet and return its length."""
+        data = bytes(packet)
+        written = 0
+        deadline = time.monotonic() + 0.1
+        while written < len(data) and time.monotonic() < deadline:
+            try:
+                written += os.write(self._fd, data[written:])
+            except BlockingIOError:
+                select.select([], [self._fd], [], 0.01)
+            except OSError as error:
+                raise self._gone(error) from None
+        return written
+
+    def getCurrentTime(self) -> float:  # noqa: N802
+        """Return the monotonic time in ms: a clock that is set must not end or extend a timeout."""
+        return time.monotonic() * 1e3
+
+    def settle(self, quiet: float, longest: float = 0.2) -> None:
+        """Wait until nothing has arrived for `quiet` s, so that no late answer is taken for the next."""
+        deadline = time.monotonic() + longest
+        while time.monotonic() < deadline and self._receive(quiet * 1e3):
+            pass
+        self._buffer.clear()
+
+    def _receive(self, milliseconds: float) -> bool:
+        """Move what arrives within a time into the buffer; return whether something did."""
+        if not self._poll.poll(milliseconds):
+            return False
+        try:
+            data = os.read(self._fd, _CHUNK)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            raise self._gone(error) from None
+        if not data:
+            raise self._gone(None)
+        self._buffer += data
+        return True
+
+    def _gone(self, error: Exception | None) -> BusError:
+        self.is_using = False
+        reason = "does not exist any more" if not Path(self.port_name).exists() else f"failed ({error})"
+        return BusError(f"port {self.port_name}: {reason}; plug the adapter in again")

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a serial port cannot be used, told apart: absent, forbidden, busy, not a serial port."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from serial.tools import list_ports
+
+from bam_ros.servo_bus import BusError
+
+
+def serial_ports() -> tuple[str, ...]:
+    """Return the serial ports of this machine that something is plugged into."""
+    return tuple(sorted(port.device for port in list_ports.comports() if port.hwid != "n/a"))
+
+
+def only_port() -> str:
+    """Return the one serial port there is.
+
+    Raises:
+        BusError: there is none, or there are several.
+    """
+    ports = serial_ports()
+    if len(ports) == 1:
+        return ports[0]
+    found = f"{len(ports)} serial ports found ({', '.join(ports)})" if ports else "no serial port found"
+    raise BusError(f"port: {found} (expected exactly one when none is named); set the parameter port")
+
+
+def explain_port_error(path: str, error: OSError) -> BusError:
+    """Turn the failure to open or configure a port into one line with its cure."""
+    if not Path(path).exists():
+        others = ", ".join(serial_ports()) or "none"
+        return BusError(
+            f"port {path}: does not exist (serial ports found: {others}); plug the adapter in or name another"
+        )
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return BusError(
+            f"port {path}: not permitted (owned by group {_group(path)});"
+            " add yourself to dialout: sudo usermod -aG dialout $USER, then log in again"
+        )
+    if error.errno in (errno.EBUSY, errno.EAGAIN):
+        holders = ", ".join(port_holders(path)) or "a process of another user"
+        return BusError(f"port {path}: busy (held by {holders}); end that program first")
+    if error.errno in (None, errno.ENOTTY, errno.EINVAL, errno.EISDIR, errno.ENXIO):
+        others = ", ".join(serial_ports()) or "none"
+        return BusError(f"port {path}: is not a serial port (serial ports found: {others}); name another")
+    return BusError(f"port {path}: {os.strerror(error.errno)}; unplug the adapter and plug it in again")
+
+
+def port_holders(path: str) -> tuple[str, ...]:
+    """Return the other processes that have a device open, as "name (pid)", as far as /proc tells."""
+    device = os.path.realpath(path)
+    holders = []
+    for process in Path("/proc").glob("[0-9]*"):
+        if int(process.name) == os.getpid():
+            continue
+        try:
+            if any(os.path.realpath(fd) == device for fd in (process / "fd").iterdir()):
+                holders.append(f"{(process / 'comm').read_text().strip()} ({process.name})")
+        except OSError:
+            continue  # it ended, or belongs to somebody else
+    return tuple(holders)
+
+
+def _group(path: str) -> str:
+    try:
+        return Path(path).group()
+    except (KeyError, OSError):
+        return "unknown"

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One servo on the bus: made ready, switched on and off, its gains, its measured state in SI units."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import NamedTuple
+
+from bam_ros.dynamixel.control_table import ControlTable
+from bam_ros.dynamixel.errors import ALERT, status_errors
+from bam_ros.dynamixel.link import Link
+from bam_ros.servo_bus import BusError, Gains
+
+MEASURED = {
+    1: (
+        "present_position",
+        "present_velocity",
+        "present_load",
+        "present_input_voltage",
+        "present_temperature",
+    ),
+    2: (
+        "present_pwm",
+        "present_current",
+        "present_velocity",
+        "present_position",
+        "present_input_voltage",
+        "present_temperature",
+    ),
+}
+"""Registers read in every cycle; those of one protocol lie in one block."""
+WATCHDOG = 0.26
+"""Silence on the bus after which a Protocol 2.0 servo stops by itself, s."""
+_WATCHDOG_TRIPPED = -1
+_POSITION_MODE = 3
+_REVERSE = 1  # bit of drive_mode
+_OFF_LIMITS = 0.1  # rad beyond its limits at which a servo is still switched on
+_GAINS = ("position_p_gain", "position_i_gain", "position_d_gain")
+_REBOOT_PATIENCE = 3.0  # s
+
+
+class Measured(NamedTuple):
+    """One servo's state: rad, rad/s, A, -1..1, V, °C, `HardwareError` bits."""
+
+    position: float
+    velocity: float
+    current: float
+    duty: float
+    voltage: float
+    temperature: float
+    hardware_error: int
+
+
+class DynamixelServo:
+    """One servo.
+
+    Args:
+        name: of the joint, for messages.
+        servo: id on the bus.
+        table: its control table.
+        link: to the bus.
+
+    Attributes:
+        torque: whether it was switched on last; None while that is uncertain.
+        goal: position register's count that it was told last; None before.
+        limits: lowest and highest goal, rad.
+        warnings: what is not as it should be, one line each.
+    """
+
+    def __init__(self, name: str, servo: int, table: ControlTable, link: Link) -> None:
+        self.name = name
+        self.id = servo
+        self.table = table
+        self.torque: bool | None = None
+        self.goal: int | None = None
+        self.limits = (-math.inf, math.inf)
+        self.warnings: list[str] = []
+        self._link = link
+        names = MEASURED[table.protocol]
+        self.block = table.span(*names)
+        first = self.block[0]
+        self._cells = {
+            name: (slice(table[name].address - first, table[name].end - first), table[name]) for name in names
+        }
+
+    @property
+    def goal_position(self) -> float:
+        """Goal in force, rad; NaN where none was written since torque was off."""
+        return math.nan if self.goal is None else self.table["goal_position"].to_si(self.goal)
+
+    def read(self, register: str) -> int:
+        """Return a register's count; raises BusError."""
+        return self._link.read(self.id, self.table[register])
+
+    def write(self, register: str, count: int) -> None:
+        """Write a register's count; raises BusError."""
+        self._link.write(self.id, self.table[register], count)
+
+    def settle(self, register: str, count: int) -> None:
+        """Write a register only where it holds something else: spares the EEPROM."""
+        if register in self.table and self.read(register) != count:
+            self.write(register, count)
+
+    def prepare(self) -> None:
+        """Release the servo and set it up to follow positions at once.
+
+        Raises:
+            BusError: no answer, or it is in a mode that cannot be changed from here.
+        """
+        self.release()
+        self.warnings.clear()
+        if self.table.protocol == 2:
+            self.settle("bus_watchdog", 0)  # also ends its latched state
+            self.settle("operating_mode", _POSITION_MODE)
+            self.settle("profile_velocity", 0)
+            self.settle("profile_acceleration", 0)
+            self.settle("goal_pwm", self.read("pwm_limit"))
+            if self.read("drive_mode") & _REVERSE:
+                self.warnings.append(
+                    f"{self.name}: reverse mode, positive is clockwise (expected counter-clockwise);"
+                    " clear bit 0 of its register drive_mode"
+                )
+        else:
+            self.settle("torque_control_mode_enable", 0)
+            self.settle("goal_velocity", 0)
+            self.settle("goal_acceleration", 0)
+            self.settle("torque_limit", self.read("max_torque"))  # an overload shutdown sets it to 0
+        self.settle("status_return_level", 2)
+        self.settle("return_delay_time", 0)
+        low, high = (
+            self.table["goal_position"].to_si(self.read(f"{end}_position_limit")) for end in ("min", "max")
+        )
+        if not low < high:
+            raise BusError(
+                f"{self.name}: not in position mode (angle limits {low:.3g} and {high:.3g} rad);"
+                " set its CW and CCW angle limits to 0 and 4095"
+            )
+        self.limits = (low, high)
+
+    def release(self) -> None:
+        """Turn torque off and wait for the confirmation.
+
+        Raises:
+            BusError: no answer.
+        """
+        self.write("torque_enable", 0)
+        self.torque = False
+        self.goal = None
+        if self.table.protocol == 2:
+            self.write("bus_watchdog", 0)
+
+    def switch_on(self, position: float) -> None:
+        """Turn torque on, with a goal that is in force before.
+
+        Args:
+            position: goal, rad; where the servo is.
+
+        Raises:
+            BusError: no answer, or the position is outside the servo's limits.
+        """
+        low, high = self.limits
+        if not low - _OFF_LIMITS <= position <= high + _OFF_LIMITS:
+            raise BusError(
+                f"{self.name}: at {position:.3f} rad, outside its limits ({low:.3f} to {high:.3f});"
+                " turn it back by hand, then command torque off and on"
+            )
+        if self.table.protocol == 1:
+            self.settle("torque_limit", self.read("max_torque"))
+        goal = self.count(position)
+        self.torque = None
+        self.write("goal_position", goal)
+        if self.table.protocol == 2:
+            self.write("bus_watchdog", round(WATCHDOG / self.table["bus_watchdog"].unit.scale))
+        self.write("torque_enable", 1)
+        self.torque = True
+        self.goal = goal
+
+    def count(self, position: float) -> int:
+        """Return the goal register's count of a position in rad, within the servo's limits."""
+        low, high = self.limits
+        return self.table["goal_position"].from_si(min(max(position, low), high))
+
+    def decode(self, data: bytes, error: int) -> Measured:
+        """Return the state from the block of `MEASURED` registers and the status packet's error byte.
+
+        Raises:
+            BusTimeout, BusCorrupt, BusError: the servo raised its alert and does not say why.
+        """
+        value = {
+            name: register.to_si(register.decode(data[cell]))
+            for name, (cell, register) in self._cells.items()
+        }
+        if self.table.protocol == 1:
+            current, duty = math.nan, value["present_load"]
+        else:
+            current, duty = value["present_current"], value["present_pwm"]
+            error = self.read("hardware_error_status") if error & ALERT else 0
+        return Measured(
+            position=value["present_position"],
+            velocity=value["present_velocity"],
+            current=current,
+            duty=duty,
+            voltage=value["present_input_voltage"],
+            temperature=value["present_temperature"],
+            hardware_error=status_errors(self.table.protocol, error),
+        )
+
+    def check(self) -> None:
+        """Make sure that the servo still holds what it was told.
+
+        Raises:
+            BusError: it let go by itself, or does not answer.
+        """
+        if not self.torque or self.read("torque_enable") == 1:
+            return
+        if self.table.protocol == 2 and self.read("bus_watchdog") == _WATCHDOG_TRIPPED:
+            raise BusError(
+                f"{self.name}: stopped itself, the bus was silent for {WATCHDOG:g} s; the machine is too busy"
+            )
+        raise BusError(f"{self.name}: torque went off by itself; check its supply for dips")
+
+    def set_gains(self, gains: Gains) -> Gains:
+        """Write the position controller's gains and return what the servo holds.
+
+        Raises:
+            BusError: a gain is outside its register's range, or the servo does not answer.
+        """
+        wanted = dict(zip(_GAINS, (gains.kp, gains.ki, gains.kd), strict=True))
+        for name, value in wanted.items():
+            row = self.table[name]
+            if not row.low <= value <= row.high:
+                raise BusError(
+                    f"{self.name}: {name} {value:g} is out of range (expected {row.low} to {row.high}"
+                    f" for {self.table.title}); choose a gain within it"
+                )
+        for name, value in wanted.items():
+            self.write(name, round(value))
+        kp, ki, kd = (float(self.read(name)) for name in _GAINS)
+        return Gains(kp=kp, ki=ki, kd=kd)
+
+    def reboot(self) -> None:
+        """Restart the servo and make it ready again; a Protocol 1.0 servo is only made ready.
+
+        Raises:
+            BusError: it does not come back.
+        """
+        self.release()
+        if self.table.protocol == 2:
+            self._link.reboot(self.id)
+            deadline = time.monotonic() + _REBOOT_PATIENCE
+            while not self._link.ping(self.id):
+                if time.monotonic() > deadline:
+                    raise BusError(
+                        f"{self.name}: not back {_REBOOT_PATIENCE:g} s after a reboot; cycle its power"
+                    )
+        self.prepare()
