@@ -79,7 +79,9 @@ def read(path: Path) -> dict[str, Any]:
         problem = getattr(error, "problem", None) or "malformed"
         raise BamError(f"{path}: is not YAML{where} ({problem}); correct it") from None
     if not isinstance(data, dict):
-        raise BamError(f"{path}: is {_kind(data)} (expected fields such as name and motor); give a servo's YAML file")
+        raise BamError(
+            f"{path}: is {_kind(data)} (expected fields such as name and motor); give a servo's YAML file"
+        )
     fields = _section(path, "", data, _FIELDS)
     for section in ("friction", "uncertainty"):
         fields[section] = {
@@ -107,7 +109,9 @@ def _section(path: Path, prefix: str, data: Any, specification: _Spec) -> dict[s
         )
     for key in data:
         if key not in specification:
-            raise BamError(f"{path}: {unknown_name('field', f'{prefix}{key}', _names(prefix, specification))}")
+            raise BamError(
+                f"{path}: {unknown_name('field', f'{prefix}{key}', _names(prefix, specification))}"
+            )
     fields: dict[str, Any] = {}
     for key, expected in specification.items():
         name = f"{prefix}{key}"
@@ -164,9 +168,7 @@ def _kind(value: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
-def _dump_section(
-    lines: list[str], fields: Mapping[str, Any], units: Mapping[str, str], indent: str
-) -> None:
+def _dump_section(lines: list[str], fields: Mapping[str, Any], units: Mapping[str, str], indent: str) -> None:
     for key, value in fields.items():
         if value is None or value in ("", {}):
             continue

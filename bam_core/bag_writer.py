@@ -45,9 +45,9 @@ class BagWriter:
     """Writes serialised messages into ``<directory>/<name>_0.mcap`` and, when closed, ``metadata.yaml``.
 
     The MCAP chunk in progress is completed and handed to the operating system every ``flush_period`` seconds
-    while messages arrive, so a process that dies without warning loses no more than that; ``flush`` does it at
-    once, for streams that pause. (Nothing here waits for the disk: a power failure can lose what the operating
-    system had not stored yet.) Not thread-safe.
+    while messages arrive, so a process that dies without warning loses no more than that; ``flush`` does it
+    at once, for streams that pause. (Nothing here waits for the disk: a power failure can lose what the
+    operating system had not stored yet.) Not thread-safe.
 
     Args:
         directory: must not exist yet; its parents are created.
@@ -75,7 +75,7 @@ class BagWriter:
             self.directory.mkdir(parents=True)
         except FileExistsError:
             raise BagWriterError(
-                f"{self.directory}: exists already (bags are never overwritten); remove it or choose another name"
+                f"{self.directory}: exists already (bags are not overwritten); remove it or take another name"
             ) from None
         except OSError as error:
             raise BagWriterError(

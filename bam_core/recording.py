@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +37,12 @@ class RecordingError(BamError):
 class Recording:
     """One run: a servo follows a script while it carries a known pendulum.
 
-    Arrays have one entry per sample and are read-only. A quantity that was not measured is NaN (for all or for
-    some samples); time, position, goal and torque state are always there.
+    Arrays have one entry per sample and are read-only. A quantity that was not measured is NaN (for all or
+    for some samples); time, position, goal and torque state are always there.
 
     Raises:
-        RecordingError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing, position or goal
-            not finite, a value that betrays another unit, or a header field out of range.
+        RecordingError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing, position or
+            goal not finite, a value that betrays another unit, or a header field out of range.
     """
 
     name: str
@@ -111,7 +112,7 @@ class Recording:
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray):
                 kind = np.bool_ if item.name == "torque_enabled" else np.float64
-                array = np.array(value, dtype=kind)
+                array: NDArray[Any] = np.array(value, dtype=kind)
                 array.flags.writeable = False
                 object.__setattr__(self, item.name, array)
 
@@ -137,7 +138,7 @@ class Recording:
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray) and value.shape != (n,):
                 raise self._fail(
-                    f"{item.name} has shape {value.shape} where time has ({n},) (expected one value per sample); "
+                    f"{item.name} has shape {value.shape} where time has ({n},) (expected one value each); "
                     f"the file is damaged, record the run again"
                 )
 

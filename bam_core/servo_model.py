@@ -11,8 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bam_core import _servo_yaml
-from bam_core.atomic_file import write_text
 from bam_core._checks import require_not_negative, require_positive
+from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, unknown_name
 from bam_core.firmware import PositionFirmware, find_firmware
 from bam_core.friction import FRICTION_UNITS, Friction, FrictionModel, friction_model
@@ -70,7 +70,8 @@ class ServoModel:
         provenance: where the numbers come from.
 
     Raises:
-        BamError: a name is unknown, a value out of range, or a coefficient is set that the friction model lacks.
+        BamError: a name is unknown, a value out of range, or a coefficient is set that its friction model
+            lacks.
     """
 
     name: str
@@ -98,7 +99,9 @@ class ServoModel:
         if self.integrator not in INTEGRATORS:
             raise unknown_name("integrator", self.integrator, INTEGRATORS)
         if self.protocol not in (0, 1, 2):
-            raise BamError(f"servo '{self.name}', protocol: is {self.protocol} (expected 1, 2 or 0); correct it")
+            raise BamError(
+                f"servo '{self.name}', protocol: is {self.protocol} (expected 1, 2 or 0); correct it"
+            )
         require_positive(f"servo '{self.name}',", nominal_voltage=self.nominal_voltage)
         require_not_negative(f"servo '{self.name}', uncertainty", **self.uncertainty)
         for name in (*self.uncertainty, *self.search):
@@ -163,7 +166,9 @@ class ServoModel:
 def servo_names() -> tuple[str, ...]:
     """Names of the servos in the library, sorted."""
     library = files("bam_core") / "servos"
-    return tuple(sorted(item.name[: -len(".yaml")] for item in library.iterdir() if item.name.endswith(".yaml")))
+    return tuple(
+        sorted(item.name[: -len(".yaml")] for item in library.iterdir() if item.name.endswith(".yaml"))
+    )
 
 
 def load_servo(name_or_path: str | os.PathLike[str]) -> ServoModel:

@@ -5,7 +5,7 @@ A subcommand is a module with two functions and an example, imported only when i
 
     EXAMPLE = "bam servos xl330"
     def add_arguments(parser: argparse.ArgumentParser) -> None: ...
-    def run(arguments: argparse.Namespace) -> int: ...   # exit status; a BamError becomes one line and status 2
+    def run(arguments: argparse.Namespace) -> int: ...  # exit status; BamError: one line and status 2
 """
 
 from __future__ import annotations

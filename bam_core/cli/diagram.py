@@ -16,7 +16,10 @@ EXAMPLE = "bam diagram out/m1.yaml out/m6.yaml --output diagram.png"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "servos", nargs="+", metavar="FILE", help="servo YAML files or names from 'bam servos', one panel each"
+        "servos",
+        nargs="+",
+        metavar="FILE",
+        help="servo YAML files or names from 'bam servos', one panel each",
     )
     parser.add_argument("--output", required=True, metavar="FILE", help="picture to write (.png, .svg, .pdf)")
     parser.add_argument(

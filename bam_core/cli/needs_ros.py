@@ -22,6 +22,6 @@ def run(arguments: argparse.Namespace) -> int:
         BamError: always.
     """
     raise BamError(
-        f"{arguments.command}: not part of an installation without ROS 2 (expected the ROS 2 package bam_bench); "
-        f"run 'make setup' in its checkout and use the .venv/bin/bam that it leaves"
+        "not part of an installation without ROS 2 (expected the ROS 2 package bam_bench); "
+        "run 'make setup' in its checkout and use the .venv/bin/bam that it leaves"
     )

@@ -26,17 +26,24 @@ log = logging.getLogger(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "logs", nargs="+", metavar="LOGS", help="JSON logs, bags, or directories that are searched recursively"
+        "logs",
+        nargs="+",
+        metavar="LOGS",
+        help="JSON logs, bags, or directories that are searched recursively",
     )
     parser.add_argument(
-        "--params", nargs="+", required=True, metavar="FILE", help="servo YAML files or names from 'bam servos'"
+        "--params",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="servo YAML files or names from 'bam servos'",
     )
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
     parser.add_argument(
         "--dt",
         type=float,
         metavar="SECONDS",
-        help="step of controller and simulation (default: the firmware's period, with finer physics in between)",
+        help="step of controller and simulation (default: the firmware's period, finer physics in between)",
     )
 
 
@@ -46,9 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
     recordings = load_recordings(arguments.logs)
-    result = {
-        name: validate(servo, recordings, dt=arguments.dt) for name, servo in servos.items()
-    }
+    result = {name: validate(servo, recordings, dt=arguments.dt) for name, servo in servos.items()}
     if arguments.json:
         write_text(arguments.json, json.dumps(result, indent=2) + "\n")
     print(_table(result))

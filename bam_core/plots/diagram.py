@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The drive/backdrive diagram of a friction model (BAM figs. 2-4).
 
-For a motor torque τ_m and a load that opposes it with -τ_e, the joint is driven while τ_m - τ_f^m > -τ_e, backdriven
-while τ_m + τ_f^m < -τ_e, and held between: the wider that band, the more friction.
+For a motor torque τ_m and a load that opposes it with -τ_e, the joint is driven while τ_m - τ_f^m > -τ_e,
+backdriven while τ_m + τ_f^m < -τ_e, and held between: the wider that band, the more friction.
 """
 
 from __future__ import annotations
@@ -43,16 +43,14 @@ def margins(
         velocity: of the joint, rad/s.
 
     Returns:
-        ``(τ_m - τ_f^m + τ_e, τ_m + τ_f^m + τ_e)`` in N·m: driven where the first is positive, backdriven where
-        the second is negative.
+        ``(τ_m - τ_f^m + τ_e, τ_m + τ_f^m + τ_e)`` in N·m: driven where the first is positive, backdriven
+        where the second is negative.
     """
     budget = friction.budget(motor_torque, -load, velocity)
     return motor_torque - budget - load, motor_torque + budget - load
 
 
-def plot_diagram(
-    servos: Sequence[tuple[str, ServoModel]], *, max_torque: float | None = None
-) -> Figure:
+def plot_diagram(servos: Sequence[tuple[str, ServoModel]], *, max_torque: float | None = None) -> Figure:
     """Draw the diagrams of several servo models side by side.
 
     Args:

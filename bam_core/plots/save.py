@@ -20,7 +20,9 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: int = 150) ->
     path = Path(path)
     kind = path.suffix.lstrip(".").lower()
     if kind not in figure.canvas.get_supported_filetypes():
-        raise BamError(f"{path}: '{path.suffix}' is no picture format (expected .png, .svg or .pdf); rename it")
+        raise BamError(
+            f"{path}: '{path.suffix}' is no picture format (expected .png, .svg or .pdf); rename it"
+        )
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -33,8 +33,8 @@ RUN_FORMAT = 1
 def read_bag(path: Path, name: str | None = None) -> Recording:
     """Read one run.
 
-    Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is the
-    one that ``BenchRun`` names. A goal that the servo does not report is taken from the commands.
+    Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
+    the one that ``BenchRun`` names. A goal that the servo does not report is taken from the commands.
 
     Args:
         path: bag directory (``metadata.yaml`` is not needed) or ``.mcap`` file.
@@ -104,7 +104,7 @@ def _run(path: Path, messages: Sequence[TypedMessage]) -> Any:
     run = runs[-1]
     if run.format > RUN_FORMAT:
         raise RecordingError(
-            f"{path}: written in format {run.format} (this version reads up to {RUN_FORMAT}); update bam_bench"
+            f"{path}: is of format {run.format} (this version reads up to {RUN_FORMAT}); update bam_bench"
         )
     return run
 

@@ -53,7 +53,9 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
         for candidate in [_check(path)] if named else _search(path):
             found.setdefault(candidate.resolve(), (candidate, named))
     if not found:
-        raise DiscoveryError("recordings: none given; name JSON logs, bag directories, or directories of these")
+        raise DiscoveryError(
+            "recordings: none given; name JSON logs, bag directories, or directories of these"
+        )
     names = unique_names([path for path, _ in found.values()])
     return [
         Source(path=path, name=name, named=named)
@@ -63,16 +65,19 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
 
 def unique_names(paths: Sequence[Path]) -> list[str]:
     """Shortest distinct names: the stem, with parent directories in front where stems clash."""
-    names = [_stem(path) for path in paths]
-    parents = [path.absolute().parts[1:-1] for path in paths]
+    places = [path.absolute().parent / _stem(path) for path in paths]
+    # a.json beside a.mcap: only the suffix tells them apart.
+    stems = [
+        path.name if places.count(place) > 1 else place.name
+        for path, place in zip(paths, places, strict=True)
+    ]
+    names = list(stems)
+    parents = [place.parts[1:-1] for place in places]
     for depth in range(1, max(map(len, parents), default=0) + 1):
         clashing = {name for name in names if names.count(name) > 1}
-        for i, path in enumerate(paths):
+        for i, stem in enumerate(stems):
             if names[i] in clashing:
-                names[i] = "/".join((*parents[i][-depth:], _stem(path)))
-    for i, path in enumerate(paths):
-        if names.count(names[i]) > 1:  # a.json beside a.mcap
-            names[i] = f"{names[i]}{path.suffix}"
+                names[i] = "/".join((*parents[i][-depth:], stem))
     return names
 
 
@@ -111,9 +116,7 @@ def _search(directory: Path) -> list[Path]:
     interrupted: list[Path] = []
     found = sorted(_walk(directory, interrupted))
     for path in sorted(interrupted):
-        log.warning(
-            "%s: interrupted recording passed over (no %s); name it to read it", path, METADATA_NAME
-        )
+        log.warning("%s: interrupted recording passed over (no %s); name it to read it", path, METADATA_NAME)
     if not found:
         more = f" ({len(interrupted)} interrupted ones passed over)" if interrupted else ""
         raise DiscoveryError(

@@ -16,9 +16,9 @@ from bam_core.errors import BamError
 from bam_core.pendulum import PendulumBench
 from bam_core.recording import Recording, RecordingError
 
-# `load` is the PWM register where we know so. On the 12 real XL330 logs, 885 counts are full duty and the firmware's
-# law predicts them from kp·(goal - position) with a slope of 0.996 to 0.999 (quasi-static scripts, residual
-# below one count at kp 100). On MX and XL-320 the register is an estimate in the servo's own units.
+# `load` is the PWM register where we know so. On the 12 real XL330 logs, 885 counts are full duty and the
+# firmware's law predicts them from kp·(goal - position) with a slope of 0.996 to 0.999 (quasi-static scripts,
+# residual below one count at kp 100). On MX and XL-320 the register is an estimate in the servo's own units.
 _FULL_DUTY_COUNTS = {"xl330": 885}
 
 
@@ -89,7 +89,7 @@ def _parse(path: Path, data: bytes) -> dict[str, Any]:
         log = json.loads(data)
     except json.JSONDecodeError as error:
         text = data.decode("utf-8", errors="replace").rstrip()
-        cut = error.pos >= len(text) - 1 or error.msg.startswith("Unterminated")
+        cut = error.pos >= len(text) - 1 or not text.endswith("}")
         what = "is cut short" if cut else "is not JSON"
         raise RecordingError(
             f"{path}: {what} at line {error.lineno}, column {error.colno} ({error.msg}); "
@@ -99,6 +99,8 @@ def _parse(path: Path, data: bytes) -> dict[str, Any]:
         raise RecordingError(
             f"{path}: is not text (byte {error.start}); give a JSON log or a bag directory"
         ) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nesting as deep
+        raise RecordingError(f"{path}: is no sensible JSON ({error}); record the run again") from None
     if not isinstance(log, dict) or "entries" not in log:
         raise NotALogError(
             f"{path}: entries: is missing (expected a log of BAM's recorder); give a file that is one"
@@ -119,7 +121,7 @@ def _entries(path: Path, log: dict[str, Any]) -> list[dict[str, Any]]:
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict):
             raise RecordingError(
-                f"{path}: entry {index}: is a {_kind(entry)} (expected an object with position, timestamp, …); "
+                f"{path}: entry {index}: is a {_kind(entry)} (expected an object with position, …); "
                 f"repair or remove the entry"
             )
     return entries
@@ -149,7 +151,7 @@ class _Header:
         values = [self.number(key, "kg") for key in present]
         if len(set(values)) > 1:
             raise RecordingError(
-                f"{self._path}: arm_mass: is {values[0]:g} kg but arm-mass is {values[1]:g} kg; keep the right one"
+                f"{self._path}: arm_mass: is {values[0]:g} kg but arm-mass {values[1]:g} kg; keep one"
             )
         return values[0] if values else 0.0
 
@@ -214,7 +216,9 @@ def _values(
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) < 2**63
+    return isinstance(value, float)
 
 
 def _kind(value: Any) -> str:

@@ -21,9 +21,9 @@ def load_recordings(
     """Load every recording under some paths.
 
     Args:
-        paths: JSON logs, ``.mcap`` files, bag directories, or directories that are searched recursively. There,
-            JSON files that are no logs and interrupted bags are passed over with a warning; both are read
-            (and judged) where they are named.
+        paths: JSON logs, ``.mcap`` files, bag directories, or directories that are searched recursively.
+            There, JSON files that are no logs and interrupted bags are passed over with a warning; both are
+            read (and judged) where they are named.
 
     Returns:
         Recordings with distinct names, in the order given.

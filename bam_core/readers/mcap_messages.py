@@ -97,8 +97,9 @@ def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
             f"{path}: does not begin like an MCAP file; give a bag recorded with MCAP storage"
         ) from None
     except Exception as error:  # whatever its parser and the decompressors make of damaged bytes
+        what = " ".join(str(error).split())
         raise RecordingError(
-            f"{path}: damaged ({' '.join(str(error).split())}); restore it from a backup or record the run again"
+            f"{path}: damaged ({what}); restore it from a backup or record the run again"
         ) from error
 
 

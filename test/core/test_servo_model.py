@@ -110,7 +110,11 @@ def edited(tmp_path: Path, old: str, new: str) -> Path:
         ("friction_model: m6", "friction_model: m1", "friction model m1"),
         ("integrator: semi_implicit", "integrator: semi-implicit", "did you mean 'semi_implicit'"),
         ("quadratic_rule: opposing", "quadratic_rule: oposing", "did you mean 'opposing'"),
-        ("nominal_voltage: 15.0", "nominal_voltage: fifteen", "nominal_voltage is 'fifteen' .expected a number"),
+        (
+            "nominal_voltage: 15.0",
+            "nominal_voltage: fifteen",
+            "nominal_voltage is 'fifteen' .expected a number",
+        ),
         ("resistance: 2.03366", "resistance: -2", "resistance: is -2"),
         ("resistance: 2.03366", "resistance: 1e-3", r"1\.0e-5"),
         ("resistance: 2.03366", "resistance: .nan", "resistance: is nan"),

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bam` helps, fails in one line with status 2, and never leaves half an output."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from run_bag import RunBag
+from test_readers_json_log import log, save
+
+from bam_core.cli import CORE_COMMANDS, Command, main
+from bam_core.servo_model import load_servo, servo_names
+
+ROOT = Path(__file__).parents[2]
+
+
+def bam(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bam_core.cli", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_help_comes_at_once_and_loads_nothing_heavy() -> None:
+    code = "import sys; from bam_core.cli import main; main(['--help']); print(*sys.modules)"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True
+    ).stdout
+    loaded = set(out.split())
+    assert "validate" in loaded
+    assert not loaded & {"numpy", "scipy", "numba", "matplotlib", "mujoco", "yaml", "rosbags", "rclpy"}
+    durations = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        assert bam("--help").returncode == 0
+        durations.append(time.perf_counter() - begin)
+    assert min(durations) < 0.3
+
+
+@pytest.mark.parametrize("command", CORE_COMMANDS, ids=lambda command: command.name)
+def test_every_command_explains_itself_with_an_example(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command.name, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "example:\n  " in out
+    assert "bam " in out.split("example:")[1]
+
+
+def test_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("bam_bench ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["servo"], "bam: command 'servo': unknown .*did you mean 'servos'?"),
+        (["servos", "xl33"], "bam servos: servo 'xl33': unknown .*did you mean 'xl330'?"),
+        (["servos", "xl330", "extra"], "bam servos: error: unrecognized arguments: extra"),
+        (["validate", "nowhere", "--params", "xl330"], "bam validate: nowhere: does not exist"),
+        (["validate", "nowhere"], "bam validate: error: .*--params"),
+        (["diagram", "xl330", "--output", "x.docx"], "bam diagram: x.docx: '.docx' is no picture format"),
+        (["diagram", "xl330", "--output", "x.png", "--max-torque", "-1"], "bam diagram: --max-torque: is -1"),
+        (["record", "--session", "x"], "bam record: not part of an installation without ROS 2"),
+        ([], "bam: error: .*COMMAND"),
+    ],
+)
+def test_a_mistake_ends_with_status_2_and_its_last_line_says_what(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    last = captured.err.rstrip().splitlines()[-1]
+    assert re.match(message, last), last
+
+
+def test_an_added_command_replaces_the_one_of_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "my_record.py").write_text(
+        "EXAMPLE = 'bam record'\n"
+        "def add_arguments(parser): parser.add_argument('--n', type=int)\n"
+        "def run(arguments):\n    print(arguments.n)\n    return 7\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    commands = (*CORE_COMMANDS, Command("record", "record", "my_record"))
+    assert main(["record", "--n", "3"], commands) == 7
+    assert capsys.readouterr().out == "3\n"
+
+
+@pytest.mark.parametrize(("error", "status"), [("KeyboardInterrupt", 130), ("BrokenPipeError", 0)])
+def test_interruptions_end_without_a_traceback(tmp_path: Path, error: str, status: int) -> None:
+    (tmp_path / "stop.py").write_text(
+        f"EXAMPLE = ''\ndef add_arguments(parser): pass\ndef run(arguments): raise {error}\n"
+    )
+    code = (
+        "import sys; from bam_core.cli import Command, main; "
+        "sys.exit(main(['stop'], [Command('stop', 'stop', 'stop')]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
+        check=False,
+    )
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+
+
+def test_servos_lists_the_library_and_prints_a_file_that_loads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["servos"]) == 0
+    table = capsys.readouterr().out
+    assert all(name in table for name in servo_names())
+    assert main(["servos", "mx64"]) == 0
+    (tmp_path / "copy.yaml").write_text(capsys.readouterr().out)
+    assert load_servo(tmp_path / "copy.yaml") == load_servo("mx64")
+
+
+def test_validate_writes_errors_per_model_and_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save(tmp_path, log(motor="mx106", kp=32, mass=0.5))
+    RunBag(samples=1000).write(tmp_path / "bag")
+    load_servo("mx64").save(tmp_path / "mine.yaml")
+    out = tmp_path / "out" / "validation.json"
+    arguments = [str(tmp_path), "--params", "mx106", str(tmp_path / "mine.yaml"), "--json", str(out)]
+    assert main(["validate", *arguments]) == 0
+    result = json.loads(out.read_text())
+    assert list(result) == ["mx106", "mine"]
+    for scores in result.values():
+        assert list(scores["per_log"]) == ["bag", "log"]
+        assert scores["mae"] == pytest.approx(sum(scores["per_log"].values()) / 2)
+        assert 0 < scores["mae"] < 3
+    table = capsys.readouterr().out
+    assert f"{1e3 * result['mx106']['mae']:.2f}" in table
+
+
+def test_a_failed_validation_leaves_an_earlier_result_untouched(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text("earlier")
+    arguments = [str(tmp_path / "gone"), "--params", "mx106", "--json", str(tmp_path / "result.json")]
+    assert main(["validate", *arguments]) == 2
+    assert (tmp_path / "result.json").read_text() == "earlier"
+
+
+def test_diagram_draws_a_picture(tmp_path: Path) -> None:
+    picture = tmp_path / "pictures" / "diagram.png"
+    assert main(["diagram", "mx106", "xl330", "--output", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(picture.parent.iterdir()) == [picture]

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The diagram's curves are where friction's budget is used up."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bam_core.friction import Friction
+from bam_core.plots.diagram import margins, plot_diagram, stall_torque
+from bam_core.servo_model import load_servo
+
+FRICTION = load_servo("mx106").friction
+torques = st.floats(0.0, 10.0)
+
+
+@given(motor=torques, load=torques, velocity=st.floats(0.0, 5.0))
+def test_a_joint_is_never_driven_and_backdriven_at_once(motor: float, load: float, velocity: float) -> None:
+    driven, backdriven = margins(FRICTION, np.array(motor), np.array(load), velocity)
+    assert not (driven > 0 and backdriven < 0)
+
+
+@given(motor=torques, load=torques)
+def test_without_friction_the_larger_torque_wins(motor: float, load: float) -> None:
+    driven, backdriven = margins(Friction(), np.array(motor), np.array(load), 0.0)
+    assert driven == backdriven == motor - load
+
+
+def test_coulomb_friction_holds_a_band_of_twice_its_size() -> None:
+    driven, backdriven = margins(Friction(coulomb=0.3), np.array(1.0), np.array([0.7, 1.3]), 0.0)
+    assert np.isclose(driven[0], 0.0)
+    assert np.isclose(backdriven[1], 0.0)
+
+
+def test_axes_end_at_the_stall_torque_of_each_servo() -> None:
+    servos = [(name, load_servo(name)) for name in ("mx106", "xl330")]
+    figure = plot_diagram(servos)
+    for ax, (_, servo) in zip(figure.axes, servos, strict=True):
+        assert ax.get_xlim() == ax.get_ylim() == (0.0, stall_torque(servo))

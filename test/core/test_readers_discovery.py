@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings are found where they are, each once, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+from run_bag import RunBag
+from test_readers_json_log import log, save
+
+from bam_core.errors import BamError
+from bam_core.readers import find_sources, load_recordings
+from bam_core.readers.discovery import unique_names
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Two logs of one name, a bag, an interrupted bag, and files that are no recordings."""
+    for place in ("a", "b/deep"):
+        (tmp_path / place).mkdir(parents=True)
+        save(tmp_path / place, log())
+    RunBag(samples=400).write(tmp_path / "b" / "bag")
+    RunBag(samples=400).write(tmp_path / "b" / "cut", complete=False)
+    (tmp_path / "summary.json").write_text('{"chosen": "m4"}')
+    (tmp_path / "notes.txt").write_text("none")
+    (tmp_path / ".hidden").mkdir()
+    save(tmp_path / ".hidden", log())
+    return tmp_path
+
+
+def test_a_directory_is_searched_at_any_depth(tree: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        names = [recording.name for recording in load_recordings(tree)]
+    assert names == ["a/log", "bag", "deep/log"]
+    assert "cut: interrupted recording passed over" in caplog.text
+    assert "summary.json: entries: is missing" in caplog.text
+
+
+def test_a_recording_named_twice_is_read_once(tree: Path) -> None:
+    bag = tree / "b" / "bag"
+    sources = find_sources([bag, tree / "a" / ".." / "b" / "bag", tree / "b", tree / "a"])
+    assert [source.path for source in sources] == [
+        bag,
+        tree / "b" / "deep" / "log.json",
+        tree / "a" / "log.json",
+    ]
+
+
+def test_interrupted_bags_and_odd_files_count_where_they_are_named(tree: Path) -> None:
+    assert load_recordings(tree / "b" / "cut")[0].name == "cut"
+    with pytest.raises(BamError, match=r"summary\.json: entries: is missing"):
+        load_recordings(tree / "summary.json")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("nowhere", "nowhere: does not exist"),
+        ("notes.txt", r"notes\.txt: is neither a log"),
+        ("empty", r"empty: no recordings in it \(looked for .*json.*mcap"),
+        ("interrupted", "interrupted: no recordings in it .1 interrupted ones passed over"),
+        ("sqlite", "sqlite: this bag has no .mcap file.*ros2 bag convert"),
+        ("no_logs", "no_logs: only JSON files that are no logs"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_named(tree: Path, path: str, message: str) -> None:
+    for directory in ("empty", "interrupted", "sqlite", "no_logs"):
+        (tree / directory).mkdir()
+    shutil.copytree(tree / "b" / "cut", tree / "interrupted" / "cut")
+    (tree / "sqlite" / "metadata.yaml").touch()
+    shutil.copy(tree / "summary.json", tree / "no_logs")
+    with pytest.raises(BamError, match=message) as caught:
+        load_recordings([tree / path])
+    assert "\n" not in str(caught.value)
+
+
+def test_no_paths_is_a_mistake() -> None:
+    with pytest.raises(BamError, match="none given"):
+        load_recordings([])
+
+
+def test_names_are_as_short_as_they_can_be_and_distinct() -> None:
+    paths = [
+        Path(p) for p in ("x/a/run.json", "y/a/run.json", "x/b/run.mcap", "x/b/run.json", "x/v1.5", "z.json")
+    ]
+    names = unique_names(paths)
+    assert names == ["x/a/run", "y/a/run", "run.mcap", "run.json", "v1.5", "z"]
+
+
+def test_one_damaged_log_stops_the_load(tree: Path) -> None:
+    (tree / "a" / "log.json").write_text('{"mass": 0.4')
+    with pytest.raises(BamError, match=r"a/log\.json: is cut short"):
+        load_recordings(tree)

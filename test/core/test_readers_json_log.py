@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BAM's JSON logs: the real ones read well, every kind of damage is named by file, entry and key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bam_core.firmware import FIRMWARES
+from bam_core.readers import load_recordings, read_json_log
+from bam_core.recording import RecordingError
+
+REAL = Path(__file__).parents[2].parent / "shared" / "data" / "xl330"
+needs_real_logs = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real logs in {REAL}")
+
+
+def log(**changes: Any) -> dict[str, Any]:
+    entries = [
+        {
+            "position": 0.1 * k,
+            "speed": 1.0,
+            "load": 885 if k % 2 else 65536 - 885,
+            "input_volts": 7.3,
+            "temp": 29,
+            "timestamp": 0.004 + 0.005 * k,
+            "goal_position": 0.11 * k,
+            "torque_enable": k < 30,
+        }
+        for k in range(40)
+    ]
+    whole = {
+        "mass": 0.49,
+        "length": 0.1,
+        "kp": 100,
+        "vin": 7.4,
+        "motor": "xl330",
+        "trajectory": "sin_sin",
+        "entries": entries,
+    }
+    return whole | changes
+
+
+def save(tmp_path: Path, content: Any) -> Path:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_a_log_becomes_a_recording_in_si_units(tmp_path: Path) -> None:
+    path = save(tmp_path, log())
+    recording = read_json_log(path)
+    assert recording.name == "log"
+    assert recording.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert (recording.servo, recording.script, recording.kp) == ("xl330", "sin_sin", 100.0)
+    assert (recording.bench.mass, recording.bench.length, recording.bench.arm_mass) == (0.49, 0.1, 0.0)
+    assert recording.time[0] == 0.004
+    assert recording.torque_enabled.sum() == 30
+    assert recording.duty[:2].tolist() == [-1.0, 1.0]
+
+
+@pytest.mark.parametrize("key", ["arm_mass", "arm-mass"])
+def test_both_spellings_of_the_arms_mass_are_read(tmp_path: Path, key: str) -> None:
+    assert read_json_log(save(tmp_path, log(**{key: 0.05}))).bench.arm_mass == 0.05
+
+
+def test_duty_is_unknown_where_the_load_register_means_something_else(tmp_path: Path) -> None:
+    assert np.isnan(read_json_log(save(tmp_path, log(motor="mx106"))).duty).all()
+
+
+def test_newer_logs_that_hold_the_duty_itself_are_read_as_such(tmp_path: Path) -> None:
+    content = log()
+    for entry in content["entries"]:
+        entry["load"] = 0.25
+    assert (read_json_log(save(tmp_path, content)).duty == 0.25).all()
+
+
+def test_optional_measurements_may_be_missing(tmp_path: Path) -> None:
+    content = log()
+    for entry in content["entries"]:
+        for key in ("speed", "load", "input_volts", "temp"):
+            del entry[key]
+    recording = read_json_log(save(tmp_path, content))
+    for name in ("velocity", "duty", "voltage", "temperature"):
+        assert np.isnan(getattr(recording, name)).all()
+
+
+def without(key: str) -> Callable[[], Any]:
+    return lambda: {k: v for k, v in log().items() if k != key}
+
+
+def entry(index: int, key: str, value: Any) -> Callable[[], Any]:
+    def make() -> Any:
+        content = log()
+        content["entries"][index][key] = value
+        return content
+
+    return make
+
+
+def entry_without(index: int, key: str) -> Callable[[], Any]:
+    def make() -> Any:
+        content = log()
+        del content["entries"][index][key]
+        return content
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (without("kp"), r"kp: is missing \(expected a number, firmware units\); add \"kp\""),
+        (without("mass"), "mass: is missing"),
+        (without("length"), "length: is missing"),
+        (without("vin"), "vin: is missing"),
+        (without("motor"), "motor: is missing"),
+        (without("trajectory"), "trajectory: is missing"),
+        (without("entries"), "entries: is missing"),
+        (lambda: log(kp="400"), r'kp: is "400" \(expected a number'),
+        (lambda: log(kp=True), "kp: is true"),
+        (lambda: log(kp=10**400), "kp: is 1000000"),
+        (lambda: log(mass=-1), "bench mass: is -1"),
+        (lambda: log(motor=330), "motor: is 330"),
+        (lambda: log(entries=[]), "entries: is empty"),
+        (lambda: log(entries={}), "entries: is a object"),
+        (lambda: log(entries=[1]), "entry 0: is a number"),
+        (lambda: log(**{"arm_mass": 0.1, "arm-mass": 0.2}), "arm_mass: is 0.1 kg but arm-mass 0.2 kg"),
+        (lambda: [log()], "entries: is missing"),
+        (entry(7, "position", math.nan), "entry 7, position: is nan"),
+        (entry(7, "position", "left"), 'entry 7, position: is "left"'),
+        (entry(7, "position", None), "entry 7, position: is null"),
+        (entry(7, "goal_position", math.inf), "entry 7, goal_position: is inf"),
+        (entry(7, "torque_enable", "on"), 'entry 7, torque_enable: is "on" .expected true or false'),
+        (entry(7, "timestamp", 0.001), "entry 7, time: goes back"),
+        (entry_without(7, "goal_position"), "entry 7, goal_position: is missing"),
+        (entry_without(7, "torque_enable"), "entry 7, torque_enable: is missing"),
+    ],
+)
+def test_a_mistake_in_a_log_is_named_in_one_line(
+    tmp_path: Path, make: Callable[[], Any], message: str
+) -> None:
+    path = save(tmp_path, make())
+    with pytest.raises(RecordingError, match=message) as caught:
+        read_json_log(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+@given(fraction=st.floats(0.0, 0.999))
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_truncated_log_says_so_wherever_it_ends(tmp_path: Path, fraction: float) -> None:
+    text = json.dumps(log())
+    path = tmp_path / "cut.json"
+    path.write_text(text[: int(len(text) * fraction)])
+    with pytest.raises(RecordingError, match="is cut short at line 1, column"):
+        read_json_log(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, f'{{"mass": {"9" * 5000}}}', '{"mass" 1}', '{"a": 1}}'])
+def test_what_is_no_json_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(text)
+    with pytest.raises(RecordingError, match=r"odd\.json: is (not|no sensible) JSON|is cut short"):
+        read_json_log(path)
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "binary.json"
+    path.write_bytes(b'{"mass": "\xff\xfe"}')
+    with pytest.raises(RecordingError, match="is not text"):
+        read_json_log(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"gone\.json: cannot be read"):
+        read_json_log(tmp_path / "gone.json")
+
+
+@needs_real_logs
+def test_the_twelve_real_logs_read_as_six_second_runs() -> None:
+    recordings = load_recordings(REAL)
+    assert len(recordings) == 12
+    assert {recording.kp for recording in recordings} == {100.0, 200.0, 800.0}
+    for recording in recordings:
+        assert recording.servo == "xl330"
+        assert 5.9 < recording.duration < 6.1
+        assert 0.003 < recording.dt < 0.006
+
+
+@needs_real_logs
+def test_the_load_register_of_the_xl330_is_the_duty_that_its_firmwares_law_predicts() -> None:
+    firmware = FIRMWARES["xl330"]
+    for recording in load_recordings(REAL):
+        if recording.script not in ("sin_sin", "up_and_down"):
+            continue  # too fast to compare a register with a position read a millisecond apart
+        law = firmware.duty(recording.kp, recording.goal_position - recording.position)
+        inside = np.abs(law) < 0.9 * firmware.duty_limit
+        slope = law[inside] @ recording.duty[inside] / (law[inside] @ law[inside])
+        assert slope == pytest.approx(1.0, abs=0.01), recording.name

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ROS-free installation needs what the lock file is made from, and importing it costs nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import bam_core
+
+ROOT = Path(__file__).parents[2]
+
+
+def names(lines: list[str]) -> set[str]:
+    matches = [re.match(r"[A-Za-z][\w-]*", line.strip()) for line in lines]
+    return {match[0].lower() for match in matches if match}
+
+
+def test_setup_requires_what_the_lock_file_is_made_from() -> None:
+    listed = re.search(r"install_requires=\[(.*?)\]", (ROOT / "setup.py").read_text(), re.DOTALL)
+    assert listed
+    required = names(re.findall(r'"(.+?)"', listed[1]))
+    assert required == names((ROOT / "requirements" / "core.in").read_text().splitlines())
+
+
+def test_both_packages_have_one_version() -> None:
+    assert ElementTree.parse(ROOT / "package.xml").findtext("version") == bam_core.__version__
+
+
+def test_importing_bam_core_loads_no_heavy_module() -> None:
+    code = "import sys, bam_core; print(*sys.modules)"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True
+    ).stdout
+    assert not set(out.split()) & {"numpy", "scipy", "numba", "matplotlib", "mujoco", "yaml", "rosbags"}
+
+
+def test_every_public_name_exists_and_is_documented() -> None:
+    for name in bam_core.__all__:
+        value = getattr(bam_core, name)
+        assert value.__doc__ or not callable(value), name
+    assert set(bam_core.__all__) == set(dir(bam_core))
