@@ -114,8 +114,13 @@ def budget(parameters: NDArray[np.float64], motor: float, external: float, veloc
 
 @_jit
 def _physics(state: NDArray[np.float64], mode: int, p: NDArray[np.float64], ripple: float) -> None:
-    """One step of BAM Algorithm 1 (the position line with the old velocity)."""
-    position, velocity = state[POSITION], state[VELOCITY]
+    """One step, drift-kick-drift: the gravity of the step's middle, then friction as in BAM eqs. 4 and 5.
+
+    The bench stands for reality, so it must not add or take energy of its own, as BAM's Algorithm 1 does in
+    proportion to the step.
+    """
+    velocity = state[VELOCITY]
+    position = state[POSITION] + 0.5 * STEP * velocity
     current = 0.0
     if mode != RELEASED:
         back_emf = p[TORQUE_CONSTANT] * velocity
@@ -126,9 +131,9 @@ def _physics(state: NDArray[np.float64], mode: int, p: NDArray[np.float64], ripp
     stop = -(p[INERTIA] / STEP * velocity + motor + external)
     limit = budget(p, motor, external, velocity)
     friction = min(max(stop, -limit), limit)
-    acceleration = (motor + external + friction) / p[INERTIA]
-    state[POSITION] = position + velocity * STEP + 0.5 * acceleration * STEP * STEP
-    state[VELOCITY] = velocity + acceleration * STEP
+    velocity += (motor + external + friction) / p[INERTIA] * STEP
+    state[VELOCITY] = velocity
+    state[POSITION] = position + 0.5 * STEP * velocity
     drawn = max(state[DUTY] * current, 0.0)
     supply = p[SUPPLY_VOLTAGE] - p[SUPPLY_RESISTANCE] * drawn + ripple
     state[SUPPLY] += (supply - state[SUPPLY]) * (STEP / _SUPPLY_LAG)

@@ -80,7 +80,9 @@ class Protocol2Servo(VirtualServo):
         position = law.to_register(self.bench.count)
         trajectory = law.to_register(round(float(state[k.TRAJECTORY])))
         goal = registers.get("goal_position")
-        status = int(abs(goal - position) <= _IN_POSITION) | (trajectory != goal) << 1
+        status = 0
+        if self.torque_enabled:
+            status = int(abs(goal - position) <= _IN_POSITION) | (trajectory != goal) << 1
         _PRESENT.pack_into(
             registers.data,
             self._first,
