@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servos in MuJoCo: motor, firmware and extended friction for the joints of any model, and the bench."""
+
+from bam_core.mujoco.actuation import ServoActuation, SimulationError
+from bam_core.mujoco.bench import BENCH_JOINT, bench_spec, bench_urdf
+from bam_core.mujoco.replay import Replay, replay, replay_recording, simulate_recording
+from bam_core.mujoco.robot import compile_robot, equip, load_robot
+
+__all__ = [
+    "BENCH_JOINT",
+    "Replay",
+    "ServoActuation",
+    "SimulationError",
+    "bench_spec",
+    "bench_urdf",
+    "compile_robot",
+    "equip",
+    "load_robot",
+    "replay",
+    "replay_recording",
+    "simulate_recording",
+]

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servos on the joints of a MuJoCo model: what steps the simulation with extended friction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError, unknown_name
+from bam_core.mujoco import _law
+from bam_core.mujoco.robot import JOINT_TRANSMISSIONS
+from bam_core.servo_model import ServoModel
+
+Array = NDArray[np.float64]
+
+DEFAULT_KP = 32.0
+"""Factory position gain of MX servos, firmware units."""
+
+_ONE_DOF = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+_EMPTY_INDICES = np.zeros(0, dtype=np.int32)
+_EMPTY = np.zeros(0)
+
+
+class SimulationError(BamError):
+    """The simulation left the numbers that a computer can hold; the message says which joint and when."""
+
+
+class ServoActuation:
+    """Drives joints of any model as servos do, with the friction budget of BAM eq. 10 in every step.
+
+    `step` stands in for `mujoco.mj_step`. Between its two halves it writes the motor torque to
+    `data.qfrc_applied` and the budget to the joints' friction rows; the model is never changed, and other
+    forces in `qfrc_applied` stay what they were. τ_e is gravity, Coriolis and passive forces of this step
+    plus constraint and other forces of the previous one (BAM IV-E). The friction rows are made stiff enough
+    to hold still, so the solver must be Newton and the integrator one of Euler, implicit and implicitfast.
+
+    Euler's step is a leapfrog: its velocity belongs half a step before its position. The law accounts for
+    that and is then of second order, where BAM Algorithm 1 is of first.
+
+    One object serves one `data`. Prepare the model with `equip`, which gives the joints their armature.
+
+    Attributes:
+        model: what is simulated; not to be changed.
+        data: its state.
+        servos: in the order of every array below.
+        names: joints, in the order of every array below.
+        goal_position: (servos,) rad; write it.
+        torque_enabled: (servos,) 1 or 0; write it. Torque is off at first.
+        kp: (servos,) position gain in firmware units; write it.
+        supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
+        duty: (servos,) -1..1 in the last step.
+        motor_torque: (servos,) N·m in the last step.
+        external_torque: (servos,) τ_e in the last step, N·m.
+        friction_budget: (servos,) τ_f^m in the last step, N·m.
+        friction_torque: (servos,) applied in the last step, N·m.
+
+    Raises:
+        BamError: unknown joint, not a hinge or slide, prepared wrongly, driven by an actuator too, or an
+            option of the model that the friction rows do not allow.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, servos: Mapping[str, ServoModel]) -> None:
+        joints = [_find_joint(model, name) for name in servos]
+        self.names: tuple[str, ...] = tuple(servos)
+        self.servos: tuple[ServoModel, ...] = tuple(servos.values())
+        self.model, self.data, self._option = model, data, model.opt
+        self._dof = np.array([model.jnt_dofadr[joint] for joint in joints], dtype=np.int32)
+        self._position_address = np.array([model.jnt_qposadr[joint] for joint in joints], dtype=np.int32)
+        self._constants = np.array([_law.constants(servo) for servo in self.servos])
+        _check_options(model)
+        for name, joint, servo in zip(self.names, joints, self.servos, strict=True):
+            _check_joint(model, name, joint, servo)
+
+        self._command = np.zeros((_law.COMMANDS, len(joints)))
+        self.goal_position = self._command[_law.GOAL_POSITION]
+        self.torque_enabled = self._command[_law.ENABLED]
+        self.kp = self._command[_law.KP]
+        self.supply_voltage = self._command[_law.SUPPLY_VOLTAGE]
+        self.kp[:] = DEFAULT_KP
+        self.supply_voltage[:] = [servo.nominal_voltage for servo in self.servos]
+
+        self._state = np.zeros((_law.STATES, len(joints)))
+        self.duty = self._state[_law.DUTY]
+        self.motor_torque = self._state[_law.MOTOR_TORQUE]
+        self.external_torque = self._state[_law.EXTERNAL_TORQUE]
+        self.friction_budget = self._state[_law.FRICTION_BUDGET]
+        self.friction_torque = self._state[_law.FRICTION_TORQUE]
+
+        self.reset()
+
+        # Attribute access on MjData builds a new array object each time; these stay valid for its life.
+        self._before = (data.qpos, data.qvel, data.qfrc_bias, data.qfrc_passive, data.qfrc_applied)
+        self._after = (
+            data.qacc,
+            data.qfrc_bias,
+            data.qfrc_passive,
+            data.qfrc_applied,
+            data.qfrc_smooth,
+            data.qfrc_constraint,
+        )
+
+    @property
+    def position(self) -> Array:
+        """Joint positions, rad."""
+        return self.data.qpos[self._position_address]
+
+    @property
+    def velocity(self) -> Array:
+        """Joint velocities, rad/s."""
+        return self.data.qvel[self._dof]
+
+    @property
+    def current(self) -> Array:
+        """Motor currents in the last step, A."""
+        return self.motor_torque / self._constants[:, 1]
+
+    def reset(self) -> None:
+        """Forget the previous step; call it after writing another state into `data`."""
+        self._state[:] = 0.0
+        self._state[_law.WAS_ENABLED] = _law.UNKNOWN
+
+    def step(self) -> None:
+        """Advance `data` by one time step.
+
+        Raises:
+            SimulationError: a torque or the state is no longer finite, or MuJoCo dropped a friction row.
+        """
+        model, data = self.model, self.data
+        time = data.time
+        mujoco.mj_step1(model, data)
+        first_row, rows = data.ne, data.nf
+        kinds, ids = data.efc_type, data.efc_id
+        if data.nisland:
+            copies = (
+                data.map_efc2iefc,
+                data.iefc_frictionloss,
+                data.iefc_R,
+                data.iefc_D,
+                data.iefc_aref,
+            )
+        else:
+            copies = (_EMPTY_INDICES, _EMPTY, _EMPTY, _EMPTY, _EMPTY)
+        status = _law.before_solver(
+            self._constants,
+            self._command,
+            self._state,
+            self._position_address,
+            self._dof,
+            time,
+            self._option.timestep,
+            *self._before,
+            first_row,
+            rows,
+            kinds,
+            ids,
+            data.efc_diagA,
+            data.efc_frictionloss,
+            data.efc_R,
+            data.efc_D,
+            data.efc_aref,
+            *copies,
+        )
+        if status != _law.OK:
+            raise self._failure(status, time)
+        mujoco.mj_step2(model, data)
+        _law.after_solver(self._state, self._dof, *self._after, first_row, rows, kinds, ids, data.efc_force)
+        if data.time <= time:  # MuJoCo starts over when the state is no longer finite
+            raise self._failure(_law.NOT_FINITE, time)
+
+    def _failure(self, status: int, time: float) -> SimulationError:
+        self.data.qfrc_applied[self._dof] = self._state[_law.USER_TORQUE]
+        if status == _law.NO_ROW:
+            return SimulationError(
+                f"simulation at {time:.4f} s: a servo joint of {', '.join(self.names)} has no friction row "
+                f"(expected one each); give the model more memory"
+            )
+        goals = ", ".join(
+            f"{name} {goal:g}" for name, goal in zip(self.names, self.goal_position, strict=True)
+        )
+        return SimulationError(
+            f"simulation at {time:.4f} s: the state is no longer finite (goals: {goals}); "
+            f"shorten the time step or check masses, gains and goals"
+        )
+
+
+def _find_joint(model: mujoco.MjModel, name: str) -> int:
+    joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+    if joint < 0:
+        raise unknown_name("joint", name, [model.joint(i).name for i in range(model.njnt)])
+    return int(joint)
+
+
+def _check_joint(model: mujoco.MjModel, name: str, joint: int, servo: ServoModel) -> None:
+    if int(model.jnt_type[joint]) not in _ONE_DOF:
+        raise BamError(
+            f"joint '{name}': has more than one degree of freedom (expected hinge or slide); choose another"
+        )
+    dof = model.jnt_dofadr[joint]
+    if model.dof_frictionloss[dof] <= 0.0:
+        raise BamError(
+            f"joint '{name}': frictionloss is 0, so the solver has no friction row for it (expected > 0); "
+            f"prepare the model with equip()"
+        )
+    for actuator in range(model.nu):
+        kind, target = model.actuator_trntype[actuator], model.actuator_trnid[actuator, 0]
+        if target == joint and int(kind) in JOINT_TRANSMISSIONS:
+            raise BamError(
+                f"joint '{name}': actuator '{model.actuator(actuator).name}' drives it too "
+                f"(expected the servo alone); remove it or prepare the model with equip()"
+            )
+    damping = servo.motor.torque_constant**2 / servo.motor.resistance
+    longest = 1.0 / (damping * model.dof_invweight0[dof])
+    if model.opt.timestep >= longest:
+        raise BamError(
+            f"joint '{name}': the time step of {model.opt.timestep:g} s is unstable with its back-EMF and "
+            f"inertia (expected < {longest:.2g} s); shorten it"
+        )
+
+
+def _check_options(model: mujoco.MjModel) -> None:
+    option = model.opt
+    if option.solver != mujoco.mjtSolver.mjSOL_NEWTON:
+        raise BamError('model option solver: friction that holds still needs Newton; set solver="Newton"')
+    if option.integrator == mujoco.mjtIntegrator.mjINT_RK4:
+        raise BamError(
+            "model option integrator: RK4 evaluates a step more than once (expected Euler, implicit or "
+            'implicitfast); set integrator="Euler"'
+        )
+    if option.disableflags & mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS:
+        raise BamError('model option flag frictionloss: is disabled (expected enabled); set it to "enable"')

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servos in MuJoCo: friction that holds and never drives, and trajectories of the reference."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import mujoco
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bam_core.errors import BamError
+from bam_core.friction import FRICTION_PARAMETERS, QUADRATIC_RULES, Friction
+from bam_core.motor import DcMotor
+from bam_core.mujoco import (
+    BENCH_JOINT,
+    ServoActuation,
+    SimulationError,
+    _law,
+    bench_spec,
+    bench_urdf,
+    compile_robot,
+    equip,
+    load_robot,
+    replay,
+    replay_recording,
+    simulate_recording,
+)
+from bam_core.pendulum import PendulumBench
+from bam_core.rollout import Rollout, parameter_vector
+from bam_core.servo_model import ServoModel, load_servo
+from bam_core.synthetic import synthesize
+from bam_core.trajectories import SCRIPTS
+
+BENCH = PendulumBench(mass=0.5, length=0.15)
+SERVO = load_servo("mx106")
+FREE = dataclasses.replace(
+    SERVO, friction=Friction(), motor=DcMotor(torque_constant=2.0, resistance=2.0, armature=0.01)
+)
+
+
+def on_bench(
+    servo: ServoModel, bench: PendulumBench = BENCH, *, position: float = 0.0, dt: float = 1e-3
+) -> ServoActuation:
+    spec = bench_spec(bench, timestep=dt)
+    equip(spec, {BENCH_JOINT: servo})
+    model = compile_robot(spec)
+    data = mujoco.MjData(model)
+    data.qpos[0] = position
+    return ServoActuation(model, data, {BENCH_JOINT: servo})
+
+
+def walker(seed: int = 0) -> ServoActuation:
+    """Three legs of two servos each below a floating base, over a floor."""
+    rng = np.random.default_rng(seed)
+    spec = mujoco.MjSpec()
+    spec.option.timestep = 1e-3
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1])
+    base = spec.worldbody.add_body(pos=[0, 0, 0.36])
+    base.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.1, 0.03], mass=1.0)
+    base.add_freejoint()
+    servos = {}
+    for leg in range(3):
+        body, position = base, [0.12 * np.cos(2.1 * leg), 0.12 * np.sin(2.1 * leg), 0.0]
+        for segment in range(2):
+            body = body.add_body(pos=position)
+            name = f"leg{leg}_{segment}"
+            body.add_joint(name=name, axis=rng.normal(size=3), damping=[0.1, 0, 0])
+            actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            actuator.set_to_position(kp=10.0)
+            body.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+                size=[0.02, 0, 0],
+                fromto=[0, 0, 0, 0, 0, -0.15],
+                mass=0.2,
+            )
+            position = [0, 0, -0.17]
+            servos[name] = load_servo("mx64")
+    equip(spec, servos)
+    model = compile_robot(spec)
+    return ServoActuation(model, mujoco.MjData(model), servos)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+@pytest.mark.parametrize("name", ["mx106", "mx64", "xl330"])
+def test_a_joint_held_by_friction_does_not_drift(name: str, share: float) -> None:
+    servo = load_servo(name)
+    mass = 0.0  # such that gravity at 1 rad takes this share of the friction budget that it causes
+    for _ in range(50):
+        bench = PendulumBench(mass=mass, length=0.1)
+        gravity = float(bench.external_torque(1.0))
+        wanted = share * float(servo.friction.budget(0.0, gravity, 0.0))
+        mass = wanted / (0.1 * 9.80665 * np.sin(1.0))
+    actuation = on_bench(servo, PendulumBench(mass=mass, length=0.1), position=1.0)
+    for _ in range(10_000):
+        actuation.step()
+    assert -actuation.external_torque[0] == pytest.approx(share * actuation.friction_budget[0], rel=1e-6)
+    assert abs(actuation.position[0] - 1.0) < 1e-9
+
+
+def test_a_joint_slides_once_gravity_exceeds_the_budget() -> None:
+    servo = dataclasses.replace(SERVO, friction_model="m1", friction=Friction(coulomb=0.3))
+    actuation = on_bench(servo, position=1.0)
+    for _ in range(3000):
+        actuation.step()
+    final = actuation.position[0]
+    assert actuation.velocity[0] == pytest.approx(0.0, abs=1e-12)
+    assert abs(float(BENCH.external_torque(final))) < 0.3 < abs(float(BENCH.external_torque(1.0)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 2**31),
+    position=st.floats(-3.0, 3.0),
+    velocity=st.floats(-20.0, 20.0),
+)
+def test_friction_never_adds_energy_to_the_bench(seed: int, position: float, velocity: float) -> None:
+    coefficients = np.random.default_rng(seed).uniform(0.0, 0.3, len(FRICTION_PARAMETERS))
+    friction = Friction(
+        **{
+            **dict(zip(FRICTION_PARAMETERS, coefficients, strict=True)),
+            "stribeck_velocity": 1.0,
+            "stribeck_exponent": 1.2,
+        }
+    )
+    actuation = on_bench(dataclasses.replace(SERVO, friction=friction), position=position, dt=2e-4)
+    actuation.data.qvel[0] = velocity
+    for _ in range(100):
+        before = actuation.velocity[0]
+        actuation.step()
+        without = before + 2e-4 * actuation.data.qacc_smooth[0]
+        assert abs(actuation.velocity[0]) <= abs(without) + 1e-9
+        assert actuation.friction_torque[0] * actuation.velocity[0] <= 1e-8
+
+
+def test_friction_never_drives_a_walking_robot() -> None:
+    actuation = walker()
+    actuation.torque_enabled[:] = 1.0
+    for k in range(2000):
+        actuation.goal_position[:] = 0.3 * np.sin(6e-3 * k)
+        actuation.step()
+        assert (actuation.friction_torque * actuation.velocity).max() <= 1e-8
+        assert (np.abs(actuation.friction_torque) <= actuation.friction_budget * (1.0 + 1e-9)).all()
+    assert actuation.data.ncon > 0
+
+
+def test_a_bench_without_friction_keeps_its_amplitude() -> None:
+    run = replay(
+        FREE,
+        BENCH,
+        dt=5e-3,
+        goal_position=np.zeros(1200),
+        torque_enabled=np.zeros(1200, dtype=bool),
+        kp=32.0,
+        supply_voltage=15.0,
+        position=1.0,
+    )
+    peaks = np.abs(run.position[-200:])
+    assert peaks.max() == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_free_swing_converges_with_second_order() -> None:
+    def final(dt: float) -> float:
+        steps = round(1.0 / dt) + 1
+        free = np.zeros(steps, dtype=bool)
+        run = replay(
+            FREE,
+            BENCH,
+            dt=dt,
+            goal_position=np.zeros(steps),
+            torque_enabled=free,
+            kp=32.0,
+            supply_voltage=15.0,
+            position=1.0,
+            velocity=2.0,
+        )
+        return float(run.position[-1])
+
+    exact = final(6.25e-5)
+    coarse, fine = abs(final(4e-3) - exact), abs(final(2e-3) - exact)
+    assert coarse / fine == pytest.approx(4.0, rel=0.1)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize(
+    ("name", "mass", "length", "kp"), [("mx106", 0.5, 0.15, 16), ("xl330", 0.1, 0.1, 400)]
+)
+def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
+    name: str, mass: float, length: float, kp: float, script: str
+) -> None:
+    servo = load_servo(name)
+    truth = synthesize(servo, PendulumBench(mass=mass, length=length), script, kp, sample_period=1e-3)
+    for dt in (1e-3, 2e-3):
+        algorithm1 = Rollout(
+            [truth],
+            firmware=servo.firmware,
+            dt=dt,
+            integrator="algorithm1",
+            quadratic_rule=servo.friction.quadratic_rule,
+        ).positions(parameter_vector(servo))[0]
+        ours = simulate_recording(servo, truth, dt=dt)
+        error, allowed = (np.sqrt(np.mean((x - truth.position) ** 2)) for x in (ours, algorithm1))
+        assert error < 0.5 * allowed
+        assert error < 0.6e-3
+
+
+@given(
+    coefficients=st.lists(st.floats(0.01, 2.0), min_size=11, max_size=11),
+    rule=st.sampled_from(QUADRATIC_RULES),
+    motor=st.floats(-10.0, 10.0),
+    external=st.floats(-10.0, 10.0),
+    velocity=st.floats(-20.0, 20.0),
+)
+@settings(deadline=None)
+def test_the_compiled_budget_is_that_of_friction(
+    coefficients: list[float], rule: str, motor: float, external: float, velocity: float
+) -> None:
+    friction = Friction(**dict(zip(FRICTION_PARAMETERS, coefficients, strict=True)), quadratic_rule=rule)
+    row = np.array(_law.constants(dataclasses.replace(SERVO, friction=friction)))
+    expected = float(friction.budget(motor, external, velocity))
+    assert _law.budget(row, motor, external, velocity) == pytest.approx(expected, rel=1e-12)
+
+
+def test_torque_off_releases_the_bridge() -> None:
+    actuation = on_bench(FREE)
+    actuation.torque_enabled[0], actuation.goal_position[0] = 1.0, 1.0
+    for _ in range(300):
+        actuation.step()
+    assert actuation.motor_torque[0] != 0.0
+    actuation.torque_enabled[0] = 0.0
+    actuation.step()  # the switch falls into the middle of this step
+    actuation.step()
+    assert actuation.motor_torque[0] == 0.0
+    assert actuation.duty[0] == 0.0
+    assert actuation.current[0] == 0.0
+    assert actuation.velocity[0] != 0.0
+
+
+def test_the_firmware_holds_its_duty_for_its_period() -> None:
+    actuation = on_bench(SERVO, dt=2.5e-4)
+    actuation.torque_enabled[0] = 1.0
+    duties = []
+    for k in range(40):
+        actuation.goal_position[0] = 0.001 * k
+        actuation.step()
+        duties.append(actuation.duty[0])
+    blocks = np.reshape(duties, (10, 4))
+    assert (blocks == blocks[:, :1]).all()
+    assert len(set(blocks[:, 0])) == 10
+
+
+def test_the_model_and_the_user_s_forces_stay_as_they_are() -> None:
+    actuation = walker()
+    size = mujoco.mj_sizeModel(actuation.model)
+    before, after = np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
+    mujoco.mj_saveModel(actuation.model, None, before)
+    actuation.torque_enabled[:] = 1.0
+    actuation.data.qfrc_applied[:] = 0.01
+    for _ in range(50):
+        actuation.step()
+    mujoco.mj_saveModel(actuation.model, None, after)
+    assert (before == after).all()
+    assert (actuation.data.qfrc_applied == 0.01).all()
+
+
+def test_joint_order_does_not_matter() -> None:
+    forward, backward = walker(), walker()
+    backward = ServoActuation(
+        backward.model, backward.data, dict(zip(forward.names[::-1], forward.servos[::-1], strict=True))
+    )
+    for actuation in (forward, backward):
+        actuation.torque_enabled[:] = 1.0
+        for _ in range(300):
+            actuation.step()
+    np.testing.assert_allclose(forward.data.qpos, backward.data.qpos, atol=1e-12)
+
+
+def test_external_torque_of_a_held_joint_contains_contact_forces() -> None:
+    actuation = on_bench(SERVO)
+    actuation.data.xfrc_applied[1, 1] = 1.0  # N along y at the load: +0.15 N·m about the axis
+    for _ in range(5):
+        actuation.step()
+    assert actuation.external_torque[0] == pytest.approx(0.15, rel=1e-3)
+
+
+def test_urdf_and_mjcf_are_the_same_bench(tmp_path) -> None:
+    bench = PendulumBench(mass=0.5, arm_mass=0.1, length=0.2)
+    file = tmp_path / "bench.urdf"
+    file.write_text(bench_urdf(bench))
+    for spec in (load_robot(file), bench_spec(bench)):
+        model = compile_robot(spec)
+        data = mujoco.MjData(model)
+        data.qpos[0] = 0.7
+        mujoco.mj_forward(model, data)
+        assert data.qfrc_bias[0] == pytest.approx(-float(bench.external_torque(0.7)), rel=1e-9)
+        assert data.M[0] == pytest.approx(bench.inertia, rel=1e-6)
+        assert model.joint(0).name == BENCH_JOINT
+
+
+def test_positive_angles_turn_counter_clockwise_seen_from_the_front() -> None:
+    actuation = on_bench(SERVO, position=0.5)
+    mujoco.mj_forward(actuation.model, actuation.data)
+    load = actuation.data.geom("load").xpos
+    assert load[1] == pytest.approx(0.15 * np.sin(0.5))
+    assert load[2] == pytest.approx(-0.15 * np.cos(0.5))
+
+
+def test_a_recording_is_replayed_from_its_own_start() -> None:
+    recording = synthesize(SERVO, BENCH, "sin_sin", 16.0, initial_position=0.3, torque=False)
+    run = replay_recording(SERVO, recording)
+    assert run.position[0] == pytest.approx(0.3)
+    assert not run.torque_enabled.any()
+    assert run.time[-1] >= recording.duration - 1e-9
+    assert np.abs(simulate_recording(SERVO, recording) - recording.position).max() < 1e-3
+
+
+def test_mistakes_are_named() -> None:
+    spec = bench_spec(BENCH)
+    with pytest.raises(BamError, match=r"^joint 'pendulun': unknown .*did you mean 'pendulum'"):
+        equip(spec, {"pendulun": SERVO})
+    model = compile_robot(spec)
+    with pytest.raises(BamError, match="frictionloss is 0"):
+        ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
+    with pytest.raises(BamError, match=r"time step of 0\.1 s is unstable"):
+        on_bench(SERVO, PendulumBench(mass=0.0, length=0.1), dt=0.1)
+    with pytest.raises(BamError, match="no such file"):
+        load_robot("nowhere.xml")
+    for option, value in (
+        ("solver", mujoco.mjtSolver.mjSOL_PGS),
+        ("integrator", mujoco.mjtIntegrator.mjINT_RK4),
+    ):
+        spec = bench_spec(BENCH)
+        equip(spec, {BENCH_JOINT: SERVO})
+        setattr(spec.option, option, value)
+        model = compile_robot(spec)
+        with pytest.raises(BamError, match=f"model option {option}"):
+            ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
+
+
+def test_an_actuator_on_a_servo_s_joint_is_refused() -> None:
+    spec = bench_spec(BENCH)
+    equip(spec, {BENCH_JOINT: SERVO})
+    spec.add_actuator(name="second", target=BENCH_JOINT, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    model = compile_robot(spec)
+    with pytest.raises(BamError, match="actuator 'second' drives it too"):
+        ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
+
+
+def test_a_goal_that_is_no_number_is_a_named_error_and_changes_nothing() -> None:
+    actuation = on_bench(SERVO)
+    actuation.torque_enabled[0], actuation.goal_position[0] = 1.0, np.nan
+    with pytest.raises(SimulationError, match=r"no longer finite \(goals: pendulum nan\)"):
+        actuation.step()
+    assert actuation.data.qfrc_applied[0] == 0.0
+
+
+def test_a_broken_description_is_one_line(tmp_path) -> None:
+    file = tmp_path / "robot.xml"
+    file.write_text("<mujoco><worldbody><body>")
+    with pytest.raises(BamError) as error:
+        load_robot(file)
+    assert str(error.value).startswith(f"{file}: ")
+    assert "\n" not in str(error.value)
