@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BAM Algorithm 1, compiled: one candidate on a block of logs, a log per lane, all lanes in step.
+"""BAM Algorithm 1 and its variants, compiled: one candidate on a block of logs, a log per lane.
 
 The loops over lanes hold nothing but arithmetic, in groups of LANES, so that they become vector code; what a
 candidate leaves off (load terms, Stribeck terms) is skipped for all its lanes at once. Nothing is allocated
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core import _vector_math as vm
-from bam_core.reference import VELOCITY_LIMIT
+from bam_core.reference import INTEGRATORS, VELOCITY_LIMIT
 
 Array = NDArray[np.float64]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -41,7 +41,11 @@ _GRAVITY = np.uint64(8 * BLOCK)
 _GAIN = np.uint64(9 * BLOCK)
 _LENGTH = np.uint64(10 * BLOCK)
 _ERROR = np.uint64(11 * BLOCK)
-_ROWS = 12
+_BENCH_INERTIA = np.uint64(12 * BLOCK)
+_ROWS = 13
+
+_MIDPOINT = INTEGRATORS.index("midpoint")
+_SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
 
 # Columns of a candidate, in the order of `rollout.PARAMETERS`.
 (
@@ -83,17 +87,23 @@ def _control(s: Array, lanes: int, signals: Array, start: Any, k: int, duty_limi
 
 
 @_compiled
-def _motor_and_gravity(s: Array, lanes: int, candidate: Array) -> None:
-    """Motor torque (eq. 13), gravity torque (eq. 1), and the terms of the budget that are never off."""
+def _motor_and_gravity(s: Array, lanes: int, candidate: Array, half_step: float) -> None:
+    """Motor torque (eq. 13), gravity torque (eq. 1), and the terms of the budget that are never off.
+
+    Gravity and back-EMF are those of `half_step` s later, as `reference.INTEGRATORS` explains.
+    """
     torque_constant = candidate[_TORQUE_CONSTANT]
     torque_per_volt = torque_constant / candidate[_RESISTANCE]
     viscous = candidate[_VISCOUS]
     coulomb = candidate[_COULOMB]
+    armature = candidate[_ARMATURE]
+    added_inertia = half_step * torque_per_volt * torque_constant
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
         back_emf = torque_constant * velocity
         s[_MOTOR + i] = torque_per_volt * (s[_VOLTAGE + i] - back_emf) * s[_ENABLED + i]
-        s[_EXTERNAL + i] = -s[_GRAVITY + i] * vm.sin(s[_POSITION + i])
+        s[_EXTERNAL + i] = -s[_GRAVITY + i] * vm.sin(s[_POSITION + i] + half_step * velocity)
+        s[_INERTIA + i] = s[_BENCH_INERTIA + i] + armature + added_inertia * s[_ENABLED + i]
         s[_BUDGET + i] = viscous * abs(velocity) + coulomb
 
 
@@ -130,7 +140,7 @@ def _add_stribeck(s: Array, lanes: int, candidate: Array, opposing_only: float) 
 
 @_compiled
 def _advance(s: Array, lanes: int, dt: float, semi_implicit: float) -> None:
-    """Applied friction (eqs. 4, 5) and the update of the state (Algorithm 1)."""
+    """Applied friction (eqs. 4, 5) and the update of the state (Algorithm 1, lines 5-9)."""
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
         budget = s[_BUDGET + i]
@@ -153,7 +163,7 @@ def simulate_block(
     duty_limit: float,
     dt: float,
     substeps: int,
-    semi_implicit: bool,
+    integrator: int,
     opposing_only: bool,
     mae: Array,
     trace: Array,
@@ -161,7 +171,7 @@ def simulate_block(
     """Simulate one candidate on one block of logs.
 
     The duty is computed at the start of every step and held for its substeps, as a firmware with period dt
-    does; Algorithm 1 runs once per substep.
+    does; the integrator runs once per substep.
 
     Args:
         candidate: one row of `rollout.PARAMETERS`.
@@ -172,7 +182,7 @@ def simulate_block(
         duty_limit: largest duty.
         dt: step, s.
         substeps: count per step.
-        semi_implicit: advance the position with the new velocity, as the authors' program does.
+        integrator: index in `reference.INTEGRATORS`.
         opposing_only: quadratic term only where motor and load torque oppose.
         mae: (all lanes) rad; receives the mean absolute error over the length of each log.
         trace: (2, steps, all lanes); receives positions and velocities, unless it is empty.
@@ -182,7 +192,7 @@ def simulate_block(
     longest = 0
     for i in range(np.uint64(lanes)):
         s[_LENGTH + i] = logs[0, start + i]
-        s[_INERTIA + i] = logs[1, start + i] + candidate[_ARMATURE]
+        s[_BENCH_INERTIA + i] = logs[1, start + i]
         s[_GRAVITY + i] = logs[2, start + i]
         s[_GAIN + i] = logs[3, start + i]
         s[_POSITION + i] = logs[4, start + i]
@@ -191,8 +201,9 @@ def simulate_block(
     has_load = candidate[_LOAD_MOTOR] != 0.0 or candidate[_LOAD_EXTERNAL] != 0.0
     has_stribeck = candidate[_STRIBECK_COULOMB] != 0.0 or np.any(candidate[_LOAD_MOTOR_STRIBECK:] != 0.0)
     opposing = 1.0 if opposing_only else 0.0
-    semi = 1.0 if semi_implicit else 0.0
     substep = dt / substeps
+    half_step = 0.5 * substep if integrator == _MIDPOINT else 0.0
+    semi_implicit = 1.0 if integrator == _SEMI_IMPLICIT else 0.0
     for k in range(longest):
         if trace.size > 0:
             for i in range(np.uint64(lanes)):
@@ -200,11 +211,11 @@ def simulate_block(
                 trace[1, k, start + i] = s[_VELOCITY + i]
         _control(s, lanes, signals[k], start, k, duty_limit)
         for _ in range(substeps):
-            _motor_and_gravity(s, lanes, candidate)
+            _motor_and_gravity(s, lanes, candidate, half_step)
             if has_load:
                 _add_load(s, lanes, candidate)
             if has_stribeck:
                 _add_stribeck(s, lanes, candidate, opposing)
-            _advance(s, lanes, substep, semi)
+            _advance(s, lanes, substep, semi_implicit)
     for i in range(np.uint64(lanes)):
         mae[start + i] = s[_ERROR + i] / s[_LENGTH + i]

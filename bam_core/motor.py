@@ -32,6 +32,11 @@ class DcMotor:
         require_positive("motor", torque_constant=self.torque_constant, resistance=self.resistance)
         require_not_negative("motor", armature=self.armature)
 
+    @property
+    def back_emf_damping(self) -> float:
+        """k_t²/R, N·m·s/rad: braking torque per velocity while torque is on."""
+        return self.torque_constant**2 / self.resistance
+
     def torque(
         self, voltage: ArrayLike, velocity: ArrayLike, enabled: ArrayLike = True
     ) -> NDArray[np.float64]:

@@ -30,13 +30,6 @@ Array = NDArray[np.float64]
 PARAMETERS: tuple[str, ...] = ("torque_constant", "resistance", "armature", *FRICTION_PARAMETERS)
 """Columns of candidate arrays: motor constants, then the coefficients of `Friction`, in SI units."""
 
-DEFAULT_SUBSTEPS = 2
-"""Steps of Algorithm 1 per period of the firmware, where the caller does not choose the step.
-
-Algorithm 1 is of first order in the velocity. With the resulting 0.5 ms, an identification from noiseless runs
-of an MX-106 finds k_t and K_v within 1 % (R within 1 %); with 1 ms it is 1.5 % (2 %), with 5 ms 3.7 % (3 %).
-"""
-
 SEMI_IMPLICIT_DT = 5e-3
 """s; the step with which BAM's authors fitted their published parameters."""
 
@@ -47,8 +40,9 @@ WORST_ERROR = 1e4
 class Rollout:
     """Recordings packed for simulation in closed loop, controller included.
 
-    The controller computes its duty every `dt` and holds it; Algorithm 1 runs `substeps` times in between.
-    The defaults are the firmware's own period and DEFAULT_SUBSTEPS; with `dt` given, `substeps` is 1.
+    The controller computes its duty every `dt`, by default the firmware's own period, and holds it; the
+    integrator makes `substeps` steps in between. At one step of 1 ms the simulation of an MX-106 with M6
+    friction is within 0.2 mrad (mean) of its limit for small steps, 5 ms costs 2.6 mrad.
 
     Safe to use from several threads. The simulations of one call share the processors available.
     """
@@ -59,8 +53,8 @@ class Rollout:
         *,
         firmware: PositionFirmware,
         dt: float | None = None,
-        substeps: int | None = None,
-        integrator: str = "algorithm1",
+        substeps: int = 1,
+        integrator: str = "midpoint",
         quadratic_rule: str = "paper",
         workers: int | None = None,
     ) -> None:
@@ -70,7 +64,7 @@ class Rollout:
             recordings: at least one.
             firmware: position controller that ran during them.
             dt: period of the controller and of the time grid, s.
-            substeps: steps of Algorithm 1 per dt.
+            substeps: steps of the integrator per dt.
             integrator: one of `reference.INTEGRATORS`.
             quadratic_rule: one of `friction.QUADRATIC_RULES`.
             workers: threads; default one per available processor.
@@ -80,8 +74,6 @@ class Rollout:
         """
         if not recordings:
             raise BamError("rollout recordings: there are none (expected at least one); give some")
-        if substeps is None:
-            substeps = DEFAULT_SUBSTEPS if dt is None else 1
         if dt is None:
             dt = firmware.period
         require_positive("rollout", dt=dt, substeps=substeps)
@@ -93,7 +85,7 @@ class Rollout:
         self.dt = dt
         self.substeps = substeps
         self._duty_limit = firmware.duty_limit
-        self._semi_implicit = integrator == "semi_implicit"
+        self._integrator = INTEGRATORS.index(integrator)
         self._opposing_only = quadratic_rule == "opposing"
         self._packed: PackedLogs = pack(self.recordings, firmware, dt)
         self._workers = workers or _available_processors()
@@ -106,7 +98,7 @@ class Rollout:
         servo: ServoModel,
         *,
         dt: float | None = None,
-        substeps: int | None = None,
+        substeps: int = 1,
     ) -> Rollout:
         """Pack recordings for a servo: its firmware, integrator and quadratic rule.
 
@@ -192,14 +184,14 @@ class Rollout:
             self._duty_limit,
             self.dt,
             self.substeps,
-            self._semi_implicit,
+            self._integrator,
             self._opposing_only,
             mae,
             trace,
         )
 
     def _at_samples(self, recording: int, trace: Array) -> Array:
-        # Algorithm 1 makes position quadratic in time within a step, which a Hermite spline follows exactly.
+        # Position is quadratic in time within a step, which a Hermite spline follows.
         time = self.recordings[recording].time
         grid = self._packed.grid(recording)
         position, velocity = trace[:, : len(grid), self._packed.lanes[recording]]

@@ -83,7 +83,7 @@ class ServoModel:
     motor: DcMotor
     friction_model: str
     friction: Friction
-    integrator: str = "algorithm1"
+    integrator: str = "midpoint"
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     search: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     provenance: Provenance = field(default_factory=Provenance)

@@ -16,7 +16,7 @@ from bam_core.servo_model import ServoModel
 from bam_core.trajectories import script as find_script
 
 FINE_SUBSTEP = 2e-5
-"""s; Algorithm 1 at this step is within 0.1 mrad of its limit on all servos and scripts."""
+"""s; the integrator at this step is within 0.1 mrad of its limit on all servos and scripts."""
 
 
 def synthesize(
