@@ -24,6 +24,7 @@ METADATA_NAME = "metadata.yaml"
 """Written last: a bag directory without it was interrupted."""
 
 _METADATA_VERSION = 9  # rosbag2 of ROS 2 Jazzy
+_NO_QOS = "[]"  # rosbag2 refuses to read an empty text
 
 
 class BagWriterError(BamError):
@@ -157,7 +158,10 @@ class BagWriter:
                 schemas[topic.type] = self._writer.register_schema(
                     topic.type, "ros2msg", topic.definition.encode()
                 )
-            about = {"offered_qos_profiles": topic.qos, "topic_type_hash": self._hashes[topic.type]}
+            about = {
+                "offered_qos_profiles": topic.qos or _NO_QOS,
+                "topic_type_hash": self._hashes[topic.type],
+            }
             channels[name] = self._writer.register_channel(name, "cdr", schemas[topic.type], about)
         return channels
 
