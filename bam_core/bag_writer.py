@@ -24,7 +24,6 @@ METADATA_NAME = "metadata.yaml"
 """Written last: a bag directory without it was interrupted."""
 
 _METADATA_VERSION = 9  # rosbag2 of ROS 2 Jazzy
-_NO_QOS = "[]"  # rosbag2 refuses to read an empty text
 
 
 class BagWriterError(BamError):
@@ -159,7 +158,7 @@ class BagWriter:
                     topic.type, "ros2msg", topic.definition.encode()
                 )
             about = {
-                "offered_qos_profiles": topic.qos or _NO_QOS,
+                "offered_qos_profiles": topic.qos,
                 "topic_type_hash": self._hashes[topic.type],
             }
             channels[name] = self._writer.register_channel(name, "cdr", schemas[topic.type], about)
