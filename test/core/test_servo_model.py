@@ -63,7 +63,7 @@ def servos(draw: st.DrawFn) -> ServoModel:
 
 
 @given(servo=servos())
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_saved_servo_loads_back_equal(servo: ServoModel, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("servo") / "servo.yaml"
     servo.save(path)
