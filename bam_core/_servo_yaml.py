@@ -186,5 +186,7 @@ def _dump_section(lines: list[str], fields: Mapping[str, Any], units: Mapping[st
 
 def _scalar(value: Any) -> str:
     """One value as YAML reads it back exactly."""
-    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6).strip()
-    return text.removesuffix("...").strip()
+    # Escapes keep line breaks and the like on one line, so that a comment can follow.
+    style = None if str(value).isprintable() else '"'
+    text = yaml.safe_dump(value, default_style=style, allow_unicode=True, width=float("inf"))
+    return text.removesuffix("...\n").strip()
