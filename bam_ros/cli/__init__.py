@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``bam`` with the commands that need ROS 2. ROS 2 itself is imported by those, when they run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bam_core.cli import CORE_COMMANDS, Command
+from bam_core.cli import main as core_main
+
+ROS_COMMANDS: tuple[Command, ...] = (
+    Command("record", "record a session on the bench", "bam_ros.cli.record"),
+)
+"""Commands added to those of `bam_core`, or taking their place."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``bam``; see `bam_core.cli.main`."""
+    return core_main(argv, (*CORE_COMMANDS, *ROS_COMMANDS))

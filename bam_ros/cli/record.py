@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam record``: a recording session at the terminal, with a progress bar and prompts for the loads."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from bam_core.errors import BamError
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+    from bam_ros.recorder.session_recorder import Progress
+
+EXAMPLE = "bam record --session config/sessions/quick.yaml --output recordings/quick"
+
+_INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--session", required=True, metavar="FILE", help="session file (YAML)")
+    parser.add_argument(
+        "--output", required=True, metavar="DIR", help="directory for the bags; runs complete in it are kept"
+    )
+    parser.add_argument(
+        "--driver", default="dynamixel", metavar="NAME", help="driver node (default: %(default)s)"
+    )
+    parser.add_argument("--yes", action="store_true", help="take every load as mounted, never ask")
+    parser.add_argument(
+        "--virtual-bench",
+        default="",
+        metavar="NAME",
+        help="node of a virtual bench that hangs the loads itself",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Record the session; complete runs in the output directory are kept."""
+    from bam_ros.recorder.errors import RecordingStopped
+    from bam_ros.recorder.node import describe_report
+    from bam_ros.recorder.session_file import load_session
+    from bam_ros.recorder.session_recorder import SessionRecorder
+
+    session = load_session(arguments.session)
+    output = Path(arguments.output).absolute()
+    operator = TerminalOperator(ask=not arguments.yes)
+    with operator.signals(), _spinning_node() as node, operator:
+        recorder = SessionRecorder(node, driver=arguments.driver, virtual_bench=arguments.virtual_bench)
+        try:
+            report = recorder.record(session, output, operator)
+        except RecordingStopped:
+            print(
+                f"bam record: interrupted after {recorder.report.recorded} runs, the servo is released; "
+                f"the same command goes on from here",
+                file=sys.stderr,
+            )
+            return _INTERRUPTED
+    print(describe_report(report, output))
+    return 0
+
+
+class TerminalOperator:
+    """Shows progress on standard error and asks for loads on standard input.
+
+    Args:
+        ask: False takes every load as mounted.
+    """
+
+    def __init__(self, *, ask: bool) -> None:
+        self._ask = ask
+        self._stop = False
+        self._asking = False
+        self._bar: tqdm | None = None
+
+    def progress(self, progress: Progress) -> None:
+        """Move the bar; raises RecordingStopped after Ctrl-C."""
+        from bam_ros.recorder.errors import RecordingStopped
+
+        if self._stop:
+            raise RecordingStopped("interrupted")
+        if self._bar is None:
+            form = "{percentage:3.0f}%|{bar}| {n:.1f}/{total:.0f} runs [{elapsed}<{remaining}]{desc}"
+            self._bar = tqdm(total=progress.runs, bar_format=form, mininterval=0.0, dynamic_ncols=True)
+            self._bar.n = self._bar.initial = progress.run.index - 1
+        share = min(progress.elapsed / progress.run.script.duration, 1.0)
+        self._bar.n = progress.run.index - 1 + share
+        lost = f", {progress.dropped} states lost" if progress.dropped else ""
+        self._bar.set_description_str(f"  {progress.run.label}: {progress.activity}{lost}", refresh=True)
+
+    def mount_load(self, progress: Progress) -> None:
+        """Ask for the load and wait for Enter; raises RecordingStopped after Ctrl-C."""
+        from bam_ros.recorder.errors import RecordingStopped
+        from bam_ros.recorder.session import describe_load
+
+        if not self._ask:
+            return
+        if self._bar is not None:
+            self._bar.clear()
+        self._asking = True
+        try:
+            print(
+                f"Hang {describe_load(progress.run.load)}, arm down and at rest, then press Enter.",
+                file=sys.stderr,
+            )
+            if not sys.stdin.readline():
+                raise BamError(
+                    "standard input: is closed (expected Enter once the load hangs); "
+                    "run it in a terminal, or use --yes where the load hangs already"
+                )
+        except KeyboardInterrupt:
+            raise RecordingStopped("interrupted") from None
+        finally:
+            self._asking = False
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Take SIGINT and SIGTERM as the wish to end, so that the servo is released in any case."""
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self._on_signal) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def __enter__(self) -> TerminalOperator:
+        """Give the operator."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End the bar's line."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._stop = True
+        if self._asking:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _spinning_node() -> Iterator[Node]:
+    """Give a node whose executor spins in a thread, in a ROS 2 that leaves signals alone."""
+    import rclpy
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.signals import SignalHandlerOptions
+    from rclpy.utilities import try_shutdown
+
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    stop = threading.Event()
+    try:
+        node = rclpy.create_node("bam_record")
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+
+        def spin() -> None:
+            while not stop.is_set():
+                executor.spin_once(timeout_sec=0.1)
+
+        thread = threading.Thread(target=spin, name="executor", daemon=True)
+        thread.start()
+        try:
+            yield node
+        finally:
+            stop.set()
+            thread.join()
+            executor.shutdown()
+            node.destroy_node()
+    finally:
+        try_shutdown()

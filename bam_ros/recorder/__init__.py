@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording sessions: scripts x gains x loads, one bag per run."""
+
+from __future__ import annotations
+
+from bam_ros.recorder.errors import BenchError, RecordingStopped
+from bam_ros.recorder.session import PlannedRun, Session
+from bam_ros.recorder.session_file import load_session
+
+__all__ = ["BenchError", "PlannedRun", "RecordingStopped", "Session", "load_session"]

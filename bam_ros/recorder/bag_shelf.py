@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bags in a session's output directory: complete or interrupted. Nothing is ever deleted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bam_core.bag_writer import METADATA_NAME
+from bam_core.errors import BamError
+from bam_core.readers.discovery import data_files
+from bam_core.readers.mcap_messages import read_messages
+from bam_ros.recorder.session import PlannedRun, Session
+
+_RUN = "bam_bench/msg/BenchRun"
+_STATES = "bam_bench/msg/ServoStates"
+_SAME = 1e-9  # kg, m, V: as equal as a number written twice in YAML
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shelf:
+    """What a directory holds of a session.
+
+    Attributes:
+        complete: names of runs that are there, whole.
+        broken: names of runs that are there in part -> what happened to them, in words.
+    """
+
+    complete: frozenset[str]
+    broken: dict[str, str]
+
+
+def inspect(output: Path, session: Session) -> Shelf:
+    """Look at the bag of every run of a session, without changing anything.
+
+    Raises:
+        BamError: a complete bag has the name of a run but holds another one.
+    """
+    complete: set[str] = set()
+    broken: dict[str, str] = {}
+    for run in session.runs():
+        directory = output / run.name
+        if not directory.exists():
+            continue
+        problem = _problem(directory, run, session)
+        if problem is None:
+            complete.add(run.name)
+        else:
+            broken[run.name] = problem
+    return Shelf(complete=frozenset(complete), broken=broken)
+
+
+def set_aside(directory: Path) -> Path:
+    """Rename the bag of an interrupted run, so that the run can be recorded again; return its path."""
+    number = 1
+    while (aside := directory.with_name(f"{directory.name}.interrupted-{number}")).exists():
+        number += 1
+    return directory.rename(aside)
+
+
+def _problem(directory: Path, run: PlannedRun, session: Session) -> str | None:
+    """What is wrong with a bag, in words; None where it is the complete bag of this run."""
+    finished = (directory / METADATA_NAME).is_file()
+    try:
+        messages = [
+            message
+            for file in data_files(directory)
+            for message in read_messages(file, {_RUN} if finished else {_RUN, _STATES}).messages
+        ]
+    except BamError as error:
+        return f"its bag cannot be read ({error})"
+    except OSError as error:
+        return f"its bag cannot be read ({error.strerror})"
+    runs = [message.value for message in messages if message.type == _RUN]
+    if not finished:
+        states = [message for message in messages if message.type == _STATES]
+        if not runs or not states:
+            return "was interrupted before its first state was on disk"
+        start = runs[0].start.sec * 10**9 + runs[0].start.nanosec
+        return f"was interrupted after {max(states[-1].log_time - start, 0) * 1e-9:.1f} s"
+    if not runs:
+        return f"has a bag without {_RUN}"
+    difference = _difference(runs[-1], run, session)
+    if difference:
+        raise BamError(
+            f"{directory}: holds another run ({difference}); choose another output directory for this session"
+        )
+    return None
+
+
+def _difference(found: Any, run: PlannedRun, session: Session) -> str | None:
+    """Name the first field in which a recorded run differs from a planned one."""
+    texts = {"servo": session.servo.name, "joint": session.joint, "script": run.script.name}
+    for field, text in texts.items():
+        if getattr(found, field) != text:
+            return f"{field} {getattr(found, field)!r}, not {text!r}"
+    numbers = {
+        "id": session.id,
+        "mass": run.load.mass,
+        "arm_mass": run.load.arm_mass,
+        "length": run.load.length,
+        "kp": run.kp,
+        "supply_voltage": session.supply_voltage,
+        "duration": run.script.duration,
+    }
+    for field, number in numbers.items():
+        if abs(getattr(found, field) - number) > _SAME:
+            return f"{field} {getattr(found, field):g}, not {number:g}"
+    return None

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The topics that a bag holds, with their types and qualities of service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from bam_bench.msg import BenchRun, ServoCommands, ServoStates
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+
+from bam_core.bag_writer import BagTopic
+from bam_core.message_definition import message_definition
+
+LISTEN_QOS = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Goes with every publisher; deep enough for seconds of states."""
+STATE_QOS = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
+COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+LATCHED_QOS = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+
+_FOREVER = {"sec": 9223372036, "nsec": 854775807}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchTopics:
+    """Full names of the topics, remapped as the node's are.
+
+    Attributes:
+        states: `bam_bench/msg/ServoStates` from the driver.
+        joints: `sensor_msgs/msg/JointState` from the driver.
+        commands: `bam_bench/msg/ServoCommands` to the driver.
+        run: `bam_bench/msg/BenchRun`, latched.
+        diagnostics: `diagnostic_msgs/msg/DiagnosticArray` from everyone.
+    """
+
+    states: str
+    joints: str
+    commands: str
+    run: str
+    diagnostics: str
+
+    @classmethod
+    def of(cls, node: Node) -> BenchTopics:
+        """Resolve the names as `node` would."""
+        return cls(
+            states=node.resolve_topic_name("servo_states"),
+            joints=node.resolve_topic_name("joint_states"),
+            commands=node.resolve_topic_name("servo_commands"),
+            run=node.resolve_topic_name("bench_run"),
+            diagnostics=node.resolve_topic_name("/diagnostics"),
+        )
+
+    def in_bag(self) -> dict[str, BagTopic]:
+        """Return what a bag says about each topic.
+
+        Raises:
+            BamError: a message package is not installed.
+        """
+        described: dict[str, tuple[Any, QoSProfile]] = {
+            self.run: (BenchRun, LATCHED_QOS),
+            self.states: (ServoStates, STATE_QOS),
+            self.joints: (JointState, STATE_QOS),
+            self.commands: (ServoCommands, COMMAND_QOS),
+            self.diagnostics: (DiagnosticArray, QoSProfile(depth=10)),
+        }
+        return {
+            topic: BagTopic(type_name(kind), message_definition(type_name(kind)), _qos_text(qos))
+            for topic, (kind, qos) in described.items()
+        }
+
+
+def type_name(kind: Any) -> str:
+    """Return the ROS name of a message class, such as "bam_bench/msg/BenchRun"."""
+    package, folder, *_ = kind.__module__.split(".")
+    return f"{package}/{folder}/{kind.__name__}"
+
+
+def _qos_text(qos: QoSProfile) -> str:
+    """Quality of service as rosbag2 writes it, so that `ros2 bag play` offers the same."""
+    best_effort = qos.reliability == ReliabilityPolicy.BEST_EFFORT
+    latched = qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    profile = {
+        "history": "keep_all" if qos.history == HistoryPolicy.KEEP_ALL else "keep_last",
+        "depth": qos.depth,
+        "reliability": "best_effort" if best_effort else "reliable",
+        "durability": "transient_local" if latched else "volatile",
+        "deadline": dict(_FOREVER),
+        "lifespan": dict(_FOREVER),
+        "liveliness": "automatic",
+        "liveliness_lease_duration": dict(_FOREVER),
+        "avoid_ros_namespace_conventions": False,
+    }
+    return yaml.safe_dump([profile], sort_keys=False)

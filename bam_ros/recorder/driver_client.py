@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the recorder asks of other nodes: gains and life cycle of the driver, loads of a virtual bench."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bam_bench.srv import SetGains, SetLoad
+from lifecycle_msgs.srv import GetState
+from rclpy.node import Node
+
+from bam_core.errors import BamError
+from bam_core.pendulum import PendulumBench
+from bam_ros.recorder.errors import BenchError
+
+Tick = Callable[[], None]
+"""Called about ten times a second while waiting; raises to end it."""
+
+TICK_PERIOD = 0.1
+_ANSWER_TIMEOUT = 5.0  # s
+
+
+class DriverClient:
+    """Blocking calls of services; the node's executor must spin in another thread.
+
+    Args:
+        node: that owns the clients.
+        driver: name of the driver node, resolved in the namespace of `node`.
+        virtual_bench: name of a virtual bench that hangs loads itself; empty: an operator does.
+    """
+
+    def __init__(self, node: Node, driver: str, virtual_bench: str = "") -> None:
+        self.driver = driver
+        self._gains = node.create_client(SetGains, f"{driver}/set_gains")
+        self._state = node.create_client(GetState, f"{driver}/get_state")
+        self._load = node.create_client(SetLoad, f"{virtual_bench}/set_load") if virtual_bench else None
+
+    @property
+    def hangs_loads(self) -> bool:
+        """Whether a virtual bench takes the operator's place."""
+        return self._load is not None
+
+    def set_gains(self, joint: str, kp: float, tick: Tick) -> None:
+        """Make the servo's controller proportional with this gain.
+
+        Raises:
+            BenchError: no answer, or the servo does not hold the gain afterwards.
+        """
+        answer = self._call(self._gains, SetGains.Request(name=joint, kp=float(kp)), tick)
+        if not answer.success:
+            raise BenchError(f"gains of {joint!r} at kp {kp:g}: {answer.message}")
+
+    def hang_load(self, load: PendulumBench, tick: Tick) -> None:
+        """Have the virtual bench hang a load.
+
+        Raises:
+            BenchError: no answer, or it cannot.
+        """
+        request = SetLoad.Request(mass=load.mass, arm_mass=load.arm_mass, length=load.length)
+        answer = self._call(self._load, request, tick)
+        if not answer.success:
+            raise BenchError(f"virtual bench: {answer.message}")
+
+    def state(self, tick: Tick) -> str:
+        """Return the driver's life-cycle state, such as "active"; empty where it does not answer."""
+        if not self._state.service_is_ready():
+            return ""
+        try:
+            return str(self._call(self._state, GetState.Request(), tick).current_state.label)
+        except BenchError:
+            return ""
+
+    def _call(self, client: Any, request: Any, tick: Tick) -> Any:
+        deadline = time.monotonic() + _ANSWER_TIMEOUT
+        while not client.service_is_ready():
+            if time.monotonic() > deadline:
+                raise BenchError(
+                    f"service {client.srv_name}: nobody offers it (waited {_ANSWER_TIMEOUT:g} s); "
+                    f"start that node, or correct its name (parameters driver and virtual_bench)"
+                )
+            tick()
+            time.sleep(TICK_PERIOD / 5.0)
+        answered = threading.Event()
+        future = client.call_async(request)
+        future.add_done_callback(lambda _: answered.set())
+        while not answered.wait(TICK_PERIOD):
+            if time.monotonic() > deadline:
+                client.remove_pending_request(future)
+                raise BenchError(
+                    f"service {client.srv_name}: no answer within {_ANSWER_TIMEOUT:g} s; see that node's log"
+                )
+            tick()
+        try:
+            return future.result()
+        except Exception as error:
+            raise BamError(f"service {client.srv_name}: failed ({error}); see that node's log") from error

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the arm moves during a run: gently to the script's start, through the script, gently back to rest.
+
+Pure arithmetic on what it is told: times come in, goals go out, nothing is read or sent here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from bam_core.errors import BamError
+from bam_core.trajectories import TrajectoryScript
+
+STILL_TIME = 0.3
+"""The arm rests when it has stayed within STILL_BAND for this long, s."""
+STILL_BAND = 0.01
+"""Width of what counts as staying, rad."""
+SETTLE_TIMEOUT = 10.0
+"""An arm that has not come to rest after this is not a bench at rest, s."""
+TORQUE_TIMEOUT = 1.0
+"""The servo shall show the commanded torque state within this, s."""
+FREE_TIME = 0.1
+"""Torque off is commanded for this long before anything else, which also acknowledges a driver's fault, s."""
+SHORTEST_MOVE = 0.3
+"""Even the shortest way takes this long, s."""
+REST = 0.0
+"""Where the arm hangs, rad."""
+
+
+class MotionError(BamError):
+    """The arm does not do what it should; the run is broken off."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmState:
+    """What the servo measured.
+
+    Attributes:
+        time: of acquisition, s on the clock that also paces the motion.
+        position: rad.
+        torque_enabled: False where the servo is released.
+    """
+
+    time: float
+    position: float
+    torque_enabled: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmGoal:
+    """What the servo is told.
+
+    Attributes:
+        torque_enable: False releases it.
+        position: rad.
+    """
+
+    torque_enable: bool
+    position: float
+
+
+class Phase(Enum):
+    """Where a motion is."""
+
+    FREE = "making sure that torque is off"
+    APPROACH = "moving to the start"
+    SETTLE = "coming to rest at the start"
+    SCRIPT = "following the script"
+    SWING_OUT = "swinging out"
+    RETURN = "moving back to rest"
+    HANG = "coming to rest"
+    RELEASE = "releasing the servo"
+    DONE = "done"
+
+
+class Motion:
+    """One run as a sequence of phases; `step` maps time and state to the next goal.
+
+    Goals are continuous from phase to phase: no jump, whatever the state.
+
+    Args:
+        script: to follow.
+        approach_speed: peak speed on the way to the start and back, rad/s.
+        position_limit: largest angle, rad.
+        error_limit: largest difference between goal and position while torque is on, rad.
+    """
+
+    def __init__(
+        self, script: TrajectoryScript, *, approach_speed: float, position_limit: float, error_limit: float
+    ) -> None:
+        self._script = script
+        self._speed = approach_speed
+        self._position_limit = position_limit
+        self._error_limit = error_limit
+        goal, _ = script([0.0])
+        self._first_goal = float(goal[0])
+        self.phase = Phase.FREE
+        self.script_start: float | None = None
+        """Time of the script's first goal, s; None before it."""
+        self.may_start = True
+        """False holds the arm at the script's start."""
+        self._since: float | None = None
+        self._move_from = self._move_to = 0.0
+        self._move_time = SHORTEST_MOVE
+        self._goal = ArmGoal(torque_enable=False, position=math.nan)
+        self._still_since = 0.0
+        self._still_at = math.inf
+        self._torque_wrong_since: float | None = None
+
+    def step(self, now: float, state: ArmState) -> ArmGoal:
+        """Return the goal to send now.
+
+        Args:
+            now: s; must not go back.
+            state: the newest one.
+
+        Raises:
+            MotionError: the arm is out of bounds, never rests, or torque is not as commanded.
+        """
+        if self._since is None:
+            self._since = now
+        self._watch_stillness(now, state)
+        self._advance(now, state)
+        self._goal = self._next_goal(now)
+        self._check(now, state)
+        return self._goal
+
+    def script_time(self, now: float) -> float:
+        """Seconds into the script, 0 before and its duration after."""
+        if self.script_start is None:
+            return 0.0
+        return min(max(now - self.script_start, 0.0), self._script.duration)
+
+    def waits_at_start(self, now: float) -> bool:
+        """Return whether the arm rests at the script's start."""
+        return self.phase is Phase.SETTLE and now - self._still_since >= STILL_TIME
+
+    def _advance(self, now: float, state: ArmState) -> None:
+        """Go to the next phase where the present one is over."""
+        elapsed = now - (self._since or 0.0)
+        phase = self.phase
+        if phase is Phase.FREE and elapsed >= FREE_TIME and not state.torque_enabled:
+            self._move(now, Phase.APPROACH, state.position, self._first_goal)
+        elif phase is Phase.APPROACH and elapsed >= self._move_time:
+            self._enter(now, Phase.SETTLE)
+        elif phase is Phase.SETTLE and self._rests(now) and self.may_start:
+            self._enter(now, Phase.SCRIPT)
+            self.script_start = now
+        elif phase is Phase.SCRIPT and state.time - (self.script_start or 0.0) >= self._script.duration:
+            if self._goal.torque_enable:
+                self._move(now, Phase.RETURN, self._goal.position, REST)
+            else:
+                self._enter(now, Phase.SWING_OUT)
+        elif phase is Phase.SWING_OUT and self._rests(now):
+            self._move(now, Phase.RETURN, state.position, REST)
+        elif phase is Phase.RETURN and elapsed >= self._move_time:
+            self._enter(now, Phase.HANG)
+        elif phase is Phase.HANG and self._rests(now):
+            self._enter(now, Phase.RELEASE)
+        elif phase is Phase.RELEASE and not state.torque_enabled:
+            self._enter(now, Phase.DONE)
+
+    def _enter(self, now: float, phase: Phase) -> None:
+        self.phase = phase
+        self._since = self._still_since = now
+
+    def _move(self, now: float, phase: Phase, start: float, end: float) -> None:
+        self._enter(now, phase)
+        self._move_from, self._move_to = start, end
+        # A cubic with zero end slopes peaks at 1.5 times its mean speed.
+        self._move_time = max(1.5 * abs(end - start) / self._speed, SHORTEST_MOVE)
+
+    def _next_goal(self, now: float) -> ArmGoal:
+        if self.phase in (Phase.APPROACH, Phase.SETTLE, Phase.RETURN, Phase.HANG):
+            moving = self.phase in (Phase.APPROACH, Phase.RETURN)
+            s = min((now - (self._since or 0.0)) / self._move_time, 1.0) if moving else 1.0
+            way = (self._move_to - self._move_from) * s * s * (3.0 - 2.0 * s)
+            return ArmGoal(torque_enable=True, position=self._move_from + way)
+        if self.phase is Phase.SCRIPT:
+            goal, torque = self._script([self.script_time(now)])
+            return ArmGoal(torque_enable=bool(torque[0]), position=float(goal[0]))
+        return ArmGoal(torque_enable=False, position=self._goal.position)
+
+    def _watch_stillness(self, now: float, state: ArmState) -> None:
+        if not abs(state.position - self._still_at) <= STILL_BAND:
+            self._still_at, self._still_since = state.position, now
+
+    def _rests(self, now: float) -> bool:
+        if now - self._still_since >= STILL_TIME:
+            return True
+        if now - (self._since or 0.0) > SETTLE_TIMEOUT:
+            if self.phase is Phase.SWING_OUT:  # little friction: torque will end it
+                return True
+            raise MotionError(
+                f"arm: still moves after {SETTLE_TIMEOUT:g} s of {self.phase.value} (expected rest within "
+                f"{STILL_BAND:g} rad); look for a loose load or a gain too high for it"
+            )
+        return False
+
+    def _check(self, now: float, state: ArmState) -> None:
+        if not math.isfinite(state.position):
+            raise MotionError("arm: position is not a number (expected rad); look at the driver's log")
+        if self.phase is Phase.SCRIPT and abs(state.position) > self._position_limit:
+            raise MotionError(
+                f"arm: at {state.position:.2f} rad, out of bounds (position_limit "
+                f"{self._position_limit:g} rad); check the load and the zero of the servo, or raise "
+                f"position_limit in the session"
+            )
+        error = abs(self._goal.position - state.position)
+        if self._goal.torque_enable and state.torque_enabled and error > self._error_limit:
+            raise MotionError(
+                f"arm: {error:.2f} rad from its goal, out of bounds (error_limit {self._error_limit:g} rad); "
+                f"free the arm, use a larger gain or a smaller load, or raise error_limit in the session"
+            )
+        if self.phase is Phase.DONE or state.torque_enabled == self._goal.torque_enable:
+            self._torque_wrong_since = None
+        elif self._torque_wrong_since is None:
+            self._torque_wrong_since = now
+        elif now - self._torque_wrong_since > TORQUE_TIMEOUT:
+            wanted = "on" if self._goal.torque_enable else "off"
+            raise MotionError(
+                f"servo: torque is not {wanted} {TORQUE_TIMEOUT:g} s after it was commanded so; "
+                f"see the driver's log and /diagnostics for the reason"
+            )

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node `recorder`: records sessions as the action `record`, and asks its operator for loads."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bam_bench.action import Record
+from rclpy.action.client import ActionClient
+from rclpy.action.server import ActionServer, CancelResponse, GoalResponse, ServerGoalHandle
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+from bam_core.errors import BamError
+from bam_ros.parameters import declare
+from bam_ros.process import StopRequest, run_node
+from bam_ros.recorder.errors import RecordingStopped
+from bam_ros.recorder.session_file import load_session
+from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
+
+FEEDBACK_PERIOD = 0.2
+"""Time between feedback messages, s."""
+_POLL = 0.05  # s
+_CLOSE_TIMEOUT = 10.0  # s; more than releasing the servo and ending a bag take
+
+
+class RecorderNode(Node):
+    """Serves one goal of the action `record` at a time.
+
+    Args:
+        arguments: as for `rclpy.node.Node`.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__("recorder", **arguments)
+        driver = declare(self, "driver", "dynamixel", "name of the driver node that moves the servo")
+        bench = declare(
+            self,
+            "virtual_bench",
+            "",
+            "name of a virtual bench that hangs loads itself; empty: the operator does",
+        )
+        declare(self, "session_file", "", "session of goals that name none, a YAML file", read_only=False)
+        declare(self, "output", "", "directory for bags of goals that name none", read_only=False)
+        declare(self, "autostart", False, "record session_file into output at once, then end")
+        self._recorder = SessionRecorder(self, driver=driver, virtual_bench=bench)
+        self._busy = threading.Lock()
+        self._stopping = threading.Event()
+        self._waiting_for_load = False
+        self._load_mounted = threading.Event()
+        group = ReentrantCallbackGroup()
+        self.create_service(Trigger, "~/load_mounted", self._on_load_mounted, callback_group=group)
+        self._server = ActionServer(
+            self,
+            Record,
+            "record",
+            self._execute,
+            callback_group=group,
+            goal_callback=self._on_goal,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+        )
+        self.exit_status = 0
+        """Of the process, where a session that started by itself ended it."""
+
+    def start(self) -> None:
+        """Wait for goals, or send oneself the only one where the parameter `autostart` says so."""
+        if not self.get_parameter("autostart").value:
+            self.get_logger().info("ready: send a goal to the action 'record'")
+            return
+        client = ActionClient(self, Record, "record")
+
+        def send() -> None:
+            if client.server_is_ready():
+                timer.cancel()
+                client.send_goal_async(Record.Goal()).add_done_callback(self._on_own_goal)
+
+        timer = self.create_timer(_POLL, send)
+
+    def close(self) -> None:
+        """Break off what is recorded, release the servo. Idempotent, never raises."""
+        self._stopping.set()
+        if self._busy.acquire(timeout=_CLOSE_TIMEOUT):
+            self._busy.release()
+        self._server.destroy()
+
+    def _on_goal(self, request: Record.Goal) -> GoalResponse:
+        if self._busy.locked() or self._stopping.is_set():
+            self.get_logger().warning("goal rejected: a session is being recorded; cancel it first")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _on_own_goal(self, future: Future) -> None:
+        handle = future.result()
+        if handle.accepted:
+            handle.get_result_async().add_done_callback(self._on_own_result)
+
+    def _on_own_result(self, future: Future) -> None:
+        self.exit_status = 0 if future.result().result.success else 2
+        self.context.try_shutdown()
+
+    def _on_load_mounted(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = self._waiting_for_load
+        response.message = "recording goes on" if response.success else "no session waits for a load now"
+        if response.success:
+            self._load_mounted.set()
+        return response
+
+    def _execute(self, goal: ServerGoalHandle) -> Record.Result:
+        with self._busy:
+            watch = _GoalOperator(self, goal)
+            try:
+                message = self._record(goal.request, watch)
+            except RecordingStopped as stopped:
+                return self._finish(goal, False, str(stopped))
+            except BamError as error:
+                return self._finish(goal, False, str(error))
+            except Exception as error:
+                self.get_logger().error(traceback.format_exc())
+                return self._finish(goal, False, f"recorder: {type(error).__name__}: {error}; see its log")
+            return self._finish(goal, True, message)
+
+    def _record(self, request: Record.Goal, watch: _GoalOperator) -> str:
+        session = load_session(self._given(request.session_file, "session_file"))
+        output = Path(self._given(request.output, "output")).absolute()
+        report = self._recorder.record(session, output, watch)
+        return describe_report(report, output)
+
+    def _given(self, value: str, parameter: str) -> str:
+        value = value or str(self.get_parameter(parameter).value)
+        if not value:
+            raise BamError(f"{parameter}: not given (expected in the goal or as parameter); give one of them")
+        return value
+
+    def _finish(self, goal: ServerGoalHandle, success: bool, message: str) -> Record.Result:
+        report = self._recorder.report
+        if success:
+            self.get_logger().info(message)
+            goal.succeed()
+        else:
+            self.get_logger().error(message)
+            if goal.is_cancel_requested:
+                goal.canceled()
+            else:
+                goal.abort()
+        return Record.Result(
+            success=success,
+            message=message,
+            recorded=report.recorded,
+            resumed=report.resumed,
+            dropped=report.dropped,
+            bags=[str(bag) for bag in report.bags],
+        )
+
+
+class _GoalOperator:
+    """The client of a goal as operator: sees feedback, confirms loads, cancels."""
+
+    def __init__(self, node: RecorderNode, goal: ServerGoalHandle) -> None:
+        self._node = node
+        self._goal = goal
+        self._told = 0.0
+
+    def progress(self, progress: Progress) -> None:
+        """Publish feedback; raises RecordingStopped once the goal is cancelled or the node ends."""
+        if self._goal.is_cancel_requested:
+            raise RecordingStopped("cancelled: the servo is released; the same goal goes on from here")
+        if self._node._stopping.is_set():
+            raise RecordingStopped("recorder: ends; the servo is released, the same goal goes on from here")
+        now = time.monotonic()
+        if now - self._told >= FEEDBACK_PERIOD:
+            self._told = now
+            self._goal.publish_feedback(feedback(progress))
+
+    def mount_load(self, progress: Progress) -> None:
+        """Wait for the service ~/load_mounted."""
+        node = self._node
+        node.get_logger().info(
+            f"hang {progress.run.load.mass:g} kg at {progress.run.load.length:g} m "
+            f"(arm {progress.run.load.arm_mass:g} kg), then call {node.get_name()}/load_mounted"
+        )
+        node._load_mounted.clear()
+        node._waiting_for_load = True
+        try:
+            while not node._load_mounted.wait(_POLL):
+                self.progress(progress)
+        finally:
+            node._waiting_for_load = False
+
+
+def feedback(progress: Progress) -> Record.Feedback:
+    """Return the action's feedback for a progress."""
+    run = progress.run
+    return Record.Feedback(
+        state=int(progress.state),
+        run=run.index,
+        runs=progress.runs,
+        label=f"{run.label}: {progress.activity}",
+        elapsed=progress.elapsed,
+        duration=run.script.duration,
+        mass=run.load.mass,
+        arm_mass=run.load.arm_mass,
+        length=run.load.length,
+        dropped=progress.dropped,
+    )
+
+
+def describe_report(report: SessionReport, output: Path) -> str:
+    """Return what a session left in one line."""
+    kept = f", {report.resumed} were there already" if report.resumed else ""
+    lost = f"{report.dropped} states lost" if report.dropped else "no state lost"
+    return f"{output}: {report.recorded} runs recorded{kept}, {lost}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node; return the exit status."""
+    nodes: list[RecorderNode] = []
+
+    def make_node(_: StopRequest) -> RecorderNode:
+        nodes.append(RecorderNode())
+        return nodes[0]
+
+    status = run_node(make_node, argv, lambda: MultiThreadedExecutor(num_threads=4))
+    return status or (nodes[0].exit_status if nodes else 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording one run: the arm goes to the start, follows the script into a bag, and is released at rest."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from bam_bench.msg import BenchRun, ServoStates
+from rclpy.time import Time
+
+from bam_core import __version__
+from bam_ros.hardware_errors import FATAL, describe_hardware_errors
+from bam_ros.recorder.bench_link import BenchLink
+from bam_ros.recorder.driver_client import TICK_PERIOD, Tick
+from bam_ros.recorder.errors import BenchError
+from bam_ros.recorder.motion import ArmGoal, ArmState, Motion, Phase
+from bam_ros.recorder.run_writer import RunWriter
+from bam_ros.recorder.session import PlannedRun, Session
+
+SILENCE = 0.5
+"""A driver that says nothing for this long has failed, s."""
+_RELEASE_TIME = 1.0  # s; how long a broken-off run waits for torque to be off
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReport:
+    """What became of a run.
+
+    Attributes:
+        bag: its directory.
+        dropped: states between first and last that are missing in the bag.
+        states: that are in the bag.
+    """
+
+    bag: Path
+    dropped: int
+    states: int
+
+
+class RunRecorder:
+    """One run; `record` does it.
+
+    Args:
+        link: to the bench.
+        session: that the run is part of.
+        run: what to record.
+        bag: directory to write, must not exist.
+    """
+
+    def __init__(self, link: BenchLink, session: Session, run: PlannedRun, bag: Path) -> None:
+        self._link = link
+        self._session = session
+        self._run = run
+        self._bag = bag
+        self._motion = Motion(
+            run.script,
+            approach_speed=session.approach_speed,
+            position_limit=session.position_limit,
+            error_limit=session.error_limit,
+        )
+        self._motion.may_start = False
+        self._epoch = link.now()
+        self._now = self._epoch
+        self._restarts = link.restarts
+        self._writer: RunWriter | None = None
+        self._dropped_before = self._dropped = self._states = 0
+        self._failure: BaseException | None = None
+        self._torque_enabled = False
+        self._at_start, self._script_over, self._over = (threading.Event() for _ in range(3))
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds into the script."""
+        return self._motion.script_time((self._now - self._epoch) * 1e-9)
+
+    @property
+    def dropped(self) -> int:
+        """States lost while the script ran."""
+        return (
+            self._link.dropped - self._dropped_before if self._motion.phase is Phase.SCRIPT else self._dropped
+        )
+
+    @property
+    def phase(self) -> Phase:
+        """Where the motion is."""
+        return self._motion.phase
+
+    def record(self, tick: Tick) -> RunReport:
+        """Record the run; returns with the servo released.
+
+        Args:
+            tick: called about ten times a second; what it raises breaks the run off.
+
+        Raises:
+            BamError: bench, arm or disk failed. A bag that was begun is readable and marked as interrupted.
+        """
+        self._link.listen(self)
+        try:
+            self._wait(self._at_start, tick)
+            with RunWriter(self._bag, self._link.topics.in_bag()) as self._writer:
+                self._motion.may_start = True
+                self._wait(self._script_over, tick)
+            self._writer = None
+            self._wait(self._over, tick)
+        finally:
+            self._link.sink = None
+            self._let_go()
+            self._link.listen(None)
+        return RunReport(bag=self._bag, dropped=self._dropped, states=self._states)
+
+    def on_states(self, now_ns: int, states: ServoStates) -> ArmGoal | None:
+        """Take the motion one step further. Called in the link's thread."""
+        index = self._index(states)
+        self._torque_enabled = bool(states.torque_enabled[index])
+        if self._failure is not None or self._over.is_set():
+            return ArmGoal(torque_enable=False, position=float("nan"))
+        self._check(now_ns, states, index)
+        stamp = Time.from_msg(states.header.stamp).nanoseconds
+        state = ArmState(
+            time=(stamp - self._epoch) * 1e-9,
+            position=float(states.position[index]),
+            torque_enabled=self._torque_enabled,
+        )
+        now = (now_ns - self._epoch) * 1e-9
+        before = self._motion.phase
+        if before is not Phase.SCRIPT:
+            self._dropped_before = self._link.dropped
+        goal = self._motion.step(now, state)
+        after = self._motion.phase
+        if before is Phase.SCRIPT:
+            self._states += 1
+        if before is not after:
+            self._changed(now_ns, before, after)
+        if self._motion.waits_at_start(now):
+            self._at_start.set()
+        return goal
+
+    def on_failure(self, error: BaseException) -> None:
+        """Break the run off. Called in the link's thread."""
+        if self._failure is None:
+            self._failure = error
+
+    def _changed(self, now_ns: int, before: Phase, after: Phase) -> None:
+        if after is Phase.SCRIPT:
+            assert self._writer is not None
+            self._link.sink = self._writer.put
+            self._link.announce(now_ns, self._describe(now_ns))
+        elif before is Phase.SCRIPT:
+            self._link.sink = None
+            self._dropped = self._link.dropped - self._dropped_before
+            self._script_over.set()
+        elif after is Phase.DONE:
+            self._over.set()
+
+    def _check(self, now_ns: int, states: ServoStates, index: int) -> None:
+        if now_ns < self._now:
+            raise BenchError(
+                f"clock: went back by {(self._now - now_ns) * 1e-9:.3f} s during the run; "
+                f"let the time synchronisation settle and record again"
+            )
+        self._now = now_ns
+        if self._link.restarts != self._restarts:
+            raise BenchError("driver: was restarted during the run (its sequence began anew); record again")
+        errors = describe_hardware_errors(self._session.joint, states.hardware_error[index] & FATAL)
+        if errors:
+            raise BenchError("; ".join(errors))
+
+    def _index(self, states: ServoStates) -> int:
+        try:
+            return int(list(states.name).index(self._session.joint))
+        except ValueError:
+            raise BenchError(
+                f"joint {self._session.joint!r}: no longer in servo_states (it has: "
+                f"{', '.join(states.name)}); look at the driver's log"
+            ) from None
+
+    def _wait(self, event: threading.Event, tick: Tick) -> None:
+        """Wait for the motion; raises what broke it off, and torque goes off then."""
+        try:
+            while not event.wait(TICK_PERIOD):
+                self._raise_failure()
+                if self._link.silence > SILENCE:
+                    raise BenchError(
+                        f"driver: silent for {SILENCE:g} s (no message on {self._link.topics.states}); "
+                        f"look at its log, then record again"
+                    )
+                if self._writer is not None:
+                    self._writer.check()
+                tick()
+            self._raise_failure()
+        except BaseException as error:
+            self.on_failure(error)
+            raise
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _let_go(self) -> None:
+        """Command torque off until the servo says so; its driver's command timeout covers the rest."""
+        self._over.set()
+        deadline = time.monotonic() + _RELEASE_TIME
+        self._link.release()
+        while self._torque_enabled and time.monotonic() < deadline:
+            time.sleep(TICK_PERIOD / 10.0)
+            self._link.release()
+
+    def _describe(self, start_ns: int) -> BenchRun:
+        session, run = self._session, self._run
+        return BenchRun(
+            format=BenchRun.FORMAT,
+            servo=session.servo.name,
+            id=session.id,
+            joint=session.joint,
+            firmware=session.servo.firmware.name,
+            mass=run.load.mass,
+            arm_mass=run.load.arm_mass,
+            length=run.load.length,
+            kp=run.kp,
+            supply_voltage=session.supply_voltage,
+            script=run.script.name,
+            duration=run.script.duration,
+            start=Time(nanoseconds=start_ns).to_msg(),
+            session=session.name,
+            operator_note=session.notes,
+            software_version=__version__,
+        )

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a recording session consists of, and the ordered list of runs that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bam_core._checks import require_positive
+from bam_core.errors import BamError
+from bam_core.pendulum import PendulumBench
+from bam_core.servo_model import ServoModel
+from bam_core.trajectories import TrajectoryScript
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedRun:
+    """One script with one gain and one load: what becomes one bag.
+
+    Attributes:
+        index: place in the session, from 1.
+        block: number of its load in the session, from 1; the operator acts between blocks.
+        load: what hangs on the servo.
+        kp: position gain, firmware units.
+        script: what the servo follows.
+        repetition: from 1.
+    """
+
+    index: int
+    block: int
+    load: PendulumBench
+    kp: float
+    script: TrajectoryScript
+    repetition: int = 1
+
+    @property
+    def name(self) -> str:
+        """Name of the bag's directory; stays the same when the session file grows."""
+        arm = f"_a{_digits(self.load.arm_mass, 3)}" if self.load.arm_mass else ""
+        again = f"_{self.repetition}" if self.repetition > 1 else ""
+        load = f"m{_digits(self.load.mass, 2)}_l{_digits(self.load.length, 3)}{arm}"
+        return f"{load}_kp{self.kp:g}_{self.script.name}{again}"
+
+    @property
+    def label(self) -> str:
+        """The run in words."""
+        again = f", repetition {self.repetition}" if self.repetition > 1 else ""
+        return f"{describe_load(self.load)}, kp {self.kp:g}, {self.script.name}{again}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """Scripts x gains x loads for one servo.
+
+    Attributes:
+        name: of the session, kept in every bag.
+        servo: what is on the bench.
+        joint: the servo's name in `servo_states`.
+        id: bus id of the servo, kept in every bag.
+        supply_voltage: nominal supply, V.
+        loads: in the order in which the operator hangs them.
+        gains: values of kp, firmware units.
+        scripts: trajectory scripts.
+        repetitions: how often everything is recorded with one load.
+        notes: free text, kept in every bag.
+        approach_speed: peak speed on the way to a script's start and back, rad/s.
+        position_limit: a run is broken off beyond this angle, rad.
+        error_limit: a run is broken off when goal and position differ by more while torque is on, rad.
+
+    Raises:
+        BamError: a value is out of range, or a list is empty or has the same entry twice.
+    """
+
+    name: str
+    servo: ServoModel
+    joint: str
+    id: int
+    supply_voltage: float
+    loads: tuple[PendulumBench, ...]
+    gains: tuple[float, ...]
+    scripts: tuple[TrajectoryScript, ...]
+    repetitions: int = 1
+    notes: str = ""
+    approach_speed: float = 0.8
+    position_limit: float = 2.6
+    error_limit: float = 2.0
+
+    def __post_init__(self) -> None:
+        require_positive(
+            "session",
+            supply_voltage=self.supply_voltage,
+            repetitions=self.repetitions,
+            approach_speed=self.approach_speed,
+            position_limit=self.position_limit,
+            error_limit=self.error_limit,
+        )
+        if not 0 <= self.id <= 253:
+            raise BamError(f"session id: is {self.id} (expected 0 to 253); give the servo's bus id")
+        if self.approach_speed > 3.0:
+            raise BamError(
+                f"session approach_speed: is {self.approach_speed:g} rad/s (expected at most 3); go slower"
+            )
+        for number, load in enumerate(self.loads, 1):
+            require_positive(f"session loads, entry {number},", length=load.length)
+        for kp in self.gains:
+            require_positive("session gains", kp=kp)
+        self._check_distinct()
+
+    def runs(self) -> tuple[PlannedRun, ...]:
+        """Every run in order; those with one load follow each other, so that it is hung only once."""
+        plan: list[PlannedRun] = []
+        for block, load in enumerate(self.loads, 1):
+            for repetition in range(1, self.repetitions + 1):
+                for kp in self.gains:
+                    for each in self.scripts:
+                        plan.append(
+                            PlannedRun(
+                                index=len(plan) + 1,
+                                block=block,
+                                load=load,
+                                kp=kp,
+                                script=each,
+                                repetition=repetition,
+                            )
+                        )
+        return tuple(plan)
+
+    def _check_distinct(self) -> None:
+        lists = {
+            "loads": [describe_load(load) for load in self.loads],
+            "gains": [f"{kp:g}" for kp in self.gains],
+            "scripts": [each.name for each in self.scripts],
+        }
+        for key, entries in lists.items():
+            if not entries:
+                raise BamError(f"session {key}: is empty (expected at least one); add one")
+            for entry in entries:
+                if entries.count(entry) > 1:
+                    raise BamError(f"session {key}: {entry!r} is there twice (each once); use repetitions")
+        names = [run.name for run in self.runs()]
+        for name in names:
+            if names.count(name) > 1:
+                raise BamError(
+                    f"session: two runs would be named {name!r} (expected masses in 0.1 g, "
+                    f"lengths in 0.1 mm); round them"
+                )
+
+
+def describe_load(load: PendulumBench) -> str:
+    """Return a load in the operator's words."""
+    arm = f", arm {load.arm_mass:g} kg" if load.arm_mass else ""
+    return f"{load.mass:g} kg at {load.length:g} m{arm}"
+
+
+def _digits(value: float, least: int) -> str:
+    """Format with four decimals, without trailing zeros beyond the `least` decimals."""
+    whole, _, decimals = f"{value:.4f}".partition(".")
+    return f"{whole}.{decimals.rstrip('0').ljust(least, '0')}"

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a session from YAML; every mistake is one line that names the file, the key and the cure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bam_core.errors import BamError, unknown_name
+from bam_core.pendulum import PendulumBench
+from bam_core.servo_model import ServoModel, load_servo
+from bam_core.trajectories import SCRIPTS, script
+from bam_ros.recorder.session import Session
+
+_REQUIRED = ("servo", "supply_voltage", "loads", "gains")
+_LOAD_KEYS = ("mass", "length", "arm_mass")
+
+
+def load_session(path: str | os.PathLike[str]) -> Session:
+    """Read a session file.
+
+    Raises:
+        BamError: the file cannot be read, is no YAML, lacks a key, has one too many, or a value is wrong.
+    """
+    path = Path(path)
+    data = _read(path)
+    fields: dict[str, Any] = {
+        "name": path.stem,
+        "joint": "joint",
+        "id": 1,
+        "scripts": tuple(SCRIPTS.values()),
+    }
+    arm_mass = 0.0
+    for key, value in data.items():
+        if key == "arm_mass":
+            arm_mass = _number(value, f"{path}: {key}")
+        elif key not in _READERS:
+            raise BamError(f"{path}: {unknown_name('key', key, [*_READERS, 'arm_mass'])}")
+        elif key != "loads":
+            fields[key] = _READERS[key](value, f"{path}: {key}")
+    if "servo" in data:
+        fields["servo"] = _servo(fields["servo"], path)
+    missing = [key for key in _REQUIRED if key not in data]
+    if missing:
+        raise BamError(f"{path}: {missing[0]} is missing (expected {', '.join(_REQUIRED)}); add it")
+    fields["loads"] = _loads(data["loads"], f"{path}: loads", arm_mass)
+    try:
+        return Session(**fields)
+    except BamError as error:
+        raise BamError(f"{path}: {str(error).removeprefix('session ')}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BamError(f"{path}: cannot be read ({error.strerror}); check path and permissions") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "not text"
+        raise BamError(f"{path}: is not YAML{where} ({problem}); correct it") from None
+    if not isinstance(data, dict):
+        raise BamError(
+            f"{path}: {_kind(data)} (expected keys such as servo, loads, gains); give a session file"
+        )
+    return data
+
+
+def _loads(value: Any, where: str, arm_mass: float) -> tuple[PendulumBench, ...]:
+    """Read the list of loads; the session's arm counts where a load has none of its own."""
+    loads = []
+    for number, entry in enumerate(_sequence(value, where), 1):
+        here = f"{where}, entry {number}"
+        if not isinstance(entry, dict):
+            raise BamError(
+                f"{here}: {_kind(entry)} (expected mass and length); write {{mass: kg, length: m}}"
+            )
+        for key in entry:
+            if key not in _LOAD_KEYS:
+                raise BamError(f"{here}: {unknown_name('key', key, _LOAD_KEYS)}")
+        for key in ("mass", "length"):
+            if key not in entry:
+                raise BamError(f"{here}: {key} is missing (expected mass in kg, length in m); add it")
+        quantities = {key: _number(quantity, f"{here}, {key}") for key, quantity in entry.items()}
+        try:
+            loads.append(PendulumBench(**{"arm_mass": arm_mass, **quantities}))
+        except BamError as error:
+            raise BamError(f"{here}: {error}") from None
+    return tuple(loads)
+
+
+def _servo(name: str, path: Path) -> ServoModel:
+    """Load the servo's model; a file is looked for beside the session file."""
+    beside = path.parent / name
+    try:
+        return load_servo(beside if beside.suffix in (".yaml", ".yml") else name)
+    except BamError as error:
+        raise BamError(f"{path}: servo: {error}") from None
+
+
+def _sequence(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise BamError(f"{where}: {_kind(value)} (expected a list); write it as [a, b]")
+    return value
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise BamError(f"{where}: {_kind(value)} (expected a number); correct it")
+    return float(value)
+
+
+def _whole(value: Any, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BamError(f"{where}: {_kind(value)} (expected a whole number); correct it")
+    return value
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise BamError(
+            f"{where}: {_kind(value)} (expected text); correct it, in quotes where it looks like a number"
+        )
+    return value
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "is empty"
+    if isinstance(value, dict):
+        return "is a section"
+    if isinstance(value, list):
+        return "is a list"
+    return f"is {value!r}"
+
+
+def _scripts(value: Any, where: str) -> tuple[Any, ...]:
+    try:
+        return tuple(script(_text(name, where)) for name in _sequence(value, where))
+    except BamError as error:
+        text = str(error)
+        raise BamError(text if text.startswith(where) else f"{where}: {text}") from None
+
+
+_READERS: Mapping[str, Callable[[Any, str], Any]] = {
+    "name": _text,
+    "servo": _text,
+    "joint": _text,
+    "id": _whole,
+    "supply_voltage": _number,
+    "loads": _sequence,
+    "gains": lambda value, where: tuple(_number(kp, where) for kp in _sequence(value, where)),
+    "scripts": _scripts,
+    "repetitions": _whole,
+    "notes": _text,
+    "approach_speed": _number,
+    "position_limit": _number,
+    "error_limit": _number,
+}
+"""How each key is read; `loads` waits for `arm_mass`."""
