@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `virtual_dynamixel` node: a process that serves the bus, and its services over DDS."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+import yaml
+from dynamixel_sdk import COMM_RX_TIMEOUT, COMM_SUCCESS
+from ros_helpers import wait_for
+from virtual_helpers import Client
+
+from bam_ros.dynamixel.control_table import control_table
+
+rclpy = pytest.importorskip("rclpy")
+from bam_bench.srv import SetLoad  # noqa: E402
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
+from rcl_interfaces.srv import SetParameters  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+
+pytestmark = pytest.mark.ros
+
+NODE = "import sys; from bam_ros.dynamixel.virtual.node import main; sys.exit(main(sys.argv[1:]))"
+
+
+def start(*parameters: str) -> subprocess.Popen:
+    arguments = [word for parameter in parameters for word in ("-p", parameter)]
+    return subprocess.Popen(
+        [sys.executable, "-c", NODE, "--ros-args", *arguments], stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.fixture
+def asker(ros_domain):
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=ros_domain)
+    node = rclpy.create_node("asker", context=context)
+    executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+
+    def ask(kind, name, **fields):
+        client = node.create_client(kind, name)
+        assert client.wait_for_service(timeout_sec=20.0), name
+        future = client.call_async(kind.Request(**fields))
+        executor.spin_until_future_complete(future, timeout_sec=10.0)
+        assert future.done(), name
+        return future.result()
+
+    yield ask
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def test_the_node_serves_a_bus_and_its_services(asker, tmp_path):
+    link = tmp_path / "bus"
+    process = start("servo:=mx106_2", "id:=3", f"link:={link}", "seed:=4", "mass:=0.4", "length:=0.12")
+    try:
+        wait_for(lambda: os.path.lexists(link), 30.0, "the link")
+        client = Client(str(link), control_table("mx106_2"))
+        assert client.handler.ping(client.port, 3)[:2] == (321, COMM_SUCCESS)
+
+        truth = yaml.safe_load(asker(Trigger, "/virtual_dynamixel/reveal").message)
+        assert truth["friction"]["coulomb"] > 0.0
+        assert truth["motor"]["resistance"] > 0.0
+
+        hung = asker(SetLoad, "/virtual_dynamixel/set_load", mass=1.0, arm_mass=0.1, length=0.2)
+        assert hung.success, hung.message
+        refused = asker(SetLoad, "/virtual_dynamixel/set_load", mass=-1.0, arm_mass=0.1, length=0.2)
+        assert not refused.success
+        assert "mass" in refused.message
+        client.write("torque_enable", 1, 3)
+        refused = asker(SetLoad, "/virtual_dynamixel/set_load", mass=0.5, arm_mass=0.1, length=0.2)
+        assert not refused.success
+        assert "torque is on" in refused.message
+
+        def set_faults(words: str) -> bool:
+            value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=words)
+            wanted = [Parameter(name="faults", value=value)]
+            answer = asker(SetParameters, "/virtual_dynamixel/set_parameters", parameters=wanted)
+            return answer.results[0].successful
+
+        assert set_faults("drop=1")
+        assert client.handler.ping(client.port, 3)[1] == COMM_RX_TIMEOUT
+        assert set_faults("overheat")
+        assert client.handler.ping(client.port, 3)[2] == 0x80
+        assert not set_faults("gremlins")
+        client.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10.0) == 0
+        assert not os.path.lexists(link)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_node_that_cannot_start_says_why_in_one_line(ros_domain):
+    process = start("servo:=mx107")
+    errors = process.communicate(timeout=30.0)[1]
+    assert process.returncode == 2
+    assert "servo 'mx107': unknown" in errors
+    assert "Traceback" not in errors
