@@ -87,7 +87,7 @@ class Rollout:
         self._duty_limit = firmware.duty_limit
         self._integrator = INTEGRATORS.index(integrator)
         self._opposing_only = quadratic_rule == "opposing"
-        self._packed: PackedLogs = pack(self.recordings, firmware, dt)
+        self.packed: PackedLogs = pack(self.recordings, firmware, dt)
         self._workers = workers or _available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
@@ -129,7 +129,7 @@ class Rollout:
             BamError: wrong shape, or a value that is not finite.
         """
         candidates = _checked(parameters)
-        packed = self._packed
+        packed = self.packed
         mae = np.zeros((len(candidates), packed.logs.shape[1]))
         no_trace = np.empty((2, 0, 0))
         # Block by block, so that a block's signals stay in the cache while all candidates use them.
@@ -168,7 +168,7 @@ class Rollout:
             raise BamError(
                 f"parameters: {len(candidate)} candidates (expected one); ask for one trajectory at a time"
             )
-        packed = self._packed
+        packed = self.packed
         steps, _, lanes = packed.signals.shape
         mae, trace = np.zeros(lanes), np.zeros((2, steps, lanes))
         for block in packed.blocks:
@@ -179,8 +179,8 @@ class Rollout:
         simulate_block(
             candidate,
             *block,
-            self._packed.signals,
-            self._packed.logs,
+            self.packed.signals,
+            self.packed.logs,
             self._duty_limit,
             self.dt,
             self.substeps,
@@ -193,8 +193,8 @@ class Rollout:
     def _at_samples(self, recording: int, trace: Array) -> Array:
         # Position is quadratic in time within a step, which a Hermite spline follows.
         time = self.recordings[recording].time
-        grid = self._packed.grid(recording)
-        position, velocity = trace[:, : len(grid), self._packed.lanes[recording]]
+        grid = self.packed.grid(recording)
+        position, velocity = trace[:, : len(grid), self.packed.lanes[recording]]
         return np.asarray(CubicHermiteSpline(grid, position, velocity)(time - time[0]))
 
 

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled kernel against the plain Python reference, and the laws that both obey."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from physics_cases import BENCH, law, random_run, run, servo
+
+from bam_core.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
+from bam_core.pendulum import PendulumBench
+from bam_core.reference import INTEGRATORS, PendulumState, ReferenceSimulation
+from bam_core.rollout import PARAMETERS, Rollout, parameter_vector
+
+
+def reference_positions(rollout, model, recording, index, substeps):
+    sim = ReferenceSimulation(
+        firmware=model.firmware,
+        motor=model.motor,
+        friction=model.friction,
+        bench=recording.bench,
+        kp=recording.kp,
+        integrator=model.integrator,
+    )
+    packed = rollout.packed
+    lane = packed.lanes[index]
+    goal, supply, enabled, _ = packed.signals[: len(recording), :, lane].T
+    start, velocity = packed.logs[4:6, lane]
+    return sim.run(
+        PendulumState(position=start, velocity=velocity),
+        goal=goal,
+        supply=supply,
+        enabled=enabled > 0.5,
+        dt=rollout.dt,
+        substeps=substeps,
+    )[0]
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("name", FRICTION_MODELS)
+def test_the_kernel_is_the_reference(name, integrator):
+    friction = law(name)
+    if integrator == "semi_implicit":
+        friction = dataclasses.replace(friction, quadratic_rule="opposing")
+    model = dataclasses.replace(servo(friction, model=name), integrator=integrator)
+    dt, substeps = (2e-3, 1) if integrator == "algorithm1" else (2e-3, 3)
+    recordings = [random_run(seed, dt) for seed in range(3)]
+    rollout = Rollout.for_servo(recordings, model, dt=dt, substeps=substeps)
+    positions = rollout.positions(parameter_vector(model))
+    for index, (recording, ours) in enumerate(zip(recordings, positions, strict=True)):
+        expected = reference_positions(rollout, model, recording, index, substeps)
+        np.testing.assert_allclose(ours, expected, atol=1e-9)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.fixed_dictionaries(
+        dict.fromkeys(FRICTION_PARAMETERS, st.one_of(st.just(0.0), st.floats(1e-3, 0.5)))
+        | {"stribeck_velocity": st.floats(0.05, 10.0), "stribeck_exponent": st.floats(0.2, 5.0)}
+    ),
+    st.sampled_from(["paper", "opposing"]),
+    st.integers(0, 1000),
+)
+def test_the_kernel_is_the_reference_for_any_friction(coefficients, rule, seed):
+    model = servo(Friction(**coefficients, quadratic_rule=rule))
+    recording = random_run(seed, 2e-3, samples=100)
+    rollout = Rollout.for_servo([recording], model, dt=2e-3)
+    ours = rollout.positions(parameter_vector(model))[0]
+    np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 1), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["m1", "m2", "m3", "m4", "m5"])
+def test_every_smaller_model_is_m6_with_terms_off(name):
+    recordings = [random_run(seed, 5e-3) for seed in range(4)]
+    smaller = parameter_vector(servo(law(name), model=name))
+    # Terms too small to matter, but on: the kernel may skip nothing.
+    m6 = np.where(smaller == 0.0, 1e-300, smaller)
+    rollout = Rollout(recordings, firmware=servo().firmware, dt=5e-3)
+    np.testing.assert_allclose(rollout.errors(m6), rollout.errors(smaller), rtol=1e-12)
+
+
+def test_the_error_is_the_mean_absolute_difference_of_positions():
+    recordings = [random_run(seed, 5e-3, samples=200 + 30 * seed) for seed in range(5)]
+    rollout = Rollout(recordings, firmware=servo().firmware, dt=5e-3)
+    candidate = parameter_vector(servo())
+    expected = [
+        np.mean(np.abs(simulated - recording.position))
+        for simulated, recording in zip(rollout.positions(candidate), recordings, strict=True)
+    ]
+    np.testing.assert_allclose(rollout.errors(candidate)[0], expected, rtol=1e-9)
+
+
+def free(start, friction=None, *, bench=BENCH, armature=0.0, dt=5e-3):
+    time = np.arange(1201) * 5e-3
+    recording = run(time, 0.0, position=start, enabled=False, bench=bench)
+    model = servo(friction or Friction(), armature=armature)
+    return Rollout.for_servo([recording], model, dt=dt).positions(parameter_vector(model))[0]
+
+
+@pytest.mark.parametrize("length", [0.1, 0.2])
+def test_a_frictionless_pendulum_keeps_its_amplitude(length):
+    swing = np.abs(free(1.0, bench=PendulumBench(mass=1.0, length=length)))
+    peaks = swing[1:-1][(swing[1:-1] >= swing[:-2]) & (swing[1:-1] >= swing[2:])]
+    period = np.pi * np.sqrt(length / 9.80665)  # between peaks of |θ|, roughly
+    resolution = 0.5 * 9.80665 / length * 0.0025**2  # how far a peak may fall between samples
+    assert len(peaks) > 0.8 * 6.0 / period
+    assert peaks == pytest.approx(1.0, abs=1e-3 + resolution)
+    assert np.max(swing) <= 1.001
+
+
+frictions = st.fixed_dictionaries(
+    dict.fromkeys(FRICTION_PARAMETERS, st.floats(0.0, 0.3))
+    | {"stribeck_velocity": st.floats(0.05, 10.0), "stribeck_exponent": st.floats(0.2, 5.0)}
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(frictions, st.floats(-3.0, 3.0), st.sampled_from([1e-3, 5e-3]))
+def test_friction_never_adds_energy_to_a_swing(coefficients, start, dt):
+    swing = np.abs(free(start, Friction(**coefficients), dt=dt))
+    peaks = swing[1:-1][(swing[1:-1] > swing[:-2]) & (swing[1:-1] >= swing[2:])]
+    assert np.max(swing) <= abs(start) + 1e-9
+    assert np.all(np.diff(peaks) <= 1e-3)
+
+
+def test_torque_off_leaves_gravity_and_friction_only():
+    recording = run(np.arange(600) * 5e-3, 1.0, position=0.8, enabled=False)
+    rollout = Rollout([recording], firmware=servo().firmware, dt=5e-3)
+    one = parameter_vector(servo())
+    other = one.copy()
+    other[PARAMETERS.index("torque_constant")] *= 3.0
+    other[PARAMETERS.index("resistance")] *= 0.5
+    assert np.array_equal(rollout.positions(one)[0], rollout.positions(other)[0])
+
+
+def test_a_mirrored_run_is_the_mirrored_simulation():
+    recording = random_run(5, 5e-3)
+    mirrored = dataclasses.replace(
+        recording, position=-recording.position, goal_position=-recording.goal_position
+    )
+    rollout = Rollout([recording, mirrored], firmware=servo().firmware, dt=5e-3)
+    one, other = rollout.positions(parameter_vector(servo()))
+    assert np.array_equal(one, -other)
+
+
+def test_an_arm_that_friction_holds_stays_exactly_where_it_is():
+    assert np.all(free(1.2, Friction(coulomb=1.1 * BENCH.gravity_torque)) == 1.2)
+
+
+def test_a_diverging_candidate_gets_a_large_finite_error():
+    recording = run(np.arange(300) * 5e-3, np.sin(np.arange(300) * 0.05), kp=32.0)
+    rollout = Rollout([recording], firmware=servo().firmware, dt=5e-3, integrator="algorithm1")
+    frictionless = parameter_vector(servo(Friction()))
+    wild, absurd = frictionless.copy(), frictionless.copy()
+    wild[PARAMETERS.index("torque_constant")] = 1e3
+    absurd[PARAMETERS.index("torque_constant")] = 1e200
+    errors = rollout.errors([wild, absurd])
+    assert np.all(np.isfinite(errors))
+    assert np.all(errors > 0.3)
