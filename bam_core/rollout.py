@@ -45,6 +45,12 @@ class Rollout:
     friction is within 0.2 mrad (mean) of its limit for small steps, 5 ms costs 2.6 mrad.
 
     Safe to use from several threads. The simulations of one call share the processors available.
+
+    Attributes:
+        recordings: those that were packed, in the order of all results.
+        dt: period of the controller, s.
+        substeps: steps of the integrator per dt.
+        packed: what the kernel sees of the recordings.
     """
 
     def __init__(
@@ -82,12 +88,12 @@ class Rollout:
         if quadratic_rule not in QUADRATIC_RULES:
             raise unknown_name("quadratic_rule", quadratic_rule, QUADRATIC_RULES)
         self.recordings = tuple(recordings)
-        self.dt = dt
-        self.substeps = substeps
+        self.dt = float(dt)
+        self.substeps = int(substeps)
         self._duty_limit = firmware.duty_limit
         self._integrator = INTEGRATORS.index(integrator)
         self._opposing_only = quadratic_rule == "opposing"
-        self.packed: PackedLogs = pack(self.recordings, firmware, dt)
+        self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
         self._workers = workers or _available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
