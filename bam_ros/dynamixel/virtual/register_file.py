@@ -3,11 +3,21 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator
 
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.register import Register
 from bam_ros.dynamixel.virtual.packets import Complaint, Refused
+
+_FORMAT = {
+    (1, False): "<B",
+    (1, True): "<b",
+    (2, False): "<H",
+    (2, True): "<h",
+    (4, False): "<I",
+    (4, True): "<i",
+}
 
 
 class RegisterFile:
@@ -23,6 +33,14 @@ class RegisterFile:
     def __init__(self, table: ControlTable) -> None:
         self.table = table
         self.data = bytearray(table.size)
+        # Looked up a dozen times per packet, hence not through Register.decode.
+        self._unpack = {
+            register.name: (
+                struct.Struct(_FORMAT[register.size, register.signed]).unpack_from,
+                register.address,
+            )
+            for register in table.registers
+        }
         self._at: list[Register | None] = [None] * table.size
         for register in table.registers:
             self._at[register.address : register.end] = [register] * register.size
@@ -40,8 +58,8 @@ class RegisterFile:
 
     def get(self, name: str) -> int:
         """Return the count in a register."""
-        register = self.table[name]
-        return register.decode(self.data[register.address : register.end])
+        unpack, address = self._unpack[name]
+        return int(unpack(self.data, address)[0])
 
     def set(self, name: str, count: int) -> None:
         """Store a count, clipped to what fits the register's size."""
