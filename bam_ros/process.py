@@ -22,7 +22,7 @@ _POLL = 0.1  # s; a signal is noticed after this at the latest
 
 
 class StopRequest:
-    """Becomes true with the first SIGINT or SIGTERM; more of them change nothing.
+    """Becomes true with the first SIGINT, SIGTERM or SIGHUP; more of them change nothing.
 
     The handlers only set a flag, so a signal can arrive at any moment, also in the middle of a transaction
     that turns torque off.
@@ -32,8 +32,8 @@ class StopRequest:
         self._requested = False
 
     def install(self) -> None:
-        """Take the two signals over; to be called in the main thread."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        """Take the signals over; to be called in the main thread."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._handle)
 
     def __call__(self) -> bool:

@@ -142,13 +142,22 @@ class ServoLoop:
         Raises:
             BusError: see `ServoBus.reboot` and `call`.
         """
-        self.call(lambda: self._reboot(name), timeout=10.0)
+        self.interrupt(lambda: self._bus.reboot(name))
 
-    def _reboot(self, name: str) -> None:
+    def interrupt(self, function: Callable[[], object]) -> None:
+        """Release every servo, forget command and fault, and run a function between two exchanges.
+
+        Raises:
+            BusError: see `call`.
+            Exception: what the function raised.
+        """
+        self.call(lambda: self._interrupt(function), timeout=10.0)
+
+    def _interrupt(self, function: Callable[[], object]) -> None:
         self._bus.release()
         self._shaper.reset()
         self._command = ServoCommand.idle(self._servos)
-        self._bus.reboot(name)
+        function()
         self._fault = None
 
     def _run(self) -> None:
@@ -162,7 +171,9 @@ class ServoLoop:
                 if self._settings.rate > 0.0:
                     deadline = self._pace(deadline)
         except Exception as error:
-            self._latch(f"servo loop: stopped by {type(error).__name__}: {error}; activate the node again")
+            self._latch(
+                f"servo loop: stopped by {type(error).__name__}: {error}; deactivate and activate the node"
+            )
         finally:
             self._bus.release()
 
@@ -210,9 +221,7 @@ class ServoLoop:
         command = self._command
         wanted = any(command.torque_enable)
         if self._fault is not None and not wanted and command.received > self._fault_time and self._healthy:
-            self._on_event(
-                False, f"torque may go on again, acknowledged by a command with torque off: {self._fault}"
-            )
+            self._on_event(False, f"acknowledged by a command with torque off: {self._fault}")
             self._fault = None
         if wanted and now - command.received > self._settings.command_timeout:
             if self._command_lost is None:

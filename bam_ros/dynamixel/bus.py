@@ -148,6 +148,7 @@ class DynamixelBus(ServoBus):
         """
         if self._link is None:
             raise BusError("port: not open; open it first")
+        self._beat(any(goal.torque_enable))
         self._apply(goal)
         start = time.time_ns()
         answers = self._link.read_block(self._ids, *self._block, attempts=1)
@@ -175,10 +176,10 @@ class DynamixelBus(ServoBus):
         waiting = list(self._servos)
         for _ in range(_RELEASE_ATTEMPTS):
             self._port.is_using = False  # of a transaction that an exception ended
-            with contextlib.suppress(BusError):  # at once for everybody, confirmed one by one
+            with contextlib.suppress(Exception):  # at once for everybody, confirmed one by one
                 self._link.sync_write(self._servos[0].table["torque_enable"], dict.fromkeys(self._ids, 0))
             for servo in tuple(waiting):
-                with contextlib.suppress(BusError):
+                with contextlib.suppress(Exception):
                     servo.release()
                     waiting.remove(servo)
             if not waiting:
@@ -233,6 +234,13 @@ class DynamixelBus(ServoBus):
         self._next_check = now + _CHECK_PERIOD / len(self._servos)
         self._check_index = (self._check_index + 1) % len(self._servos)
         self._servos[self._check_index].check()
+
+    def _beat(self, torque: bool) -> None:
+        assert self._guardian is not None
+        try:
+            self._guardian.beat(time.monotonic(), torque=torque)
+        except OSError:
+            raise BusError(f"guardian process {self._guardian.pid}: gone; leave it alone") from None
 
     def _post_guardian(self, port: SerialPort, found: FoundServos) -> Guardian:
         tables = list(found.tables.values())

@@ -70,9 +70,10 @@ def find_servos(
             return FoundServos(baud_rate=rate, protocol=link.protocol, tables=tables)
         if present:
             missing = ", ".join(str(servo) for servo in ids if servo not in present)
+            others = ", ".join(map(str, present))
             raise BusError(
-                f"port {port.port_name}: no answer from id {missing} (protocol {link.protocol}.0 at {rate} baud:"
-                f" id {', '.join(map(str, present))} answered); check its cable, id and baud rate"
+                f"port {port.port_name}: no answer from id {missing} (id {others} answered with protocol"
+                f" {link.protocol}.0 at {rate} baud); check its cable, id and baud rate"
             )
     raise _nothing(port, ids, rates, protocols, stop, search)
 

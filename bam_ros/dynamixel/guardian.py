@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tiny process that turns torque off when the driver dies without doing so itself, as by kill -9.
+"""A tiny process that turns torque off when the driver cannot: it was killed (kill -9), or it hangs.
 
 The driver starts it with the port's file descriptor, the read end of a pipe, and the packets that release
-every servo. The pipe's end means that the driver is gone: the guardian writes the packets, then ends. It
-knows nothing of protocols, imports nothing but the standard library, and lives in a session of its own so
-that no Ctrl-C reaches it.
+every servo. While torque is on the driver sends a beat through the pipe every now and then. Silence, or the
+pipe's end, means that the driver is no longer in control: the guardian writes the packets. It knows nothing
+of protocols, imports nothing but the standard library, and lives in a session of its own so that no Ctrl-C
+reaches it.
 
-It covers neither a driver that hangs without dying, nor the end of the whole machine, nor a cut cable. Servos
-with Protocol 2.0 have their bus watchdog for these; those with Protocol 1.0 have nothing and keep their goal.
+It covers neither the end of the whole machine nor a cut cable. Servos with Protocol 2.0 have their bus
+watchdog for these; those with Protocol 1.0 have nothing and keep their goal.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import time
 from collections.abc import Sequence
 
+SILENCE = 0.5
+"""Time without a beat after which torque goes off, s."""
+_BEAT_PERIOD = 0.05  # s
 _REPEATS = 12
 _GAP = 0.01  # s; longer than any packet that the driver left half-sent, or that a servo is still answering
-_DISMISSED = b"d"
+_IDLE, _ARMED, _DISMISSED = b"i", b"a", b"d"
 
 
 class Guardian:
@@ -30,6 +35,9 @@ class Guardian:
     Args:
         port: file descriptor of the serial port.
         packets: what releases every servo.
+
+    Raises:
+        OSError: the process cannot be started.
     """
 
     def __init__(self, port: int, packets: Sequence[bytes]) -> None:
@@ -54,11 +62,31 @@ class Guardian:
             raise
         finally:
             os.close(end)
+        os.set_blocking(self._pipe, False)
+        self._armed = False
+        self._next_beat = 0.0
 
     @property
     def pid(self) -> int:
         """Process id of the guardian."""
         return self._process.pid
+
+    def beat(self, now: float, *, torque: bool) -> None:
+        """Say that the driver is in control; to be called in every cycle, cheap.
+
+        Args:
+            now: monotonic clock, s.
+            torque: whether any servo's torque is on; only then silence means something.
+
+        Raises:
+            OSError: the guardian is gone.
+        """
+        if torque == self._armed and (not torque or now < self._next_beat):
+            return
+        with contextlib.suppress(BlockingIOError):  # it was stopped and has enough to read
+            os.write(self._pipe, _ARMED if torque else _IDLE)
+        self._armed = torque
+        self._next_beat = now + _BEAT_PERIOD
 
     def dismiss(self) -> None:
         """End the guardian without a packet; idempotent."""
@@ -72,19 +100,32 @@ class Guardian:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Wait for the pipe's end, then send the packets; arguments: port, pipe, packets in hexadecimal."""
+    """Stand guard until dismissed or alone; arguments: port, pipe, packets in hexadecimal."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     port, pipe = int(arguments[0]), int(arguments[1])
     packets = [bytes.fromhex(text) for text in arguments[2:]]
-    if os.read(pipe, 1) == _DISMISSED:
-        return 0
+    armed = False
+    while True:
+        if not select.select([pipe], [], [], SILENCE if armed else None)[0]:
+            _release(port, packets)
+            armed = False
+            continue
+        beats = os.read(pipe, 4096)
+        if not beats:
+            _release(port, packets)
+            return 0
+        if beats.endswith(_DISMISSED):
+            return 0
+        armed = beats.endswith(_ARMED)
+
+
+def _release(port: int, packets: Sequence[bytes]) -> None:
     for _ in range(_REPEATS):
         for packet in packets:
             with contextlib.suppress(OSError):
                 os.write(port, packet)
         time.sleep(_GAP)
-    return 0
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ MEASURED = {
     ),
 }
 """Registers read in every cycle; those of one protocol lie in one block."""
-WATCHDOG = 0.26
+WATCHDOG = 0.3
 """Silence on the bus after which a Protocol 2.0 servo stops by itself, s."""
 _WATCHDOG_TRIPPED = -1
 _POSITION_MODE = 3
@@ -212,13 +212,14 @@ class DynamixelServo:
         Raises:
             BusError: it let go by itself, or does not answer.
         """
-        if not self.torque or self.read("torque_enable") == 1:
+        if not self.torque:
             return
         if self.table.protocol == 2 and self.read("bus_watchdog") == _WATCHDOG_TRIPPED:
             raise BusError(
                 f"{self.name}: stopped itself, the bus was silent for {WATCHDOG:g} s; the machine is too busy"
             )
-        raise BusError(f"{self.name}: torque went off by itself; check its supply for dips")
+        if self.read("torque_enable") != 1:
+            raise BusError(f"{self.name}: torque went off by itself; check its supply for dips")
 
     def set_gains(self, gains: Gains) -> Gains:
         """Write the position controller's gains and return what the servo holds.

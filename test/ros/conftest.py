@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the ROS 2 tests: a domain of its own for every test."""
+"""Fixtures of the ROS 2 tests: a domain of its own for every test, virtual servos."""
 
 from __future__ import annotations
 
 import itertools
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
+from ros_helpers import VirtualServos
 
-_DOMAINS = itertools.count(100 + os.getpid() % 130)
+_DOMAINS = itertools.count(os.getpid())
 
 
 def _claim_domain() -> tuple[int, socket.socket]:
     """Return a domain that no other test process on this machine uses, and what holds the claim."""
     for _ in range(130):
-        domain = 100 + (next(_DOMAINS) - 100) % 130
+        domain = 100 + next(_DOMAINS) % 130
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
             claim.bind(f"\0bam_bench_domain_{domain}")  # abstract name: gone with the process
@@ -35,3 +37,10 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     yield domain
     claim.close()
+
+
+@pytest.fixture
+def virtual_servos() -> Iterator[Callable[..., VirtualServos]]:
+    """Start virtual servos behind a pseudo-terminal; arguments as for `BusSetup`."""
+    with ExitStack() as stack:
+        yield lambda **setup: stack.enter_context(VirtualServos(**setup))

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several tests share: waiting with a deadline, a bus without hardware."""
+"""What several tests share: waiting with a deadline, virtual servos, a bus without hardware."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
 
 import pytest
 
+from bam_ros.dynamixel.virtual.builder import BusSetup, build_bus
+from bam_ros.dynamixel.virtual.pty_server import PtyServer
+from bam_ros.dynamixel.virtual.servo import VirtualServo
 from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoSample
 
 
@@ -19,6 +24,64 @@ def wait_for(predicate: Callable[[], object], timeout: float, what: str = "") ->
         if time.monotonic() > deadline:
             pytest.fail(f"not within {timeout:g} s: {what or predicate}")
         time.sleep(0.002)
+
+
+class VirtualServos:
+    """Virtual servos on a pseudo-terminal, and what happens to their registers.
+
+    Attributes:
+        path: of the pseudo-terminal.
+        writes: to the first servo, in their order: what each changed, and where the servo was (counts).
+    """
+
+    def __init__(self, **setup: Any) -> None:
+        self.bus = build_bus(BusSetup(**setup), time.monotonic())
+        self._server = PtyServer(self.bus)
+        self.writes: list[tuple[Mapping[str, int], int]] = []
+        servo: Any = self.servo
+        written = servo._written
+
+        def note(changes: Mapping[str, int], now: float) -> None:
+            self.writes.append((dict(changes), servo.law.to_register(servo.bench.count)))
+            written(changes, now)
+
+        servo._written = note
+
+    @property
+    def servo(self) -> VirtualServo:
+        return self.bus.servos[0]
+
+    @property
+    def path(self) -> str:
+        return str(self._server.path)
+
+    def get(self, register: str) -> int:
+        with self._server.lock:
+            return self.servo.registers.get(register)
+
+    def set(self, register: str, count: int) -> None:
+        with self._server.lock:
+            self.servo.registers.set(register, count)
+
+    def inject(self, fault: str) -> None:
+        with self._server.lock:
+            self.servo.inject(fault)
+
+    def repair(self) -> None:
+        with self._server.lock:
+            self.servo.repair()
+
+    def written(self, register: str) -> list[int]:
+        return [changes[register] for changes, _ in self.writes if register in changes]
+
+    def __enter__(self) -> VirtualServos:
+        self._server.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.stop()
 
 
 class FakeBus(ServoBus):

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servos are found at any baud rate, and what is wrong is told apart when they are not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from ros_helpers import VirtualServos
+
+from bam_ros.dynamixel.discovery import BAUD_RATES, find_servos
+from bam_ros.dynamixel.port import SerialPort
+from bam_ros.servo_bus import BusError
+
+MakeVirtual = Callable[..., VirtualServos]
+
+
+@pytest.fixture
+def open_port() -> Iterator[Callable[[str], SerialPort]]:
+    ports = []
+
+    def make(path: str) -> SerialPort:
+        port = SerialPort(path)
+        ports.append(port)
+        port.openPort()
+        return port
+
+    yield make
+    for port in ports:
+        port.closePort()
+
+
+OpenPort = Callable[[str], SerialPort]
+
+
+@pytest.mark.parametrize("servo", ["mx106", "mx106_2"])
+@pytest.mark.parametrize("baud_rate", BAUD_RATES[:3])
+def test_baud_rate_protocol_and_model_are_found(
+    servo: str, baud_rate: int, virtual_servos: MakeVirtual, open_port: OpenPort
+) -> None:
+    virtual = virtual_servos(servo=servo, baud_rate=baud_rate)
+    found = find_servos(open_port(virtual.path), [1])
+    assert abs(found.baud_rate - baud_rate) <= 0.03 * baud_rate
+    assert found.tables[1].name == servo
+    assert found.protocol == virtual.servo.table.protocol
+
+
+@pytest.mark.parametrize("servo", ["mx106", "xl330"])
+def test_a_wrong_id_names_the_right_one(servo: str, virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
+    virtual = virtual_servos(servo=servo, ids=(4,), baud_rate=57600)
+    with pytest.raises(BusError, match="no servo with id 1, but id 4 answered"):
+        find_servos(open_port(virtual.path), [1], baud_rates=(57600,))
+
+
+def test_one_missing_servo_is_named(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
+    virtual = virtual_servos(ids=(1, 2), baud_rate=57600)
+    with pytest.raises(BusError, match=r"no answer from id 3 \(id 1, 2 answered"):
+        find_servos(open_port(virtual.path), [1, 2, 3], baud_rates=(57600,))
+
+
+def test_a_silent_bus_names_what_was_tried(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
+    virtual = virtual_servos(baud_rate=1_000_000)
+    with pytest.raises(BusError, match=r"tried id 1 and others; baud rates 57600; protocol 2\.0 and 1\.0"):
+        find_servos(open_port(virtual.path), [1], baud_rates=(57600,))
+
+
+def test_an_unsupported_model_is_named(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
+    virtual = virtual_servos(baud_rate=57600)
+    virtual.set("model_number", 29)
+    with pytest.raises(BusError, match="model 29 is not supported"):
+        find_servos(open_port(virtual.path), [1])
+
+
+def test_a_search_can_be_stopped(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
+    virtual = virtual_servos(ids=(9,))
+    port = open_port(virtual.path)
+    start = time.monotonic()
+    with pytest.raises(BusError, match="stopped"):
+        find_servos(port, [1], stop=lambda: time.monotonic() - start > 0.1)
+    assert time.monotonic() - start < 1.0

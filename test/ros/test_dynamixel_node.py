@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver as a process of its own, on virtual servos: torque goes off on every way out."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import rclpy
+from bam_bench.msg import ServoCommands, ServoStates
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from ros_helpers import VirtualServos
+
+pytestmark = pytest.mark.ros
+
+MakeVirtual = Callable[..., VirtualServos]
+Driver = subprocess.Popen[str]
+StartDriver = Callable[..., Driver]
+RELEASE_DEADLINE = 0.5  # s from the end of the driver to torque off
+
+
+class Client:
+    """Commands and listens, in the test's own process."""
+
+    def __init__(self, domain: int) -> None:
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = Node("client", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.states: list[ServoStates] = []
+        self.diagnostics: list[DiagnosticStatus] = []
+        self.node.create_subscription(
+            ServoStates, "servo_states", self.states.append, qos_profile_sensor_data
+        )
+        self.node.create_subscription(
+            DiagnosticArray, "/diagnostics", lambda array: self.diagnostics.extend(array.status), 10
+        )
+        self._commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
+
+    def wait_for(self, predicate: Callable[[], object], timeout: float = 15.0) -> None:
+        deadline = time.monotonic() + timeout
+        while not predicate():
+            assert time.monotonic() < deadline, "not in time"
+            self.executor.spin_once(timeout_sec=0.005)
+
+    def command(self, position: float, *, torque: bool = True) -> None:
+        self._commands.publish(ServoCommands(name=["joint"], torque_enable=[torque], position=[position]))
+
+    def hold(self, virtual: VirtualServos, position: float = 0.2) -> None:
+        """Command until torque is on and the driver follows."""
+
+        def follows() -> bool:
+            self.command(position)
+            return (
+                virtual.get("torque_enable") == 1 and abs(self.states[-1].goal_position[0] - position) < 2e-3
+            )
+
+        self.wait_for(lambda: self.states)
+        self.wait_for(follows)
+
+    def close(self) -> None:
+        self.node.destroy_node()
+        self.executor.shutdown()
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture
+def client(ros_domain: int) -> Iterator[Client]:
+    client = Client(ros_domain)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def start_driver(ros_domain: int) -> Iterator[StartDriver]:
+    drivers: list[Driver] = []
+
+    def start(port: str, **parameters: object) -> Driver:
+        values = {"port": port, "baud_rate": 1_000_000, **parameters}
+        arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
+        driver = subprocess.Popen(
+            [sys.executable, "-m", "bam_ros.dynamixel.node", "--ros-args", *arguments],
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        drivers.append(driver)
+        return driver
+
+    yield start
+    for driver in drivers:
+        driver.kill()
+        driver.communicate()
+
+
+def wait_for_release(virtual: VirtualServos, since: float) -> None:
+    while virtual.get("torque_enable"):
+        assert time.monotonic() < since + RELEASE_DEADLINE, "torque still on"
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize("servo", ["mx106", "xl330"])
+@pytest.mark.parametrize(
+    "signals",
+    [(signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,), (signal.SIGHUP,)],
+    ids=["SIGINT", "SIGINT twice", "SIGTERM", "SIGHUP"],
+)
+def test_a_signal_releases_and_ends_well(
+    servo: str,
+    signals: tuple[signal.Signals, ...],
+    client: Client,
+    virtual_servos: MakeVirtual,
+    start_driver: StartDriver,
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    driver = start_driver(virtual.path)
+    client.hold(virtual)
+    since = time.monotonic()
+    for number in signals:
+        os.killpg(driver.pid, number)
+    wait_for_release(virtual, since)
+    _, log = driver.communicate(timeout=10.0)
+    assert driver.returncode == 0
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize("servo", ["mx106", "xl330"])
+def test_kill_9_releases(
+    servo: str, client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    driver = start_driver(virtual.path)
+    client.hold(virtual)
+    since = time.monotonic()
+    os.killpg(driver.pid, signal.SIGKILL)
+    wait_for_release(virtual, since)
+    # The guardian then gives the port back, so that the next driver can have it.
+    client.states.clear()
+    start_driver(virtual.path)
+    client.hold(virtual)
+
+
+@pytest.mark.parametrize("servo", ["mx106", "xl330"])
+def test_a_frozen_driver_loses_its_servo(
+    servo: str, client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    driver = start_driver(virtual.path)
+    client.hold(virtual)
+    os.kill(driver.pid, signal.SIGSTOP)
+    if servo == "xl330":
+        client.wait_for(lambda: virtual.get("bus_watchdog") < 0, 2.0)
+    client.wait_for(lambda: not virtual.get("torque_enable"), 2.0)
+    os.kill(driver.pid, signal.SIGCONT)
+    client.wait_for(
+        lambda: any(
+            status.level == DiagnosticStatus.ERROR
+            and any(word in status.message for word in ("silent", "by itself", "command_timeout"))
+            for status in client.diagnostics
+        )
+    )
+    assert virtual.get("torque_enable") == 0
+
+
+def test_a_lost_command_stream_releases_and_says_so(
+    client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo="mx106")
+    start_driver(virtual.path, command_timeout=0.2)
+    client.hold(virtual)
+    since = time.monotonic() + 0.2
+    wait_for_release(virtual, since)
+    client.wait_for(
+        lambda: any(
+            status.level == DiagnosticStatus.ERROR and "command_timeout" in status.message
+            for status in client.diagnostics
+        )
+    )
+    client.hold(virtual)
+
+
+@pytest.mark.parametrize("servo", ["mx106", "xl330"])
+def test_nothing_jumps_when_torque_goes_on(
+    servo: str, client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    start_driver(virtual.path, torque_on_speed=2.0)
+    client.wait_for(lambda: client.states)
+    virtual.writes.clear()
+    client.hold(virtual, 0.8)
+    goals = [(changes["goal_position"], at) for changes, at in virtual.writes if "goal_position" in changes]
+    first, position = goals[0]
+    assert abs(first - position) <= 1
+    counts = [goal for goal, _ in goals]
+    steps = [b - a for a, b in itertools.pairwise(counts)]
+    longest = 2.0 * 0.02 * 4096 / 6.283 + 1  # speed, the longest step in time, counts per rad
+    assert max(steps) <= longest
+    assert min(steps) >= 0
+
+
+def test_an_overload_is_named_and_releases(
+    client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo="mx106_2")
+    driver = start_driver(virtual.path)
+    client.hold(virtual)
+    virtual.inject("overload")
+
+    def reported() -> bool:
+        client.command(0.2)
+        return any(
+            status.level == DiagnosticStatus.ERROR and "joint: hardware error overload" in status.message
+            for status in client.diagnostics
+        )
+
+    client.wait_for(reported)
+    assert virtual.get("torque_enable") == 0
+    assert client.states[-1].hardware_error[0] == ServoStates.ERROR_OVERLOAD
+    driver.send_signal(signal.SIGINT)
+    _, log = driver.communicate(timeout=10.0)
+    assert log.count("free the shaft or reduce the load") == 1
+
+
+def test_lost_answers_are_counted(
+    client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo="mx106")
+    start_driver(virtual.path)
+    client.hold(virtual)
+    virtual.bus.faults.drop = 0.02
+    virtual.bus.faults.corrupt = 0.02
+
+    def counted(name: str) -> bool:
+        client.command(0.2)
+        values = {v.key: v.value for status in client.diagnostics for v in status.values}
+        return int(values.get(name, 0)) > 0
+
+    client.wait_for(lambda: counted("timeouts") and counted("CRC errors"))
+    assert virtual.get("torque_enable") == 1
+
+
+@pytest.mark.parametrize("problem", ["absent", "busy", "wrong id", "bad parameter"])
+def test_what_prevents_the_start_is_one_line_and_status_2(
+    problem: str, virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo="xl330")
+    port, parameters = virtual.path, {}
+    if problem == "absent":
+        port = "/dev/ttyUSB99"
+    elif problem == "busy":
+        first = start_driver(port)
+        assert first.stderr is not None
+        assert "XL330" in first.stderr.readline()
+    elif problem == "wrong id":
+        parameters = {"ids": "[3]", "protocol": 2}
+    else:
+        parameters = {"rate": -1.0}
+    driver = start_driver(port, **parameters)
+    _, log = driver.communicate(timeout=20.0)
+    assert driver.returncode == 2
+    assert len(log.splitlines()) == 1, log
+    expected = {
+        "absent": "/dev/ttyUSB99: does not exist",
+        "busy": "busy (held by ",
+        "wrong id": "no servo with id 3, but id 1 answered",
+        "bad parameter": "rate",
+    }
+    assert expected[problem] in log
+
+
+def test_the_search_for_servos_can_be_interrupted(
+    virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo="mx106", baud_rate=9600)
+    driver = start_driver(virtual.path)
+    time_limit = time.monotonic() + 10.0
+    while virtual.path not in _open_files(driver):
+        assert time.monotonic() < time_limit
+        time.sleep(0.01)
+    driver.send_signal(signal.SIGINT)
+    driver.communicate(timeout=5.0)
+    assert driver.returncode == 0
+
+
+def _open_files(process: Driver) -> list[str]:
+    names = []
+    for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            names.append(str(descriptor.readlink()))
+    return names
