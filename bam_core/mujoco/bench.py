@@ -16,7 +16,7 @@ import mujoco
 from bam_core.errors import BamError
 from bam_core.pendulum import GRAVITY, PendulumBench
 
-BENCH_JOINT = "pendulum"
+BENCH_JOINT = "joint"
 """Name of the bench's joint where nothing else is said."""
 
 _LEAST_MASS = 1e-9  # kg; MuJoCo and URDF tools refuse bodies without mass, and an empty bench has none
@@ -83,7 +83,7 @@ def bench_urdf(bench: PendulumBench, *, joint: str = BENCH_JOINT) -> str:
         BamError: the joint has no name.
     """
     if not joint:
-        raise BamError("bench joint: name is empty (expected one such as 'pendulum'); give it one")
+        raise BamError("bench joint: name is empty (expected one such as 'joint'); give it one")
     body = _RigidBody.of(bench)
     robot = ElementTree.Element("robot", name="pendulum_bench")
     mount = ElementTree.SubElement(robot, "link", name="base_link")

@@ -318,8 +318,8 @@ def test_a_recording_is_replayed_from_its_own_start() -> None:
 
 def test_mistakes_are_named() -> None:
     spec = bench_spec(BENCH)
-    with pytest.raises(BamError, match=r"^joint 'pendulun': unknown .*did you mean 'pendulum'"):
-        equip(spec, {"pendulun": SERVO})
+    with pytest.raises(BamError, match=r"^joint 'jont': unknown .*did you mean 'joint'"):
+        equip(spec, {"jont": SERVO})
     model = compile_robot(spec)
     with pytest.raises(BamError, match="frictionloss is 0"):
         ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
@@ -351,7 +351,7 @@ def test_an_actuator_on_a_servo_s_joint_is_refused() -> None:
 def test_a_goal_that_is_no_number_is_a_named_error_and_changes_nothing() -> None:
     actuation = on_bench(SERVO)
     actuation.torque_enabled[0], actuation.goal_position[0] = 1.0, np.nan
-    with pytest.raises(SimulationError, match=r"no longer finite \(goals: pendulum nan\)"):
+    with pytest.raises(SimulationError, match=r"no longer finite \(goals: joint nan\)"):
         actuation.step()
     assert actuation.data.qfrc_applied[0] == 0.0
 

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `simulator` node: any robot with servos in MuJoCo, with topics and services of the drivers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bam_bench.srv import SetLoad
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from bam_core.errors import BamError
+from bam_core.mujoco import BENCH_JOINT, bench_urdf
+from bam_core.pendulum import PendulumBench
+from bam_core.servo_model import load_servo
+from bam_ros.parameters import declare
+from bam_ros.process import run_node
+from bam_ros.servo_bus import BusError, ServoBus, ServoSample
+from bam_ros.servo_loop import ServoLoop
+from bam_ros.servo_node import ServoNode
+from bam_ros.simulator.bus import MujocoBus, SimulationSettings
+
+_DESCRIPTION_QOS = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+_DEFAULT_PERIOD = 2e-3  # s of simulation per exchange where no rate is asked for
+
+
+class SimulatorNode(ServoNode):
+    """Simulates servos. Beyond what drivers have it gives `~/pause`, `~/step`, `~/reset` and `~/set_load`."""
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__("simulator", **arguments)
+        declare(self, "model", "", "MJCF or URDF file of the robot; empty: the pendulum bench")
+        declare(self, "joint_names", [BENCH_JOINT], "joints that servos drive")
+        declare(
+            self,
+            "servos",
+            ["mx106"],
+            "servo of each joint, a library name or a YAML file; one entry: for all",
+        )
+        declare(self, "mass", 0.5, "load of the pendulum bench, kg", low=0.0, high=1000.0)
+        declare(self, "arm_mass", 0.0, "uniform arm of the pendulum bench, kg", low=0.0, high=1000.0)
+        declare(self, "length", 0.15, "from the axis of the bench to its load, m", low=0.0, high=100.0)
+        declare(self, "kp", 32.0, "position gain at first, firmware units", low=0.0, high=16383.0)
+        declare(
+            self,
+            "initial_position",
+            [math.nan],
+            "of each joint at the start, rad; NaN: as the model says; one entry: for all",
+        )
+        declare(self, "timestep", 0.0, "s; 0: that of the model, 1 ms for the bench", low=0.0, high=0.1)
+        declare(
+            self,
+            "real_time_factor",
+            1.0,
+            "simulated seconds per second; 0: as fast as possible",
+            low=0.0,
+            high=1000.0,
+        )
+        declare(
+            self,
+            "publish_clock",
+            False,
+            "publish /clock and stamp states with simulated time, for use_sim_time",
+        )
+        self._description = self.create_publisher(String, "robot_description", _DESCRIPTION_QOS)
+        self._clock_publisher = (
+            self.create_publisher(Clock, "/clock", 10) if self.get_parameter("publish_clock").value else None
+        )
+        self._clock_message = Clock()
+        self.create_service(SetBool, "~/pause", self._on_pause)
+        self.create_service(Trigger, "~/step", self._on_step)
+        self.create_service(Trigger, "~/reset", self._on_reset)
+        self.create_service(SetLoad, "~/set_load", self._on_set_load)
+
+    def create_bus(self) -> ServoBus:
+        """Build the simulation's settings from the parameters; raises BamError."""
+        joints = list(self.get_parameter("joint_names").value)
+        if not joints or len(set(joints)) != len(joints):
+            raise BusError(f"joint_names: {joints} (expected at least one, each once); correct the parameter")
+        servos = _one_each("servos", self.get_parameter("servos").value, joints)
+        positions = _one_each("initial_position", self.get_parameter("initial_position").value, joints)
+        factor = float(self.get_parameter("real_time_factor").value)
+        return MujocoBus(
+            SimulationSettings(
+                servos={joint: load_servo(servo) for joint, servo in zip(joints, servos, strict=True)},
+                model=str(self.get_parameter("model").value),
+                bench=PendulumBench(
+                    mass=float(self.get_parameter("mass").value),
+                    arm_mass=float(self.get_parameter("arm_mass").value),
+                    length=float(self.get_parameter("length").value),
+                ),
+                kp=float(self.get_parameter("kp").value),
+                timestep=float(self.get_parameter("timestep").value),
+                period=_period(float(self.get_parameter("rate").value), factor),
+                real_time_factor=factor,
+                initial_position=dict(zip(joints, positions, strict=True)),
+                simulated_stamps=bool(self.get_parameter("publish_clock").value),
+            )
+        )
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Build the simulation and publish the robot's description."""
+        result = super().on_configure(state)
+        if result == TransitionCallbackReturn.SUCCESS:
+            self._publish_description()
+        return result
+
+    def _publish(self, sample: ServoSample, sequence: int) -> None:
+        super()._publish(sample, sequence)
+        if self._clock_publisher is not None:
+            stamp = self._clock_message.clock
+            stamp.sec, stamp.nanosec = divmod(sample.stamp, 1_000_000_000)
+            self._clock_publisher.publish(self._clock_message)
+
+    def _publish_description(self) -> None:
+        bus = self._simulation()
+        if bus.bench is not None:
+            self._description.publish(String(data=bench_urdf(bus.bench, joint=bus.names[0])))
+            return
+        model = Path(self.get_parameter("model").value)
+        if model.suffix == ".urdf":
+            self._description.publish(String(data=model.read_text(encoding="utf-8")))
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        def pause(bus: MujocoBus, loop: ServoLoop) -> str:
+            loop.call(lambda: setattr(bus, "paused", request.data))
+            return f"{'paused' if request.data else 'running'} at {bus.clock:.3f} s"
+
+        return self._answer(response, pause)
+
+    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        def step(bus: MujocoBus, loop: ServoLoop) -> str:
+            loop.call(bus.step)
+            return f"at {bus.clock:.4f} s"
+
+        return self._answer(response, step)
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        def reset(bus: MujocoBus, loop: ServoLoop) -> str:
+            loop.interrupt(bus.reset)
+            return "at the initial state, torque off"
+
+        return self._answer(response, reset)
+
+    def _on_set_load(self, request: SetLoad.Request, response: SetLoad.Response) -> SetLoad.Response:
+        def hang(bus: MujocoBus, loop: ServoLoop) -> str:
+            bench = PendulumBench(mass=request.mass, arm_mass=request.arm_mass, length=request.length)
+            loop.interrupt(lambda: bus.hang(bench))
+            self._publish_description()
+            return f"{bench.mass:g} kg on {bench.length:g} m hangs at rest"
+
+        return self._answer(response, hang)
+
+    def _answer(self, response: Any, work: Callable[[MujocoBus, ServoLoop], str]) -> Any:
+        try:
+            _, loop = self._active()
+            response.message = work(self._simulation(), loop)
+            response.success = True
+        except BamError as error:
+            response.message = str(error)
+        return response
+
+    def _simulation(self) -> MujocoBus:
+        assert isinstance(self._bus, MujocoBus)
+        return self._bus
+
+
+def _period(rate: float, factor: float) -> float:
+    """Return the least simulated time per exchange, s.
+
+    Where the node's loop keeps a rate, it sets the pace; the bus would only add jitter by waiting too.
+    """
+    if rate == 0.0:
+        return _DEFAULT_PERIOD
+    return 0.5 * factor / rate if factor > 0.0 else 1.0 / rate
+
+
+def _one_each(name: str, values: Sequence[Any], joints: Sequence[str]) -> list[Any]:
+    """Return one value per joint; a single one counts for all."""
+    if len(values) == 1:
+        return list(values) * len(joints)
+    if len(values) != len(joints):
+        raise BusError(
+            f"{name}: {len(values)} entries for {len(joints)} joint_names (expected one, or one per joint);"
+            f" correct the parameter"
+        )
+    return list(values)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until a signal ends it."""
+    return run_node(lambda stop: SimulatorNode(), argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far a simulation shall be by now, on deadlines counted from one anchor so that no error adds up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+CATCH_UP = 0.1
+"""Most simulated time that is made up for at once, s; what is missed beyond is given up."""
+
+
+class Pacer:
+    """Ties simulated time to the wall clock.
+
+    Attributes:
+        factor: simulated seconds per second; 0 is as fast as possible.
+        lost: simulated time given up so far because the machine was too slow, s.
+    """
+
+    def __init__(
+        self,
+        factor: float,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        wall: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.factor = factor
+        self.lost = 0.0
+        self._monotonic, self._sleep, self._wall = monotonic, sleep, wall
+        self.restart(0.0)
+
+    def restart(self, simulated: float) -> None:
+        """Begin anew: the simulation is at this time, s, and shall go on from now."""
+        self._anchor = self._monotonic()
+        self._anchor_wall = self._wall()
+        self._anchor_simulated = simulated
+
+    def wait(self, simulated: float, least: float) -> float:
+        """Wait until a simulation at time `simulated` is due for `least` seconds more.
+
+        Returns:
+            The simulated time that is due, s.
+        """
+        if self.factor == 0.0:
+            return simulated + least
+        early = simulated + least - self._due()
+        if early > 0.0:
+            self._sleep(early / self.factor)
+        due = max(self._due(), simulated + least)
+        if due - simulated <= CATCH_UP:
+            return due
+        self.lost += due - simulated - CATCH_UP
+        self.restart(simulated + CATCH_UP)
+        return simulated + CATCH_UP
+
+    def idle(self, least: float) -> None:
+        """Wait while the simulation stands still, for as long as `least` simulated seconds would take, s."""
+        self._sleep(least / (self.factor or 1.0))
+
+    def stamp(self, simulated: float) -> int:
+        """Return the wall time that belongs to a simulated time, ns since the epoch."""
+        return self._anchor_wall + round((simulated - self._anchor_simulated) / (self.factor or 1.0) * 1e9)
+
+    def _due(self) -> float:
+        return self._anchor_simulated + (self._monotonic() - self._anchor) * self.factor
