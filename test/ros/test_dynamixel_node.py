@@ -32,7 +32,10 @@ RELEASE_DEADLINE = 0.5  # s from the end of the driver to torque off
 
 
 class Client:
-    """Commands and listens, in the test's own process."""
+    """Commands and listens, in the test's own process.
+
+    Created after the driver is up: participants that start together take 3 s to find each other.
+    """
 
     def __init__(self, domain: int) -> None:
         self.context = Context()
@@ -78,17 +81,25 @@ class Client:
 
 
 @pytest.fixture
-def client(ros_domain: int) -> Iterator[Client]:
-    client = Client(ros_domain)
-    yield client
-    client.close()
+def make_client(ros_domain: int) -> Iterator[Callable[[], Client]]:
+    with contextlib.ExitStack() as stack:
+
+        def make() -> Client:
+            client = Client(ros_domain)
+            stack.callback(client.close)
+            return client
+
+        yield make
+
+
+MakeClient = Callable[[], Client]
 
 
 @pytest.fixture
 def start_driver(ros_domain: int) -> Iterator[StartDriver]:
     drivers: list[Driver] = []
 
-    def start(port: str, **parameters: object) -> Driver:
+    def start(port: str, *, ready: bool = True, **parameters: object) -> Driver:
         values = {"port": port, "baud_rate": 1_000_000, **parameters}
         arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
         driver = subprocess.Popen(
@@ -98,6 +109,9 @@ def start_driver(ros_domain: int) -> Iterator[StartDriver]:
             start_new_session=True,
         )
         drivers.append(driver)
+        if ready:
+            assert driver.stderr is not None
+            assert port in driver.stderr.readline()
         return driver
 
     yield start
@@ -121,12 +135,13 @@ def wait_for_release(virtual: VirtualServos, since: float) -> None:
 def test_a_signal_releases_and_ends_well(
     servo: str,
     signals: tuple[signal.Signals, ...],
-    client: Client,
+    make_client: MakeClient,
     virtual_servos: MakeVirtual,
     start_driver: StartDriver,
 ) -> None:
     virtual = virtual_servos(servo=servo)
     driver = start_driver(virtual.path)
+    client = make_client()
     client.hold(virtual)
     since = time.monotonic()
     for number in signals:
@@ -139,26 +154,27 @@ def test_a_signal_releases_and_ends_well(
 
 @pytest.mark.parametrize("servo", ["mx106", "xl330"])
 def test_kill_9_releases(
-    servo: str, client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+    servo: str, make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
     virtual = virtual_servos(servo=servo)
     driver = start_driver(virtual.path)
+    client = make_client()
     client.hold(virtual)
     since = time.monotonic()
     os.killpg(driver.pid, signal.SIGKILL)
     wait_for_release(virtual, since)
     # The guardian then gives the port back, so that the next driver can have it.
-    client.states.clear()
     start_driver(virtual.path)
-    client.hold(virtual)
+    make_client().hold(virtual)
 
 
 @pytest.mark.parametrize("servo", ["mx106", "xl330"])
 def test_a_frozen_driver_loses_its_servo(
-    servo: str, client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+    servo: str, make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
     virtual = virtual_servos(servo=servo)
     driver = start_driver(virtual.path)
+    client = make_client()
     client.hold(virtual)
     os.kill(driver.pid, signal.SIGSTOP)
     if servo == "xl330":
@@ -176,10 +192,11 @@ def test_a_frozen_driver_loses_its_servo(
 
 
 def test_a_lost_command_stream_releases_and_says_so(
-    client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+    make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
     virtual = virtual_servos(servo="mx106")
     start_driver(virtual.path, command_timeout=0.2)
+    client = make_client()
     client.hold(virtual)
     since = time.monotonic() + 0.2
     wait_for_release(virtual, since)
@@ -194,10 +211,11 @@ def test_a_lost_command_stream_releases_and_says_so(
 
 @pytest.mark.parametrize("servo", ["mx106", "xl330"])
 def test_nothing_jumps_when_torque_goes_on(
-    servo: str, client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+    servo: str, make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
     virtual = virtual_servos(servo=servo)
     start_driver(virtual.path, torque_on_speed=2.0)
+    client = make_client()
     client.wait_for(lambda: client.states)
     virtual.writes.clear()
     client.hold(virtual, 0.8)
@@ -212,10 +230,11 @@ def test_nothing_jumps_when_torque_goes_on(
 
 
 def test_an_overload_is_named_and_releases(
-    client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+    make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
     virtual = virtual_servos(servo="mx106_2")
     driver = start_driver(virtual.path)
+    client = make_client()
     client.hold(virtual)
     virtual.inject("overload")
 
@@ -235,10 +254,11 @@ def test_an_overload_is_named_and_releases(
 
 
 def test_lost_answers_are_counted(
-    client: Client, virtual_servos: MakeVirtual, start_driver: StartDriver
+    make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
     virtual = virtual_servos(servo="mx106")
     start_driver(virtual.path)
+    client = make_client()
     client.hold(virtual)
     virtual.bus.faults.drop = 0.02
     virtual.bus.faults.corrupt = 0.02
@@ -261,14 +281,12 @@ def test_what_prevents_the_start_is_one_line_and_status_2(
     if problem == "absent":
         port = "/dev/ttyUSB99"
     elif problem == "busy":
-        first = start_driver(port)
-        assert first.stderr is not None
-        assert "XL330" in first.stderr.readline()
+        start_driver(port)
     elif problem == "wrong id":
         parameters = {"ids": "[3]", "protocol": 2}
     else:
         parameters = {"rate": -1.0}
-    driver = start_driver(port, **parameters)
+    driver = start_driver(port, ready=False, **parameters)
     _, log = driver.communicate(timeout=20.0)
     assert driver.returncode == 2
     assert len(log.splitlines()) == 1, log
@@ -285,7 +303,7 @@ def test_the_search_for_servos_can_be_interrupted(
     virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
     virtual = virtual_servos(servo="mx106", baud_rate=9600)
-    driver = start_driver(virtual.path)
+    driver = start_driver(virtual.path, ready=False)
     time_limit = time.monotonic() + 10.0
     while virtual.path not in _open_files(driver):
         assert time.monotonic() < time_limit
