@@ -41,6 +41,7 @@ CORE_COMMANDS: tuple[Command, ...] = (
     Command("identify", "find a servo's parameters from recordings", "bam_core.cli.identify"),
     Command("validate", "measure how well servo models reproduce recordings", "bam_core.cli.validate"),
     Command("diagram", "draw the drive/backdrive diagram of servo models", "bam_core.cli.diagram"),
+    Command("simulate", "simulate a servo on the bench in MuJoCo", "bam_core.cli.simulate"),
     Command("record", "record a session on the bench (ROS 2)", "bam_core.cli.needs_ros"),
     Command("demo", "record, identify and simulate a virtual servo (ROS 2)", "bam_core.cli.needs_ros"),
 )

@@ -51,6 +51,10 @@ class Replay:
     motor_torque: Array
     friction_torque: Array
 
+    def position_at(self, time: Array) -> Array:
+        """Return the position in rad at any times in s, interpolated smoothly."""
+        return np.asarray(CubicSpline(self.time, self.position)(time))
+
 
 def replay(
     servo: ServoModel,
@@ -163,5 +167,4 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
 def simulate_recording(servo: ServoModel, recording: Recording, *, dt: float = DEFAULT_DT) -> Array:
     """Return (n,) rad: where the simulated arm is at the recording's own times; see `replay_recording`."""
     simulated = replay_recording(servo, recording, dt=dt)
-    smooth = CubicSpline(simulated.time, simulated.position)
-    return np.asarray(smooth(recording.time - recording.time[0]))
+    return simulated.position_at(recording.time - recording.time[0])

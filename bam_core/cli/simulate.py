@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam simulate``: a servo on the bench in MuJoCo, following a script or a recording."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bam_core.atomic_file import write_text
+from bam_core.cli.table import format_table
+from bam_core.errors import BamError
+from bam_core.pendulum import PendulumBench
+from bam_core.readers import load_recordings
+from bam_core.servo_model import ServoModel, load_servo
+from bam_core.trajectories import script as find_script
+
+if TYPE_CHECKING:
+    from bam_core.mujoco import Replay
+    from bam_core.recording import Recording
+
+EXAMPLE = "bam simulate --params out/m6.yaml --script sin_sin --mass 0.5 --length 0.15 --kp 16 --output run/"
+
+_BENCH_DEFAULTS = {"mass": 0.5, "arm_mass": 0.0, "length": 0.15, "kp": 32.0}
+_COLUMNS = (
+    "time [s]",
+    "position [rad]",
+    "velocity [rad/s]",
+    "goal_position [rad]",
+    "torque_enabled [-]",
+    "duty [-]",
+    "motor_torque [N·m]",
+    "friction_torque [N·m]",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--params", required=True, metavar="FILE", help="servo YAML file or name from 'bam servos'"
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--script", metavar="NAME", help="trajectory script, such as sin_sin")
+    what.add_argument(
+        "--recording",
+        nargs="+",
+        metavar="LOGS",
+        help="recorded runs whose commands, load and supply are replayed and whose positions are compared",
+    )
+    bench = parser.add_argument_group("with --script")
+    for name, text in (
+        ("mass", "load, kg"),
+        ("arm-mass", "uniform arm, kg"),
+        ("length", "from the axis to the load, m"),
+        ("kp", "position gain, firmware units"),
+    ):
+        default = _BENCH_DEFAULTS[name.replace("-", "_")]
+        bench.add_argument(f"--{name}", type=float, metavar="X", help=f"{text} (default: {default:g})")
+    bench.add_argument("--voltage", type=float, metavar="V", help="supply (default: the servo's nominal one)")
+    parser.add_argument(
+        "--dt", type=float, default=1e-3, metavar="SECONDS", help="time step (default: 0.001)"
+    )
+    parser.add_argument(
+        "--output", metavar="DIR", help="write a plot (.png) and the trajectory (.csv) of every run"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate, compare where there is something to compare with, and say how it went."""
+    servo = load_servo(arguments.params)
+    if arguments.script is not None:
+        return _run_script(servo, arguments)
+    return _run_recordings(servo, arguments)
+
+
+def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
+    from bam_core.mujoco import replay
+
+    script = find_script(arguments.script)
+    option = {
+        name: default if (given := getattr(arguments, name)) is None else given
+        for name, default in {**_BENCH_DEFAULTS, "voltage": servo.nominal_voltage}.items()
+    }
+    for name in ("kp", "voltage"):
+        if not 0.0 < option[name] < np.inf:
+            raise BamError(f"--{name}: is {option[name]:g} (expected a number above 0); correct it")
+    bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
+    _check_dt(arguments.dt)
+    goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
+    simulated = replay(
+        servo,
+        bench,
+        dt=arguments.dt,
+        goal_position=goal,
+        torque_enabled=enabled,
+        kp=option["kp"],
+        supply_voltage=option["voltage"],
+        position=float(goal[0]),
+    )
+    lag = np.abs(simulated.position - goal)[enabled]
+    print(
+        f"{servo.name} {script.name}: ends at {simulated.position[-1]:.4f} rad; distance from the goal"
+        f" while torque is on: mean {lag.mean():.4f} rad, largest {lag.max():.4f} rad"
+    )
+    if arguments.output:
+        _write(Path(arguments.output), f"{servo.name}_{script.name}", simulated, None)
+    return 0
+
+
+def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
+    from bam_core.mujoco import replay_recording
+
+    for name in (*_BENCH_DEFAULTS, "voltage"):
+        if getattr(arguments, name) is not None:
+            raise BamError(
+                f"--{name.replace('_', '-')}: not with --recording, which holds its own; leave one out"
+            )
+    _check_dt(arguments.dt)
+    rows, errors = [], []
+    for recording in load_recordings(arguments.recording):
+        simulated = replay_recording(servo, recording, dt=arguments.dt)
+        position = simulated.position_at(recording.time - recording.time[0])
+        errors.append(float(np.abs(position - recording.position).mean()))
+        rows.append((recording.name, f"{1e3 * errors[-1]:.2f}"))
+        if arguments.output:
+            name = recording.name.replace("/", "_")
+            _write(Path(arguments.output), name, simulated, recording)
+    if len(rows) > 1:
+        rows.append(("mean", f"{1e3 * np.mean(errors):.2f}"))
+    print(format_table(("recording", "MAE [mrad]"), rows))
+    return 0
+
+
+def _check_dt(dt: float) -> None:
+    if not 0.0 < dt <= 0.1:
+        raise BamError(f"--dt: is {dt:g} (expected seconds above 0, at most 0.1); correct it")
+
+
+def _write(directory: Path, name: str, simulated: Replay, recording: Recording | None) -> None:
+    from bam_core.plots.save import save_figure
+    from bam_core.plots.simulation import plot_simulation
+
+    picture, table = directory / f"{name}.png", directory / f"{name}.csv"
+    save_figure(plot_simulation(name, simulated, recording), picture)
+    write_text(table, _csv(simulated))
+    print(f"wrote {picture} and {table}")
+
+
+def _csv(run: Replay) -> str:
+    columns = np.column_stack(
+        (
+            run.time,
+            run.position,
+            run.velocity,
+            run.goal_position,
+            run.torque_enabled,
+            run.duty,
+            run.motor_torque,
+            run.friction_torque,
+        )
+    )
+    text = io.StringIO()
+    np.savetxt(text, columns, fmt="%.9g", delimiter=",", header=",".join(_COLUMNS), comments="")
+    return text.getvalue()

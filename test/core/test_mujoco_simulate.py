@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bam simulate` runs scripts and replays recordings, writes whole files, and names mistakes in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bam_core.cli import main
+
+LOGS = Path(__file__).parents[2].parent / "shared" / "data" / "xl330"
+needs_logs = pytest.mark.skipif(not LOGS.is_dir(), reason="needs ../shared/data/xl330")
+
+
+def test_a_script_is_simulated_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["simulate", "--params", "mx106", "--script", "lift_and_drop", "--kp", "16"]
+    assert main([*arguments, "--output", str(tmp_path / "run")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("mx106 lift_and_drop: ends at -")
+    table = np.genfromtxt(tmp_path / "run" / "mx106_lift_and_drop.csv", delimiter=",", names=True)
+    assert len(table) == 6001
+    assert table["position_rad"].min() == pytest.approx(-np.pi / 2, abs=0.2)
+    assert not table["torque_enabled_"][-1]
+    picture = (tmp_path / "run" / "mx106_lift_and_drop.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(list((tmp_path / "run").iterdir())) == 2
+
+
+@needs_logs
+def test_recordings_are_replayed_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = [str(LOGS / f"kp200_{script}.json") for script in ("sin_sin", "up_and_down")]
+    assert main(["simulate", "--params", "xl330", "--recording", *logs, "--output", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    mean = next(line for line in lines if line.startswith("mean"))
+    assert 0.0 < float(mean.split()[-1]) < 150.0
+    assert len(list(tmp_path.glob("*.png"))) == len(list(tmp_path.glob("*.csv"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--params", "mx107", "--script", "sin_sin"), "servo 'mx107': unknown"),
+        (("--params", "mx106", "--script", "sin_son"), "trajectory script 'sin_son': unknown"),
+        (("--params", "mx106", "--script", "sin_sin", "--mass", "-1"), "bench mass: is -1.0"),
+        (("--params", "mx106", "--script", "sin_sin", "--kp", "nan"), "--kp: is nan"),
+        (("--params", "mx106", "--script", "sin_sin", "--dt", "0"), "--dt: is 0"),
+        (("--params", "mx106", "--script", "sin_sin", "--dt", "0.05"), "time step of 0.05 s is unstable"),
+        (("--params", "mx106", "--recording", "nowhere"), "nowhere: does not exist"),
+        (("--params", "mx106", "--recording", "x", "--arm-mass", "1"), "--arm-mass: not with --recording"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(
+    arguments: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", *arguments, "--output", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("bam simulate: ")
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
