@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 EXAMPLE = "bam record --session config/sessions/quick.yaml --output recordings/quick"
 
 _INTERRUPTED = 130
+_BAR = "{percentage:3.0f}%|{bar:20}| {n:.1f}/{total:.0f} runs [{elapsed}<{remaining}] {desc}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +84,10 @@ class TerminalOperator:
         self._asking = False
         self._bar: tqdm | None = None
 
+    def tell(self, line: str, *, warning: bool = False) -> None:
+        """Print the line above the bar."""
+        tqdm.write(f"bam record: {line}" if warning else line, file=sys.stderr)
+
     def progress(self, progress: Progress) -> None:
         """Move the bar; raises RecordingStopped after Ctrl-C."""
         from bam_ros.recorder.errors import RecordingStopped
@@ -90,13 +95,13 @@ class TerminalOperator:
         if self._stop:
             raise RecordingStopped("interrupted")
         if self._bar is None:
-            form = "{percentage:3.0f}%|{bar}| {n:.1f}/{total:.0f} runs [{elapsed}<{remaining}]{desc}"
-            self._bar = tqdm(total=progress.runs, bar_format=form, mininterval=0.0, dynamic_ncols=True)
-            self._bar.n = self._bar.initial = progress.run.index - 1
+            # disable=None: no bar where standard error is no terminal, the lines tell enough.
+            self._bar = tqdm(total=progress.runs, bar_format=_BAR, dynamic_ncols=True, disable=None)
+            self._bar.initial = progress.run.index - 1
         share = min(progress.elapsed / progress.run.script.duration, 1.0)
         self._bar.n = progress.run.index - 1 + share
         lost = f", {progress.dropped} states lost" if progress.dropped else ""
-        self._bar.set_description_str(f"  {progress.run.label}: {progress.activity}{lost}", refresh=True)
+        self._bar.set_description_str(f"{progress.run.label}: {progress.activity}{lost}", refresh=True)
 
     def mount_load(self, progress: Progress) -> None:
         """Ask for the load and wait for Enter; raises RecordingStopped after Ctrl-C."""

@@ -27,6 +27,7 @@ SHORTEST_MOVE = 0.3
 """Even the shortest way takes this long, s."""
 REST = 0.0
 """Where the arm hangs, rad."""
+_LONGEST_STEP = 0.02  # s; after a stall a move goes on where it was instead of leaping
 
 
 class MotionError(BamError):
@@ -104,6 +105,8 @@ class Motion:
         self._since: float | None = None
         self._move_from = self._move_to = 0.0
         self._move_time = SHORTEST_MOVE
+        self._moved = 0.0  # s of the move that are done
+        self._last_step: float | None = None
         self._goal = ArmGoal(torque_enable=False, position=math.nan)
         self._still_since = 0.0
         self._still_at = math.inf
@@ -121,6 +124,8 @@ class Motion:
         """
         if self._since is None:
             self._since = now
+        self._moved += min(now - (now if self._last_step is None else self._last_step), _LONGEST_STEP)
+        self._last_step = now
         self._watch_stillness(now, state)
         self._advance(now, state)
         self._goal = self._next_goal(now)
@@ -143,7 +148,7 @@ class Motion:
         phase = self.phase
         if phase is Phase.FREE and elapsed >= FREE_TIME and not state.torque_enabled:
             self._move(now, Phase.APPROACH, state.position, self._first_goal)
-        elif phase is Phase.APPROACH and elapsed >= self._move_time:
+        elif phase is Phase.APPROACH and self._moved >= self._move_time:
             self._enter(now, Phase.SETTLE)
         elif phase is Phase.SETTLE and self._rests(now) and self.may_start:
             self._enter(now, Phase.SCRIPT)
@@ -155,7 +160,7 @@ class Motion:
                 self._enter(now, Phase.SWING_OUT)
         elif phase is Phase.SWING_OUT and self._rests(now):
             self._move(now, Phase.RETURN, state.position, REST)
-        elif phase is Phase.RETURN and elapsed >= self._move_time:
+        elif phase is Phase.RETURN and self._moved >= self._move_time:
             self._enter(now, Phase.HANG)
         elif phase is Phase.HANG and self._rests(now):
             self._enter(now, Phase.RELEASE)
@@ -168,14 +173,14 @@ class Motion:
 
     def _move(self, now: float, phase: Phase, start: float, end: float) -> None:
         self._enter(now, phase)
-        self._move_from, self._move_to = start, end
+        self._move_from, self._move_to, self._moved = start, end, 0.0
         # A cubic with zero end slopes peaks at 1.5 times its mean speed.
         self._move_time = max(1.5 * abs(end - start) / self._speed, SHORTEST_MOVE)
 
     def _next_goal(self, now: float) -> ArmGoal:
         if self.phase in (Phase.APPROACH, Phase.SETTLE, Phase.RETURN, Phase.HANG):
             moving = self.phase in (Phase.APPROACH, Phase.RETURN)
-            s = min((now - (self._since or 0.0)) / self._move_time, 1.0) if moving else 1.0
+            s = min(self._moved / self._move_time, 1.0) if moving else 1.0
             way = (self._move_to - self._move_from) * s * s * (3.0 - 2.0 * s)
             return ArmGoal(torque_enable=True, position=self._move_from + way)
         if self.phase is Phase.SCRIPT:

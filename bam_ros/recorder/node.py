@@ -169,6 +169,14 @@ class _GoalOperator:
         self._goal = goal
         self._told = 0.0
 
+    def tell(self, line: str, *, warning: bool = False) -> None:
+        """Log the line."""
+        log = self._node.get_logger()
+        if warning:
+            log.warning(line)
+        else:
+            log.info(line)
+
     def progress(self, progress: Progress) -> None:
         """Publish feedback; raises RecordingStopped once the goal is cancelled or the node ends."""
         if self._goal.is_cancel_requested:

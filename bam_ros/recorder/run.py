@@ -33,11 +33,13 @@ class RunReport:
         bag: its directory.
         dropped: states between first and last that are missing in the bag.
         states: that are in the bag.
+        pause: longest time between two of them, s.
     """
 
     bag: Path
     dropped: int
     states: int
+    pause: float
 
 
 class RunRecorder:
@@ -67,6 +69,7 @@ class RunRecorder:
         self._restarts = link.restarts
         self._writer: RunWriter | None = None
         self._dropped_before = self._dropped = self._states = 0
+        self._pause = self._last_time = 0.0
         self._failure: BaseException | None = None
         self._torque_enabled = False
         self._at_start, self._script_over, self._over = (threading.Event() for _ in range(3))
@@ -109,7 +112,7 @@ class RunRecorder:
             self._link.sink = None
             self._let_go()
             self._link.listen(None)
-        return RunReport(bag=self._bag, dropped=self._dropped, states=self._states)
+        return RunReport(bag=self._bag, dropped=self._dropped, states=self._states, pause=self._pause)
 
     def on_states(self, now_ns: int, states: ServoStates) -> ArmGoal | None:
         """Take the motion one step further. Called in the link's thread."""
@@ -132,6 +135,8 @@ class RunRecorder:
         after = self._motion.phase
         if before is Phase.SCRIPT:
             self._states += 1
+            self._pause = max(self._pause, state.time - self._last_time)
+        self._last_time = state.time
         if before is not after:
             self._changed(now_ns, before, after)
         if self._motion.waits_at_start(now):

@@ -22,6 +22,7 @@ from bam_ros.recorder.session import PlannedRun, Session
 
 _DISCOVERY = 10.0  # s; DDS discovery takes up to 4 s
 _STALE = 30.0  # s; DDS forgets a killed process after 20 s
+_LONG_PAUSE = 0.05  # s; the arm swings at about 2 Hz
 _CLOCK_DIFFERENCE = 5.0  # s; more than any delay
 
 
@@ -74,6 +75,9 @@ class SessionReport:
 class Operator(Protocol):
     """Who watches a session and hangs the loads."""
 
+    def tell(self, line: str, *, warning: bool = False) -> None:
+        """Read one line about what happened."""
+
     def progress(self, progress: Progress) -> None:
         """See how far it is, about ten times a second; raises RecordingStopped to end it."""
 
@@ -111,7 +115,10 @@ class SessionRecorder:
         shelf = bag_shelf.inspect(output, session)
         bags = {run.name: output / run.name for run in plan if run.name in shelf.complete}
         self._report = SessionReport(recorded=0, resumed=len(bags), dropped=0, bags=_ordered(plan, bags))
-        self._tell_what_is_there(output, plan, shelf)
+        if shelf.complete:
+            operator.tell(f"{output}: {len(shelf.complete)} of {len(plan)} runs are complete and kept")
+        for name, problem in shelf.broken.items():
+            operator.tell(f"run {name} {problem}: it will be recorded again", warning=True)
         left = [run for run in plan if run.name not in bags]
         if not left:
             return self._report
@@ -142,23 +149,19 @@ class SessionRecorder:
         bag = output / run.name
         if bag.exists():
             aside = bag_shelf.set_aside(bag)
-            self._node.get_logger().info(f"{bag.name}: earlier attempt kept as {aside.name}")
+            call.operator.tell(
+                f"run {run.name}: the interrupted bag is kept as {aside.name}, recording again"
+            )
         recorder = RunRecorder(link, session, run, bag)
         call.follow(recorder)
         report = recorder.record(call.tick)
-        line = f"run {run.index} of {call.runs}, {run.label}: {report.states} states"
-        if report.dropped:
-            self._node.get_logger().warning(f"{line}, {report.dropped} lost on the way from the driver")
-        else:
-            self._node.get_logger().info(line)
+        lost = f", {report.dropped} lost on the way from the driver" if report.dropped else ""
+        pause = f", nothing for {report.pause:.2f} s once" if report.pause > _LONG_PAUSE else ""
+        call.operator.tell(
+            f"run {run.index} of {call.runs}, {run.label}: {report.states} states{lost}{pause}",
+            warning=bool(lost or pause),
+        )
         return report
-
-    def _tell_what_is_there(self, output: Path, plan: tuple[PlannedRun, ...], shelf: bag_shelf.Shelf) -> None:
-        log = self._node.get_logger()
-        if shelf.complete:
-            log.info(f"{output}: {len(shelf.complete)} of {len(plan)} runs are complete and kept")
-        for name, problem in shelf.broken.items():
-            log.warning(f"run {name} {problem}: it is kept beside and recorded again")
 
     def _hang_load(self, call: _Call) -> None:
         if self._driver.hangs_loads:

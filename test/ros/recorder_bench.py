@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bench in one process for the recorder's tests: servo node without hardware, short scripts, operator."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rclpy.context import Context
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from ros_helpers import FakeBus
+
+from bam_core.pendulum import PendulumBench
+from bam_core.servo_model import load_servo
+from bam_core.trajectories import SCRIPTS, TrajectoryScript
+from bam_ros.recorder import RecordingStopped, Session
+from bam_ros.recorder.session_recorder import Progress, RecordState
+from bam_ros.servo_bus import ServoBus
+from bam_ros.servo_node import ServoNode
+
+
+def short(name: str, duration: float = 0.4) -> TrajectoryScript:
+    """Return a script that is over soon; one that lets go does so in the middle."""
+    release = duration / 2.0 if math.isfinite(SCRIPTS[name].release_time) else math.inf
+    return replace(SCRIPTS[name], duration=duration, release_time=release)
+
+
+def short_session(scripts: tuple[str, ...] = ("sin_sin", "lift_and_drop"), **changes: Any) -> Session:
+    """Return a session of one load whose runs take 0.4 s each."""
+    fields: dict[str, Any] = {
+        "name": "short",
+        "servo": load_servo("mx106"),
+        "joint": "joint",
+        "id": 1,
+        "supply_voltage": 15.0,
+        "loads": (PendulumBench(mass=0.5, length=0.1),),
+        "gains": (8.0,),
+        "scripts": tuple(short(name) for name in scripts),
+        "notes": "of a test",
+        "approach_speed": 3.0,
+    }
+    return Session(**{**fields, **changes})
+
+
+class FakeDriver(ServoNode):
+    """The real servo node on a bus without hardware."""
+
+    def __init__(self, bus: FakeBus, **arguments: Any) -> None:
+        self.fake = bus
+        super().__init__("driver", **arguments)
+
+    def create_bus(self) -> ServoBus:
+        return self.fake
+
+
+class Bench:
+    """A driver and a node for the recorder, spinning in a thread each; `close` ends all."""
+
+    def __init__(self, bus: FakeBus | None = None) -> None:
+        self.context = Context()
+        self.context.init()
+        self.bus = bus or FakeBus(period=4e-3)
+        self.driver = FakeDriver(self.bus, context=self.context)
+        self.node = Node("test_recorder", context=self.context)
+        self._executors: list[MultiThreadedExecutor] = []
+        self._threads: list[threading.Thread] = []
+        self.spin(self.driver)
+        self.spin(self.node)
+        self.driver.start()
+
+    def spin(self, node: Node) -> None:
+        executor = MultiThreadedExecutor(num_threads=3, context=self.context)
+        executor.add_node(node)
+        self._executors.append(executor)
+        self._threads.append(threading.Thread(target=executor.spin, daemon=True))
+        self._threads[-1].start()
+
+    def parameters(self, **values: Any) -> dict[str, Any]:
+        return {
+            "context": self.context,
+            "parameter_overrides": [Parameter(name, value=value) for name, value in values.items()],
+        }
+
+    def close(self) -> None:
+        self.driver.close()
+        self.context.try_shutdown()
+        for thread in self._threads:
+            thread.join(5.0)
+
+
+class Operator:
+    """Keeps what it is shown; hangs every load at once; ends the session when `stop_when` says so."""
+
+    def __init__(self, stop_when: Any = lambda progress: False) -> None:
+        self.shown: list[Progress] = []
+        self.loads: list[PendulumBench] = []
+        self.lines: list[str] = []
+        self._stop_when = stop_when
+
+    def tell(self, line: str, *, warning: bool = False) -> None:
+        self.lines.append(line)
+
+    def progress(self, progress: Progress) -> None:
+        self.shown.append(progress)
+        if self._stop_when(progress):
+            raise RecordingStopped("enough")
+
+    def mount_load(self, progress: Progress) -> None:
+        assert progress.state is RecordState.WAITING_FOR_LOAD
+        self.loads.append(progress.run.load)
+
+
+def running(progress: Progress) -> bool:
+    """Whether the script of a run is under way."""
+    return progress.elapsed > 0.0
+
+
+def directories(output: Path) -> list[str]:
+    """Names in an output directory, sorted."""
+    return sorted(path.name for path in output.iterdir())
