@@ -173,6 +173,7 @@ class ServoActuation:
 
     def _failure(self, status: int, time: float) -> SimulationError:
         self.data.qfrc_applied[self._dof] = self._state[_law.USER_TORQUE]
+        self.reset()
         if status == _law.NO_ROW:
             return SimulationError(
                 f"simulation at {time:.4f} s: a servo joint of {', '.join(self.names)} has no friction row "

@@ -354,6 +354,10 @@ def test_a_goal_that_is_no_number_is_a_named_error_and_changes_nothing() -> None
     with pytest.raises(SimulationError, match=r"no longer finite \(goals: joint nan\)"):
         actuation.step()
     assert actuation.data.qfrc_applied[0] == 0.0
+    actuation.goal_position[0] = 0.1
+    for _ in range(300):
+        actuation.step()
+    assert actuation.position[0] == pytest.approx(0.1, abs=0.03)
 
 
 def test_a_broken_description_is_one_line(tmp_path) -> None:
