@@ -7,13 +7,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dynamixel_sdk import COMM_SUCCESS, PacketHandler, PortHandler
+from dynamixel_sdk import COMM_RX_TIMEOUT, COMM_SUCCESS, PacketHandler, PortHandler, port_handler
 
 from bam_core.pendulum import PendulumBench
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.virtual.builder import BusSetup, build_bus
 from bam_ros.dynamixel.virtual.bus import VirtualBus
 from bam_ros.dynamixel.virtual.pty_server import PtyServer
+
+_PATIENT, _IMPATIENT = 500, 16
+# The SDK waits for twice this many ms; a busy machine can hold the emulator back for longer than its own 16.
+port_handler.LATENCY_TIMER = _PATIENT
 
 LOAD = PendulumBench(mass=0.3, arm_mass=0.02, length=0.1)
 
@@ -48,6 +52,20 @@ class Client:
         result, error = write(self.port, identifier, register.address, count)
         assert result == COMM_SUCCESS, self.handler.getTxRxResult(result)
         return error
+
+    @contextmanager
+    def impatient(self) -> Iterator[None]:
+        """Wait as short as the SDK does by default, where silence is expected."""
+        port_handler.LATENCY_TIMER = _IMPATIENT
+        try:
+            yield
+        finally:
+            port_handler.LATENCY_TIMER = _PATIENT
+
+    def silent(self, identifier: int) -> bool:
+        """Tell whether nobody answers a ping."""
+        with self.impatient():
+            return self.handler.ping(self.port, identifier)[1] == COMM_RX_TIMEOUT
 
     def close(self) -> None:
         self.port.closePort()
