@@ -87,6 +87,8 @@ class RecorderNode(Node):
 
     def close(self) -> None:
         """Break off what is recorded, release the servo. Idempotent, never raises."""
+        if self._stopping.is_set():
+            return
         self._stopping.set()
         if self._busy.acquire(timeout=_CLOSE_TIMEOUT):
             self._busy.release()
