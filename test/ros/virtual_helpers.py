@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A virtual bus on a pseudo-terminal and the unmodified `dynamixel_sdk` at its other end."""
+"""Virtual servos for tests: with the unmodified `dynamixel_sdk` on a terminal, or on an explicit clock."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from dynamixel_sdk import COMM_RX_TIMEOUT, COMM_SUCCESS, PacketHandler, PortHandler, port_handler
 
 from bam_core.pendulum import PendulumBench
 from bam_ros.dynamixel.control_table import ControlTable
-from bam_ros.dynamixel.virtual.builder import BusSetup, build_bus
+from bam_ros.dynamixel.virtual.builder import BusSetup, build_bus, build_servo
 from bam_ros.dynamixel.virtual.bus import VirtualBus
+from bam_ros.dynamixel.virtual.packets import Complaint, Instruction, Packet, Refused
 from bam_ros.dynamixel.virtual.pty_server import PtyServer
+from bam_ros.dynamixel.virtual.servo import VirtualServo
 
 _PATIENT, _IMPATIENT = 500, 16
 # The SDK waits for twice this many ms; a busy machine can hold the emulator back for longer than its own 16.
 port_handler.LATENCY_TIMER = _PATIENT
 
 LOAD = PendulumBench(mass=0.3, arm_mass=0.02, length=0.1)
+LIGHT = PendulumBench(mass=0.05, length=0.1)
 
 
 class Client:
@@ -100,3 +104,43 @@ def virtual_rig(servo: str, ids: tuple[int, ...] = (1, 2), **setup) -> Iterator[
             yield Rig(bus, server, client)
         finally:
             client.close()
+
+
+def make(name: str = "mx106_2", load: PendulumBench = LOAD, seed: int = 0) -> VirtualServo:
+    return build_servo(BusSetup(servo=name, pendulum=load, seed=seed), 0, 0.0)
+
+
+class Clock:
+    """A servo and its time; `heard` as if a client talked all the while."""
+
+    def __init__(self, servo: VirtualServo) -> None:
+        self.servo = servo
+        self.now = 0.0
+
+    def run(self, seconds: float, heard: bool = True) -> None:
+        end = self.now + seconds
+        while self.now < end:
+            self.now = min(self.now + 0.01, end)
+            self.servo.update(self.now)
+            if heard:
+                self.servo.heard(self.now)
+
+    def write(self, **values: int) -> None:
+        for name, value in values.items():
+            register = self.servo.table[name]
+            self.servo.write(register.address, register.encode(value), self.now)
+
+    def refused(self, **values: int) -> Complaint:
+        with pytest.raises(Refused) as caught:
+            self.write(**values)
+        return caught.value.complaint
+
+    def read(self, name: str) -> int:
+        register = self.servo.table[name]
+        return register.decode(self.servo.read(register.address, register.size, self.now))
+
+    def si(self, name: str) -> float:
+        return self.servo.table[name].to_si(self.read(name))
+
+    def answer(self, instruction: Instruction, parameters: bytes = b""):
+        return self.servo.answer(Packet(self.servo.id, instruction, parameters), self.now)
