@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast the ROS-free part is: rollouts of the identification, steps of the simulation.
 
-Times on shared machines drift, so every figure is the median of several repeats, and figures that are compared with
-each other are taken in turn.
+Times on shared machines drift, so every figure is the median of several repeats, and figures that are
+compared with each other are taken in turn.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def rollout_times(repeats: int = 7) -> dict[str, float]:
     """
     servo = load_servo("mx106")
     runs = [
-        synthesize(servo, PendulumBench(mass=mass, arm_mass=0.05, length=length), script, kp, sample_period=LOG_DT)
+        synthesize(
+            servo, PendulumBench(mass=mass, arm_mass=0.05, length=length), script, kp, sample_period=LOG_DT
+        )
         for mass in (0.5, 1.5)
         for length in (0.1, 0.2)
         for kp in (8.0, 32.0)
@@ -48,7 +50,9 @@ def rollout_times(repeats: int = 7) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(repeats):
         for name, population in candidates.items():
-            times[name].append(_seconds(lambda population=population: rollout.errors(population)) / CANDIDATES * 1e3)
+            times[name].append(
+                _seconds(lambda population=population: rollout.errors(population)) / CANDIDATES * 1e3
+            )
     return {name: median(samples) for name, samples in times.items()}
 
 
@@ -79,7 +83,11 @@ def mujoco_rates(steps: int = 20_000, repeats: int = 5) -> dict[str, float]:
 def _candidates(servo: ServoModel, model: str) -> np.ndarray:
     coefficients = servo.friction.coefficients()
     free = FRICTION_MODELS[model].parameters
-    values = {"load": coefficients["load_motor"], "load_stribeck": coefficients["load_motor_stribeck"], **coefficients}
+    values = {
+        "load": coefficients["load_motor"],
+        "load_stribeck": coefficients["load_motor_stribeck"],
+        **coefficients,
+    }
     friction = FRICTION_MODELS[model].friction({name: values[name] or 0.01 for name in free})
     vector = parameter_vector(servo)
     vector[3:] = list(friction.coefficients().values())

@@ -46,7 +46,12 @@ class ServoNode(LifecycleNode):
         declare(self, "autostart", True, "configure and activate without being asked")
         declare(self, "frame_id", "", "frame in the headers of the published states")
         declare(
-            self, "rate", 0.0, "reads per second, 1/s; 0: as fast as the bus allows", low=0.0, high=10_000.0
+            self,
+            "rate",
+            1000.0,
+            "most reads per second, 1/s (a servo's own control runs at 1000); 0: as many as the bus allows",
+            low=0.0,
+            high=10_000.0,
         )
         declare(
             self,

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make bench`: speed tables for people, and `bench_results.json` for machines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from bam_core.atomic_file import write_text
+from bam_core.cli.table import format_table
+
+RESULTS = Path("bench_results.json")
+
+_WARM_UP = 2.0  # s
+_MEASURE = 10.0  # s
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure everything, print the tables, write the file."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--output", type=Path, default=RESULTS, help="JSON file (default: %(default)s)")
+    arguments = parser.parse_args(argv)
+    from bam_core.benchmarks import mujoco_rates, rollout_times
+
+    steps = (
+        ("rollout_ms_per_evaluation", rollout_times),
+        ("mujoco_steps_per_second", mujoco_rates),
+        ("dynamixel_loop", dynamixel_loops),
+    )
+    results: dict[str, Any] = {"machine": machine()}
+    for name, measure in tqdm(steps, desc="measuring"):
+        results[name] = measure()
+    loops = results.pop("dynamixel_loop")
+    results["dynamixel_loop_hz"] = loops["mx106"]
+    results["dynamixel_loop_hz_by_servo"] = loops
+    print(tables(results))
+    write_text(arguments.output, json.dumps(results, indent=2) + "\n")
+    return 0
+
+
+def machine() -> str:
+    """Return what the figures were measured on, in words."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.split(":", 1)[1].strip()
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
+        cpu = names[0] if names else cpu
+    return f"{cpu}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}"
+
+
+def dynamixel_loops(servos: Sequence[str] = ("mx106", "mx106_2", "xl330")) -> dict[str, float]:
+    """Return reads per second of the driver node on one virtual servo, publishing included."""
+    return {servo: _dynamixel_loop(servo) for servo in servos}
+
+
+def _dynamixel_loop(servo: str) -> float:
+    import rclpy
+    from bam_bench.msg import ServoStates
+    from rclpy.signals import SignalHandlerOptions
+
+    from bam_ros.node_processes import isolate, node_processes
+    from bam_ros.servo_node import STATE_QOS
+
+    isolate()
+    with (
+        tempfile.TemporaryDirectory(prefix="bam_bench_") as directory,
+        node_processes(Path(directory)) as nodes,
+    ):
+        port = Path(directory) / "bus"
+        nodes.start("virtual_dynamixel", "bam_ros.dynamixel.virtual.node", {"servo": servo, "link": port})
+        nodes.wait_for(port)
+        nodes.start("dynamixel", "bam_ros.dynamixel.node", {"port": port})
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        node = rclpy.create_node("bench")
+        try:
+            states: list[ServoStates] = []
+
+            def keep_newest(message: ServoStates) -> None:
+                states[:] = [message]
+
+            node.create_subscription(ServoStates, "servo_states", keep_newest, STATE_QOS)
+
+            def newest() -> tuple[int, float]:
+                rclpy.spin_once(node, timeout_sec=0.1)
+                nodes.check()
+                stamp = states[0].header.stamp
+                return states[0].sequence, stamp.sec + stamp.nanosec * 1e-9
+
+            while not states:
+                rclpy.spin_once(node, timeout_sec=0.1)
+                nodes.check()
+            ends = []
+            for wait in (_WARM_UP, _MEASURE):
+                # Asleep meanwhile, so that the measurement takes no share of the two nodes' processors.
+                time.sleep(wait)
+                deadline = time.monotonic() + 0.3  # past the messages that queued up
+                while time.monotonic() < deadline:
+                    newest()
+                ends.append(newest())
+        finally:
+            node.destroy_node()
+            rclpy.utilities.try_shutdown()
+    (first, start), (last, end) = ends
+    return (last - first) / (end - start)
+
+
+def tables(results: dict[str, Any]) -> str:
+    """Return the figures as tables."""
+    rollouts = results["rollout_ms_per_evaluation"]
+    rates = results["mujoco_steps_per_second"]
+    parts = [
+        f"Machine: {results['machine']}",
+        "Rollout, one evaluation = 1 candidate x 100 logs x 1200 steps:\n"
+        + format_table(("model", "ms"), [(name, f"{ms:.2f}") for name, ms in rollouts.items()]),
+        "MuJoCo, pendulum with one servo:\n"
+        + format_table(
+            ("stepping", "steps/s", "share of bare"),
+            [(name, f"{rate:.0f}", f"{rate / rates['bare']:.2f}") for name, rate in rates.items()],
+        ),
+        "Driver node on a virtual servo, reading everything and publishing:\n"
+        + format_table(
+            ("servo", "reads/s"),
+            [(name, f"{rate:.0f}") for name, rate in results["dynamixel_loop_hz_by_servo"].items()],
+        ),
+    ]
+    return "\n\n".join(["", *parts, ""])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

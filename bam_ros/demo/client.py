@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person does at the bench and at the keyboard, as a ROS 2 client: hang loads, ask, wait."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from bam_core.errors import BamError
+
+_POLL = 0.05  # s
+
+
+class DemoClient:
+    """Calls services and actions of other nodes, one at a time, and watches meanwhile that they live.
+
+    Args:
+        check: called while waiting; raises when waiting has become pointless.
+    """
+
+    def __init__(self, check: Callable[[], None]) -> None:
+        self._node = Node("demo")
+        self._check = check
+
+    def close(self) -> None:
+        """Leave the graph."""
+        self._node.destroy_node()
+
+    def call(self, service_type: Any, name: str, request: Any, timeout: float = 30.0) -> Any:
+        """Call a service once it is there and return its response.
+
+        Raises:
+            BamError: no answer in time, or the response says that it failed.
+        """
+        client = self._node.create_client(service_type, name)
+        try:
+            self._wait(client.service_is_ready, f"service {name}", timeout)
+            future = client.call_async(request)
+            self._wait(future.done, f"answer of {name}", timeout)
+            response = future.result()
+        finally:
+            self._node.destroy_client(client)
+        if response is None or not response.success:
+            raise BamError(f"{name}: {response.message if response is not None else 'no response'}")
+        return response
+
+    def run(
+        self, action_type: Any, name: str, goal: Any, on_feedback: Callable[[Any], None], timeout: float
+    ) -> Any:
+        """Send a goal, pass feedback on as it arrives, and return the result.
+
+        `on_feedback` is called between two spins, so it may call services.
+
+        Raises:
+            BamError: refused, failed, or not done in time.
+        """
+        client = ActionClient(self._node, action_type, name)
+        inbox: list[Any] = []
+        try:
+            self._wait(client.server_is_ready, f"action {name}", 30.0)
+            accepted = client.send_goal_async(
+                goal, feedback_callback=lambda message: inbox.append(message.feedback)
+            )
+            self._wait(accepted.done, f"answer of {name}", 30.0)
+            handle = accepted.result()
+            if handle is None or not handle.accepted:
+                raise BamError(f"{name}: goal refused; see the node's log")
+            result = handle.get_result_async()
+            deadline = time.monotonic() + timeout
+            while not result.done():
+                if time.monotonic() > deadline:
+                    raise BamError(f"{name}: not done after {timeout:g} s; see the nodes' logs")
+                self._spin()
+                while inbox:
+                    on_feedback(inbox.pop(0))
+            outcome = result.result().result
+        finally:
+            client.destroy()
+        if not outcome.success:
+            raise BamError(f"{name}: {outcome.message}")
+        return outcome
+
+    def _wait(self, ready: Callable[[], bool], what: str, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while not ready():
+            if time.monotonic() > deadline:
+                raise BamError(f"{what}: not there after {timeout:g} s; see the nodes' logs")
+            self._spin()
+
+    def _spin(self) -> None:
+        rclpy.spin_once(self._node, timeout_sec=_POLL)
+        self._check()

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of the demo: record over the bus, identify, replay in MuJoCo, compare with the hidden truth."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import yaml
+from ament_index_python.packages import get_package_share_directory
+from bam_bench.action import Identify, Record
+from std_srvs.srv import Trigger
+from tqdm import tqdm
+
+from bam_core.mujoco import simulate_recording
+from bam_core.readers import load_recordings
+from bam_core.servo_model import ServoModel, load_servo
+from bam_ros.demo.client import DemoClient
+from bam_ros.node_processes import NodeProcesses
+
+SERVO = "mx106"
+MODELS = ("m1", "m4", "m6")
+VALIDATION = "fraction=0.25"
+RATE = 500.0  # 1/s; leaves room for the other nodes on two cores
+
+_RECORDING_TIMEOUT = 600.0  # s
+_IDENTIFICATION_TIMEOUT = 600.0  # s
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replayed:
+    """How far the identified servos are off in MuJoCo, on runs that they were not fitted to.
+
+    Attributes:
+        mae: model -> mean absolute position error over the held-out runs, rad.
+        runs: names of the held-out runs.
+    """
+
+    mae: dict[str, float]
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What the demo found.
+
+    Attributes:
+        summary: of the identification, as in its summary.json.
+        servos: model -> identified servo.
+        replayed: the same servos in MuJoCo.
+        hidden: name -> true value of every parameter, SI units.
+    """
+
+    summary: dict[str, Any]
+    servos: dict[str, ServoModel]
+    replayed: Replayed
+    hidden: dict[str, float]
+
+
+def start_bench(nodes: NodeProcesses, output: Path, seed: int) -> None:
+    """Start the virtual servo and, on its port, the same nodes that a real bench uses."""
+    port = output / "bus"
+    nodes.start(
+        "virtual_dynamixel",
+        "bam_ros.dynamixel.virtual.node",
+        {"servo": SERVO, "link": port, "seed": seed, "baud_rate": 1_000_000},
+    )
+    nodes.wait_for(port)
+    nodes.start("dynamixel", "bam_ros.dynamixel.node", {"port": port, "rate": RATE})
+    nodes.start("recorder", "bam_ros.recorder.node", {"virtual_bench": "virtual_dynamixel"})
+    nodes.start("identification", "bam_ros.identification_node", {"data_directory": output})
+
+
+def record(client: DemoClient, output: Path) -> list[Path]:
+    """Record the session and return its bags."""
+    session = Path(get_package_share_directory("bam_bench")) / "config" / "sessions" / "quick.yaml"
+    goal = Record.Goal(session_file=str(session), output=str(output / "bags"))
+    form = "{desc:<44}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+    with tqdm(total=1.0, desc="recording", bar_format=form) as bar:
+
+        def show(feedback: Any) -> None:
+            if feedback.runs:
+                share = min(feedback.elapsed / feedback.duration, 1.0) if feedback.duration else 0.0
+                bar.total = float(feedback.runs)
+                bar.n = max(bar.n, feedback.run - 1 + share)
+                bar.set_description(f"run {feedback.run} of {feedback.runs}: {feedback.label}")
+
+        result = client.run(Record, "record", goal, show, _RECORDING_TIMEOUT)
+        bar.n = bar.total
+        bar.set_description(f"recorded: {result.recorded} runs, {result.dropped} states lost")
+    return [Path(bag) for bag in result.bags]
+
+
+def identify(client: DemoClient, output: Path) -> Path:
+    """Identify every model from the bags and return the directory of the results."""
+    goal = Identify.Goal(
+        logs=["bags"], servo=SERVO, models=list(MODELS), validation=VALIDATION, output="identified"
+    )
+    form = "{desc:<44}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+    with tqdm(total=float(len(MODELS)), desc="identifying", bar_format=form) as bar:
+
+        def show(feedback: Any) -> None:
+            if feedback.evaluations and feedback.model in MODELS:
+                share = min(feedback.evaluation / feedback.evaluations, 1.0)
+                bar.n = max(bar.n, MODELS.index(feedback.model) + share)
+                bar.set_description(f"identifying {feedback.model}: {feedback.best_mae * 1e3:.2f} mrad")
+
+        client.run(Identify, "identify", goal, show, _IDENTIFICATION_TIMEOUT)
+        bar.n = bar.total
+        bar.set_description(f"identified: {', '.join(MODELS)}")
+    return output / "identified"
+
+
+def evaluate(client: DemoClient, bags: list[Path], identified: Path) -> Outcome:
+    """Replay the held-out runs in MuJoCo, then ask the virtual servo what it really was."""
+    summary = json.loads((identified / "summary.json").read_text())
+    servos = {name: load_servo(identified / f"{name}.yaml") for name in MODELS}
+    held_out = [run for run in load_recordings(bags) if run.name in summary["split"]["validation"]]
+    mae: dict[str, float] = {}
+    form = "{desc:<44}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+    with tqdm(total=len(servos) * len(held_out), desc="replaying in MuJoCo", bar_format=form) as bar:
+        for name, servo in servos.items():
+            errors = []
+            for run in held_out:
+                errors.append(float(np.mean(np.abs(simulate_recording(servo, run) - run.position))))
+                bar.update()
+            mae[name] = float(np.mean(errors))
+    revealed = yaml.safe_load(client.call(Trigger, "virtual_dynamixel/reveal", Trigger.Request()).message)
+    hidden = {
+        key: float(value)
+        for part in ("motor", "friction")
+        for key, value in revealed[part].items()
+        if not isinstance(value, str)
+    }
+    replayed = Replayed(mae=mae, runs=tuple(run.name for run in held_out))
+    return Outcome(summary=summary, servos=servos, replayed=replayed, hidden=hidden)
+
+
+class Session:
+    """`rclpy` and a client in a block."""
+
+    def __init__(self, nodes: NodeProcesses) -> None:
+        self._nodes = nodes
+
+    def __enter__(self) -> DemoClient:
+        """Join the graph."""
+        import rclpy
+        from rclpy.signals import SignalHandlerOptions
+
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        self._client = DemoClient(self._nodes.check)
+        return self._client
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave it."""
+        from rclpy.utilities import try_shutdown
+
+        self._client.close()
+        try_shutdown()

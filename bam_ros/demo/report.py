@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the demo says in the end: tables for the terminal, the same as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bam_core.cli.table import format_table
+from bam_core.servo_model import PARAMETER_UNITS, ServoModel
+from bam_ros.demo.pipeline import Outcome
+
+ENCODER = 1.534e-3
+"""Resolution of the encoder, 2π/4096, rad: no fit can be expected to be much closer than this."""
+
+
+def summary(outcome: Outcome) -> dict[str, Any]:
+    """Return all figures, SI units, ready for JSON."""
+    return {
+        "models": {
+            name: {**figures, "mujoco_mae": outcome.replayed.mae[name]}
+            for name, figures in outcome.summary["models"].items()
+        },
+        "chosen": outcome.summary["chosen"],
+        "held_out": list(outcome.replayed.runs),
+        "parameters": {
+            name: {
+                key: {
+                    "identified": value,
+                    "hidden": outcome.hidden[key],
+                    "error": value / outcome.hidden[key] - 1.0,
+                }
+                for key, value in _values(servo).items()
+            }
+            for name, servo in outcome.servos.items()
+        },
+    }
+
+
+def text(outcome: Outcome) -> str:
+    """Return the tables: errors per model, then parameters of the richest model against the truth."""
+    figures = summary(outcome)
+    errors = format_table(
+        ("model", "train [mrad]", "held out [mrad]", "MuJoCo, held out [mrad]"),
+        [
+            (
+                f"{name}{' (chosen)' if name == figures['chosen'] else ''}",
+                *(f"{model[key] * 1e3:.2f}" for key in ("train_mae", "validation_mae", "mujoco_mae")),
+            )
+            for name, model in figures["models"].items()
+        ],
+    )
+    richest = list(outcome.servos)[-1]
+    parameters = format_table(
+        (f"{richest}", "unit", "identified", "hidden", "error [%]"),
+        [
+            (
+                key,
+                PARAMETER_UNITS[key],
+                f"{p['identified']:.4g}",
+                f"{p['hidden']:.4g}",
+                f"{p['error'] * 100:+.1f}",
+            )
+            for key, p in figures["parameters"][richest].items()
+        ],
+    )
+    return (
+        f"Mean absolute position error (the encoder resolves {ENCODER * 1e3:.1f} mrad):\n\n{errors}\n\n"
+        f"Identified against hidden parameters:\n\n{parameters}\n"
+    )
+
+
+def _values(servo: ServoModel) -> dict[str, float]:
+    motor = servo.motor
+    return {
+        "torque_constant": motor.torque_constant,
+        "resistance": motor.resistance,
+        "armature": motor.armature,
+        **servo.friction.coefficients(),
+    }

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes as child processes, each with a log file, all of them ended however the parent ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from bam_core.errors import BamError
+
+_PATIENCE = 5.0  # s for a node to end by itself after each signal
+_STARTUP = 60.0  # s; the first start on a machine compiles
+_POLL = 0.05  # s
+
+
+class NodeProcesses:
+    """Starts nodes and ends them again; use it through `node_processes`."""
+
+    def __init__(self, log_directory: Path) -> None:
+        self._log_directory = log_directory
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, module: str, parameters: Mapping[str, object]) -> None:
+        """Start `main` of a module of nodes with ROS parameters; its output goes to `<name>.log`."""
+        code = f"import sys; from {module} import main; sys.exit(main())"
+        command = [sys.executable, "-c", code, "--ros-args"]
+        for key, value in parameters.items():
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            command += ["-p", f"{key}:={text}"]
+        with self._log(name).open("wb") as log:
+            self._children[name] = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def wait_for(self, path: Path) -> None:
+        """Wait until a node has made this file; raises BamError if a node ends or it does not come."""
+        deadline = time.monotonic() + _STARTUP
+        while not path.exists():
+            self.check()
+            if time.monotonic() > deadline:
+                raise BamError(
+                    f"{path}: not there after {_STARTUP:g} s; see the logs in {self._log_directory}"
+                )
+            time.sleep(_POLL)
+
+    def check(self) -> None:
+        """Raise BamError with its last words if a node has ended."""
+        for name, child in self._children.items():
+            if child.poll() is not None:
+                log = self._log(name)
+                words = [*log.read_text(errors="replace").strip().splitlines(), "it said nothing"]
+                raise BamError(
+                    f"node {name}: ended with status {child.returncode} ({words[max(0, len(words) - 2)]}); "
+                    f"its log is {log}"
+                )
+
+    def stop(self) -> None:
+        """End every node, the last one started first: politely, then firmly."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            for child in reversed(self._children.values()):
+                if child.poll() is None:
+                    child.send_signal(number)
+            for child in reversed(self._children.values()):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(_PATIENCE)
+        self._children.clear()
+
+    def _log(self, name: str) -> Path:
+        return self._log_directory / f"{name}.log"
+
+
+@contextlib.contextmanager
+def node_processes(log_directory: Path) -> Iterator[NodeProcesses]:
+    """Give a `NodeProcesses` whose nodes are ended on leaving the block."""
+    log_directory.mkdir(parents=True, exist_ok=True)
+    nodes = NodeProcesses(log_directory)
+    try:
+        yield nodes
+    finally:
+        nodes.stop()
+
+
+def isolate() -> None:
+    """Keep this process and its children off the network and away from other robots on this machine.
+
+    To be called before `rclpy.init`. What the user has set stays.
+    """
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    os.environ.setdefault("ROS_DOMAIN_ID", str(random.SystemRandom().randrange(20, 100)))
