@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search for the best parameters: races between CMA-ES descents, then a polish of the winners.
+
+Errors of a pendulum with stiction have many local minima, so a single descent often ends in a poor one. A race
+starts a few descents from points far apart and halves their number time and again; whole generations of all of
+them are evaluated in one call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError
+from bam_core.identification.descent import Descent
+from bam_core.identification.space import SearchSpace
+
+Array = NDArray[np.float64]
+Objective = Callable[[Array], Array]
+"""(n, PARAMETERS) vectors to (n,) finite errors."""
+Report = Callable[[int, float], None]
+"""Evaluations spent, best error so far."""
+
+_POLISH = 0.12  # share of the budget kept for the polish
+_WARM = 0.15  # share for descents from given starts
+_RACES = 2  # races that the rest pays for
+_SCATTER = 0.1  # share of a race spent on the points that its descents start from
+_RUNNERS = 4  # descents in a race
+_APART = 0.3  # least distance between their starts, per root of the dimension
+_GENERATIONS = 40  # what a runner should have at least; fewer runners where the budget is small
+_COLD_STEP = 0.2  # initial standard deviations, in coordinates of the space: of a race,
+_WARM_STEP = 0.07  # of a descent from a given start,
+_POLISH_STEP = 0.02  # and of the polish
+
+
+MIN_EVALUATIONS = 50
+"""The smallest budget: a generation or two, enough to see that everything works."""
+
+
+class IdentificationCancelled(BamError):
+    """The caller withdrew the identification; nothing was written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchResult:
+    """The best point found.
+
+    Attributes:
+        vector: (PARAMETERS,) SI.
+        error: its objective.
+        evaluations: spent, at most the budget.
+    """
+
+    vector: Array
+    error: float
+    evaluations: int
+
+
+def minimise(
+    objective: Objective,
+    space: SearchSpace,
+    *,
+    evaluations: int,
+    seed: int,
+    draft: Objective | None = None,
+    starts: Sequence[Array] = (),
+    report: Report | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> SearchResult:
+    """Search the space for the smallest objective.
+
+    The same arguments give the same result, bit by bit, as long as the objectives do.
+
+    Args:
+        objective: what counts.
+        space: where to search.
+        evaluations: budget, drafts included; at least MIN_EVALUATIONS.
+        seed: of every random number drawn.
+        draft: a cheaper objective with nearly the same minima, for everything but the polish.
+        starts: parameter vectors known to be good, such as optima of nested models. The result is never worse
+            than any of them.
+        report: called after every generation.
+        cancelled: asked before every generation.
+
+    Raises:
+        IdentificationCancelled: `cancelled` said so.
+    """
+    search = _Search(space, evaluations, seed, report, cancelled)
+    return search.run(objective, draft or objective, [np.asarray(start) for start in starts])
+
+
+class _Search:
+    """One run of `minimise`: the budget, and the points worth a polish."""
+
+    def __init__(
+        self,
+        space: SearchSpace,
+        evaluations: int,
+        seed: int,
+        report: Report | None,
+        cancelled: Callable[[], bool] | None,
+    ) -> None:
+        self._space = space
+        self._left = self._budget = evaluations
+        self._random = np.random.default_rng(seed)
+        self._report = report
+        self._cancelled = cancelled
+        self._lowest = math.inf
+        self._finalists: list[Array] = []
+        self._population = 4 + int(3 * math.log(space.dimension))
+
+    def run(self, objective: Objective, draft: Objective, starts: list[Array]) -> SearchResult:
+        if starts:
+            self._warm_up(draft, starts, int(_WARM * self._budget))
+        reserve = int(_POLISH * self._budget)
+        share = (self._left - reserve) // _RACES
+        while (room := self._left - reserve) >= max(share // 2, 1):
+            self._race(draft, min(share, room))
+        self._lowest = math.inf  # drafts are not comparable with what counts
+        return self._polish(objective, starts)
+
+    def _warm_up(self, draft: Objective, starts: list[Array], allowance: int) -> None:
+        """Descend from the best of the given starts."""
+        errors = self._evaluate(draft, np.array(starts))
+        descent = self._descent(self._space.point(starts[int(np.argmin(errors))]), _WARM_STEP)
+        self._advance(draft, [descent], self._left - allowance)
+        self._finalists.append(self._space.vectors(descent.point[None])[0])
+
+    def _race(self, draft: Objective, allowance: int) -> None:
+        """Start descents far apart and keep the better half, again and again."""
+        finish = self._left - allowance
+        dimension = self._space.dimension
+        points = self._random.random((max(int(_SCATTER * allowance), 1), dimension))
+        errors = self._evaluate(draft, self._space.vectors(points))
+        population = 2 * self._population
+        runners = min(max(allowance // (_GENERATIONS * population), 1), _RUNNERS)
+        starts = _far_apart(points[np.argsort(errors, kind="stable")], runners)
+        descents = [self._descent(start, _COLD_STEP, population) for start in starts]
+        self._finalists.append(self._space.vectors(starts[:1])[0])
+        rounds = 1 + int(math.log2(len(descents)))
+        share = (self._left - finish) // rounds
+        while True:
+            last = len(descents) == 1
+            self._advance(draft, descents, finish if last else max(self._left - share, finish))
+            descents.sort(key=lambda descent: descent.error)
+            if last:
+                break
+            descents = descents[: len(descents) // 2]
+        if math.isfinite(descents[0].error):
+            self._finalists.append(self._space.vectors(descents[0].point[None])[0])
+
+    def _polish(self, objective: Objective, starts: list[Array]) -> SearchResult:
+        """Judge finalists and starts by the real objective; descend with small steps from the best."""
+        vectors = np.array([*starts, *reversed(self._finalists)])
+        errors = self._evaluate(objective, vectors)
+        best, error = vectors[int(np.argmin(errors))], float(np.min(errors))
+        while self._left > 0:
+            descent = self._descent(self._space.point(best), _POLISH_STEP)
+            self._advance(objective, [descent], 0)
+            if not descent.error < error:
+                break
+            best, error = self._space.vectors(descent.point[None])[0], descent.error
+        return SearchResult(vector=best, error=error, evaluations=self._budget - self._left)
+
+    def _descent(self, mean: Array, step: float, population: int | None = None) -> Descent:
+        seed = int(self._random.integers(2**31))
+        return Descent(mean, step=step, population=population or self._population, seed=seed)
+
+    def _advance(self, objective: Objective, descents: list[Descent], until: int) -> None:
+        """Advance descents generation by generation until they stall or `until` evaluations are left."""
+        while running := [descent for descent in descents if not descent.finished]:
+            if self._left - sum(descent.population for descent in running) < until:
+                return
+            generations = [descent.ask() for descent in running]
+            errors = self._evaluate(objective, self._space.vectors(np.concatenate(generations)))
+            edges = np.cumsum([descent.population for descent in running])[:-1]
+            for descent, part in zip(running, np.split(errors, edges), strict=True):
+                descent.tell(part)
+
+    def _evaluate(self, objective: Objective, vectors: Array) -> Array:
+        """Evaluate as many of these vectors as the budget allows."""
+        if self._cancelled is not None and self._cancelled():
+            raise IdentificationCancelled("identification: cancelled; nothing was written")
+        vectors = vectors[: max(self._left, 0)]
+        if not len(vectors):
+            return np.empty(0)
+        errors = objective(vectors)
+        self._left -= len(vectors)
+        self._lowest = min(self._lowest, float(np.min(errors)))
+        if self._report is not None:
+            self._report(self._budget - self._left, self._lowest)
+        return errors
+
+
+def _far_apart(points: Array, count: int) -> Array:
+    """Take up to `count` points, in order, each at some distance from those already taken."""
+    distance = _APART * math.sqrt(points.shape[1])
+    taken = [points[0]]
+    for point in points[1:]:
+        if len(taken) == count:
+            break
+        if min(np.linalg.norm(point - other) for other in taken) >= distance:
+            taken.append(point)
+    return np.array(taken)

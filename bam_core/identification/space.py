@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The space a search moves in: every free parameter on a scale where equal steps matter equally."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.friction import Friction, FrictionModel
+from bam_core.recording import Recording
+from bam_core.rollout import PARAMETERS
+
+Array = NDArray[np.float64]
+
+MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
+"""Free in every identification, besides the parameters of the friction model."""
+
+_EDGE = 1e-3  # closer to the end of its axis than this, a parameter counts as stopped by its bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """One free parameter between its bounds, seen as a coordinate between 0 and 1.
+
+    A positive parameter whose size is not known beforehand lies on a logarithmic scale. One that may be zero
+    lies on a square: zero is a point of the axis (and not infinitely far away), small values are spread out.
+
+    Attributes:
+        name: of the parameter.
+        low: lower bound, SI; zero makes the scale a square, anything above makes it logarithmic.
+        high: upper bound, SI.
+        targets: entries of PARAMETERS that this parameter sets.
+    """
+
+    name: str
+    low: float
+    high: float
+    targets: tuple[str, ...]
+
+    def value(self, coordinate: Array) -> Array:
+        """Return the parameter at coordinates in 0..1."""
+        if self.low > 0.0:
+            return np.asarray(self.low * (self.high / self.low) ** coordinate)
+        return np.asarray(self.high * coordinate**2)
+
+    def coordinate(self, value: float) -> float:
+        """Return the coordinate of a parameter value; values beyond the bounds go to the nearer end."""
+        inside = min(max(value, self.low), self.high)
+        if self.low > 0.0:
+            return float(np.log(inside / self.low) / np.log(self.high / self.low))
+        return float(np.sqrt(inside / self.high))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSpace:
+    """The free parameters of one friction model and its motor.
+
+    Points are unbounded: coordinates beyond 0..1 are folded back like light between two mirrors, so a search
+    needs no rule for bounds and no point is wasted.
+
+    Attributes:
+        axes: one per free parameter.
+        base: (PARAMETERS,) values of the parameters that are not free.
+    """
+
+    axes: tuple[Axis, ...]
+    base: Array
+
+    @property
+    def dimension(self) -> int:
+        """Count of free parameters."""
+        return len(self.axes)
+
+    def vectors(self, points: Array) -> Array:
+        """Return the parameter vectors of points.
+
+        Args:
+            points: (n, dimension), any real numbers.
+
+        Returns:
+            (n, PARAMETERS) SI.
+        """
+        folded = fold(points)
+        vectors = np.tile(self.base, (len(points), 1))
+        for column, axis in enumerate(self.axes):
+            for target in axis.targets:
+                vectors[:, PARAMETERS.index(target)] = axis.value(folded[:, column])
+        return vectors
+
+    def point(self, vector: Array) -> Array:
+        """Return the point of a parameter vector, (dimension,) in 0..1, nearest where it lies outside."""
+        return np.array([axis.coordinate(vector[PARAMETERS.index(axis.targets[0])]) for axis in self.axes])
+
+    def at_bound(self, vector: Array) -> tuple[str, ...]:
+        """Name the parameters that a bound has stopped; zero is a legitimate value, not a bound."""
+        stopped = []
+        for axis, coordinate in zip(self.axes, self.point(vector), strict=True):
+            low_end = axis.low > 0.0 and coordinate < _EDGE
+            if low_end or coordinate > 1.0 - _EDGE:
+                stopped.append(axis.name)
+        return tuple(stopped)
+
+
+def fold(points: Array) -> Array:
+    """Fold real numbers into 0..1 by reflection at both ends; identity inside."""
+    return np.asarray(1.0 - np.abs(np.mod(points, 2.0) - 1.0))
+
+
+def search_space(model: FrictionModel, recordings: Sequence[Recording]) -> SearchSpace:
+    """Return the space for a friction model, with bounds that follow from what was on the bench.
+
+    Bounds are wide: they keep the search among motors that could have moved this bench at all, and are no
+    prior knowledge of the servo. With U the supply and G the largest gravity torque, k_t lies between a no-load
+    speed of 150 rad/s and of 0.5 rad/s at U; the armature between a thousandth and a hundred times the bench's
+    own inertia; friction torques up to 2·G.
+
+    Args:
+        model: which friction parameters are free.
+        recordings: the training logs.
+    """
+    bounds = _bounds(recordings)
+    names = (*MOTOR_PARAMETERS, *model.parameters)
+    axes = tuple(
+        Axis(name=name, low=bounds[name][0], high=bounds[name][1], targets=_targets(model, name))
+        for name in names
+    )
+    switched_off = {"torque_constant": 1.0, "resistance": 1.0, "armature": 0.0, **Friction().coefficients()}
+    return SearchSpace(axes=axes, base=np.array([switched_off[name] for name in PARAMETERS]))
+
+
+def _targets(model: FrictionModel, name: str) -> tuple[str, ...]:
+    """Name the entries of PARAMETERS that a parameter sets: M3 and M4 tie two coefficients to one."""
+    if name in MOTOR_PARAMETERS:
+        return (name,)
+    off = Friction().coefficients()
+    return tuple(key for key, value in model.friction({name: 2.0}).coefficients().items() if value != off[key])
+
+
+def _bounds(recordings: Sequence[Recording]) -> Mapping[str, tuple[float, float]]:
+    supply = max(recording.supply_voltage for recording in recordings)
+    gravity = max(max(recording.bench.gravity_torque for recording in recordings), 1e-3)
+    inertia = max(max(recording.bench.inertia for recording in recordings), 1e-6)
+    return {
+        "torque_constant": (supply / 150.0, supply / 0.5),
+        "resistance": (0.05, 200.0),
+        "armature": (1e-3 * inertia, 1e2 * inertia),
+        "viscous": (0.0, 2.0 * gravity),  # at 1 rad/s
+        "coulomb": (0.0, 2.0 * gravity),
+        "stribeck_coulomb": (0.0, 2.0 * gravity),
+        "stribeck_velocity": (0.01, 10.0),
+        "stribeck_exponent": (0.3, 4.0),
+        "load": (0.0, 1.0),
+        "load_stribeck": (0.0, 1.0),
+        "load_motor": (0.0, 1.0),
+        "load_external": (0.0, 1.0),
+        "load_motor_stribeck": (0.0, 1.0),
+        "load_external_stribeck": (0.0, 1.0),
+        "quadratic_motor": (0.0, 5.0 / gravity),
+        "quadratic_external": (0.0, 5.0 / gravity),
+    }
