@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
             identified = pipeline.identify(client, output)
             outcome = pipeline.evaluate(client, bags, identified)
     write_text(output / "summary.json", json.dumps(report.summary(outcome), indent=2) + "\n")
-    pictures = plots.draw(outcome, bags, output / "plots")
+    pictures = plots.draw(outcome, output / "plots")
     print(f"\n{report.text(outcome)}")
     print(f"In {arguments.output}: bags/, identified/ with the servo files, summary.json, and in plots/")
     print(f"{', '.join(picture.name for picture in pictures)}. {time.monotonic() - start:.0f} s.")

@@ -13,11 +13,13 @@ import numpy as np
 import yaml
 from ament_index_python.packages import get_package_share_directory
 from bam_bench.action import Identify, Record
+from numpy.typing import NDArray
 from std_srvs.srv import Trigger
 from tqdm import tqdm
 
 from bam_core.mujoco import simulate_recording
 from bam_core.readers import load_recordings
+from bam_core.recording import Recording
 from bam_core.servo_model import ServoModel, load_servo
 from bam_ros.demo.client import DemoClient
 from bam_ros.node_processes import NodeProcesses
@@ -27,21 +29,37 @@ MODELS = ("m1", "m4", "m6")
 VALIDATION = "fraction=0.25"
 RATE = 500.0  # 1/s; leaves room for the other nodes on two cores
 
+_BAR = "{desc:<64}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 _RECORDING_TIMEOUT = 600.0  # s
 _IDENTIFICATION_TIMEOUT = 600.0  # s
 
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:
-    """How far the identified servos are off in MuJoCo, on runs that they were not fitted to.
+    """The identified servos in MuJoCo, on runs that they were not fitted to.
 
     Attributes:
-        mae: model -> mean absolute position error over the held-out runs, rad.
-        runs: names of the held-out runs.
+        runs: the held-out runs.
+        positions: model -> simulated position of each run at its own times, rad.
     """
 
-    mae: dict[str, float]
-    runs: tuple[str, ...]
+    runs: tuple[Recording, ...]
+    positions: dict[str, list[NDArray[np.float64]]]
+
+    @property
+    def mae(self) -> dict[str, float]:
+        """Model -> mean over the runs of the mean absolute position error, rad."""
+        return {
+            name: float(
+                np.mean(
+                    [
+                        np.mean(np.abs(position - run.position))
+                        for position, run in zip(positions, self.runs, strict=True)
+                    ]
+                )
+            )
+            for name, positions in self.positions.items()
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +97,7 @@ def record(client: DemoClient, output: Path) -> list[Path]:
     """Record the session and return its bags."""
     session = Path(get_package_share_directory("bam_bench")) / "config" / "sessions" / "quick.yaml"
     goal = Record.Goal(session_file=str(session), output=str(output / "bags"))
-    form = "{desc:<44}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-    with tqdm(total=1.0, desc="recording", bar_format=form) as bar:
+    with tqdm(total=1.0, desc="recording", bar_format=_BAR) as bar:
 
         def show(feedback: Any) -> None:
             if feedback.runs:
@@ -100,8 +117,7 @@ def identify(client: DemoClient, output: Path) -> Path:
     goal = Identify.Goal(
         logs=["bags"], servo=SERVO, models=list(MODELS), validation=VALIDATION, output="identified"
     )
-    form = "{desc:<44}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-    with tqdm(total=float(len(MODELS)), desc="identifying", bar_format=form) as bar:
+    with tqdm(total=float(len(MODELS)), desc="identifying", bar_format=_BAR) as bar:
 
         def show(feedback: Any) -> None:
             if feedback.evaluations and feedback.model in MODELS:
@@ -119,16 +135,13 @@ def evaluate(client: DemoClient, bags: list[Path], identified: Path) -> Outcome:
     """Replay the held-out runs in MuJoCo, then ask the virtual servo what it really was."""
     summary = json.loads((identified / "summary.json").read_text())
     servos = {name: load_servo(identified / f"{name}.yaml") for name in MODELS}
-    held_out = [run for run in load_recordings(bags) if run.name in summary["split"]["validation"]]
-    mae: dict[str, float] = {}
-    form = "{desc:<44}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-    with tqdm(total=len(servos) * len(held_out), desc="replaying in MuJoCo", bar_format=form) as bar:
+    held_out = tuple(run for run in load_recordings(bags) if run.name in summary["split"]["validation"])
+    positions: dict[str, list[NDArray[np.float64]]] = {name: [] for name in servos}
+    with tqdm(total=len(servos) * len(held_out), desc="replaying in MuJoCo", bar_format=_BAR) as bar:
         for name, servo in servos.items():
-            errors = []
             for run in held_out:
-                errors.append(float(np.mean(np.abs(simulate_recording(servo, run) - run.position))))
+                positions[name].append(simulate_recording(servo, run))
                 bar.update()
-            mae[name] = float(np.mean(errors))
     revealed = yaml.safe_load(client.call(Trigger, "virtual_dynamixel/reveal", Trigger.Request()).message)
     hidden = {
         key: float(value)
@@ -136,7 +149,7 @@ def evaluate(client: DemoClient, bags: list[Path], identified: Path) -> Outcome:
         for key, value in revealed[part].items()
         if not isinstance(value, str)
     }
-    replayed = Replayed(mae=mae, runs=tuple(run.name for run in held_out))
+    replayed = Replayed(runs=held_out, positions=positions)
     return Outcome(summary=summary, servos=servos, replayed=replayed, hidden=hidden)
 
 

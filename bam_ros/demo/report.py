@@ -15,13 +15,13 @@ ENCODER = 1.534e-3
 
 def summary(outcome: Outcome) -> dict[str, Any]:
     """Return all figures, SI units, ready for JSON."""
+    mae = outcome.replayed.mae
     return {
         "models": {
-            name: {**figures, "mujoco_mae": outcome.replayed.mae[name]}
-            for name, figures in outcome.summary["models"].items()
+            name: {**figures, "mujoco_mae": mae[name]} for name, figures in outcome.summary["models"].items()
         },
         "chosen": outcome.summary["chosen"],
-        "held_out": list(outcome.replayed.runs),
+        "held_out": [run.name for run in outcome.replayed.runs],
         "parameters": {
             name: {
                 key: {

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One log: measured against simulated position, and what is left between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from bam_core.recording import Recording
+
+_MEASURED, _GOAL = "black", "0.6"
+
+
+def plot_fit(
+    recording: Recording, simulated: Mapping[str, NDArray[np.float64]], *, title: str | None = None
+) -> Figure:
+    """Draw one log.
+
+    Args:
+        recording: what was measured.
+        simulated: label -> (n,) rad at the recording's times.
+        title: above the figure; default the recording's name.
+    """
+    figure = Figure(figsize=(8.0, 5.6), layout="constrained")
+    position, residual = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    time = recording.time
+    position.plot(time, recording.goal_position, color=_GOAL, linestyle=":", label="goal")
+    position.plot(time, recording.position, color=_MEASURED, linewidth=1.6, label="measured")
+    for index, (label, curve) in enumerate(simulated.items()):
+        color = f"C{index}"
+        error = curve - recording.position
+        mae = 1e3 * float(np.mean(np.abs(error)))
+        position.plot(time, curve, color=color, linewidth=1.0, label=f"{label}: {mae:.1f} mrad")
+        residual.plot(time, 1e3 * error, color=color, linewidth=0.8)
+    _shade_released(figure, recording)
+    residual.axhline(0.0, color=_MEASURED, linewidth=0.8)
+    position.set_ylabel("position [rad]")
+    residual.set(xlabel="time [s]", ylabel="residual [mrad]", xlim=(time[0], time[-1]))
+    position.legend(loc="upper left", fontsize="small")
+    figure.suptitle(title or recording.name)
+    for axes in (position, residual):
+        axes.grid(alpha=0.3)
+    return figure
+
+
+def _shade_released(figure: Figure, recording: Recording) -> None:
+    released = ~recording.torque_enabled
+    if released.any():
+        for axes in figure.axes:
+            axes.fill_between(
+                recording.time, 0.0, 1.0, where=released.tolist(), transform=axes.get_xaxis_transform(), alpha=0.08
+            )

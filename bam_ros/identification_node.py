@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node `identification`: the core's identification as the action `identify` and a service that blocks."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bam_bench.action import Identify
+from bam_bench.srv import IdentifyModel
+from rclpy.action.server import ActionServer, CancelResponse, GoalResponse, ServerGoalHandle
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+
+from bam_core.errors import BamError
+from bam_core.identification import Identification, IdentificationCancelled, Progress, identify
+from bam_core.readers import load_recordings
+from bam_core.servo_model import load_servo, servo_names
+from bam_ros.parameters import declare
+from bam_ros.process import run_node
+
+FEEDBACK_PERIOD = 0.2
+"""Least time between feedback messages, s."""
+
+_CLOSE_TIMEOUT = 10.0  # s
+
+
+class IdentificationNode(Node):
+    """Identifies servos from recordings below one directory, one request at a time.
+
+    Args:
+        arguments: as for `rclpy.node.Node`.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__("identification", **arguments)
+        declare(
+            self,
+            "data_directory",
+            ".",
+            "logs are read and results written below this directory, nowhere else",
+        )
+        self._busy = threading.Lock()
+        self._stopping = threading.Event()
+        group = ReentrantCallbackGroup()
+        self.create_service(IdentifyModel, "identify_model", self._on_service, callback_group=group)
+        self._server = ActionServer(
+            self,
+            Identify,
+            "identify",
+            self._on_action,
+            callback_group=group,
+            goal_callback=self._on_goal,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+        )
+
+    def start(self) -> None:
+        """Check the data directory; raises BamError where there is none."""
+        directory = self._data_directory
+        if not directory.is_dir():
+            raise BamError(
+                f"data_directory {directory}: is no directory (expected the one that holds the recordings); "
+                f"set the parameter data_directory"
+            )
+        self.get_logger().info(f"ready: action 'identify' and service 'identify_model', data in {directory}")
+
+    def close(self) -> None:
+        """Break off what runs; nothing half-written stays. Idempotent, never raises."""
+        self._stopping.set()
+        if self._busy.acquire(timeout=_CLOSE_TIMEOUT):
+            self._busy.release()
+        self._server.destroy()
+
+    @property
+    def _data_directory(self) -> Path:
+        return Path(str(self.get_parameter("data_directory").value)).expanduser().resolve()
+
+    def _on_goal(self, request: Identify.Goal) -> GoalResponse:
+        if self._busy.locked() or self._stopping.is_set():
+            self.get_logger().warning("goal rejected: an identification is running; wait for it or cancel it")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _on_action(self, goal: ServerGoalHandle) -> Identify.Result:
+        last = 0.0
+
+        def report(progress: Progress) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= FEEDBACK_PERIOD or progress.evaluation == progress.evaluations:
+                last = now
+                goal.publish_feedback(
+                    Identify.Feedback(
+                        model=progress.model,
+                        evaluation=progress.evaluation,
+                        evaluations=progress.evaluations,
+                        best_mae=progress.best_mae,
+                    )
+                )
+
+        result = Identify.Result()
+        self._serve(goal.request, result, report, lambda: bool(goal.is_cancel_requested))
+        if result.success:
+            goal.succeed()
+        elif goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return result
+
+    def _on_service(
+        self, request: IdentifyModel.Request, response: IdentifyModel.Response
+    ) -> IdentifyModel.Response:
+        self._serve(request, response, lambda progress: None, lambda: False)
+        return response
+
+    def _serve(
+        self, request: Any, answer: Any, report: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> None:
+        """Fill in the answer, which has the same fields for action and service."""
+        if not self._busy.acquire(blocking=False):
+            answer.message = "identification: another one is running; wait for it or cancel it"
+            return
+        try:
+            found, output = self._identify(request, report, lambda: cancelled() or self._stopping.is_set())
+        except IdentificationCancelled as stop:
+            answer.message = str(stop)
+        except BamError as error:
+            answer.message = str(error)
+            self.get_logger().warning(answer.message)
+        except Exception as error:
+            self.get_logger().error(traceback.format_exc())
+            answer.message = f"identification: {type(error).__name__}: {error}; see the node's log"
+        else:
+            answer.success = True
+            answer.chosen = found.chosen
+            answer.models = list(found.fits)
+            answer.train_mae = [fit.train_mae for fit in found.fits.values()]
+            answer.validation_mae = [fit.validation_mae for fit in found.fits.values()]
+            answer.output = str(output)
+            best = found.fits[found.chosen]
+            answer.message = f"{found.chosen} chosen: {best.validation_mae * 1e3:.2f} mrad on held-out runs"
+            self.get_logger().info(f"{answer.message}; {output}")
+        finally:
+            self._busy.release()
+
+    def _identify(
+        self, request: Any, report: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> tuple[Identification, Path]:
+        logs = [self._inside(path, "logs") for path in request.logs or ["."]]
+        output = self._inside(request.output or "identified", "output")
+        known = request.servo in servo_names()
+        servo = load_servo(request.servo if known else self._inside(request.servo, "servo"))
+        found = identify(
+            load_recordings(logs),
+            servo,
+            list(request.models) or ["all"],
+            trials=request.trials or None,
+            seed=request.seed,
+            validation=request.validation or None,
+            progress=report,
+            cancelled=cancelled,
+        )
+        found.save(output)
+        return found, output
+
+    def _inside(self, path: str, field: str) -> Path:
+        """Return an absolute path below the data directory, links followed; raises BamError for any other."""
+        directory = self._data_directory
+        resolved = (directory / path).resolve()
+        if not resolved.is_relative_to(directory):
+            raise BamError(
+                f"{field} {path}: lies outside the data directory (expected a path below {directory}); "
+                f"move it there or set the parameter data_directory"
+            )
+        return resolved
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until a signal ends it."""
+    return run_node(lambda stop: IdentificationNode(), argv, lambda: MultiThreadedExecutor(num_threads=4))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
