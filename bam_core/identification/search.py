@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The search for the best parameters: races between CMA-ES descents, then a polish of the winners.
 
-Errors of a pendulum with stiction have many local minima, so a single descent often ends in a poor one. A race
-starts a few descents from points far apart and halves their number time and again; whole generations of all of
-them are evaluated in one call.
+Errors of a pendulum with stiction have many local minima, so a single descent often ends in a poor one. A
+race starts a few descents from points far apart and halves their number time and again; whole generations of
+all of them are evaluated in one call.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MIN_EVALUATIONS = 50
 """The smallest budget: a generation or two, enough to see that everything works."""
 
 
-class IdentificationCancelled(BamError):
+class IdentificationCancelled(BamError):  # noqa: N818 - not an error but what the caller asked for
     """The caller withdrew the identification; nothing was written."""
 
 

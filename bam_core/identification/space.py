@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from bam_core.friction import Friction, FrictionModel
 from bam_core.recording import Recording
 from bam_core.rollout import PARAMETERS
+from bam_core.servo_model import MOTOR_PARAMETERS
 
 Array = NDArray[np.float64]
-
-MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
-"""Free in every identification, besides the parameters of the friction model."""
 
 _EDGE = 1e-3  # closer to the end of its axis than this, a parameter counts as stopped by its bound
 
@@ -109,19 +107,24 @@ def fold(points: Array) -> Array:
     return np.asarray(1.0 - np.abs(np.mod(points, 2.0) - 1.0))
 
 
-def search_space(model: FrictionModel, recordings: Sequence[Recording]) -> SearchSpace:
+def search_space(
+    model: FrictionModel,
+    recordings: Sequence[Recording],
+    known: Mapping[str, tuple[float, float]] | None = None,
+) -> SearchSpace:
     """Return the space for a friction model, with bounds that follow from what was on the bench.
 
-    Bounds are wide: they keep the search among motors that could have moved this bench at all, and are no
-    prior knowledge of the servo. With U the supply and G the largest gravity torque, k_t lies between a no-load
-    speed of 150 rad/s and of 0.5 rad/s at U; the armature between a thousandth and a hundred times the bench's
-    own inertia; friction torques up to 2·G.
+    Bounds are wide: they keep the search among motors that could have moved this bench at all. With U the
+    supply and G the largest gravity torque, k_t lies between a no-load speed of 150 rad/s and of 0.5 rad/s
+    at U; the armature between a thousandth and a hundred times the bench's own inertia; friction torques
+    below 2·G. What is known of the servo may narrow them.
 
     Args:
         model: which friction parameters are free.
         recordings: the training logs.
+        known: (low, high) of parameters, as in `ServoModel.search`.
     """
-    bounds = _bounds(recordings)
+    bounds = {**_bounds(recordings), **(known or {})}
     names = (*MOTOR_PARAMETERS, *model.parameters)
     axes = tuple(
         Axis(name=name, low=bounds[name][0], high=bounds[name][1], targets=_targets(model, name))
@@ -136,7 +139,9 @@ def _targets(model: FrictionModel, name: str) -> tuple[str, ...]:
     if name in MOTOR_PARAMETERS:
         return (name,)
     off = Friction().coefficients()
-    return tuple(key for key, value in model.friction({name: 2.0}).coefficients().items() if value != off[key])
+    return tuple(
+        key for key, value in model.friction({name: 2.0}).coefficients().items() if value != off[key]
+    )
 
 
 def _bounds(recordings: Sequence[Recording]) -> Mapping[str, tuple[float, float]]:
@@ -161,3 +166,13 @@ def _bounds(recordings: Sequence[Recording]) -> Mapping[str, tuple[float, float]
         "quadratic_motor": (0.0, 5.0 / gravity),
         "quadratic_external": (0.0, 5.0 / gravity),
     }
+
+
+def is_nested(inner: FrictionModel, outer: FrictionModel) -> bool:
+    """Tell whether one model contains the other: M1 is in all, M2 and M3 in M4, M4 in M5, M5 in M6."""
+    fewer = len(inner.parameters) < len(outer.parameters)
+    return fewer and _coefficients(inner) <= _coefficients(outer)
+
+
+def _coefficients(model: FrictionModel) -> set[str]:
+    return {target for name in model.parameters for target in _targets(model, name)}

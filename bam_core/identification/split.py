@@ -65,8 +65,8 @@ class Split:
         if shared:
             twins = [log.name for log in (*self.train, *self.validation) if log.sha256 in shared]
             raise BamError(
-                f"validation {self.rule}: the same data is in training and in validation ({', '.join(twins)}); "
-                f"remove the copy"
+                f"validation {self.rule}: the same data is in training and in validation "
+                f"({', '.join(twins)}); remove the copy"
             )
 
 
@@ -91,7 +91,9 @@ def split_recordings(
         BamError: the rule is not understood, or leaves nothing on one side; it names the values there are.
     """
     if not recordings:
-        raise BamError("logs: none given (expected at least two); name files, bags or directories that hold them")
+        raise BamError(
+            "logs: none given (expected at least two); name files, bags or directories that hold them"
+        )
     ordered = sorted(recordings, key=lambda log: (log.name, log.sha256))
     if validation is None or isinstance(validation, str):
         rule = validation or DEFAULT_RULE
@@ -133,7 +135,9 @@ def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[boo
 def _random_share(count: int, rule: str, text: str, seed: int) -> list[bool]:
     share = _number(rule, text)
     if not 0.0 < share < 1.0:
-        raise BamError(f"validation {rule}: {text} is no share (expected between 0 and 1, as 0.25); correct it")
+        raise BamError(
+            f"validation {rule}: {text} is no share (expected between 0 and 1, as 0.25); correct it"
+        )
     if count < 2:
         raise BamError(
             f"validation {rule}: leaves no log to train on or to validate with (expected at least 2 logs, "
@@ -156,7 +160,8 @@ def _matching(rule: str, key: str, hits: list[bool], present: list[str]) -> list
     listed = ", ".join(present)
     if not any(hits):
         raise BamError(
-            f"validation {rule}: leaves no log to validate with (the logs have {key} {listed}); choose one of these"
+            f"validation {rule}: leaves no log to validate with (the logs have {key} {listed}); "
+            f"choose one of these"
         )
     if all(hits):
         raise BamError(
@@ -172,5 +177,7 @@ def _number(rule: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise BamError(f"validation {rule}: {text!r} is not a number (expected one, as in kp=400); correct it")
+        raise BamError(
+            f"validation {rule}: {text!r} is not a number (expected one, as in kp=400); correct it"
+        )
     return value

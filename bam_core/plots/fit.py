@@ -51,5 +51,10 @@ def _shade_released(figure: Figure, recording: Recording) -> None:
     if released.any():
         for axes in figure.axes:
             axes.fill_between(
-                recording.time, 0.0, 1.0, where=released.tolist(), transform=axes.get_xaxis_transform(), alpha=0.08
+                recording.time,
+                0.0,
+                1.0,
+                where=released.tolist(),
+                transform=axes.get_xaxis_transform(),
+                alpha=0.08,
             )

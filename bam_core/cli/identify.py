@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam identify``: a servo's parameters from recordings."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from bam_core.cli.table import format_table
+from bam_core.errors import BamError
+from bam_core.identification import Identification, Progress, identify, require_output, resolve_models
+from bam_core.identification.split import DEFAULT_RULE, is_rule
+from bam_core.readers import load_recordings
+from bam_core.recording import Recording
+from bam_core.servo_model import load_servo
+
+EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --validation kp=800 --output out/xl330"
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "logs",
+        nargs="+",
+        metavar="LOGS",
+        help="JSON logs, bags, or directories that are searched recursively",
+    )
+    parser.add_argument(
+        "--servo", required=True, metavar="NAME|FILE", help="a name from 'bam servos' or a servo YAML file"
+    )
+    parser.add_argument(
+        "--models", required=True, metavar="M1,M4,...|all", help="friction models to fit, separated by commas"
+    )
+    parser.add_argument(
+        "--trials",
+        type=int,
+        metavar="N",
+        help="simulations of all training logs per model (default: by model)",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
+    parser.add_argument(
+        "--validation",
+        nargs="+",
+        default=[DEFAULT_RULE],
+        metavar="RULE|FILE",
+        help="logs to hold out: fraction=0.25 (a random share, the default), kp=400 (all logs with "
+        "that value; also mass, arm_mass, length, script, supply_voltage), or the files themselves",
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Identify, print the table, write the results."""
+    models = resolve_models(name for name in arguments.models.split(",") if name.strip())
+    servo = load_servo(arguments.servo)
+    require_output(arguments.output)
+    recordings = load_recordings(arguments.logs)
+    with _Bars() as bars:
+        result = identify(
+            recordings,
+            servo,
+            [model.name for model in models],
+            trials=arguments.trials,
+            seed=arguments.seed,
+            validation=_validation(arguments.validation, recordings),
+            progress=bars.show,
+        )
+    result.save(arguments.output)
+    print(_table(result))
+    for fit in result.fits.values():
+        if fit.at_bound:
+            log.warning("%s: at the end of its search range: %s", fit.model, ", ".join(fit.at_bound))
+    print(f"chosen: {result.chosen} ({result.reason})")
+    print(f"wrote {Path(arguments.output)}")
+    return 0
+
+
+def _validation(words: Sequence[str], recordings: Sequence[Recording]) -> str | list[Recording]:
+    """Take one rule, or files; files among LOGS are those very recordings."""
+    rules = [word for word in words if is_rule(word) and not Path(word).exists()]
+    if len(words) == 1 and rules:
+        return rules[0]
+    if rules:
+        raise BamError(
+            f"--validation {' '.join(words)}: not one rule (expected one rule, or files); "
+            f"give LOGS before the options"
+        )
+    known = {recording.sha256: recording for recording in recordings}
+    return [known.get(recording.sha256, recording) for recording in load_recordings(words)]
+
+
+class _Bars:
+    """One progress bar per model, on standard error."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm | None = None
+        self._model = ""
+
+    def __enter__(self) -> _Bars:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def show(self, progress: Progress) -> None:
+        """Move the bar of the model being fitted, or start the next one."""
+        if self._bar is None or progress.model != self._model:
+            self.__exit__()
+            self._model = progress.model
+            self._bar = tqdm(total=progress.evaluations, desc=progress.model, unit="trial")
+        self._bar.set_postfix_str(f"best {1e3 * progress.best_mae:.2f} mrad", refresh=False)
+        self._bar.update(progress.evaluation - self._bar.n)
+
+
+def _table(result: Identification) -> str:
+    """Errors in mrad and time, one row per model."""
+    rows = [
+        (
+            model,
+            f"{1e3 * fit.train_mae:.2f}",
+            f"{1e3 * fit.validation_mae:.2f}",
+            str(fit.trials),
+            f"{fit.seconds:.1f}",
+        )
+        for model, fit in result.fits.items()
+    ]
+    return format_table(("model", "train [mrad]", "validation [mrad]", "trials", "time [s]"), rows)

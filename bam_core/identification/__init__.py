@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Identification of a servo from recordings: search space, split, CMA-ES, results on disk."""
+
+from __future__ import annotations
+
+from bam_core.identification.identify import Progress, identify, resolve_models
+from bam_core.identification.result import Identification, ModelFit
+from bam_core.identification.search import IdentificationCancelled
+from bam_core.identification.split import Split, split_recordings
+from bam_core.identification.writing import require_output
+
+__all__ = [
+    "Identification",
+    "IdentificationCancelled",
+    "ModelFit",
+    "Progress",
+    "Split",
+    "identify",
+    "require_output",
+    "resolve_models",
+    "split_recordings",
+]
