@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from bam_bench.action import Record
-from rclpy.action.client import ActionClient
 from rclpy.action.server import ActionServer, CancelResponse, GoalResponse, ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
-from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
@@ -72,18 +70,11 @@ class RecorderNode(Node):
         """Of the process, where a session that started by itself ended it."""
 
     def start(self) -> None:
-        """Wait for goals, or send oneself the only one where the parameter `autostart` says so."""
-        if not self.get_parameter("autostart").value:
+        """Wait for goals, or record at once where the parameter `autostart` says so."""
+        if self.get_parameter("autostart").value:
+            threading.Thread(target=self._record_by_itself, name="recording", daemon=True).start()
+        else:
             self.get_logger().info("ready: send a goal to the action 'record'")
-            return
-        client = ActionClient(self, Record, "record")
-
-        def send() -> None:
-            if client.server_is_ready():
-                timer.cancel()
-                client.send_goal_async(Record.Goal()).add_done_callback(self._on_own_goal)
-
-        timer = self.create_timer(_POLL, send)
 
     def close(self) -> None:
         """Break off what is recorded, release the servo. Idempotent, never raises."""
@@ -100,15 +91,6 @@ class RecorderNode(Node):
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
-    def _on_own_goal(self, future: Future) -> None:
-        handle = future.result()
-        if handle.accepted:
-            handle.get_result_async().add_done_callback(self._on_own_result)
-
-    def _on_own_result(self, future: Future) -> None:
-        self.exit_status = 0 if future.result().result.success else 2
-        self.context.try_shutdown()
-
     def _on_load_mounted(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = self._waiting_for_load
         response.message = "recording goes on" if response.success else "no session waits for a load now"
@@ -118,41 +100,43 @@ class RecorderNode(Node):
 
     def _execute(self, goal: ServerGoalHandle) -> Record.Result:
         with self._busy:
-            watch = _GoalOperator(self, goal)
-            try:
-                message = self._record(goal.request, watch)
-            except RecordingStopped as stopped:
-                return self._finish(goal, False, str(stopped))
-            except BamError as error:
-                return self._finish(goal, False, str(error))
-            except Exception as error:
-                self.get_logger().error(traceback.format_exc())
-                return self._finish(goal, False, f"recorder: {type(error).__name__}: {error}; see its log")
-            return self._finish(goal, True, message)
-
-    def _record(self, request: Record.Goal, watch: _GoalOperator) -> str:
-        session = load_session(self._given(request.session_file, "session_file"))
-        output = Path(self._given(request.output, "output")).absolute()
-        report = self._recorder.record(session, output, watch)
-        return describe_report(report, output)
-
-    def _given(self, value: str, parameter: str) -> str:
-        value = value or str(self.get_parameter(parameter).value)
-        if not value:
-            raise BamError(f"{parameter}: not given (expected in the goal or as parameter); give one of them")
-        return value
-
-    def _finish(self, goal: ServerGoalHandle, success: bool, message: str) -> Record.Result:
-        report = self._recorder.report
-        if success:
-            self.get_logger().info(message)
-            goal.succeed()
-        else:
-            self.get_logger().error(message)
-            if goal.is_cancel_requested:
+            result = self._record(goal.request, _RemoteOperator(self, goal))
+            if result.success:
+                goal.succeed()
+            elif goal.is_cancel_requested:
                 goal.canceled()
             else:
                 goal.abort()
+        return result
+
+    def _record_by_itself(self) -> None:
+        """Record what the parameters name, then end the process."""
+        with self._busy:
+            result = self._record(Record.Goal(), _RemoteOperator(self, None))
+        self.exit_status = 0 if result.success or self._stopping.is_set() else 2
+        self.context.try_shutdown()
+
+    def _record(self, request: Record.Goal, operator: _RemoteOperator) -> Record.Result:
+        """Record, and say in the log and in the result how it ended."""
+        log = self.get_logger()
+        success = False
+        self._recorder.reset()
+        try:
+            session = load_session(self._given(request.session_file, "session_file"))
+            output = Path(self._given(request.output, "output")).absolute()
+            message = describe_report(self._recorder.record(session, output, operator), output)
+            success = True
+            log.info(message)
+        except RecordingStopped as stopped:
+            message = str(stopped)
+            log.warning(message)
+        except BamError as error:
+            message = str(error)
+            log.error(message)
+        except Exception as error:
+            log.error(traceback.format_exc())
+            message = f"recorder: {type(error).__name__}: {error}; see its log"
+        report = self._recorder.report
         return Record.Result(
             success=success,
             message=message,
@@ -162,11 +146,17 @@ class RecorderNode(Node):
             bags=[str(bag) for bag in report.bags],
         )
 
+    def _given(self, value: str, parameter: str) -> str:
+        value = value or str(self.get_parameter(parameter).value)
+        if not value:
+            raise BamError(f"{parameter}: not given (expected in the goal or as parameter); give one of them")
+        return value
 
-class _GoalOperator:
-    """The client of a goal as operator: sees feedback, confirms loads, cancels."""
 
-    def __init__(self, node: RecorderNode, goal: ServerGoalHandle) -> None:
+class _RemoteOperator:
+    """Who talks to the node: watches and cancels by the goal, if there is one; confirms by the service."""
+
+    def __init__(self, node: RecorderNode, goal: ServerGoalHandle | None) -> None:
         self._node = node
         self._goal = goal
         self._told = 0.0
@@ -181,12 +171,12 @@ class _GoalOperator:
 
     def progress(self, progress: Progress) -> None:
         """Publish feedback; raises RecordingStopped once the goal is cancelled or the node ends."""
-        if self._goal.is_cancel_requested:
+        if self._goal is not None and self._goal.is_cancel_requested:
             raise RecordingStopped("cancelled: the servo is released; the same goal goes on from here")
         if self._node._stopping.is_set():
             raise RecordingStopped("recorder: ends; the servo is released, the same goal goes on from here")
         now = time.monotonic()
-        if now - self._told >= FEEDBACK_PERIOD:
+        if self._goal is not None and now - self._told >= FEEDBACK_PERIOD:
             self._told = now
             self._goal.publish_feedback(feedback(progress))
 

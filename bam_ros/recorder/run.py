@@ -209,7 +209,7 @@ class RunRecorder:
         self._over.set()
         deadline = time.monotonic() + _RELEASE_TIME
         self._link.release()
-        while self._torque_enabled and time.monotonic() < deadline:
+        while self._torque_enabled and self._link.silence < SILENCE and time.monotonic() < deadline:
             time.sleep(TICK_PERIOD / 10.0)
             self._link.release()
 

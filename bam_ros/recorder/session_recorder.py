@@ -97,12 +97,16 @@ class SessionRecorder:
     def __init__(self, node: Node, *, driver: str = "dynamixel", virtual_bench: str = "") -> None:
         self._node = node
         self._driver = DriverClient(node, driver, virtual_bench)
-        self._report = SessionReport(recorded=0, resumed=0, dropped=0, bags=())
+        self.reset()
 
     @property
     def report(self) -> SessionReport:
         """What the session in progress, or the last one, has left so far."""
         return self._report
+
+    def reset(self) -> None:
+        """Begin a new report."""
+        self._report = SessionReport(recorded=0, resumed=0, dropped=0, bags=())
 
     def record(self, session: Session, output: Path, operator: Operator) -> SessionReport:
         """Record every run of a session that is not in the output directory yet.

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records a session: driver and recorder, or all of it on a virtual bench with `virtual:=true`.
+
+    ros2 launch bam_bench record.launch.py port:=/dev/ttyUSB0 session:=session.yaml output:=recordings
+    ros2 launch bam_bench record.launch.py virtual:=true output:=recordings
+
+The recorder asks for each load in its log; confirm it with
+`ros2 service call /recorder/load_mounted std_srvs/srv/Trigger`.
+"""
+
+from __future__ import annotations
+
+from launch import LaunchContext, LaunchDescription
+from launch.action import Action
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler, Shutdown
+from launch.event_handlers import OnProcessIO
+from launch.events.process import ProcessIO
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+PACKAGE = "bam_bench"
+VIRTUAL_PORT = "/tmp/bam_bus"
+
+ARGUMENTS = (
+    DeclareLaunchArgument(
+        "session",
+        default_value=PathJoinSubstitution([FindPackageShare(PACKAGE), "config", "sessions", "quick.yaml"]),
+        description="session file (YAML); empty: the recorder waits for goals of its action `record`",
+    ),
+    DeclareLaunchArgument(
+        "output",
+        default_value="recordings",
+        description="directory for the bags; complete runs in it are kept",
+    ),
+    DeclareLaunchArgument(
+        "port",
+        default_value="",
+        description="serial device of the servo, such as /dev/ttyUSB0; empty: the only one there is, "
+        "or /tmp/bam_bus where the servo is virtual",
+    ),
+    DeclareLaunchArgument(
+        "baud_rate", default_value="0", description="bit/s that is tried first; 0: find it"
+    ),
+    DeclareLaunchArgument("id", default_value="1", description="bus id of the servo"),
+    DeclareLaunchArgument(
+        "joint", default_value="joint", description="name of the servo's joint, as in the session file"
+    ),
+    DeclareLaunchArgument(
+        "rate", default_value="500.0", description="states per second, 1/s; 0.0: as fast as the bus allows"
+    ),
+    DeclareLaunchArgument(
+        "virtual",
+        default_value="false",
+        choices=["true", "false"],
+        description="true: start a virtual servo that hangs its loads itself, and use it instead of a port",
+    ),
+    DeclareLaunchArgument(
+        "servo", default_value="mx106", description="virtual servo: mx64, mx64_2, mx106, mx106_2 or xl330"
+    ),
+    DeclareLaunchArgument(
+        "seed", default_value="0", description="virtual servo: seed of its hidden parameters"
+    ),
+)
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Describe the launch."""
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=_nodes)])
+
+
+def _nodes(context: LaunchContext) -> list[Action]:
+    virtual = LaunchConfiguration("virtual").perform(context) == "true"
+    port = LaunchConfiguration("port").perform(context) or (VIRTUAL_PORT if virtual else "")
+    driver = Node(
+        package=PACKAGE,
+        executable="dynamixel",
+        name="dynamixel",
+        output="screen",
+        parameters=[
+            {
+                "port": port,
+                "baud_rate": ParameterValue(LaunchConfiguration("baud_rate"), value_type=int),
+                "ids": ParameterValue(["[", LaunchConfiguration("id"), "]"], value_type=list[int]),
+                "joint_names": ParameterValue(
+                    ["['", LaunchConfiguration("joint"), "']"], value_type=list[str]
+                ),
+                "rate": ParameterValue(LaunchConfiguration("rate"), value_type=float),
+            }
+        ],
+        on_exit=Shutdown(reason="the driver has ended"),
+    )
+    recorder = Node(
+        package=PACKAGE,
+        executable="recorder",
+        name="recorder",
+        output="screen",
+        parameters=[
+            {
+                "driver": "dynamixel",
+                "virtual_bench": "virtual_dynamixel" if virtual else "",
+                "session_file": ParameterValue(LaunchConfiguration("session"), value_type=str),
+                "output": ParameterValue(LaunchConfiguration("output"), value_type=str),
+                "autostart": bool(LaunchConfiguration("session").perform(context)),
+            }
+        ],
+        on_exit=Shutdown(reason="the recorder has ended"),
+    )
+    if not virtual:
+        return [driver, recorder]
+    bench = Node(
+        package=PACKAGE,
+        executable="virtual_dynamixel",
+        name="virtual_dynamixel",
+        output="screen",
+        parameters=[
+            {
+                "link": port,
+                "servo": ParameterValue(LaunchConfiguration("servo"), value_type=str),
+                "id": ParameterValue(LaunchConfiguration("id"), value_type=int),
+                "seed": ParameterValue(LaunchConfiguration("seed"), value_type=int),
+            }
+        ],
+        on_exit=Shutdown(reason="the virtual bench has ended"),
+    )
+    return [_after_port(bench, driver, port), bench, recorder]
+
+
+def _after_port(bench: Node, driver: Node, port: str) -> Action:
+    """Start the driver once the virtual bench has said that its port is there."""
+    started: list[Node] = []
+
+    def start(event: ProcessIO) -> list[Node]:
+        if started or port not in event.text.decode(errors="replace"):
+            return []
+        started.append(driver)
+        return [driver]
+
+    return RegisterEventHandler(OnProcessIO(target_action=bench, on_stdout=start, on_stderr=start))
