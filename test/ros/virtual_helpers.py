@@ -20,7 +20,7 @@ from bam_ros.dynamixel.virtual.servo import VirtualServo
 
 _PATIENT, _IMPATIENT = 500, 16
 # The SDK waits for twice this many ms; a busy machine can hold the emulator back for longer than its own 16.
-port_handler.LATENCY_TIMER = _PATIENT
+# It is a constant of the SDK's module: whoever raises it puts it back, for the tests that come after.
 
 LOAD = PendulumBench(mass=0.3, arm_mass=0.02, length=0.1)
 LIGHT = PendulumBench(mass=0.05, length=0.1)
@@ -35,6 +35,7 @@ class Client:
 
     def __init__(self, path: str, table: ControlTable, baud_rate: int = 1_000_000) -> None:
         self.table = table
+        port_handler.LATENCY_TIMER = _PATIENT
         self.port = PortHandler(path)
         assert self.port.openPort()
         assert self.port.setBaudRate(baud_rate)
@@ -73,6 +74,7 @@ class Client:
 
     def close(self) -> None:
         self.port.closePort()
+        port_handler.LATENCY_TIMER = _IMPATIENT
 
 
 class Rig:
