@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Driver, recorder and virtual servo as processes of their own, as on a real bench; and what survives their death."""
+"""Driver, recorder and virtual servo as processes of their own, as on a real bench; what survives a kill."""
 
 from __future__ import annotations
 
@@ -147,9 +147,7 @@ def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Pro
 
     said, _ = (again := bench.bam_record()).communicate(timeout=60.0)
     assert again.returncode == 0, said
-    assert (
-        f"run {RUN} was interrupted after {partial.time[-1]:.1f} s" in said or "was interrupted after" in said
-    )
+    assert f"run {RUN} was interrupted after " in said
     assert f"kept as {RUN}.interrupted-1, recording again" in said
     assert "1 runs recorded" in said
     complete = load_recordings([bench.output])

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launch files: their promises are checked anywhere, their deeds where launch_ros is installed."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ros_helpers import wait_for
+
+ROOT = Path(__file__).parents[2]
+LAUNCH = ROOT / "launch"
+FILES = sorted(LAUNCH.glob("*.launch.py"))
+NODES = {
+    "dynamixel": ("bam_ros/dynamixel/node.py", "bam_ros/servo_node.py"),
+    "virtual_dynamixel": ("bam_ros/dynamixel/virtual/node.py",),
+    "recorder": ("bam_ros/recorder/node.py",),
+    "identification": ("bam_ros/identification_node.py",),
+    "simulator": ("bam_ros/simulator/node.py", "bam_ros/servo_node.py"),
+}
+needs_launch = pytest.mark.skipif(
+    importlib.util.find_spec("launch_ros") is None,
+    reason="launch_ros is not installed (it is part of a full ROS 2, not of its wheels)",
+)
+SESSION = """\
+servo: mx106
+supply_voltage: 15.0
+loads: [{mass: 0.5, length: 0.1}]
+gains: [32]
+scripts: [sin_sin]
+approach_speed: 3.0
+"""
+RUN = "m0.50_l0.100_kp32_sin_sin"
+RUNNER = """\
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+source = PythonLaunchDescriptionSource(sys.argv[1])
+arguments = [argument.split(":=") for argument in sys.argv[2:]]
+service = LaunchService()
+service.include_launch_description(
+    LaunchDescription([IncludeLaunchDescription(source, launch_arguments=arguments)]))
+sys.exit(service.run())
+"""
+
+
+def calls(file: Path, name: str) -> list[ast.Call]:
+    """Calls of a function in a launch file."""
+    tree = ast.parse(file.read_text())
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == name]
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((entry.value for entry in call.keywords if entry.arg == name), None)
+
+
+def test_the_four_launch_files_are_there() -> None:
+    assert [file.name for file in FILES] == [
+        f"{name}.launch.py" for name in ("demo", "identify", "record", "simulate")
+    ]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_every_argument_has_a_description_and_a_default(file: Path) -> None:
+    arguments = calls(file, "DeclareLaunchArgument")
+    assert arguments
+    for argument in arguments:
+        description = keyword(argument, "description")
+        assert isinstance(description, ast.Constant), ast.unparse(argument)
+        assert len(description.value) > 10
+        assert keyword(argument, "default_value") is not None
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_every_parameter_exists_in_its_node(file: Path) -> None:
+    """ROS 2 ignores parameters that a node does not declare: a typing error would go unnoticed."""
+    for node in calls(file, "Node"):
+        executable = ast.literal_eval(keyword(node, "executable"))
+        declared = set()
+        for source in NODES[executable]:
+            text = (ROOT / source).read_text()
+            declared |= set(re.findall(r'declare\(\s*self,\s*"(\w+)"', text))
+        parameters = keyword(node, "parameters")
+        assert isinstance(parameters, ast.List)
+        keys = {key.value for entry in parameters.elts for key in entry.keys if key is not None}
+        assert keys <= declared, f"{executable} has no {keys - declared}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_every_executable_is_installed_and_its_end_ends_the_launch(file: Path) -> None:
+    installed = set(re.findall(r"add_executable_node\((\w+) ", (ROOT / "CMakeLists.txt").read_text()))
+    for node in calls(file, "Node"):
+        assert ast.literal_eval(keyword(node, "executable")) in installed
+        assert keyword(node, "on_exit") is not None
+
+
+class Launch:
+    """A launch file at work, in a process group of its own."""
+
+    def __init__(self, file: str, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", RUNNER, str(LAUNCH / file), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def end(self, timeout: float) -> str:
+        """Wait for its end and return what it said."""
+        try:
+            return self.process.communicate(timeout=timeout)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            raise
+
+
+@pytest.fixture
+def session(tmp_path: Path, ros_domain: int) -> list[str]:
+    """Arguments of a short session on a virtual bench."""
+    file = tmp_path / "session.yaml"
+    file.write_text(SESSION)
+    bags, port = tmp_path / "bags", tmp_path / "bus"
+    return ["virtual:=true", f"port:={port}", f"session:={file}", f"output:={bags}"]
+
+
+@needs_launch
+@pytest.mark.ros
+def test_a_session_is_recorded_by_one_launch(session: list[str], tmp_path: Path) -> None:
+    launch = Launch("record.launch.py", *session)
+    said = launch.end(60.0)
+    assert launch.process.returncode == 0, said
+    assert "1 runs recorded" in said
+    assert (tmp_path / "bags" / RUN / "metadata.yaml").is_file()
+    assert "has died" not in said
+
+
+@needs_launch
+@pytest.mark.ros
+def test_ctrl_c_ends_a_launch_with_the_bag_readable(session: list[str], tmp_path: Path) -> None:
+    launch = Launch("record.launch.py", *session)
+    bag = tmp_path / "bags" / RUN
+    wait_for(lambda: sum(file.stat().st_size for file in bag.glob("*.mcap")) > 20_000, 40.0, "data")
+    os.killpg(launch.process.pid, signal.SIGINT)  # as a terminal does
+    said = launch.end(20.0)
+    assert "the servo is released" in said
+    assert "Traceback" not in said
+    assert not (bag / "metadata.yaml").exists()
+
+
+@needs_launch
+@pytest.mark.ros
+def test_a_missing_port_ends_the_launch_with_its_cause(tmp_path: Path, ros_domain: int) -> None:
+    said = Launch("record.launch.py", f"port:={tmp_path}/none", f"output:={tmp_path}").end(30.0)
+    assert "none: does not exist" in said
+    assert "Traceback" not in said
+
+
+@needs_launch
+@pytest.mark.ros
+@pytest.mark.parametrize(
+    ("file", "argument", "ready"),
+    [
+        ("simulate.launch.py", "servo:=xl330", "simulation of bench"),
+        ("identify.launch.py", "data_directory:=.", "ready"),
+    ],
+)
+def test_nodes_start_and_end(file: str, argument: str, ready: str, ros_domain: int) -> None:
+    launch = Launch(file, argument)
+    assert launch.process.stdout is not None
+    assert any(ready in line for line in iter(launch.process.stdout.readline, ""))
+    os.kill(launch.process.pid, signal.SIGINT)
+    assert "Traceback" not in launch.end(20.0)
+
+
+@needs_launch
+@pytest.mark.ros
+def test_the_demo_is_the_command_of_this_name(ros_domain: int, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert "bam demo: " in Launch("demo.launch.py", f"output:={tmp_path / 'file'}").end(60.0)
