@@ -6,6 +6,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -37,7 +38,7 @@ class RunWriter:
         self._bag = BagWriter(directory, topics)
         self._directory = directory
         self._queue: queue.SimpleQueue[tuple[str, int, bytes] | bool] = queue.SimpleQueue()
-        self._failure: OSError | None = None
+        self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="bag writer", daemon=True)
         self._thread.start()
 
@@ -48,9 +49,9 @@ class RunWriter:
     def check(self) -> None:
         """Raise RunWriterError where the disk has refused something."""
         if self._failure is not None:
+            why = getattr(self._failure, "strerror", None) or self._failure
             raise RunWriterError(
-                f"{self._directory}: cannot be written ({self._failure.strerror}); "
-                f"make room or choose another output"
+                f"{self._directory}: cannot be written ({why}); make room or choose another output"
             )
 
     def close(self, *, complete: bool) -> None:
@@ -91,8 +92,10 @@ class RunWriter:
                 self._bag.close()
             else:
                 self._bag.abandon()
-        except OSError as error:
+        except Exception as error:  # a full disk most of all; `check` and `close` tell it
             self._failure = error
+            with suppress(Exception):
+                self._bag.abandon()
 
     def _write_all(self) -> bool:
         """Write until told to end; return whether the bag is complete."""

@@ -3,27 +3,21 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Protocol
 
 from rclpy.node import Node
-from rclpy.time import Time
 
-from bam_core.errors import unknown_name
 from bam_ros.recorder import bag_shelf
 from bam_ros.recorder.bench_link import BenchLink
-from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient
-from bam_ros.recorder.errors import BenchError
-from bam_ros.recorder.run import SILENCE, RunRecorder, RunReport
+from bam_ros.recorder.driver_client import DriverClient
+from bam_ros.recorder.readiness import wait_for_bench
+from bam_ros.recorder.run import RunRecorder, RunReport
 from bam_ros.recorder.session import PlannedRun, Session
 
-_DISCOVERY = 10.0  # s; DDS discovery takes up to 4 s
-_STALE = 30.0  # s; DDS forgets a killed process after 20 s
 _LONG_PAUSE = 0.05  # s; the arm swings at about 2 Hz
-_CLOCK_DIFFERENCE = 5.0  # s; more than any delay
 
 
 class RecordState(IntEnum):
@@ -130,12 +124,12 @@ class SessionRecorder:
             hung: int | None = None
             for run in left:
                 call = _Call(operator, run, len(plan), self._report.dropped)
-                self._wait_for_bench(link, session, call)
+                wait_for_bench(link, self._driver, call.prepare, call.tick)
                 if run.block != hung:
                     self._hang_load(call)
                     hung = run.block
-                    self._wait_for_bench(link, session, call)
-                call.show(RecordState.PREPARING, "setting gains")
+                    wait_for_bench(link, self._driver, call.prepare, call.tick)
+                call.prepare("setting gains")
                 self._driver.set_gains(session.joint, run.kp, call.tick)
                 report = self._record(link, session, run, output, call)
                 bags[run.name] = report.bag
@@ -169,53 +163,11 @@ class SessionRecorder:
 
     def _hang_load(self, call: _Call) -> None:
         if self._driver.hangs_loads:
-            call.show(RecordState.PREPARING, "the virtual bench hangs the load")
+            call.prepare("the virtual bench hangs the load")
             self._driver.hang_load(call.run.load, call.tick)
         else:
-            call.show(RecordState.WAITING_FOR_LOAD, "waiting for the load")
+            call.wait_for_load()
             call.operator.mount_load(call.progress())
-
-    def _wait_for_bench(self, link: BenchLink, session: Session, call: _Call) -> None:
-        """Return when exactly one driver sends states of the joint and takes commands, from nobody but us."""
-        call.show(RecordState.PREPARING, "waiting for the driver")
-        start = time.monotonic()
-        while True:
-            rivals = _rivals(link)
-            if not rivals and link.connected and link.silence < SILENCE:
-                break
-            waited = time.monotonic() - start
-            if rivals and waited > _STALE:
-                raise BenchError(f"{rivals}; stop the others and record again")
-            if not rivals and waited > _DISCOVERY:
-                raise BenchError(self._why_silent(link, call))
-            if rivals:
-                call.show(RecordState.PREPARING, f"waiting: {rivals}")
-            call.tick()
-            time.sleep(TICK_PERIOD / 5.0)
-        assert link.newest is not None
-        if session.joint not in link.newest.name:
-            raise BenchError(f"session: {unknown_name('joint', session.joint, link.newest.name)}")
-        apart = (link.now() - Time.from_msg(link.newest.header.stamp).nanoseconds) * 1e-9
-        if abs(apart) > _CLOCK_DIFFERENCE:
-            raise BenchError(
-                f"clock: driver and recorder differ by {apart:.1f} s (expected the same time); "
-                f"set use_sim_time alike for both, or synchronise the machines' clocks"
-            )
-
-    def _why_silent(self, link: BenchLink, call: _Call) -> str:
-        name = self._driver.driver
-        state = self._driver.state(call.tick)
-        if state == "active":
-            return f"driver {name!r}: is active but sends nothing on {link.topics.states}; look at its log"
-        if state:
-            return (
-                f"driver {name!r}: is {state} (expected active); look at its log, "
-                f"then 'ros2 lifecycle set {name} configure' and 'activate'"
-            )
-        return (
-            f"driver {name!r}: no states on {link.topics.states} for {_DISCOVERY:g} s; start one, "
-            f"e.g. ros2 run bam_bench dynamixel --ros-args -p port:=/dev/ttyUSB0"
-        )
 
 
 class _Call:
@@ -230,10 +182,14 @@ class _Call:
         self._state = RecordState.PREPARING
         self._activity = ""
 
-    def show(self, state: RecordState, activity: str) -> None:
-        """Say what is being done from now on."""
-        self._state = state
-        self._activity = activity
+    def prepare(self, activity: str) -> None:
+        """Say what is being prepared from now on."""
+        self._state, self._activity = RecordState.PREPARING, activity
+        self.tick()
+
+    def wait_for_load(self) -> None:
+        """Say that the load is waited for from now on."""
+        self._state, self._activity = RecordState.WAITING_FOR_LOAD, "waiting for the load"
         self.tick()
 
     def follow(self, recorder: RunRecorder) -> None:
@@ -260,17 +216,3 @@ class _Call:
 
 def _ordered(plan: tuple[PlannedRun, ...], bags: dict[str, Path]) -> tuple[Path, ...]:
     return tuple(bags[run.name] for run in plan if run.name in bags)
-
-
-def _rivals(link: BenchLink) -> str:
-    """Name who else sends states or commands; empty where that is nobody."""
-    for topic, allowed in ((link.topics.states, 1), (link.topics.commands, 1)):
-        senders = link.node.get_publishers_info_by_topic(topic)
-        if len(senders) > allowed:
-            names = sorted(
-                f"{sender.node_namespace.rstrip('/')}/{sender.node_name}"
-                for sender in senders
-                if sender.node_name != link.node.get_name()
-            )
-            return f"{topic}: {len(senders)} nodes publish it (expected one), {', '.join(names)}"
-    return ""

@@ -18,8 +18,9 @@ from bam_core.errors import BamError
 from bam_core.pendulum import PendulumBench
 from bam_core.readers import load_recordings
 from bam_ros.recorder import RecordingStopped
-from bam_ros.recorder.session_recorder import SessionRecorder, SessionReport
+from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
 from bam_ros.servo_bus import BusError, Gains
+from bam_ros.servo_loop import LoopSettings
 
 pytestmark = pytest.mark.ros
 
@@ -193,7 +194,7 @@ def test_lost_states_are_counted(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_another_commander_is_refused(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bam_ros.recorder.session_recorder._STALE", 1.0)
+    monkeypatch.setattr("bam_ros.recorder.readiness.STALE", 1.0)
     bench.node.create_publisher(ServoCommands, "servo_commands", 1)
     with pytest.raises(BamError, match=r"2 nodes publish it .* /test_recorder; stop the others"):
         record(bench, tmp_path)
@@ -207,7 +208,7 @@ def test_an_unknown_joint_is_told_with_those_there_are(bench: Bench, tmp_path: P
 def test_a_missing_driver_is_told_with_how_to_start_one(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bam_ros.recorder.session_recorder._DISCOVERY", 0.5)
+    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", 0.5)
     bench.driver.trigger_deactivate()
     with pytest.raises(BamError, match=r"'driver': is inactive .expected active"):
         record(bench, tmp_path)
@@ -215,6 +216,28 @@ def test_a_missing_driver_is_told_with_how_to_start_one(
     with pytest.raises(BamError, match=r"'nobody': no states .* ros2 run bam_bench dynamixel"):
         recorder.record(short_session(), tmp_path, Operator())
     assert not directories(tmp_path)
+
+
+def test_the_load_is_hung_with_torque_off(bench: Bench, tmp_path: Path) -> None:
+    commands = bench.node.create_publisher(ServoCommands, "servo_commands", 1)
+    wait_for(lambda: commands.get_subscription_count() == 1, 10.0, "the driver")
+
+    def hold() -> bool:
+        commands.publish(ServoCommands(name=["joint"], torque_enable=[True], position=[0.0]))
+        return bench.bus.torque[0]
+
+    wait_for(hold, 5.0, "torque on")
+    bench.node.destroy_publisher(commands)
+    bench.driver._loop._settings = LoopSettings(command_timeout=60.0)
+
+    class Careful(Operator):
+        def mount_load(self, progress: Progress) -> None:
+            assert not bench.bus.torque[0]
+            super().mount_load(progress)
+
+    operator = Careful()
+    record(bench, tmp_path, operator, scripts=("sin_sin",))
+    assert operator.loads
 
 
 def test_gains_that_the_servo_does_not_take_are_refused(bench: Bench, tmp_path: Path) -> None:

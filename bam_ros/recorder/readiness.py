@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting until the bench can be used: one driver that is heard, that hears, and has released the servo."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rclpy.time import Time
+
+from bam_core.errors import unknown_name
+from bam_ros.recorder.bench_link import BenchLink
+from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
+from bam_ros.recorder.errors import BenchError
+from bam_ros.recorder.run import SILENCE
+
+DISCOVERY = 10.0
+"""A driver that is not heard after this is not there, s. Discovery takes up to 4 s."""
+STALE = 30.0
+"""Publishers are really there after this, s. ROS 2 forgets those of a killed process after 20 s."""
+_CLOCK_DIFFERENCE = 5.0  # s; more than any delay
+
+
+def wait_for_bench(link: BenchLink, driver: DriverClient, show: Callable[[str], None], tick: Tick) -> None:
+    """Return when one driver sends states of the link's joint and hears nobody but us, with torque off.
+
+    Args:
+        link: to the bench; commands torque off meanwhile.
+        driver: to be asked what is wrong.
+        show: told what is waited for, in words.
+        tick: called about ten times a second; what it raises ends the wait.
+
+    Raises:
+        BenchError: not so in time.
+    """
+    show("waiting for the driver")
+    start = time.monotonic()
+    while True:
+        waited = time.monotonic() - start
+        rivals = _rivals(link)
+        if rivals and waited > STALE:
+            raise BenchError(f"{rivals}; stop the others and record again")
+        if rivals:
+            show(f"waiting: {rivals}")
+        elif link.connected and link.silence < SILENCE:
+            link.release()
+            if _released(link):
+                return
+        if not rivals and waited > DISCOVERY:
+            raise BenchError(_what_is_missing(link, driver, tick))
+        tick()
+        time.sleep(TICK_PERIOD / 5.0)
+
+
+def _released(link: BenchLink) -> bool:
+    """Whether the joint is released; raises BenchError where it cannot be known."""
+    states = link.newest
+    if states is None:
+        return False
+    if link.joint not in states.name:
+        raise BenchError(f"session: {unknown_name('joint', link.joint, states.name)}")
+    apart = (link.now() - Time.from_msg(states.header.stamp).nanoseconds) * 1e-9
+    if abs(apart) > _CLOCK_DIFFERENCE:
+        raise BenchError(
+            f"clock: driver and recorder differ by {apart:.1f} s (expected the same time); "
+            f"set use_sim_time alike for both, or synchronise the machines' clocks"
+        )
+    return not states.torque_enabled[list(states.name).index(link.joint)]
+
+
+def _rivals(link: BenchLink) -> str:
+    """Name who else sends states or commands; empty where that is nobody."""
+    for topic in (link.topics.states, link.topics.commands):
+        senders = link.node.get_publishers_info_by_topic(topic)
+        if len(senders) > 1:
+            names = sorted(
+                f"{sender.node_namespace.rstrip('/')}/{sender.node_name}"
+                for sender in senders
+                if sender.node_name != link.node.get_name()
+            )
+            return f"{topic}: {len(senders)} nodes publish it (expected one), {', '.join(names)}"
+    return ""
+
+
+def _what_is_missing(link: BenchLink, driver: DriverClient, tick: Tick) -> str:
+    name = driver.driver
+    if link.silence < SILENCE and not link.connected:
+        return f"driver {name!r}: takes no commands on {link.topics.commands}; look at its log"
+    if link.silence < SILENCE:
+        return f"driver {name!r}: torque stays on though off is commanded; see its log and /diagnostics"
+    state = driver.state(tick)
+    if state == "active":
+        return f"driver {name!r}: is active but sends nothing on {link.topics.states}; look at its log"
+    if state:
+        return (
+            f"driver {name!r}: is {state} (expected active); look at its log, "
+            f"then 'ros2 lifecycle set {name} configure' and 'activate'"
+        )
+    return (
+        f"driver {name!r}: no states on {link.topics.states} for {DISCOVERY:g} s; start one, "
+        f"e.g. ros2 run bam_bench dynamixel --ros-args -p port:=/dev/ttyUSB0"
+    )
