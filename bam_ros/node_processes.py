@@ -97,4 +97,4 @@ def isolate() -> None:
     To be called before `rclpy.init`. What the user has set stays.
     """
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    os.environ.setdefault("ROS_DOMAIN_ID", str(random.SystemRandom().randrange(20, 100)))
+    os.environ.setdefault("ROS_DOMAIN_ID", str(random.SystemRandom().randrange(40, 100)))
