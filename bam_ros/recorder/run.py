@@ -168,7 +168,10 @@ class RunRecorder:
             )
         self._now = now_ns
         if self._link.restarts != self._restarts:
-            raise BenchError("driver: was restarted during the run (its sequence began anew); record again")
+            raise BenchError(
+                f"driver: the sequence of {self._link.topics.states} began anew during the run (it was "
+                f"restarted, or a second driver publishes there); leave one driver alone and record again"
+            )
         errors = describe_hardware_errors(self._session.joint, states.hardware_error[index] & FATAL)
         if errors:
             raise BenchError("; ".join(errors))
