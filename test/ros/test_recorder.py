@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from bam_bench.msg import ServoCommands, ServoStates
-from recorder_bench import Bench, Operator, directories, running, short_session
+from recorder_bench import Bench, Operator, directories, hurry, running, short_session
 from ros_helpers import FakeBus, wait_for
 from rosbags.highlevel import AnyReader
 
@@ -26,7 +26,8 @@ pytestmark = pytest.mark.ros
 
 
 @pytest.fixture
-def bench(ros_domain: int) -> Iterator[Bench]:
+def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    hurry(monkeypatch)
     bench = Bench()
     yield bench
     bench.close()

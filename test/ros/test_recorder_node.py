@@ -14,7 +14,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from bam_bench.action import Record
 from rclpy.action.client import ActionClient
-from recorder_bench import Bench, directories, short
+from recorder_bench import Bench, directories, hurry, short
 from ros_helpers import wait_for
 from std_srvs.srv import Trigger
 
@@ -71,6 +71,7 @@ class Client:
 @pytest.fixture
 def client(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     monkeypatch.setattr("bam_ros.recorder.session_file.script", lambda name: short(name, 0.8))
+    hurry(monkeypatch)
     bench = Bench()
     client = Client(bench, tmp_path)
     yield client
