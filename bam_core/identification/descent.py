@@ -13,7 +13,8 @@ Array = NDArray[np.float64]
 
 _PATIENCE = 10  # generations without progress that end a descent, per free parameter and population
 _PATIENCE_AT_LEAST = 10
-_PROGRESS = 1e-3  # relative improvement that counts
+PROGRESS = 1e-3
+"""Relative improvement that counts."""
 
 
 class Descent:
@@ -59,7 +60,7 @@ class Descent:
         lowest = int(np.argmin(errors))
         if errors[lowest] < self.error:
             self.error, self.point = float(errors[lowest]), self._asked[lowest]
-        if self.error < (1.0 - _PROGRESS) * self._reference:
+        if self.error < (1.0 - PROGRESS) * self._reference:
             self._reference, self._stalled = self.error, 0
         else:
             self._stalled += 1

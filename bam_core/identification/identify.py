@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bam_core import __version__
 from bam_core.errors import BamError
 from bam_core.friction import FRICTION_MODELS, Friction, FrictionModel, friction_model
+from bam_core.identification.refine import Refiner
 from bam_core.identification.result import Identification, ModelFit
 from bam_core.identification.search import MIN_EVALUATIONS, SearchResult, minimise
 from bam_core.identification.space import SearchSpace, is_nested, search_space
@@ -184,6 +185,7 @@ class _Fitter:
             starts=[
                 vector for name, vector in self._optima.items() if is_nested(FRICTION_MODELS[name], model)
             ],
+            refine=Refiner(self._train, space).refine,
             report=report,
             cancelled=self._cancelled,
         )

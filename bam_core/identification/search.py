@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BamError
-from bam_core.identification.descent import Descent
+from bam_core.identification.descent import PROGRESS, Descent
 from bam_core.identification.space import SearchSpace
 
 Array = NDArray[np.float64]
 Objective = Callable[[Array], Array]
 """(n, PARAMETERS) vectors to (n,) finite errors."""
+Refine = Callable[[Array, int, Callable[[int], None]], Array]
+"""From a vector to a likely better one nearby, within a budget; it tells what it spends before it does."""
 Report = Callable[[int, float], None]
 """Evaluations spent, best error so far."""
 
@@ -34,7 +36,10 @@ _APART = 0.3  # least distance between their starts, per root of the dimension
 _GENERATIONS = 40  # what a runner should have at least; fewer runners where the budget is small
 _COLD_STEP = 0.2  # initial standard deviations, in coordinates of the space: of a race,
 _WARM_STEP = 0.07  # of a descent from a given start,
-_POLISH_STEP = 0.02  # and of the polish
+_POLISH_STEP = 0.04  # and of the polish, which halves it when it makes no progress,
+_FINEST_STEP = 0.002  # down to here
+_REFINED = 3  # best points that are refined before the polish
+_REFINEMENT = 0.2  # share of the budget of the polish for each of them, and once more at the end
 
 
 MIN_EVALUATIONS = 50
@@ -68,6 +73,7 @@ def minimise(
     seed: int,
     draft: Objective | None = None,
     starts: Sequence[Array] = (),
+    refine: Refine | None = None,
     report: Report | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> SearchResult:
@@ -83,6 +89,7 @@ def minimise(
         draft: a cheaper objective with nearly the same minima, for everything but the polish.
         starts: parameter vectors known to be good, such as optima of nested models. The result is never worse
             than any of them.
+        refine: a descent of another kind, tried from the best points before the polish and at its end.
         report: called after every generation.
         cancelled: asked before every generation.
 
@@ -90,7 +97,7 @@ def minimise(
         IdentificationCancelled: `cancelled` said so.
     """
     search = _Search(space, evaluations, seed, report, cancelled)
-    return search.run(objective, draft or objective, [np.asarray(start) for start in starts])
+    return search.run(objective, draft or objective, refine, [np.asarray(start) for start in starts])
 
 
 class _Search:
@@ -113,7 +120,9 @@ class _Search:
         self._finalists: list[Array] = []
         self._population = 4 + int(3 * math.log(space.dimension))
 
-    def run(self, objective: Objective, draft: Objective, starts: list[Array]) -> SearchResult:
+    def run(
+        self, objective: Objective, draft: Objective, refine: Refine | None, starts: list[Array]
+    ) -> SearchResult:
         if starts:
             self._warm_up(draft, starts, int(_WARM * self._budget))
         reserve = int(_POLISH * self._budget)
@@ -121,7 +130,7 @@ class _Search:
         while (room := self._left - reserve) >= max(share // 2, 1):
             self._race(draft, min(share, room))
         self._lowest = math.inf  # drafts are not comparable with what counts
-        return self._polish(objective, starts)
+        return self._polish(objective, refine, starts)
 
     def _warm_up(self, draft: Objective, starts: list[Array], allowance: int) -> None:
         """Descend from the best of the given starts."""
@@ -153,18 +162,40 @@ class _Search:
         if math.isfinite(descents[0].error):
             self._finalists.append(self._space.vectors(descents[0].point[None])[0])
 
-    def _polish(self, objective: Objective, starts: list[Array]) -> SearchResult:
-        """Judge finalists and starts by the real objective; descend with small steps from the best."""
+    def _polish(self, objective: Objective, refine: Refine | None, starts: list[Array]) -> SearchResult:
+        """Judge finalists and starts by the real objective; refine, then descend with small steps."""
         vectors = np.array([*starts, *reversed(self._finalists)])
         errors = self._evaluate(objective, vectors)
-        best, error = vectors[int(np.argmin(errors))], float(np.min(errors))
-        while self._left > 0:
-            descent = self._descent(self._space.point(best), _POLISH_STEP)
-            self._advance(objective, [descent], 0)
-            if not descent.error < error:
-                break
-            best, error = self._space.vectors(descent.point[None])[0], descent.error
+        order = np.argsort(errors, kind="stable")
+        best, error = vectors[order[0]], float(errors[order[0]])
+        allowance = int(_REFINEMENT * self._left) if refine is not None else 0
+        for vector in vectors[order[:_REFINED]]:  # the valley of the third may go down deepest
+            best, error = self._refine(objective, refine, vector, allowance, (best, error))
+        step = _POLISH_STEP
+        while self._left > allowance and step > _FINEST_STEP:
+            descent = self._descent(self._space.point(best), step)
+            self._advance(objective, [descent], allowance)
+            if descent.error > (1.0 - PROGRESS) * error:
+                step /= 2.0
+            if descent.error < error:
+                best, error = self._space.vectors(descent.point[None])[0], descent.error
+        best, error = self._refine(objective, refine, best, self._left, (best, error))
         return SearchResult(vector=best, error=error, evaluations=self._budget - self._left)
+
+    def _refine(
+        self,
+        objective: Objective,
+        refine: Refine | None,
+        start: Array,
+        allowance: int,
+        best: tuple[Array, float],
+    ) -> tuple[Array, float]:
+        """Return the better one of the best so far and what refining leads to."""
+        if refine is None or allowance < 2:
+            return best
+        vector = refine(start, allowance - 1, self._spend)
+        error = float(self._evaluate(objective, vector[None])[0])
+        return (vector, error) if error < best[1] else best
 
     def _descent(self, mean: Array, step: float, population: int | None = None) -> Descent:
         seed = int(self._random.integers(2**31))
@@ -181,10 +212,20 @@ class _Search:
             for descent, part in zip(running, np.split(errors, edges), strict=True):
                 descent.tell(part)
 
-    def _evaluate(self, objective: Objective, vectors: Array) -> Array:
-        """Evaluate as many of these vectors as the budget allows."""
+    def _spend(self, evaluations: int) -> None:
+        """Book evaluations that were made elsewhere."""
+        self._require_go()
+        self._left -= evaluations
+        if self._report is not None:
+            self._report(min(self._budget - self._left, self._budget), self._lowest)
+
+    def _require_go(self) -> None:
         if self._cancelled is not None and self._cancelled():
             raise IdentificationCancelled("identification: cancelled; nothing was written")
+
+    def _evaluate(self, objective: Objective, vectors: Array) -> Array:
+        """Evaluate as many of these vectors as the budget allows."""
+        self._require_go()
         vectors = vectors[: max(self._left, 0)]
         if not len(vectors):
             return np.empty(0)
