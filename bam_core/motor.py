@@ -47,11 +47,11 @@ class DcMotor:
         Args:
             voltage: U across the motor, V.
             velocity: of the output shaft, rad/s.
-            enabled: False where torque is off.
+            enabled: False where torque is off, or the share of the time that it was on, 0..1.
 
         Returns:
             N·m at the output shaft, in the broadcast shape of the arguments.
         """
         gain = self.torque_constant / self.resistance
         torque = gain * (np.asarray(voltage) - self.torque_constant * np.asarray(velocity))
-        return np.asarray(np.where(enabled, torque, 0.0))
+        return np.asarray(torque * np.asarray(enabled, dtype=np.float64))

@@ -25,8 +25,8 @@ class PackedLogs:
     """Recordings on the grid t_k = first sample + k·dt, padded to whole groups of lanes.
 
     Attributes:
-        signals: (steps, 4, lanes): mean goal in rad, mean supply in V and torque enable (1 or 0) from t_k to
-            t_{k+1}; measured position in rad at t_k.
+        signals: (steps, 4, lanes): mean goal in rad, mean supply in V and share of the time with torque on
+            (0..1) from t_k to t_{k+1}; measured position in rad at t_k.
         logs: (6, lanes): length in steps, bench inertia kg·m², gravity torque N·m, duty per rad, initial
             position rad, initial velocity rad/s.
         lanes: lane of each recording.
@@ -49,8 +49,10 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     """Lay out recordings for the kernel.
 
     Goal, supply and torque enable are held from sample to sample; a grid step that spans a change gets their
-    mean (torque enable: the state that holds longer), so that no delay is added. The measured position is
-    interpolated linearly. Where the supply was not measured its last value counts, at first the nominal one.
+    mean, so that a change counts from the moment it was made. (An arm that is released half a step late
+    passes every later sample late.) The controller looks at its goal once per period, so a goal comes into
+    force half a period after it was written, on average. The measured position is interpolated linearly.
+    Where the supply was not measured its last value counts, at first the nominal one.
 
     Args:
         recordings: at least one.
@@ -66,7 +68,7 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     lanes = np.empty(len(recordings), dtype=np.intp)
     lanes[np.argsort(lengths, kind="stable")] = np.arange(len(recordings))
     for recording, length, lane in zip(recordings, lengths, lanes, strict=True):
-        _fill_signals(signals[:length, :, lane], recording, dt)
+        _fill_signals(signals[:length, :, lane], recording, dt, 0.5 * firmware.period)
         position, velocity = initial_state(recording, firmware.resolution)
         logs[:, lane] = (
             length,
@@ -99,14 +101,14 @@ def initial_state(recording: Recording, resolution: float) -> tuple[float, float
     return float(start), float(velocity)
 
 
-def _fill_signals(signals: Array, recording: Recording, dt: float) -> None:
+def _fill_signals(signals: Array, recording: Recording, dt: float, goal_delay: float) -> None:
     """Fill one lane, (length, 4)."""
     time = recording.time - recording.time[0]
     grid = _grid(len(signals) + 1, dt)
     enabled = recording.torque_enabled.astype(np.float64)
-    signals[:, 0] = _held_mean(time, recording.goal_position, grid)
+    signals[:, 0] = _held_mean(time + goal_delay, recording.goal_position, grid)
     signals[:, 1] = _held_mean(time, _filled(recording.voltage, recording.supply_voltage), grid)
-    signals[:, 2] = _held_mean(time, enabled, grid) >= 0.5
+    signals[:, 2] = _held_mean(time, enabled, grid)
     signals[:, 3] = np.interp(grid[:-1], time, recording.position)
 
 

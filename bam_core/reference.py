@@ -76,20 +76,20 @@ class ReferenceSimulation:
         """Return the motor voltage in V that the firmware sets for a goal in rad (BAM eq. 12)."""
         return float(self.firmware.duty(self.kp, goal - state.position)) * supply
 
-    def step(self, state: PendulumState, voltage: float, enabled: bool, dt: float) -> PendulumState:
+    def step(self, state: PendulumState, voltage: float, enabled: float, dt: float) -> PendulumState:
         """Advance by one step of Algorithm 1 or of its variant.
 
         Args:
             state: at the start of the step.
             voltage: of the motor during the step, V.
-            enabled: False where the H-bridge is released.
+            enabled: share of the step that the H-bridge drives, 0..1.
             dt: Δt, s.
         """
         inertia, position = self.inertia, state.position
         if self.integrator == "midpoint":
             position += 0.5 * state.velocity * dt
             # J·θ̈ = τ - b·(θ̇ + ½θ̈Δt) is (J + ½bΔt)·θ̈ = τ - b·θ̇: back-EMF at the mean velocity adds inertia.
-            inertia += 0.5 * dt * self.motor.back_emf_damping if enabled else 0.0
+            inertia += 0.5 * dt * self.motor.back_emf_damping * enabled
         motor = float(self.motor.torque(voltage, state.velocity, enabled))
         external = float(self.bench.external_torque(position))
         friction = float(self.friction.applied(motor, external, state.velocity, inertia, dt))
@@ -117,7 +117,7 @@ class ReferenceSimulation:
             initial: state at the first sample.
             goal: (n,) rad, in force from each sample to the next.
             supply: (n,) V, likewise.
-            enabled: (n,) False where the H-bridge is released, likewise.
+            enabled: (n,) share of the time that the H-bridge drives, 0..1, likewise.
             dt: time between samples, s.
             substeps: steps of the integrator between samples.
 
@@ -130,6 +130,6 @@ class ReferenceSimulation:
         for k in range(len(goals) - 1):
             voltage = self.voltage(state, float(goals[k]), float(supplies[k]))
             for _ in range(substeps):
-                state = self.step(state, voltage, bool(switches[k]), dt / substeps)
+                state = self.step(state, voltage, float(switches[k]), dt / substeps)
             states.append(state)
         return np.array([s.position for s in states]), np.array([s.velocity for s in states])

@@ -33,6 +33,13 @@ PARAMETERS: tuple[str, ...] = ("torque_constant", "resistance", "armature", *FRI
 SEMI_IMPLICIT_DT = 5e-3
 """s; the step with which BAM's authors fitted their published parameters."""
 
+DEFAULT_SUBSTEPS = 2
+"""Steps of the integrator per period of the firmware.
+
+Friction is of first order in time. On recordings of a servo whose parameters are known, the true ones are
+0.55 mrad off (mean) with one step of 1 ms, 0.51 with two and 0.49 with four, of which 0.4 are the encoder's.
+"""
+
 WORST_ERROR = 1e4
 """rad; what a candidate is charged whose simulation left the range of floating point."""
 
@@ -41,8 +48,9 @@ class Rollout:
     """Recordings packed for simulation in closed loop, controller included.
 
     The controller computes its duty every `dt`, by default the firmware's own period, and holds it; the
-    integrator makes `substeps` steps in between. At one step of 1 ms the simulation of an MX-106 with M6
-    friction is within 0.2 mrad (mean) of its limit for small steps, 5 ms costs 2.6 mrad.
+    integrator makes `substeps` steps in between, DEFAULT_SUBSTEPS unless `dt` is given. At one step of 1 ms
+    the simulation of an MX-106 with M6 friction is within 0.2 mrad (mean) of its limit for small steps, 5 ms
+    costs 2.6 mrad.
 
     Safe to use from several threads. The simulations of one call share the processors available.
 
@@ -59,7 +67,7 @@ class Rollout:
         *,
         firmware: PositionFirmware,
         dt: float | None = None,
-        substeps: int = 1,
+        substeps: int | None = None,
         integrator: str = "midpoint",
         quadratic_rule: str = "paper",
         workers: int | None = None,
@@ -70,7 +78,7 @@ class Rollout:
             recordings: at least one.
             firmware: position controller that ran during them.
             dt: period of the controller and of the time grid, s.
-            substeps: steps of the integrator per dt.
+            substeps: steps of the integrator per dt; default DEFAULT_SUBSTEPS, with `dt` given 1.
             integrator: one of `reference.INTEGRATORS`.
             quadratic_rule: one of `friction.QUADRATIC_RULES`.
             workers: threads; default one per available processor.
@@ -80,6 +88,8 @@ class Rollout:
         """
         if not recordings:
             raise BamError("rollout recordings: there are none (expected at least one); give some")
+        if substeps is None:
+            substeps = DEFAULT_SUBSTEPS if dt is None else 1
         if dt is None:
             dt = firmware.period
         require_positive("rollout", dt=dt, substeps=substeps)
@@ -104,7 +114,7 @@ class Rollout:
         servo: ServoModel,
         *,
         dt: float | None = None,
-        substeps: int = 1,
+        substeps: int | None = None,
     ) -> Rollout:
         """Pack recordings for a servo: its firmware, integrator and quadratic rule.
 

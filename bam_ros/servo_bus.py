@@ -29,7 +29,7 @@ class ServoSample:
     A quantity that a servo does not report is NaN.
 
     Attributes:
-        stamp: time of acquisition (the middle of the transaction), ns since the epoch of the bus' clock.
+        stamp: time of acquisition, ns since the epoch of the bus' clock.
         position: rad, counter-clockwise positive.
         velocity: rad/s.
         current: A.

@@ -156,7 +156,7 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
         recording.bench,
         dt=dt,
         goal_position=signals[held, 0],
-        torque_enabled=signals[held, 2] != 0.0,
+        torque_enabled=signals[held, 2] >= 0.5,
         kp=recording.kp,
         supply_voltage=signals[held, 1],
         position=float(packed.logs[4, lane]),

@@ -19,6 +19,7 @@ from bam_ros.dynamixel.servo import DynamixelServo
 from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoSample
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
+_REQUEST_BITS = 140  # on the wire, of a request for state: 14 bytes with start and stop bit
 _RELEASE_ATTEMPTS = 3  # of the whole round; each write has its own
 
 
@@ -83,6 +84,7 @@ class DynamixelBus(ServoBus):
         self._servos: list[DynamixelServo] = []
         self._ids: tuple[int, ...] = ()
         self._block = (0, 0)
+        self._request_time = 0  # ns
         self._next_check = 0.0
         self._check_index = 0
 
@@ -136,6 +138,7 @@ class DynamixelBus(ServoBus):
             self.close()
             raise
         self._found = found
+        self._request_time = _REQUEST_BITS * 1_000_000_000 // found.baud_rate
         self._ids = tuple(settings.ids)
         return f"port {port.port_name}: {found}"
 
@@ -150,9 +153,10 @@ class DynamixelBus(ServoBus):
             raise BusError("port: not open; open it first")
         self._beat(any(goal.torque_enable))
         self._apply(goal)
-        start = time.time_ns()
         answers = self._link.read_block(self._ids, *self._block, attempts=1)
-        stamp = (start + time.time_ns()) // 2
+        # A servo takes its state when the request has arrived. What follows says nothing about that moment:
+        # the answer may wait in the adapter's buffer, and this process for its turn.
+        stamp = self._link.asked + self._request_time
         states = [servo.decode(*answers[servo.id]) for servo in self._servos]
         self._check(time.monotonic())
         return ServoSample(

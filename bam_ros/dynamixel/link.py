@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ class Link:
     def __init__(self, port: SerialPort, protocol: int) -> None:
         self.port = port
         self.protocol = protocol
+        self.asked = 0
+        """When the newest request had been handed to the port, ns since the epoch."""
         self._handler: Any = sdk.PacketHandler(float(protocol))
 
     def ping(self, servo: int) -> bool:
@@ -87,6 +90,7 @@ class Link:
             # The SDK's GroupBulkRead passes this method an argument it does not have.
             blocks = [byte for servo in servos for byte in (length, servo, address)]
             sent = handler.bulkReadTx(port, blocks, len(blocks))
+        self.asked = time.time_ns()
         check_result(sent, f"id {servos[0]}")
         answers = {}
         for servo in servos:
