@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servos with known parameters and logs of them, shared by the tests of the identification."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bam_core.friction import FRICTION_MODELS
+from bam_core.motor import DcMotor
+from bam_core.pendulum import PendulumBench
+from bam_core.recording import Recording
+from bam_core.servo_model import ServoModel, load_servo
+from bam_core.synthetic import synthesize
+
+BENCH = PendulumBench(mass=1.0, arm_mass=0.05, length=0.15)
+
+_COEFFICIENTS = {
+    "viscous": 0.06,
+    "coulomb": 0.08,
+    "stribeck_coulomb": 0.05,
+    "stribeck_velocity": 0.15,
+    "stribeck_exponent": 1.0,
+    "load": 0.1,
+    "load_stribeck": 0.08,
+    "load_motor": 0.15,
+    "load_external": 0.08,
+    "load_motor_stribeck": 0.1,
+    "load_external_stribeck": 0.05,
+    "quadratic_motor": 0.02,
+    "quadratic_external": 0.01,
+}
+
+
+def mx106(model: str) -> ServoModel:
+    """An MX-106 with made-up parameters and this friction model."""
+    law = FRICTION_MODELS[model]
+    return replace(
+        load_servo("mx106"),
+        motor=DcMotor(torque_constant=2.1, resistance=2.4, armature=0.022),
+        friction_model=model,
+        friction=law.friction({name: _COEFFICIENTS[name] for name in law.parameters}),
+        integrator="midpoint",
+    )
+
+
+def record(servo: ServoModel, script: str, kp: float, bench: PendulumBench = BENCH) -> Recording:
+    """One run as the bench would record it, encoder counts included."""
+    return synthesize(servo, bench, script, kp, sample_period=5e-3, supply_voltage=15.0, quantised=True)
+
+
+def session(servo: ServoModel) -> list[Recording]:
+    """Four scripts, each with a soft and a stiff gain and with a light and a heavy load."""
+    light = PendulumBench(mass=0.5, arm_mass=0.05, length=0.1)
+    return [
+        record(servo, script, kp, bench)
+        for script in ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
+        for kp, bench in ((8.0, BENCH), (32.0, light))
+    ]
+
+
+def xl330_logs() -> Path:
+    """Real recordings of an XL330, beside the repository; skips the test where they are not."""
+    path = Path(__file__).parents[2].parent / "shared" / "data" / "xl330"
+    if not path.is_dir():
+        pytest.skip(f"real recordings not there ({path})")
+    return path

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results on disk: complete, readable again, all or nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bam_core.errors import BamError
+from bam_core.identification import Identification, identify, require_output
+from bam_core.rollout import Rollout, parameter_vector
+from bam_core.servo_model import load_servo
+from identification_cases import mx106, record
+
+
+@pytest.fixture(scope="module")
+def found() -> Identification:
+    logs = [record(mx106("m1"), script, 8.0) for script in ("sin_sin", "lift_and_drop", "up_and_down")]
+    return identify(logs, load_servo("mx106"), ["m1", "m3"], trials=100, validation="script=up_and_down")
+
+
+def content(directory: Path) -> set[str]:
+    return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
+
+
+def test_a_directory_gets_servos_summary_and_plots(found: Identification, tmp_path: Path) -> None:
+    output = tmp_path / "new" / "results"
+    found.save(output)
+    fits = {f"plots/fit_{log.name}.png" for log in (*found.split.train, *found.split.validation)}
+    assert content(output) == {
+        "m1.yaml",
+        "m3.yaml",
+        "summary.json",
+        "plots/mae.png",
+        "plots/parameters.png",
+        *fits,
+    }
+    assert [path.name for path in output.parent.iterdir()] == ["results"]
+
+
+def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -> None:
+    found.save(tmp_path / "results")
+    summary = json.loads((tmp_path / "results" / "summary.json").read_text())
+    assert list(summary["models"]) == ["m1", "m3"]
+    for model, entry in summary["models"].items():
+        fit = found.fits[model]
+        assert entry["train_mae"] == fit.train_mae
+        assert entry["validation_mae"] == fit.validation_mae
+        assert entry["trials"] == fit.trials
+        assert entry["seconds"] == pytest.approx(fit.seconds, abs=1e-3)
+    assert summary["chosen"] == found.chosen
+    assert summary["seed"] == 0
+    assert summary["servo"] == "mx106"
+    assert summary["split"]["rule"] == "script=up_and_down"
+    assert summary["split"]["validation"] == [log.name for log in found.split.validation]
+    assert summary["split"]["train"] == [log.name for log in found.split.train]
+
+
+def test_a_written_servo_has_the_errors_that_the_summary_claims(
+    found: Identification, tmp_path: Path
+) -> None:
+    found.save(tmp_path / "results")
+    for model, fit in found.fits.items():
+        servo = load_servo(tmp_path / "results" / f"{model}.yaml")
+        errors = Rollout.for_servo(found.split.train, servo).errors(parameter_vector(servo))
+        assert errors.mean() == pytest.approx(fit.train_mae, rel=1e-9)
+
+
+def test_an_existing_directory_keeps_what_is_not_replaced(found: Identification, tmp_path: Path) -> None:
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "m1.yaml").write_text("old")
+    (tmp_path / "summary.json").write_text("old")
+    found.save(tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert load_servo(tmp_path / "m1.yaml").friction_model == "m1"
+    assert json.loads((tmp_path / "summary.json").read_text())["chosen"] == found.chosen
+
+
+def test_a_failure_on_the_way_leaves_nothing(
+    found: Identification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("bam_core.identification.writing._plot", fail)
+    with pytest.raises(BamError, match="No space left on device"):
+        found.save(tmp_path / "results")
+    assert list(tmp_path.iterdir()) == []
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / "summary.json").write_text("old")
+    with pytest.raises(BamError):
+        found.save(old)
+    assert content(tmp_path) == {"old/summary.json"}
+    assert (old / "summary.json").read_text() == "old"
+
+
+def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for output in (file, file / "below"):
+        with pytest.raises(BamError, match="is a file"):
+            require_output(output)
+    require_output(tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of an identification show what they are given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bam_core.plots.fit import plot_fit
+from bam_core.plots.mae import plot_mae
+from bam_core.plots.parameters import plot_parameters
+from identification_cases import mx106, record
+
+
+def test_a_fit_shows_goal_measurement_models_and_residuals_in_mrad() -> None:
+    log = record(mx106("m1"), "lift_and_drop", 8.0)
+    figure = plot_fit(log, {"m1": log.position + 0.002, "m6": log.position}, title="a title")
+    position, residual = figure.axes
+    labels = [line.get_label() for line in position.lines]
+    assert labels == ["goal", "measured", "m1: 2.0 mrad", "m6: 0.0 mrad"]
+    np.testing.assert_allclose(residual.lines[0].get_ydata(), 2.0)
+    np.testing.assert_allclose(residual.lines[1].get_ydata(), 0.0)
+    assert figure.get_suptitle() == "a title"
+
+
+def test_errors_are_bars_in_mrad_and_the_chosen_model_is_marked() -> None:
+    axes = plot_mae({"m1": (0.05, 0.06), "m6": (0.02, 0.03)}, chosen="m6").axes[0]
+    assert [patch.get_height() for patch in axes.patches] == [50.0, 20.0, 60.0, 30.0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["M1", "M6\n(chosen)"]
+
+
+def test_parameters_have_one_panel_each_with_their_unit() -> None:
+    servos = {model: mx106(model) for model in ("m1", "m4")}
+    panels = [axes for axes in plot_parameters(servos).axes if axes.get_visible()]
+    titles = [axes.get_title() for axes in panels]
+    assert titles[0] == "torque_constant [N·m/A]"
+    assert len(titles) == len(servos["m4"].parameters)
+    bars = dict(zip(titles, (len(axes.patches) for axes in panels), strict=True))
+    assert bars["coulomb [N·m]"] == 2
+    assert bars["load [-]"] == 1
