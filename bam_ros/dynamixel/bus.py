@@ -152,8 +152,12 @@ class DynamixelBus(ServoBus):
         if self._link is None:
             raise BusError("port: not open; open it first")
         self._beat(any(goal.torque_enable))
-        self._apply(goal)
-        answers = self._link.read_block(self._ids, *self._block, attempts=1)
+        released = self._apply(goal)
+        try:
+            answers = self._link.read_block(self._ids, *self._block, attempts=1)
+        finally:
+            for servo in released:
+                servo.release()
         # A servo takes its state when the request has arrived. What follows says nothing about that moment:
         # the answer may wait in the adapter's buffer, and this process for its turn.
         stamp = self._link.asked + self._request_time
@@ -216,20 +220,29 @@ class DynamixelBus(ServoBus):
                 return servo
         raise BusError(str(unknown_name("joint", name, self.names)))
 
-    def _apply(self, goal: ServoGoal) -> None:
-        """Write what differs from what the servos hold."""
+    def _apply(self, goal: ServoGoal) -> list[DynamixelServo]:
+        """Write what differs from what the servos hold; returns those told to let go.
+
+        They are told without an answer, right before the state is read, so that the sample tells when they
+        let go. The caller makes sure of it afterwards.
+        """
         assert self._link is not None
         moved: dict[int, int] = {}
+        released: list[DynamixelServo] = []
         for servo, torque, position in zip(self._servos, goal.torque_enable, goal.position, strict=True):
             if not torque:
                 if servo.torque is not False:
-                    servo.release()
+                    released.append(servo)
             elif not servo.torque:
                 servo.switch_on(position)
             elif position == position and (count := servo.count(position)) != servo.goal:
                 moved[servo.id] = servo.goal = count
         if moved:
             self._link.sync_write(self._servos[0].table["goal_position"], moved)
+        if released:
+            ids = dict.fromkeys((servo.id for servo in released), 0)
+            self._link.sync_write(self._servos[0].table["torque_enable"], ids)
+        return released
 
     def _check(self, now: float) -> None:
         """Look at one servo every now and then: did it let go by itself?"""
