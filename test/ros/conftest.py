@@ -13,12 +13,13 @@ import pytest
 from ros_helpers import VirtualServos
 
 _DOMAINS = itertools.count(os.getpid())
+_FIRST, _COUNT = 30, 70  # domains above 101 lie on ports that the system hands out to other programs
 
 
 def _claim_domain() -> tuple[int, socket.socket]:
     """Return a domain that no other test process on this machine uses, and what holds the claim."""
-    for _ in range(130):
-        domain = 100 + next(_DOMAINS) % 130
+    for _ in range(_COUNT):
+        domain = _FIRST + next(_DOMAINS) % _COUNT
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
             claim.bind(f"\0bam_bench_domain_{domain}")  # abstract name: gone with the process
@@ -26,7 +27,7 @@ def _claim_domain() -> tuple[int, socket.socket]:
             claim.close()
             continue
         return domain, claim
-    raise RuntimeError("every ROS domain from 100 to 229 is taken by another test")
+    raise RuntimeError("every ROS domain from 30 to 99 is taken by another test")
 
 
 @pytest.fixture
