@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from statistics import median
 
 import mujoco
@@ -50,9 +51,7 @@ def rollout_times(repeats: int = 7) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(repeats):
         for name, population in candidates.items():
-            times[name].append(
-                _seconds(lambda population=population: rollout.errors(population)) / CANDIDATES * 1e3
-            )
+            times[name].append(_seconds(partial(rollout.errors, population)) / CANDIDATES * 1e3)
     return {name: median(samples) for name, samples in times.items()}
 
 

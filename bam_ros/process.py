@@ -98,6 +98,6 @@ def run_node(
             node.close()
             node.destroy_node()  # type: ignore[attr-defined]
         rclpy.utilities.try_shutdown()
-        # Everything is let go of: one more signal while the interpreter ends shall not change the exit status.
+        # All is let go of: one more signal while the interpreter ends shall not change the exit status.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)

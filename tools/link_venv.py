@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Let the virtual environment use the checkout and what colcon built, without sourcing anything.
 
-Writes into the environment that runs it: a .pth file (the checkout and the generated interfaces on `sys.path`, the
-ament prefixes in the environment), links to the interface libraries beside the ROS wheels' own, and `bin/bam`.
+Writes into the environment that runs it: a .pth file (checkout and generated interfaces on the path, ament
+prefixes in the environment), links to the interface libraries beside the ROS wheels' own, and `bin/bam`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ sys.exit(main())
 def main() -> int:
     """Write the three, replacing what an earlier run left."""
     site_packages = Path(sysconfig.get_path("purelib"))
-    interfaces = next(PREFIX.glob("lib/python3*/site-packages"), None) or next(PREFIX.glob("local/lib/python3*/dist-packages"))
+    interfaces = next(PREFIX.glob("lib/python3*/site-packages"), None) or next(
+        PREFIX.glob("local/lib/python3*/dist-packages")
+    )
     prefixes = [str(PREFIX)]
     if (VENV / "share" / "ament_index").is_dir():  # ROS 2 as wheels: the environment is a prefix, too
         prefixes.append(str(VENV))
@@ -36,8 +38,8 @@ def main() -> int:
     # execute only lines that start with `import`.
     (site_packages / "bam_bench.pth").write_text(
         f"{ROOT}\n{interfaces}\n"
-        "import os; p = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep); "
-        f"os.environ['AMENT_PREFIX_PATH'] = os.pathsep.join(dict.fromkeys([*filter(None, p), *{prefixes!r}]))\n"
+        "import os; p = filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)); "
+        f"os.environ['AMENT_PREFIX_PATH'] = os.pathsep.join(dict.fromkeys([*p, *{prefixes!r}]))\n"
     )
     for library in VENV.joinpath("lib").glob("libbam_bench__*.so"):
         library.unlink()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make the CMake files of the ROS 2 wheels name this machine's directories.
 
-The wheels were built elsewhere and their exported targets carry that machine's include directories of Python and
-numpy, which CMake rejects as missing. Run inside the virtual environment that holds the wheels.
+The wheels were built elsewhere and their exported targets carry that machine's include directories of Python
+and numpy, which CMake rejects as missing. Run inside the virtual environment that holds the wheels.
 """
 
 from __future__ import annotations

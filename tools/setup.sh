@@ -8,6 +8,15 @@ root=$PWD
 say() { printf '\033[1m==> %s\033[0m\n' "$*"; }
 fail() { printf 'make setup: %s\n' "$*" >&2; exit 2; }
 
+# Run a command whose output interests nobody unless it fails.
+mkdir -p log
+logged() {
+    if ! "$@" > log/setup.txt 2>&1; then
+        tail -n 40 log/setup.txt >&2
+        fail "'$1 $2 ...' failed; its whole output is in log/setup.txt"
+    fi
+}
+
 python=${PYTHON:-python3}
 command -v "$python" >/dev/null || fail "$python: not found; install Python 3.10 or newer (apt install python3 python3-venv python3-dev)"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || fail "$("$python" -V): too old (3.10 or newer is needed); set PYTHON=python3.X"
@@ -44,7 +53,8 @@ if [ "$(cat .venv/bam_bench.stamp 2>/dev/null)" != "$stamp" ]; then
         grep -vE '^numpy==' requirements/lock.txt > "$constraints"
         "$python" -c 'import numpy; print(f"numpy=={numpy.__version__}")' >> "$constraints"
     fi
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check $(printf -- '-r %s ' $inputs) -c "$constraints"
+    logged .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off \
+        $(printf -- '-r %s ' $inputs) -c "$constraints"
     [ "$mode" = wheels ] && .venv/bin/python tools/ros_wheels.py
     echo "$stamp" > .venv/bam_bench.stamp
 fi
@@ -55,12 +65,8 @@ export PATH="$root/.venv/bin:$PATH"
 if [ "$mode" = wheels ]; then
     export AMENT_PREFIX_PATH="$root/.venv" CMAKE_PREFIX_PATH="$root/.venv"
 fi
-mkdir -p log
-if ! colcon build --base-paths "$root" --symlink-install --event-handlers console_cohesion- status- \
-    --cmake-args -GNinja "-DPython3_EXECUTABLE=$root/.venv/bin/python" > log/setup.txt 2>&1; then
-    tail -n 40 log/setup.txt >&2
-    fail "the build failed; the whole output is in log/setup.txt"
-fi
+logged colcon build --base-paths "$root" --symlink-install --event-handlers console_cohesion- status- \
+    --cmake-args -GNinja "-DPython3_EXECUTABLE=$root/.venv/bin/python"
 
 # 3. Make .venv/bin/python and .venv/bin/bam find what was built, from any directory.
 .venv/bin/python tools/link_venv.py

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import rclpy
-from rclpy.action import ActionClient
+from rclpy.action.client import ActionClient
 from rclpy.node import Node
 
 from bam_core.errors import BamError

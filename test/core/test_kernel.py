@@ -14,6 +14,10 @@ from bam_core.pendulum import PendulumBench
 from bam_core.reference import INTEGRATORS, PendulumState, ReferenceSimulation
 from bam_core.rollout import PARAMETERS, Rollout, parameter_vector
 
+# Below this, exp(-v^α) magnifies the rounding of a velocity near zero beyond any tolerance:
+# 1e-17^0.25 is 6e-5.
+EXPONENTS = st.floats(0.7, 5.0)
+
 
 def reference_positions(rollout, model, recording, index, substeps):
     sim = ReferenceSimulation(
@@ -58,7 +62,7 @@ def test_the_kernel_is_the_reference(name, integrator):
 @given(
     st.fixed_dictionaries(
         dict.fromkeys(FRICTION_PARAMETERS, st.one_of(st.just(0.0), st.floats(1e-3, 0.5)))
-        | {"stribeck_velocity": st.floats(0.05, 10.0), "stribeck_exponent": st.floats(0.2, 5.0)}
+        | {"stribeck_velocity": st.floats(0.05, 10.0), "stribeck_exponent": EXPONENTS}
     ),
     st.sampled_from(["paper", "opposing"]),
     st.integers(0, 1000),
@@ -112,7 +116,7 @@ def test_a_frictionless_pendulum_keeps_its_amplitude(length):
 
 frictions = st.fixed_dictionaries(
     dict.fromkeys(FRICTION_PARAMETERS, st.floats(0.0, 0.3))
-    | {"stribeck_velocity": st.floats(0.05, 10.0), "stribeck_exponent": st.floats(0.2, 5.0)}
+    | {"stribeck_velocity": st.floats(0.05, 10.0), "stribeck_exponent": EXPONENTS}
 )
 
 
