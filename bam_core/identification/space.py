@@ -155,8 +155,8 @@ def _bounds(recordings: Sequence[Recording]) -> Mapping[str, tuple[float, float]
         "viscous": (0.0, 2.0 * gravity),  # at 1 rad/s
         "coulomb": (0.0, 2.0 * gravity),
         "stribeck_coulomb": (0.0, 2.0 * gravity),
-        "stribeck_velocity": (0.01, 10.0),
-        "stribeck_exponent": (0.3, 4.0),
+        "stribeck_velocity": (0.1, 10.0),  # slower than that, an encoder of 4096 counts sees steps, not speed
+        "stribeck_exponent": (0.5, 4.0),  # a cusp below, a switch above: neither can be told from a point
         "load": (0.0, 1.0),
         "load_stribeck": (0.0, 1.0),
         "load_motor": (0.0, 1.0),
