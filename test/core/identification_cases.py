@@ -52,13 +52,12 @@ def record(servo: ServoModel, script: str, kp: float, bench: PendulumBench = BEN
 
 
 def session(servo: ServoModel) -> list[Recording]:
-    """Four scripts, each with a soft and a stiff gain and with a light and a heavy load."""
+    """Four scripts, each soft with a heavy and stiff with a light load, and two runs with a gain between."""
     light = PendulumBench(mass=0.5, arm_mass=0.05, length=0.1)
-    return [
-        record(servo, script, kp, bench)
-        for script in ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
-        for kp, bench in ((8.0, BENCH), (32.0, light))
-    ]
+    scripts = ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
+    runs = [(script, kp, bench) for script in scripts for kp, bench in ((8.0, BENCH), (32.0, light))]
+    between = [(script, 16.0, BENCH) for script in ("sin_sin", "sin_time_square")]
+    return [record(servo, *run) for run in (*runs, *between)]
 
 
 def xl330_logs() -> Path:

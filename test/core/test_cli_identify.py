@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from identification_cases import xl330_logs
 
 from bam_core.cli import main
-from identification_cases import xl330_logs
 
 
 def run(*words: object) -> int:

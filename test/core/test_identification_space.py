@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from identification_cases import mx106, record
 
 from bam_core.friction import FRICTION_MODELS, Friction
 from bam_core.identification.space import Axis, fold, is_nested, search_space
 from bam_core.rollout import PARAMETERS
 from bam_core.servo_model import load_servo
-from identification_cases import mx106, record
 
 LOGS = [record(mx106("m1"), "sin_sin", 8.0)]
 
@@ -86,7 +86,9 @@ def test_a_parameter_at_the_end_of_its_range_is_named_but_zero_is_not() -> None:
 
 def test_simpler_models_are_nested_in_richer_ones() -> None:
     nested = {
-        outer: {inner for inner in FRICTION_MODELS if is_nested(FRICTION_MODELS[inner], FRICTION_MODELS[outer])}
+        outer: {
+            inner for inner in FRICTION_MODELS if is_nested(FRICTION_MODELS[inner], FRICTION_MODELS[outer])
+        }
         for outer in FRICTION_MODELS
     }
     assert nested == {

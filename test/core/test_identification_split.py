@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from identification_cases import mx106, record
 
 from bam_core.errors import BamError
 from bam_core.identification.split import is_rule, split_recordings
 from bam_core.pendulum import PendulumBench
 from bam_core.recording import Recording
-from identification_cases import mx106, record
 
 BASE = record(mx106("m1"), "sin_sin", 8.0)
 LOGS = [

@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from identification_cases import mx106, record
 
 from bam_core.errors import BamError
 from bam_core.identification import Identification, identify, require_output
 from bam_core.rollout import Rollout, parameter_vector
 from bam_core.servo_model import load_servo
-from identification_cases import mx106, record
 
 
 @pytest.fixture(scope="module")

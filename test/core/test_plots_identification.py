@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
+from identification_cases import mx106, record
 
 from bam_core.plots.fit import plot_fit
 from bam_core.plots.mae import plot_mae
 from bam_core.plots.parameters import plot_parameters
-from identification_cases import mx106, record
 
 
 def test_a_fit_shows_goal_measurement_models_and_residuals_in_mrad() -> None:

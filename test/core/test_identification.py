@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Identification end to end: recovery of known parameters, laws between models, refusals, real logs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from identification_cases import mx106, session, xl330_logs
+
+from bam_core.errors import BamError
+from bam_core.friction import FRICTION_MODELS
+from bam_core.identification import (
+    Identification,
+    IdentificationCancelled,
+    ModelFit,
+    Progress,
+    identify,
+    resolve_models,
+)
+from bam_core.identification.result import CLOSE_ENOUGH, choose
+from bam_core.readers import load_recordings
+from bam_core.recording import Recording
+from bam_core.rollout import Rollout, parameter_vector
+from bam_core.servo_model import ServoModel, load_servo
+
+RESOLUTION = 1.5e-3
+"""rad; of the encoder, with which all logs here are quantised."""
+
+
+@pytest.fixture(scope="module")
+def logs() -> dict[str, list[Recording]]:
+    return {model: session(mx106(model)) for model in ("m1", "m4", "m6")}
+
+
+@pytest.fixture(scope="module")
+def brief(logs: dict[str, list[Recording]]) -> Identification:
+    return identify(logs["m4"], load_servo("mx106"), "all", trials=300, seed=1)
+
+
+@pytest.mark.parametrize(("model", "trials"), [("m1", 2000), ("m4", 10000), ("m6", 8000)])
+def test_known_parameters_are_recovered(model: str, trials: int, logs: dict[str, list[Recording]]) -> None:
+    truth = mx106(model)
+    found = identify(logs[model], load_servo("mx106"), [model], trials=trials, validation="kp=16")
+    fit = found.fits[model]
+    assert fit.train_mae <= 1.5 * RESOLUTION
+    assert fit.validation_mae <= 1.5 * RESOLUTION
+    assert fit.servo.motor.torque_constant == pytest.approx(truth.motor.torque_constant, rel=0.05)
+    assert fit.servo.motor.armature == pytest.approx(truth.motor.armature, rel=0.05)
+    if model != "m6":  # there K_v trades with the Stribeck terms, and this budget does not tell them apart
+        assert fit.servo.friction.viscous == pytest.approx(truth.friction.viscous, rel=0.05)
+
+
+def test_a_richer_model_is_never_worse_on_training_than_one_that_it_contains(brief: Identification) -> None:
+    mae = {model: fit.train_mae for model, fit in brief.fits.items()}
+    assert list(mae) == list(FRICTION_MODELS)
+    for simple, rich in (("m1", "m2"), ("m1", "m3"), ("m2", "m4"), ("m3", "m4"), ("m4", "m5"), ("m5", "m6")):
+        assert mae[rich] <= mae[simple]
+
+
+def test_the_same_seed_gives_the_same_numbers(
+    brief: Identification, logs: dict[str, list[Recording]]
+) -> None:
+    again = identify(logs["m4"][::-1], load_servo("mx106"), list(FRICTION_MODELS), trials=300, seed=1)
+    assert again.chosen == brief.chosen
+    for model, fit in brief.fits.items():
+        assert again.fits[model].servo.parameters == fit.servo.parameters
+        assert again.fits[model].per_log == fit.per_log
+
+
+def test_a_fit_reports_what_its_servo_does_on_the_logs(brief: Identification) -> None:
+    for fit in brief.fits.values():
+        for side, mae in ((brief.split.train, fit.train_mae), (brief.split.validation, fit.validation_mae)):
+            errors = Rollout.for_servo(side, fit.servo).errors(parameter_vector(fit.servo))[0]
+            assert errors.mean() == mae
+            assert errors.tolist() == [fit.per_log[log.name] for log in side]
+        assert fit.trials <= 300
+
+
+def test_a_fitted_servo_says_where_it_comes_from(brief: Identification) -> None:
+    servo = brief.fits["m3"].servo
+    library = load_servo("mx106")
+    assert (servo.name, servo.firmware, servo.search) == (library.name, library.firmware, library.search)
+    assert (servo.friction_model, servo.integrator, servo.friction.quadratic_rule) == (
+        "m3",
+        "midpoint",
+        "paper",
+    )
+    assert servo.provenance.train_mae == brief.fits["m3"].train_mae
+    assert servo.provenance.validation_mae == brief.fits["m3"].validation_mae
+    assert servo.provenance.train_data == {log.name: log.sha256 for log in brief.split.train}
+    assert servo.provenance.validation_data == {log.name: log.sha256 for log in brief.split.validation}
+    assert "seed 1" in servo.provenance.source
+
+
+def test_progress_counts_up_to_the_budget_and_improves(logs: dict[str, list[Recording]]) -> None:
+    seen: list[Progress] = []
+    identify(logs["m1"], load_servo("mx106"), ["m1", "m2"], trials=200, progress=seen.append)
+    assert {step.model for step in seen} == {"m1", "m2"}
+    for model in ("m1", "m2"):
+        steps = [step for step in seen if step.model == model]
+        counts = [step.evaluation for step in steps]
+        assert counts == sorted(counts)
+        assert counts[-1] <= 200
+        assert {step.evaluations for step in steps} == {200}
+        assert all(0.0 < step.best_mae < 10.0 and step.seconds >= 0.0 for step in steps)
+
+
+def test_cancelling_ends_an_identification(logs: dict[str, list[Recording]]) -> None:
+    seen: list[Progress] = []
+    with pytest.raises(IdentificationCancelled):
+        identify(
+            logs["m1"],
+            load_servo("mx106"),
+            "all",
+            progress=seen.append,
+            cancelled=lambda: len(seen) >= 3,
+        )
+    assert len(seen) == 3
+
+
+def _fit(model: str, validation_mae: float) -> ModelFit:
+    servo = mx106(model)
+    return ModelFit(
+        servo=servo,
+        train_mae=0.01,
+        validation_mae=validation_mae,
+        per_log={},
+        at_bound=(),
+        trials=1,
+        seconds=0.0,
+    )
+
+
+def test_the_simplest_model_close_to_the_best_is_chosen() -> None:
+    near, far = 1.0 + 0.9 * CLOSE_ENOUGH, 1.0 + 1.1 * CLOSE_ENOUGH
+    assert choose([_fit("m1", 2.0), _fit("m4", 1.5), _fit("m6", 1.0)]) == "m6"
+    assert choose([_fit("m1", far), _fit("m4", near), _fit("m6", 1.0)]) == "m4"
+    assert choose([_fit("m1", near), _fit("m4", near), _fit("m6", 1.0)]) == "m1"
+    assert choose([_fit("m2", near), _fit("m3", near), _fit("m6", 1.0)]) == "m3"
+    assert choose([_fit("m5", 1.0)]) == "m5"
+
+
+def test_models_are_named_once_and_in_order() -> None:
+    assert [model.name for model in resolve_models("all")] == list(FRICTION_MODELS)
+    assert [model.name for model in resolve_models(["M6", "m1", "m6"])] == ["m1", "m6"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"models": ["m7"]}, ["m7", "m1, m2, m3, m4, m5, m6"]),
+        ({"models": []}, ["models: none given"]),
+        ({"trials": 3}, ["trials: is 3", "at least 50"]),
+        ({"seed": -1}, ["seed: is -1"]),
+        ({"validation": "kp=400"}, ["kp=400", "8, 16, 32"]),
+        ({"servo": load_servo("xl330")}, ["xl330", "'mx106'", "10 of 10 logs"]),
+    ],
+)
+def test_what_cannot_be_identified_is_refused_in_one_line(
+    options: dict[str, object], words: list[str], logs: dict[str, list[Recording]]
+) -> None:
+    arguments: dict[str, object] = {"servo": load_servo("mx106"), "models": ["m1"], **options}
+    with pytest.raises(BamError) as error:
+        identify(logs["m1"], **arguments)  # type: ignore[arg-type]
+    assert "\n" not in str(error.value)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_one_log_of_another_servo_is_named(logs: dict[str, list[Recording]]) -> None:
+    stranger = replace(logs["m1"][0], name="stranger", sha256="x", servo="xl320")
+    with pytest.raises(BamError, match=r"1 of 11 logs.*'xl320': stranger"):
+        identify([*logs["m1"], stranger], load_servo("mx106"), ["m1"])
+
+
+def test_real_logs_are_followed_and_more_friction_terms_follow_them_better() -> None:
+    recordings = load_recordings([xl330_logs()])
+    servo: ServoModel = load_servo("xl330")
+    found = identify(recordings, servo, ["m1", "m4"], trials=2500, validation="kp=200")
+    assert found.fits["m1"].train_mae < 0.08
+    assert found.fits["m4"].train_mae < 0.9 * found.fits["m1"].train_mae
+    assert found.fits["m4"].validation_mae < found.fits["m1"].validation_mae
