@@ -18,9 +18,16 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
 from bam_core.errors import BamError
-from bam_core.identification import Identification, IdentificationCancelled, Progress, identify
-from bam_core.readers import load_recordings
-from bam_core.servo_model import load_servo, servo_names
+from bam_core.identification import (
+    Identification,
+    IdentificationCancelled,
+    Progress,
+    identify,
+    require_output,
+)
+from bam_core.readers import find_sources, load_recordings
+from bam_core.readers.discovery import data_files
+from bam_core.servo_model import load_servo
 from bam_ros.parameters import declare
 from bam_ros.process import run_node
 
@@ -71,6 +78,8 @@ class IdentificationNode(Node):
 
     def close(self) -> None:
         """Break off what runs; nothing half-written stays. Idempotent, never raises."""
+        if self._stopping.is_set():
+            return
         self._stopping.set()
         if self._busy.acquire(timeout=_CLOSE_TIMEOUT):
             self._busy.release()
@@ -153,9 +162,14 @@ class IdentificationNode(Node):
         self, request: Any, report: Callable[[Progress], None], cancelled: Callable[[], bool]
     ) -> tuple[Identification, Path]:
         logs = [self._inside(path, "logs") for path in request.logs or ["."]]
+        for source in find_sources(logs):  # a link in a directory may lead out of it
+            for path in (source.path, *data_files(source.path)):
+                self._inside(str(path), "logs")
         output = self._inside(request.output or "identified", "output")
-        known = request.servo in servo_names()
-        servo = load_servo(request.servo if known else self._inside(request.servo, "servo"))
+        self._inside(str(output / "plots"), "output")
+        require_output(output)
+        is_file = Path(request.servo).suffix in (".yaml", ".yml") or len(Path(request.servo).parts) > 1
+        servo = load_servo(self._inside(request.servo, "servo") if is_file else request.servo)
         found = identify(
             load_recordings(logs),
             servo,

@@ -40,6 +40,7 @@ _COLD_STEP = 0.2  # initial standard deviations, in coordinates of the space: of
 _WARM_STEP = 0.07  # of a descent from a given start,
 _POLISH_STEP = 0.04  # and of the polish, which halves it when it makes no progress,
 _FINEST_STEP = 0.002  # down to here
+_AT_ONCE = 256  # evaluations between two looks at whether it was cancelled
 _REFINED = 3  # best points that are refined before the hops
 _REFINEMENT = 30  # rounds that a refinement may take, each an evaluation per dimension and one more
 _HOP_REFINEMENT = 15  # the same after a hop
@@ -258,16 +259,16 @@ class _Search:
 
     def _evaluate(self, objective: Objective, vectors: Array) -> Array:
         """Evaluate as many of these vectors as the budget allows."""
-        self._require_go()
+        parts = [np.empty(0)]
         vectors = vectors[: max(self._left, 0)]
-        if not len(vectors):
-            return np.empty(0)
-        errors = objective(vectors)
-        self._left -= len(vectors)
-        self._lowest = min(self._lowest, float(np.min(errors)))
-        if self._report is not None:
-            self._report(self._budget - self._left, self._lowest)
-        return errors
+        for part in np.split(vectors, range(_AT_ONCE, len(vectors), _AT_ONCE)) if len(vectors) else ():
+            self._require_go()
+            parts.append(objective(part))
+            self._left -= len(part)
+            self._lowest = min(self._lowest, float(np.min(parts[-1])))
+            if self._report is not None:
+                self._report(self._budget - self._left, self._lowest)
+        return np.concatenate(parts)
 
 
 def _far_apart(points: Array, count: int) -> Array:
