@@ -20,7 +20,7 @@ from bam_ros.recorder.motion import ArmGoal, ArmState, Motion, Phase
 from bam_ros.recorder.run_writer import RunWriter
 from bam_ros.recorder.session import PlannedRun, Session
 
-SILENCE = 0.5
+SILENCE = 1.0
 """A driver that says nothing for this long has failed, s."""
 _RELEASE_TIME = 1.0  # s; how long a broken-off run waits for torque to be off
 

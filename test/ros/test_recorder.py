@@ -161,7 +161,7 @@ def test_a_silent_driver_ends_the_run(bench: Bench, tmp_path: Path) -> None:
     def silence() -> None:
         bench.bus.failure = BusError("port: gone")
 
-    assert "driver: silent for 0.5 s" in fail_when_running(bench, tmp_path, silence)
+    assert "driver: silent for 1 s" in fail_when_running(bench, tmp_path, silence)
 
 
 def test_an_arm_out_of_bounds_ends_the_run(bench: Bench, tmp_path: Path) -> None:
