@@ -82,7 +82,7 @@ def _dynamixel_loop(servo: str) -> float:
         port = Path(directory) / "bus"
         nodes.start("virtual_dynamixel", "bam_ros.dynamixel.virtual.node", {"servo": servo, "link": port})
         nodes.wait_for(port)
-        nodes.start("dynamixel", "bam_ros.dynamixel.node", {"port": port})
+        nodes.start("dynamixel", "bam_ros.dynamixel.node", {"port": port, "rate": 0.0})
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         node = rclpy.create_node("bench")
         try:

@@ -48,8 +48,8 @@ class ServoNode(LifecycleNode):
         declare(
             self,
             "rate",
-            1000.0,
-            "most reads per second, 1/s (a servo's own control runs at 1000); 0: as many as the bus allows",
+            500.0,
+            "most reads per second, 1/s; 0: as many as the bus allows",
             low=0.0,
             high=10_000.0,
         )

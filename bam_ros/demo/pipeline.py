@@ -27,7 +27,6 @@ from bam_ros.node_processes import NodeProcesses
 SERVO = "mx106"
 MODELS = ("m1", "m4", "m6")
 VALIDATION = "fraction=0.25"
-RATE = 500.0  # 1/s; leaves room for the other nodes on two cores
 
 _BAR = "{desc:<64}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 _RECORDING_TIMEOUT = 600.0  # s
@@ -88,7 +87,7 @@ def start_bench(nodes: NodeProcesses, output: Path, seed: int) -> None:
         {"servo": SERVO, "link": port, "seed": seed, "baud_rate": 1_000_000},
     )
     nodes.wait_for(port)
-    nodes.start("dynamixel", "bam_ros.dynamixel.node", {"port": port, "rate": RATE})
+    nodes.start("dynamixel", "bam_ros.dynamixel.node", {"port": port})
     nodes.start("recorder", "bam_ros.recorder.node", {"virtual_bench": "virtual_dynamixel"})
     nodes.start("identification", "bam_ros.identification_node", {"data_directory": output})
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from rclpy.context import Context
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros_helpers import FakeBus
@@ -65,26 +66,31 @@ class FakeDriver(ServoNode):
         return self.fake
 
 
+def _spin(executor: Executor) -> None:
+    with contextlib.suppress(ExternalShutdownException):  # how `close` ends it
+        executor.spin()
+
+
 class Bench:
     """A driver and a node for the recorder, spinning in a thread each; `close` ends all."""
 
     def __init__(self, bus: FakeBus | None = None) -> None:
         self.context = Context()
         self.context.init()
-        self.bus = bus or FakeBus(period=4e-3)
+        self.bus = bus or FakeBus(period=10e-3)
         self.driver = FakeDriver(self.bus, context=self.context)
         self.node = Node("test_recorder", context=self.context)
-        self._executors: list[MultiThreadedExecutor] = []
+        self._executors: list[Executor] = []
         self._threads: list[threading.Thread] = []
-        self.spin(self.driver)
+        self.spin(self.driver, SingleThreadedExecutor(context=self.context))  # as the driver's own main does
         self.spin(self.node)
         self.driver.start()
 
-    def spin(self, node: Node) -> None:
-        executor = MultiThreadedExecutor(num_threads=3, context=self.context)
+    def spin(self, node: Node, executor: Executor | None = None) -> None:
+        executor = executor or MultiThreadedExecutor(num_threads=3, context=self.context)
         executor.add_node(node)
         self._executors.append(executor)
-        self._threads.append(threading.Thread(target=executor.spin, daemon=True))
+        self._threads.append(threading.Thread(target=_spin, args=(executor,), daemon=True))
         self._threads[-1].start()
 
     def parameters(self, **values: Any) -> dict[str, Any]:

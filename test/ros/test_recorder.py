@@ -67,7 +67,7 @@ def test_a_bag_opens_with_any_reader_of_rosbag2(bench: Bench, tmp_path: Path) ->
             reader.deserialize(raw, c.msgtype) for c, _, raw in reader.messages() if c.topic == "/bench_run"
         ]
     assert set(topics) == {"/bench_run", "/servo_states", "/joint_states", "/servo_commands", "/diagnostics"}
-    assert topics["/servo_states"] > 50
+    assert topics["/servo_states"] > 20  # 0.4 s at 100 per second, and the way there
     assert abs(topics["/joint_states"] - topics["/servo_states"]) <= 2
     assert topics["/servo_commands"] == topics["/servo_states"]
     assert len(runs) == 1

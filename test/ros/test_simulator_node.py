@@ -54,8 +54,11 @@ class Client:
         self.commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
         self.simulator: SimulatorNode | None = None
         self.wish: tuple[bool, float] | None = None
+        self._next_command = 0.0
 
     def start(self, **parameters: object) -> None:
+        # Client and simulator share one thread here: a rate that leaves time for both.
+        parameters = {"rate": 100.0, **parameters}
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
         self.simulator = SimulatorNode(context=self.context, parameter_overrides=overrides)
         self.executor.add_node(self.simulator)
@@ -65,7 +68,9 @@ class Client:
         deadline = time.monotonic() + timeout
         while not predicate():
             assert time.monotonic() < deadline, "not in time"
-            if self.wish is not None:
+            # Whoever publishes without a pause keeps the interpreter from the simulator's thread.
+            if self.wish is not None and time.monotonic() > self._next_command:
+                self._next_command = time.monotonic() + 0.02
                 torque, position = self.wish
                 self.commands.publish(
                     ServoCommands(name=["joint"], torque_enable=[torque], position=[position])
