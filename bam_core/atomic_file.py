@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Output files that appear whole or not at all."""
+"""Output that appears whole or not at all, in places that are tried out before the work."""
 
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bam_core.errors import BamError
@@ -17,12 +20,61 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with _refusing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             temporary.write_text(text, encoding="utf-8")
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def require_file(path: str | os.PathLike[str]) -> None:
+    """Check that a file can be written, before time is spent on its content.
+
+    Its directory must be there: for a single file, one that is not is more likely a slip of the keyboard.
+
+    Raises:
+        BamError: it is a directory or a device, its directory does not exist, or may not be written to.
+    """
+    path = Path(path)
+    with _refusing(path):
+        if path.exists() and not path.is_file():
+            kind = "a directory" if path.is_dir() else "no regular file"
+            raise BamError(f"{path}: is {kind} (expected the name of a file to write); choose another name")
+        if not path.parent.is_dir():
+            raise BamError(
+                f"{path}: there is no directory {path.parent} (expected one to write into); "
+                f"create it or correct the path"
+            )
+        _try_out(path.parent)
+
+
+def require_directory(path: str | os.PathLike[str]) -> None:
+    """Check that a directory can be filled, or created with its parents, before time is spent on that.
+
+    Raises:
+        BamError: the path is a file, or lies where nothing may be written.
+    """
+    path = Path(path)
+    with _refusing(path):
+        existing = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
+        if not existing.is_dir():
+            raise BamError(
+                f"{path}: {existing} is a file (expected a directory for results); choose another place"
+            )
+        _try_out(existing)
+
+
+def _try_out(directory: Path) -> None:
+    """Create something: permissions do not tell of file systems that are read-only, full or special."""
+    with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=directory):
+        pass
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise BamError(f"{path}: cannot be written ({error.strerror}); choose another place") from None

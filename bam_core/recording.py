@@ -25,6 +25,11 @@ _PLAUSIBLE = {
     "temperature": (200.0, "°C", "tenths of a degree or kelvin"),
     "duty": (1.0, "-1..1", "percent or register counts"),
 }
+_BENCH = {
+    "mass": (100.0, "kg", "grams"),
+    "arm_mass": (100.0, "kg", "grams"),
+    "length": (5.0, "m", "millimetres or centimetres"),
+}
 _ALWAYS_FINITE = ("time", "position", "goal_position")
 _LONGEST_PERIOD = 0.2  # s; the arm swings at ~2 Hz, slower sampling does not show it
 
@@ -42,7 +47,8 @@ class Recording:
 
     Raises:
         RecordingError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing, position or
-            goal not finite, a value that betrays another unit, or a header field out of range.
+            goal not finite, a value that betrays another unit, or a header field out of range; nothing hangs
+            on the bench.
     """
 
     name: str
@@ -127,6 +133,19 @@ class Recording:
                     f"{name} is {value:g} (expected 0 < {name} <= {limit:g}, {unit}); "
                     f"write the value that was in force when recording"
                 )
+        for name, (most, unit, other) in _BENCH.items():
+            value = getattr(self.bench, name)
+            if value > most:
+                raise self._fail(
+                    f"{name} is {value:g} (expected {unit}, at most {most:g}); "
+                    f"convert it, it looks like {other}"
+                )
+        if self.bench.gravity_torque == 0.0:
+            zero = "length is 0 m" if self.bench.length == 0.0 else "mass and arm_mass are 0 kg"
+            raise self._fail(
+                f"{zero} (expected a mass above 0 at a length above 0); "
+                f"write what hung on the bench when recording"
+            )
 
     def _check_lengths(self) -> None:
         n = len(self.time)
@@ -182,6 +201,19 @@ class Recording:
                 f"entry {bad}, {name}: {values[bad]:g} (expected {unit}, within ±{limit:.4g}); "
                 f"convert it, it looks like {other}"
             )
+
+
+def require_motion(recording: Recording) -> None:
+    """Refuse a recording in which the arm never moves, which tells nothing of the servo.
+
+    Raises:
+        RecordingError: every position is the same.
+    """
+    if np.ptp(recording.position) == 0.0:
+        raise RecordingError(
+            f"{recording.source}: position: is {recording.position[0]:g} rad throughout (expected an arm "
+            f"that moves); check that the servo is the one on the bench, or leave it out"
+        )
 
 
 def _first(mask: NDArray[np.bool_]) -> int | None:

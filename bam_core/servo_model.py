@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -108,10 +109,10 @@ class ServoModel:
             if name not in PARAMETER_UNITS:
                 raise unknown_name("parameter", name, PARAMETER_UNITS)
         for name, (low, high) in self.search.items():
-            if not 0 <= low < high:
+            if not 0 <= low < high < math.inf:
                 raise BamError(
-                    f"servo '{self.name}', search {name}: is [{low:g}, {high:g}] (expected 0 <= low < high); "
-                    f"correct it"
+                    f"servo '{self.name}', search {name}: is [{low:g}, {high:g}] "
+                    f"(expected 0 <= low < high, finite); correct it"
                 )
 
     @property
@@ -192,12 +193,19 @@ def _read(path: Path) -> ServoModel:
     rule = friction.pop("quadratic_rule", "paper")
     try:
         model = friction_model(fields["friction_model"])
+        law = model.friction(friction, quadratic_rule=rule)
+        for name in model.parameters:
+            if name not in friction:  # FrictionModel.friction would take it as off
+                raise BamError(
+                    f"friction.{name}: is missing (friction model {model.name} has "
+                    f"{', '.join(model.parameters)}); add it"
+                )
         return ServoModel(
             **{
                 **fields,
                 "firmware": find_firmware(fields["firmware"]),
                 "motor": DcMotor(**fields["motor"]),
-                "friction": model.friction(friction, quadratic_rule=rule),
+                "friction": law,
                 "search": {name: (low, high) for name, (low, high) in fields.get("search", {}).items()},
                 "provenance": Provenance(**fields.get("provenance", {})),
             }

@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from bam_core import __version__
 from bam_core.errors import BamError, unknown_name
@@ -83,9 +83,16 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
         return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Tells a mistake in one line; usage is what --help shows."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USER_ERROR, f"{self.prog}: error: {' '.join(message.split())} (see {self.prog} --help)\n")
+
+
 def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -> argparse.Namespace:
     """Parse with a parser that knows all names but only the chosen command's arguments."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="bam",
         description="Identify a servo's friction and motor on a pendulum bench.",
         epilog="bam COMMAND --help explains a command and shows an example.",

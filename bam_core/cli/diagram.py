@@ -6,11 +6,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from bam_core.atomic_file import require_file
 from bam_core.errors import BamError
-from bam_core.readers.discovery import unique_names
-from bam_core.servo_model import load_servo
 
-EXAMPLE = "bam diagram out/m1.yaml out/m6.yaml --output diagram.png"
+EXAMPLE = "bam diagram out/xl330/m1.yaml out/xl330/m6.yaml --output diagram.png"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,9 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Draw the picture and say where it is."""
     from bam_core.plots.diagram import plot_diagram
     from bam_core.plots.save import save_figure
+    from bam_core.readers.discovery import unique_names
+    from bam_core.servo_model import load_servo
 
     if arguments.max_torque is not None and not arguments.max_torque > 0:
         raise BamError(f"--max-torque: is {arguments.max_torque:g} (expected N·m above 0); correct it")
+    require_file(arguments.output)
     names = unique_names([Path(path) for path in arguments.servos])
     servos = [(name, load_servo(path)) for name, path in zip(names, arguments.servos, strict=True)]
     save_figure(plot_diagram(servos, max_torque=arguments.max_torque), arguments.output)

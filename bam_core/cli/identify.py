@@ -6,17 +6,18 @@ from __future__ import annotations
 import argparse
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING
 
 from bam_core.cli.table import format_table
 from bam_core.errors import BamError
-from bam_core.identification import Identification, Progress, identify, require_output, resolve_models
-from bam_core.identification.split import DEFAULT_RULE, is_rule
-from bam_core.readers import load_recordings
-from bam_core.recording import Recording
-from bam_core.servo_model import load_servo
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from bam_core.identification import Identification, Progress
+    from bam_core.recording import Recording
 
 EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --validation kp=800 --output out/xl330"
 
@@ -41,26 +42,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trials",
         type=int,
         metavar="N",
-        help="simulations of all training logs per model (default: by model)",
+        help="at most this many simulations of all training logs per model, at least 50 "
+        "(default: 1500 per free parameter)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
     parser.add_argument(
         "--validation",
         nargs="+",
-        default=[DEFAULT_RULE],
         metavar="RULE|FILE",
         help="logs to hold out: fraction=0.25 (a random share, the default), kp=400 (all logs with "
-        "that value; also mass, arm_mass, length, script, supply_voltage), or the files themselves",
+        "that value; also mass, arm_mass, length, script, supply_voltage), or the files themselves, "
+        "which are then not trained on",
     )
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, print the table, write the results."""
+    from bam_core.identification import identify, require_output, resolve_models
+    from bam_core.readers import load_recordings
+    from bam_core.servo_model import load_servo
+
     models = resolve_models(name for name in arguments.models.split(",") if name.strip())
     servo = load_servo(arguments.servo)
     require_output(arguments.output)
     recordings = load_recordings(arguments.logs)
+    validation = None
+    if arguments.validation:
+        recordings, validation = _validation(arguments.validation, recordings)
     with _Bars() as bars:
         result = identify(
             recordings,
@@ -68,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             [model.name for model in models],
             trials=arguments.trials,
             seed=arguments.seed,
-            validation=_validation(arguments.validation, recordings),
+            validation=validation,
             progress=bars.show,
         )
     result.save(arguments.output)
@@ -81,18 +90,35 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _validation(words: Sequence[str], recordings: Sequence[Recording]) -> str | list[Recording]:
-    """Take one rule, or files; files among LOGS are those very recordings."""
+def _validation(
+    words: Sequence[str], recordings: Sequence[Recording]
+) -> tuple[list[Recording], str | list[Recording]]:
+    """Take one rule, or files; return LOGS and the rule or the files' logs, with names to tell all apart."""
+    from bam_core.identification.split import is_rule
+    from bam_core.readers import load_recordings
+    from bam_core.readers.discovery import unique_names
+
     rules = [word for word in words if is_rule(word) and not Path(word).exists()]
     if len(words) == 1 and rules:
-        return rules[0]
+        return list(recordings), rules[0]
     if rules:
         raise BamError(
             f"--validation {' '.join(words)}: not one rule (expected one rule, or files); "
             f"give LOGS before the options"
         )
-    known = {recording.sha256: recording for recording in recordings}
-    return [known.get(recording.sha256, recording) for recording in load_recordings(words)]
+    held_out = load_recordings(words)
+    digests = {recording.sha256 for recording in held_out}
+    both = [str(recording.source) for recording in recordings if recording.sha256 in digests]
+    if both:
+        log.warning("%s: in LOGS and in --validation, used for validation only", ", ".join(both))
+    # Names are distinct on either side; results go by name, so they must be so over both.
+    all_logs = {recording.sha256: recording for recording in (*recordings, *held_out)}
+    names = unique_names([recording.source for recording in all_logs.values()])
+    named = {
+        digest: replace(recording, name=name)
+        for (digest, recording), name in zip(all_logs.items(), names, strict=True)
+    }
+    return [named[each.sha256] for each in recordings], [named[each.sha256] for each in held_out]
 
 
 class _Bars:
@@ -114,6 +140,8 @@ class _Bars:
         if self._bar is None or progress.model != self._model:
             self.__exit__()
             self._model = progress.model
+            from tqdm import tqdm
+
             self._bar = tqdm(total=progress.evaluations, desc=progress.model, unit="trial")
         self._bar.set_postfix_str(f"best {1e3 * progress.best_mae:.2f} mrad", refresh=False)
         self._bar.update(progress.evaluation - self._bar.n)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 
 from bam_core.cli.table import format_table
-from bam_core.servo_model import load_servo, servo_names
 
 EXAMPLE = "bam servos xl330 > my_servo.yaml"
 
@@ -20,6 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list or one servo's file."""
+    from bam_core.servo_model import load_servo, servo_names
+
     if arguments.servo is not None:
         print(load_servo(arguments.servo).to_yaml(), end="")
         return 0

@@ -5,26 +5,25 @@ from __future__ import annotations
 
 import argparse
 import io
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from bam_core.atomic_file import write_text
+from bam_core.atomic_file import require_directory, write_text
 from bam_core.cli.table import format_table
 from bam_core.errors import BamError
-from bam_core.pendulum import PendulumBench
-from bam_core.readers import load_recordings
-from bam_core.servo_model import ServoModel, load_servo
-from bam_core.trajectories import script as find_script
 
 if TYPE_CHECKING:
     from bam_core.mujoco import Replay
     from bam_core.recording import Recording
+    from bam_core.servo_model import ServoModel
 
-EXAMPLE = "bam simulate --params out/m6.yaml --script sin_sin --mass 0.5 --length 0.15 --kp 16 --output run/"
+EXAMPLE = (
+    "bam simulate --params out/xl330/m6.yaml --script sin_sin --mass 0.5 --length 0.1 --kp 200 --output run/"
+)
 
 _BENCH_DEFAULTS = {"mass": 0.5, "arm_mass": 0.0, "length": 0.15, "kp": 32.0}
+_FINEST_DT, _COARSEST_DT = 1e-5, 0.1  # s; MuJoCo refuses what is unstable below that
 _COLUMNS = (
     "time [s]",
     "position [rad]",
@@ -70,14 +69,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, compare where there is something to compare with, and say how it went."""
+    from bam_core.servo_model import load_servo
+
     servo = load_servo(arguments.params)
+    _check_dt(arguments.dt)
+    if arguments.output:
+        require_directory(arguments.output)
     if arguments.script is not None:
         return _run_script(servo, arguments)
     return _run_recordings(servo, arguments)
 
 
 def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
+    import numpy as np
+
     from bam_core.mujoco import replay
+    from bam_core.pendulum import PendulumBench
+    from bam_core.trajectories import script as find_script
 
     script = find_script(arguments.script)
     option = {
@@ -85,10 +93,9 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
         for name, default in {**_BENCH_DEFAULTS, "voltage": servo.nominal_voltage}.items()
     }
     for name in ("kp", "voltage"):
-        if not 0.0 < option[name] < np.inf:
+        if not 0.0 < option[name] < math.inf:
             raise BamError(f"--{name}: is {option[name]:g} (expected a number above 0); correct it")
     bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
-    _check_dt(arguments.dt)
     goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
     simulated = replay(
         servo,
@@ -111,14 +118,16 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
 
 
 def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
+    import numpy as np
+
     from bam_core.mujoco import replay_recording
+    from bam_core.readers import load_recordings
 
     for name in (*_BENCH_DEFAULTS, "voltage"):
         if getattr(arguments, name) is not None:
             raise BamError(
                 f"--{name.replace('_', '-')}: not with --recording, which holds its own; leave one out"
             )
-    _check_dt(arguments.dt)
     rows, errors = [], []
     for recording in load_recordings(arguments.recording):
         simulated = replay_recording(servo, recording, dt=arguments.dt)
@@ -135,8 +144,8 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
 
 
 def _check_dt(dt: float) -> None:
-    if not 0.0 < dt <= 0.1:
-        raise BamError(f"--dt: is {dt:g} (expected seconds above 0, at most 0.1); correct it")
+    if not _FINEST_DT <= dt <= _COARSEST_DT:
+        raise BamError(f"--dt: is {dt:g} s (expected {_FINEST_DT:g} to {_COARSEST_DT:g}); correct it")
 
 
 def _write(directory: Path, name: str, simulated: Replay, recording: Recording | None) -> None:
@@ -150,6 +159,8 @@ def _write(directory: Path, name: str, simulated: Replay, recording: Recording |
 
 
 def _csv(run: Replay) -> str:
+    import numpy as np
+
     columns = np.column_stack(
         (
             run.time,

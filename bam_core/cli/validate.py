@@ -8,17 +8,19 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bam_core.atomic_file import write_text
+from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.table import format_table
-from bam_core.readers import load_recordings
-from bam_core.readers.discovery import unique_names
-from bam_core.recording import Recording
-from bam_core.rollout import Rollout, parameter_vector
-from bam_core.servo_model import ServoModel, load_servo
+from bam_core.errors import BamError
 
-EXAMPLE = "bam validate recordings/ --params out/m1.yaml out/m6.yaml --json validation.json"
+if TYPE_CHECKING:
+    from bam_core.recording import Recording
+    from bam_core.servo_model import ServoModel
+
+EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
+
+_FINEST_DT, _COARSEST_DT = 1e-5, 0.02  # s
 
 log = logging.getLogger(__name__)
 
@@ -43,17 +45,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dt",
         type=float,
         metavar="SECONDS",
-        help="step of controller and simulation (default: the firmware's period, finer physics in between)",
+        help=f"step of controller and simulation, {_FINEST_DT:g} to {_COARSEST_DT:g} "
+        "(default: the firmware's period, finer physics in between)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate every recording with every servo model and report mean absolute position errors."""
+    from bam_core.readers import load_recordings
+    from bam_core.readers.discovery import unique_names
+    from bam_core.servo_model import load_servo
+
+    dt = arguments.dt
+    if dt is not None and not _FINEST_DT <= dt <= _COARSEST_DT:
+        raise BamError(
+            f"--dt: is {dt:g} s (expected {_FINEST_DT:g} to {_COARSEST_DT:g}: firmware computes its duty "
+            f"every few milliseconds, coarser steps simulate another controller); correct it or leave it out"
+        )
+    if arguments.json:
+        require_file(arguments.json)
     paths = list(dict.fromkeys(arguments.params))
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
     recordings = load_recordings(arguments.logs)
-    result = {name: validate(servo, recordings, dt=arguments.dt) for name, servo in servos.items()}
+    result = {name: validate(servo, recordings, dt=dt) for name, servo in servos.items()}
     if arguments.json:
         write_text(arguments.json, json.dumps(result, indent=2) + "\n")
     print(_table(result))
@@ -76,6 +91,8 @@ def validate(
     Raises:
         BamError: there are no recordings, or dt is out of range.
     """
+    from bam_core.rollout import Rollout, parameter_vector
+
     others = sorted({recording.servo for recording in recordings} - {servo.name})
     if others:
         log.warning("servo model '%s' is compared with recordings of '%s'", servo.name, "', '".join(others))

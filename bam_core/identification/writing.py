@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 from pathlib import Path
 
-from bam_core.atomic_file import write_text
+from bam_core.atomic_file import require_directory, write_text
 from bam_core.errors import BamError
+from bam_core.friction import FRICTION_MODELS
 from bam_core.identification.result import Identification
 from bam_core.rollout import Rollout, parameter_vector
+
+log = logging.getLogger(__name__)
 
 SUMMARY = "summary.json"
 PLOTS = "plots"
@@ -25,36 +29,32 @@ def require_output(output: str | os.PathLike[str]) -> None:
     Raises:
         BamError: the path is a file, or lies where nothing may be written.
     """
-    path = Path(output)
-    existing = next(candidate for candidate in (path, *path.absolute().parents) if candidate.exists())
-    if not existing.is_dir():
-        raise BamError(
-            f"{path}: {existing} is a file (expected a directory for results); choose another place"
-        )
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise BamError(
-            f"{path}: {existing} may not be written to; choose another place or mend its permissions"
-        )
+    require_directory(output)
 
 
 def save(identification: Identification, output: str | os.PathLike[str]) -> None:
     """Write ``<model>.yaml``, ``summary.json`` and ``plots/``.
 
-    Everything is written beside the directory first and moved into it when complete, the summary last. In a
-    directory that exists, files of the same names are replaced and others are left alone.
+    Everything is written to a directory of its own first and moved when complete, the summary last. In a
+    directory that exists, files of the same names are replaced; of other files only those models are removed
+    that its own summary lists and this identification lacks: they would pass for results of this one.
 
     Raises:
         BamError: it cannot be written; then a new directory is not there, an old one is as it was.
     """
     require_output(output)
     target = Path(output).absolute()
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    # Inside a directory that is there: what is beside it may be another file system, or not ours to write.
+    place = target if target.exists() else target.parent
+    draft = place / f".{target.name}.{os.getpid()}.tmp"
     try:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
         _write(identification, draft)
         if target.exists():
+            outdated = _models_listed(target / SUMMARY) - set(identification.fits)
             _move_into(draft, target)
+            _remove_models(target, outdated)
         else:
             draft.rename(target)
     except OSError as error:
@@ -98,6 +98,23 @@ def _plot(identification: Identification, directory: Path) -> None:
             )
             name = log.name.replace("/", "_")
             save_figure(figure, directory / f"fit_{name}.png", dpi=_FIT_DPI)
+
+
+def _models_listed(summary: Path) -> set[str]:
+    """Names of the models that the summary of an earlier identification lists."""
+    try:
+        return set(json.loads(summary.read_text(encoding="utf-8"))["models"]) & set(FRICTION_MODELS)
+    except (OSError, ValueError, KeyError, TypeError):  # none, or not one of ours
+        return set()
+
+
+def _remove_models(target: Path, models: set[str]) -> None:
+    files = [file for model in sorted(models) if (file := target / f"{model}.yaml").is_file()]
+    for file in files:
+        file.unlink()
+    if files:
+        names = ", ".join(file.name for file in files)
+        log.warning("%s: removed %s of the identification that was there", target, names)
 
 
 def _move_into(draft: Path, target: Path) -> None:

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.bag_writer import METADATA_NAME
 from bam_core.errors import BamError
 from bam_core.pendulum import PendulumBench
+from bam_core.readers.bag_metadata import promised_messages
 from bam_core.readers.discovery import data_files
-from bam_core.readers.mcap_messages import TypedMessage, read_messages
+from bam_core.readers.mcap_messages import McapContents, TypedMessage, read_messages
 from bam_core.recording import Recording, RecordingError
 
 log = logging.getLogger(__name__)
@@ -36,18 +38,25 @@ def read_bag(path: Path, name: str | None = None) -> Recording:
     Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
     the one that ``BenchRun`` names. A goal that the servo does not report is taken from the commands.
 
+    A bag without ``metadata.yaml`` is what an interrupted recorder leaves: it is read as far as it goes, with
+    a warning. With ``metadata.yaml`` the recorder had finished it, so a bag that holds less than that
+    promises is a bad copy.
+
     Args:
-        path: bag directory (``metadata.yaml`` is not needed) or ``.mcap`` file.
+        path: bag directory or ``.mcap`` file.
         name: of the recording, by default the name of the directory or file.
 
     Raises:
-        RecordingError: damaged, without a description of the run or states of its joint, or unusable values.
+        RecordingError: damaged, cut short after it was finished, without a description of the run or states
+            of its joint, or unusable values.
     """
     files = data_files(path)
     contents = [read_messages(file, {RUN_TYPE, STATES_TYPE, COMMANDS_TYPE}) for file in files]
+    finished = _require_whole(path, files, contents)
+    cut = not all(content.complete for content in contents)
     messages = [message for content in contents for message in content.messages]
-    run = _run(path, messages)
-    states = _states(path, messages, run.joint)
+    run = _run(path, messages, cut)
+    states = _states(path, messages, run.joint, cut)
     commands = [message.value for message in messages if message.type == COMMANDS_TYPE]
 
     time = np.array([_since(state.header.stamp, run.start) for state in states])
@@ -60,15 +69,13 @@ def read_bag(path: Path, name: str | None = None) -> Recording:
         )
     index = [list(state.name).index(run.joint) for state in states]
     time = time[inside]
-    if not all(content.complete for content in contents):
-        log.warning("%s: interrupted, %.1f s of %.1f s are there", path, time[-1], run.duration)
 
     def column(field: str) -> NDArray[np.float64]:
         values = [getattr(state, field)[i] for state, i in zip(states, index, strict=True)]
         return np.asarray(values, dtype=np.float64)[inside]
 
     try:
-        return Recording(
+        recording = Recording(
             name=name or (path.stem if path.is_file() else path.name),
             source=path,
             sha256=_digest(files),
@@ -90,10 +97,35 @@ def read_bag(path: Path, name: str | None = None) -> Recording:
         raise
     except BamError as error:
         raise RecordingError(f"{path}: {error}") from None
+    if cut and finished:
+        log.warning("%s: its index is cut off, but every message is there", path)
+    elif cut:
+        log.warning("%s: interrupted, %.1f s of %.1f s are there", path, time[-1], run.duration)
+    return recording
 
 
-def _run(path: Path, messages: Sequence[TypedMessage]) -> Any:
+def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[McapContents]) -> bool:
+    """Refuse a bag that lost messages after it was finished; tell whether it was finished at all."""
+    promised = promised_messages(path)
+    if promised is None:
+        return False
+    found = sum(content.count for content in contents)
+    if found < promised:
+        cut = [file for file, content in zip(files, contents, strict=True) if not content.complete]
+        raise RecordingError(
+            f"{cut[0] if cut else path}: is cut short ({found} messages, expected the {promised} that "
+            f"{METADATA_NAME} promises); copy the bag again"
+        )
+    return True
+
+
+def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
     runs = [message.value for message in messages if message.type == RUN_TYPE]
+    if not runs and cut:
+        raise RecordingError(
+            f"{path}: is cut short, no {RUN_TYPE} in what is left (it tells servo, load and gains); "
+            f"copy it again or record the run again"
+        )
     if not runs:
         raise RecordingError(
             f"{path}: no {RUN_TYPE} in it (expected one that tells servo, load and gains); "
@@ -109,9 +141,13 @@ def _run(path: Path, messages: Sequence[TypedMessage]) -> Any:
     return run
 
 
-def _states(path: Path, messages: Sequence[TypedMessage], joint: str) -> list[Any]:
+def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool) -> list[Any]:
     every = [message for message in messages if message.type == STATES_TYPE]
     chosen = [message for message in every if joint in message.value.name]
+    if not every and cut:
+        raise RecordingError(
+            f"{path}: is cut short, no state in what is left; copy it again or record the run again"
+        )
     if not chosen:
         seen = sorted({name for message in every for name in message.value.name})
         raise RecordingError(

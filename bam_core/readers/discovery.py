@@ -45,13 +45,17 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
     warning where a search meets them.
 
     Raises:
-        DiscoveryError: a path does not exist, is no recording, or is a directory without any.
+        DiscoveryError: a path does not exist, is no recording, or is a directory without any; or a search
+            meets a bag without data.
     """
     found: dict[Path, tuple[Path, bool]] = {}
     for path in map(Path, paths):
         named = path.is_file() or _is_bag(path)
         for candidate in [_check(path)] if named else _search(path):
-            found.setdefault(candidate.resolve(), (candidate, named))
+            place = candidate.resolve()
+            if place in found:
+                log.warning("%s: given twice, counted once", candidate)
+            found.setdefault(place, (candidate, named))
     if not found:
         raise DiscoveryError(
             "recordings: none given; name JSON logs, bag directories, or directories of these"
@@ -105,7 +109,8 @@ def _check(path: Path) -> Path:
         )
     if path.is_dir() and not data_files(path):
         raise DiscoveryError(
-            f"{path}: this bag has no .mcap file (expected MCAP storage); convert it with 'ros2 bag convert'"
+            f"{path}: this bag has {METADATA_NAME} but no .mcap file (expected MCAP storage); copy it again, "
+            f"or convert it with 'ros2 bag convert'"
         )
     return path
 
@@ -129,9 +134,9 @@ def _search(directory: Path) -> list[Path]:
 def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:
     for root, subdirectories, files in os.walk(directory):
         here = Path(root)
-        if METADATA_NAME in files and data_files(here):
+        if METADATA_NAME in files:
             subdirectories.clear()
-            yield here
+            yield _check(here)
         elif data_files(here):
             subdirectories.clear()
             interrupted.append(here)

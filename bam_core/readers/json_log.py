@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from bam_core.recording import Recording, RecordingError
 # residual below one count at kp 100). On MX and XL-320 the register is an estimate in the servo's own units.
 _FULL_DUTY_COUNTS = {"xl330": 885}
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
 
 class NotALogError(RecordingError):
     """A JSON file that is something else than a log."""
@@ -36,8 +39,8 @@ def read_json_log(path: Path, name: str | None = None) -> Recording:
         name: of the recording, by default the file's stem.
 
     Raises:
-        RecordingError: truncated, or a key is missing, of the wrong type or out of range; the message names
-            the file, the entry and the key.
+        RecordingError: truncated, binary, or a key is missing, of the wrong type or out of range; the message
+            names the file, the entry and the key.
         NotALogError: JSON without ``entries``.
     """
     data = _read_bytes(path)
@@ -85,20 +88,11 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _parse(path: Path, data: bytes) -> dict[str, Any]:
+    text = _text(path, data)
     try:
-        log = json.loads(data)
+        log = json.loads(text)
     except json.JSONDecodeError as error:
-        text = data.decode("utf-8", errors="replace").rstrip()
-        cut = error.pos >= len(text) - 1 or not text.endswith("}")
-        what = "is cut short" if cut else "is not JSON"
-        raise RecordingError(
-            f"{path}: {what} at line {error.lineno}, column {error.colno} ({error.msg}); "
-            f"copy the file again or record the run again"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise RecordingError(
-            f"{path}: is not text (byte {error.start}); give a JSON log or a bag directory"
-        ) from None
+        raise _not_json(path, text.rstrip(), error) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nesting as deep
         raise RecordingError(f"{path}: is no sensible JSON ({error}); record the run again") from None
     if not isinstance(log, dict) or "entries" not in log:
@@ -106,6 +100,31 @@ def _parse(path: Path, data: bytes) -> dict[str, Any]:
             f"{path}: entries: is missing (expected a log of BAM's recorder); give a file that is one"
         )
     return log
+
+
+def _text(path: Path, data: bytes) -> str:
+    """Decode a file; one that holds control characters is binary, even where it happens to decode."""
+    try:
+        text = data.decode("utf-8")
+        odd = _CONTROL.search(text)
+        byte = len(text[: odd.start()].encode()) if odd else None
+    except UnicodeDecodeError as error:
+        byte = error.start
+    if byte is not None:
+        raise RecordingError(
+            f"{path}: is not text (byte {byte} is {data[byte]:#04x}, expected JSON in UTF-8); "
+            f"give a JSON log or a bag"
+        )
+    return text.removeprefix("\N{BYTE ORDER MARK}")
+
+
+def _not_json(path: Path, text: str, error: json.JSONDecodeError) -> RecordingError:
+    where = f"at line {error.lineno}, column {error.colno} ({error.msg})"
+    if text and text.lstrip()[0] not in "{[":
+        return RecordingError(f"{path}: is not JSON {where}; give a JSON log or a bag")
+    cut = error.pos >= len(text) - 1 or not text.endswith("}")
+    what = "is cut short" if cut else "is not JSON"
+    return RecordingError(f"{path}: {what} {where}; copy the file again or record the run again")
 
 
 def _entries(path: Path, log: dict[str, Any]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from bam_core.readers.bag import read_bag
 from bam_core.readers.discovery import DiscoveryError, find_sources
 from bam_core.readers.json_log import NotALogError, read_json_log
-from bam_core.recording import Recording
+from bam_core.recording import Recording, require_motion
 
 log = logging.getLogger(__name__)
 
@@ -26,26 +26,30 @@ def load_recordings(
             read (and judged) where they are named.
 
     Returns:
-        Recordings with distinct names, in the order given.
+        Recordings with distinct names, in the order given. Data that is there twice would weigh double, or be
+        held out and trained on at once: it is taken once, with a warning that names the other place.
 
     Raises:
-        RecordingError: a path leads nowhere, or a recording cannot be used; the message names the file.
+        RecordingError: a path leads nowhere, or a recording cannot be used or never moves; the message names
+            the file.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    recordings = []
+    recordings: dict[str, Recording] = {}
     for source in find_sources(paths):
-        if not source.is_json:
-            recordings.append(read_bag(source.path, source.name))
-            continue
         try:
-            recordings.append(read_json_log(source.path, source.name))
+            recording = (read_json_log if source.is_json else read_bag)(source.path, source.name)
         except NotALogError as error:
             if source.named:
                 raise
             log.warning("%s (passed over)", error)
+            continue
+        require_motion(recording)
+        first = recordings.setdefault(recording.sha256, recording)
+        if first is not recording:
+            log.warning("%s: holds the same data as %s, counted once", source.path, first.source)
     if not recordings:
         raise DiscoveryError(
             f"{', '.join(map(str, paths))}: only JSON files that are no logs; check the path"
         )
-    return recordings
+    return list(recordings.values())

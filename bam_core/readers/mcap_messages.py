@@ -38,6 +38,8 @@ class McapContents:
 
     messages: tuple[TypedMessage, ...]
     """In the order of writing."""
+    count: int
+    """Of messages read, those of other types included."""
     complete: bool
     """False: the file ends before its footer, everything up to the last complete chunk is here."""
 
@@ -66,6 +68,7 @@ def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContent
     schemas: dict[int, Schema] = {}
     channels: dict[int, Channel] = {}
     messages: list[TypedMessage] = []
+    count = 0
     complete = False
     for record in _records(path, stream):
         if isinstance(record, Schema):
@@ -75,6 +78,7 @@ def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContent
         elif isinstance(record, Channel):
             channels[record.id] = record
         elif isinstance(record, Message):
+            count += 1
             channel = channels[record.channel_id]
             name = schemas[channel.schema_id].name if channel.schema_id in schemas else ""
             if name in types:
@@ -82,7 +86,7 @@ def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContent
                 messages.append(TypedMessage(channel.topic, name, record.log_time, value))
         elif isinstance(record, Footer):
             complete = True
-    return McapContents(messages=tuple(messages), complete=complete)
+    return McapContents(messages=tuple(messages), count=count, complete=complete)
 
 
 def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:

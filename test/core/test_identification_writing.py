@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from identification_cases import mx106, record
@@ -77,6 +78,59 @@ def test_an_existing_directory_keeps_what_is_not_replaced(found: Identification,
     assert (tmp_path / "notes.txt").read_text() == "mine"
     assert load_servo(tmp_path / "m1.yaml").friction_model == "m1"
     assert json.loads((tmp_path / "summary.json").read_text())["chosen"] == found.chosen
+
+
+def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
+    found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    found.save(tmp_path)
+    caplog.clear()
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    summary["models"] |= {"m2": {}, "m6": {}, "m4": {}, "../m5": {}}
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    (tmp_path / "m4.yaml").mkdir()
+    for name in ("m2", "m5", "m6", "mine"):
+        (tmp_path / f"{name}.yaml").write_text("old")
+    (tmp_path.parent / "m5.yaml").write_text("not there")
+    found.save(tmp_path)
+    assert {path.name for path in tmp_path.glob("*.yaml")} == {
+        *("m1.yaml", "m3.yaml", "m4.yaml"),
+        *("m5.yaml", "mine.yaml"),  # no summary lists them: they are the user's
+    }
+    assert (tmp_path.parent / "m5.yaml").read_text() == "not there"
+    assert [record.message for record in caplog.records] == [
+        f"{tmp_path}: removed m2.yaml, m6.yaml of the identification that was there"
+    ]
+    assert list(json.loads((tmp_path / "summary.json").read_text())["models"]) == ["m1", "m3"]
+
+
+@pytest.mark.parametrize("summary", ["", "[]", "1", '{"models": 3}', '{"chosen": "m2"}', '{"models": [[1]]}'])
+def test_a_summary_that_is_not_ours_removes_nothing(
+    found: Identification, tmp_path: Path, summary: str
+) -> None:
+    (tmp_path / "summary.json").write_text(summary)
+    (tmp_path / "m2.yaml").write_text("mine")
+    found.save(tmp_path)
+    assert (tmp_path / "m2.yaml").read_text() == "mine"
+
+
+def test_nothing_is_written_beside_a_directory_that_exists(
+    found: Identification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "mounted"
+    output.mkdir()
+    written: list[Path] = []
+    mkdir = Path.mkdir
+
+    def watch(path: Path, *arguments: Any, **options: Any) -> None:
+        written.append(path)
+        mkdir(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", watch)
+    found.save(output)
+    assert written
+    assert all(output in path.parents or path == output for path in written)
+    assert not list(output.glob(".*"))
 
 
 def test_a_failure_on_the_way_leaves_nothing(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,68 @@ def test_an_interrupted_bag_is_read_where_it_is_named(
     assert 0.5 < recording.duration < 2.5
     assert np.array_equal(recording.position, RunBag(1500).position[250 : 250 + len(recording)])
     assert "cut: interrupted" in caplog.text
+
+
+def truncate(bag: Path, share: float) -> Path:
+    (file,) = bag.glob("*.mcap")
+    data = file.read_bytes()
+    file.write_bytes(data[: int(len(data) * share)])
+    return file
+
+
+@pytest.mark.parametrize("share", [0.0, 0.005, 0.3, 0.8])
+@pytest.mark.parametrize("named", ["directory", "file"])
+def test_a_finished_bag_that_lost_messages_is_a_bad_copy(tmp_path: Path, share: float, named: str) -> None:
+    bag = RunBag(samples=1500).write(tmp_path / "copied")
+    file = truncate(bag, share)
+    with pytest.raises(RecordingError) as caught:
+        load_recordings([bag if named == "directory" else file])
+    told = re.fullmatch(
+        rf"{file}: is cut short \((\d+) messages, expected the 1501 that metadata\.yaml promises\); "
+        r"copy the bag again",
+        str(caught.value),
+    )
+    assert told
+    assert int(told[1]) < 1501
+
+
+def test_a_finished_bag_that_lost_a_file_is_a_bad_copy(tmp_path: Path) -> None:
+    bag = RunBag(samples=600).write(tmp_path / "split")
+    metadata = bag / "metadata.yaml"
+    metadata.write_text(metadata.read_text().replace("message_count: 601", "message_count: 1202"))
+    with pytest.raises(RecordingError, match=r"split: is cut short \(601 messages, expected the 1202 that"):
+        read_bag(bag)
+
+
+def test_a_bag_that_lost_nothing_but_its_index_is_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bag = RunBag(samples=600).write(tmp_path / "run")
+    size = (bag / "run_0.mcap").stat().st_size
+    truncate(bag, 1.0 - 20 / size)
+    assert len(read_bag(bag)) == 350
+    assert [record.message for record in caplog.records] == [
+        f"{bag}: its index is cut off, but every message is there"
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "rosbag2_bagfile_information:\n  version: 9\n", "a: [", "[1]"])
+def test_metadata_that_is_cut_short_is_named(tmp_path: Path, text: str) -> None:
+    bag = RunBag(samples=600).write(tmp_path / "run")
+    (bag / "metadata.yaml").write_text(text)
+    with pytest.raises(
+        RecordingError, match=r"is cut short or not that of a bag .*copy the bag again"
+    ) as caught:
+        read_bag(bag)
+    assert str(caught.value).startswith(f"{bag / 'metadata.yaml'}: ")
+
+
+def test_a_file_that_metadata_beside_it_does_not_know_is_judged_alone(tmp_path: Path) -> None:
+    bag = RunBag(samples=1500).write(tmp_path / "run")
+    other = bag / "other.mcap"
+    data = (bag / "run_0.mcap").read_bytes()
+    other.write_bytes(data[: len(data) // 2])
+    assert 100 < len(read_bag(other)) < 1500
 
 
 def read_beginning_or_refuse(path: Path, data: bytes) -> None:
@@ -169,5 +232,5 @@ def test_what_is_no_mcap_file_is_refused(tmp_path: Path) -> None:
 
 def test_an_empty_file_holds_no_run(tmp_path: Path) -> None:
     (tmp_path / "empty.mcap").touch()
-    with pytest.raises(RecordingError, match="no bam_bench/msg/BenchRun"):
+    with pytest.raises(RecordingError, match="is cut short, no bam_bench/msg/BenchRun in what is left"):
         read_bag(tmp_path / "empty.mcap")

@@ -19,9 +19,9 @@ from bam_core.readers.discovery import unique_names
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Two logs of one name, a bag, an interrupted bag, and files that are no recordings."""
-    for place in ("a", "b/deep"):
+    for place, kp in (("a", 100), ("b/deep", 200)):
         (tmp_path / place).mkdir(parents=True)
-        save(tmp_path / place, log())
+        save(tmp_path / place, log(kp=kp))
     RunBag(samples=400).write(tmp_path / "b" / "bag")
     RunBag(samples=400).write(tmp_path / "b" / "cut", complete=False)
     (tmp_path / "summary.json").write_text('{"chosen": "m4"}')
@@ -39,9 +39,16 @@ def test_a_directory_is_searched_at_any_depth(tree: Path, caplog: pytest.LogCapt
     assert "summary.json: entries: is missing" in caplog.text
 
 
-def test_a_recording_named_twice_is_read_once(tree: Path) -> None:
+def test_a_recording_named_twice_is_counted_once_with_a_note(
+    tree: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     bag = tree / "b" / "bag"
-    sources = find_sources([bag, tree / "a" / ".." / "b" / "bag", tree / "b", tree / "a"])
+    (tree / "link").symlink_to(bag)
+    sources = find_sources([bag, tree / "a" / ".." / "b" / "bag", tree / "link", tree / "b", tree / "a"])
+    notes = [record.message for record in caplog.records if "given twice" in record.message]
+    assert notes == [
+        f"{path}: given twice, counted once" for path in (tree / "a/../b/bag", tree / "link", bag)
+    ]
     assert [source.path for source in sources] == [
         bag,
         tree / "b" / "deep" / "log.json",
@@ -62,7 +69,7 @@ def test_interrupted_bags_and_odd_files_count_where_they_are_named(tree: Path) -
         ("notes.txt", r"notes\.txt: is neither a log"),
         ("empty", r"empty: no recordings in it \(looked for .*json.*mcap"),
         ("interrupted", "interrupted: no recordings in it .1 interrupted ones passed over"),
-        ("sqlite", "sqlite: this bag has no .mcap file.*ros2 bag convert"),
+        ("sqlite", "sqlite: this bag has metadata.yaml but no .mcap file.*copy it again, or convert it with"),
         ("no_logs", "no_logs: only JSON files that are no logs"),
     ],
 )
@@ -75,6 +82,39 @@ def test_a_path_that_leads_nowhere_is_named(tree: Path, path: str, message: str)
     with pytest.raises(BamError, match=message) as caught:
         load_recordings([tree / path])
     assert "\n" not in str(caught.value)
+
+
+def test_a_bag_without_data_is_refused_wherever_a_search_meets_it(tree: Path) -> None:
+    (tree / "b" / "bag" / "bag_0.mcap").unlink()
+    with pytest.raises(BamError) as caught:
+        load_recordings(tree)
+    assert str(caught.value).startswith(f"{tree / 'b' / 'bag'}: this bag has metadata.yaml but no .mcap file")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_same_data_under_two_names_counts_once_with_a_note(
+    tree: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    copy = tree / "b" / "renamed.json"
+    shutil.copy(tree / "a" / "log.json", copy)
+    bag = tree / "b" / "bag"
+    recordings = load_recordings([tree / "a", bag, copy, bag / "bag_0.mcap"])
+    assert [recording.source for recording in recordings] == [tree / "a" / "log.json", bag]
+    notes = [record.message for record in caplog.records]
+    assert notes == [
+        f"{copy}: holds the same data as {tree / 'a' / 'log.json'}, counted once",
+        f"{bag / 'bag_0.mcap'}: holds the same data as {bag}, counted once",
+    ]
+
+
+def test_an_arm_that_never_moves_is_refused_by_name(tree: Path) -> None:
+    content = log()
+    for entry in content["entries"]:
+        entry["position"] = 0.25
+    path = save(tree / "a", content)
+    with pytest.raises(BamError, match=r"position: is 0\.25 rad throughout .*leave it out") as caught:
+        load_recordings(tree)
+    assert str(caught.value).startswith(f"{path}: ")
 
 
 def test_no_paths_is_a_mistake() -> None:

@@ -35,7 +35,7 @@ def log(**changes: Any) -> dict[str, Any]:
             "goal_position": 0.11 * k,
             "torque_enable": k < 30,
         }
-        for k in range(40)
+        for k in range(60)
     ]
     whole = {
         "mass": 0.49,
@@ -173,11 +173,40 @@ def test_what_is_no_json_is_refused(tmp_path: Path, text: str) -> None:
         read_json_log(path)
 
 
-def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "binary.json"
-    path.write_bytes(b'{"mass": "\xff\xfe"}')
-    with pytest.raises(RecordingError, match="is not text"):
+@pytest.mark.parametrize("text", ["hello", "time,position\n0,1\n", "<html></html>", "x" * 5000 + "}"])
+def test_text_that_never_was_json_is_not_called_cut_short(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(text)
+    with pytest.raises(RecordingError, match=r"odd\.json: is not JSON at line 1, column 1 .*give a JSON log"):
         read_json_log(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "byte"),
+    [
+        (b'{"mass": "\xff\xfe"}', "byte 10 is 0xff"),
+        (b"\x00" * 64, "byte 0 is 0x00"),
+        (b"\x89PNG\r\n\x1a\n", "byte 0 is 0x89"),
+        ("µ\x07".encode(), "byte 2 is 0x07"),
+        (b"SQLite format 3\x00", "byte 15 is 0x00"),
+        (json.dumps(log()).encode("utf-16"), "byte 0 is 0xff"),
+        (b'{"mass": 0.4, \x00', "byte 14 is 0x00"),
+    ],
+    ids=["latin1", "zeros", "png", "bell", "sqlite", "utf-16", "zero_in_json"],
+)
+def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes, byte: str) -> None:
+    path = tmp_path / "binary.json"
+    path.write_bytes(data)
+    with pytest.raises(
+        RecordingError, match=rf"binary\.json: is not text \({byte}, expected JSON in UTF-8\)"
+    ):
+        read_json_log(path)
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "windows.json"
+    path.write_bytes(json.dumps(log()).encode("utf-8-sig"))
+    assert len(read_json_log(path)) == 60
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

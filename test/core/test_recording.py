@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bam_core.errors import BamError
 from bam_core.pendulum import PendulumBench
-from bam_core.recording import MIN_SAMPLES, Recording, RecordingError
+from bam_core.recording import MIN_SAMPLES, Recording, RecordingError, require_motion
 
 N = 50
 
@@ -56,6 +56,17 @@ def test_a_sound_run_knows_its_length_and_period() -> None:
     assert "50 samples" in repr(recording)
 
 
+def test_a_bare_arm_is_a_pendulum_too() -> None:
+    bench = PendulumBench(mass=0.0, arm_mass=0.05, length=0.1)
+    assert Recording(**fields(bench=bench)).bench == bench
+
+
+def test_one_motion_is_motion_enough_and_none_is_refused() -> None:
+    require_motion(Recording(**with_value("position", 3, 0.123)))
+    with pytest.raises(RecordingError, match=r"run\.json: position: is 0\.5 rad throughout"):
+        require_motion(Recording(**fields(position=np.full(N, 0.5))))
+
+
 def test_arrays_cannot_be_changed_and_do_not_share_memory_with_the_callers() -> None:
     mine = fields()
     recording = Recording(**mine)
@@ -81,6 +92,13 @@ def test_arrays_cannot_be_changed_and_do_not_share_memory_with_the_callers() -> 
         (fields(time=np.arange(N) * 0.005 - 1.0), "entry 0, time: -1 s .expected >= 0"),
         (fields(time=np.arange(N) * 5.0), "time: samples are 5 s apart.*not milliseconds"),
         (fields(velocity=np.zeros(N - 1)), r"velocity has shape \(49,\) where time has \(50,\)"),
+        (
+            fields(bench=PendulumBench(mass=0.0, length=0.1)),
+            "mass and arm_mass are 0 kg .expected a mass above 0 at",
+        ),
+        (fields(bench=PendulumBench(mass=0.5, length=0.0)), "length is 0 m .expected a mass above 0 at"),
+        (fields(bench=PendulumBench(mass=490.0, length=0.1)), "mass is 490 .expected kg.*looks like grams"),
+        (fields(bench=PendulumBench(mass=0.5, length=100.0)), "length is 100 .expected m.*millimetres"),
         (fields(time=np.arange(3) * 0.005), f"only 3 samples .expected at least {MIN_SAMPLES}"),
         (fields(kp=0.0), "kp is 0 "),
         (fields(kp=math.nan), "kp is nan"),
