@@ -27,8 +27,9 @@ from bam_core.identification import (
 )
 from bam_core.readers import find_sources, load_recordings
 from bam_core.readers.discovery import data_files
-from bam_core.servo_model import load_servo
-from bam_ros.parameters import declare
+from bam_core.servo_model import load_servo, servo_names
+from bam_ros.node_about import Interface, NodeAbout
+from bam_ros.parameters import NodeParameter, declare
 from bam_ros.process import run_node
 
 FEEDBACK_PERIOD = 0.2
@@ -44,14 +45,40 @@ class IdentificationNode(Node):
         arguments: as for `rclpy.node.Node`.
     """
 
+    ABOUT = NodeAbout(
+        name="identification",
+        module="bam_ros.identification_node",
+        purpose=(
+            "Identifies friction and motor of a servo from its recordings, one request at a time. It reads"
+            " and writes below one directory only."
+        ),
+        parameters=(
+            NodeParameter(
+                name="data_directory",
+                default=".",
+                description="logs are read and results written below this directory, nowhere else",
+            ),
+        ),
+        interfaces=(
+            Interface(
+                kind="action",
+                name="identify",
+                type="bam_bench/Identify",
+                purpose="identify, with progress as feedback; may be cancelled",
+            ),
+            Interface(
+                kind="service",
+                name="identify_model",
+                type="bam_bench/IdentifyModel",
+                purpose="the same without progress; answers when it is done",
+            ),
+        ),
+        example=("data_directory:=recordings",),
+    )
+
     def __init__(self, **arguments: Any) -> None:
         super().__init__("identification", **arguments)
-        declare(
-            self,
-            "data_directory",
-            ".",
-            "logs are read and results written below this directory, nowhere else",
-        )
+        declare(self, self.ABOUT.parameters)
         self._busy = threading.Lock()
         self._stopping = threading.Event()
         group = ReentrantCallbackGroup()
@@ -168,6 +195,11 @@ class IdentificationNode(Node):
         output = self._inside(request.output or "identified", "output")
         self._inside(str(output / "plots"), "output")
         require_output(output)
+        if not request.servo:
+            raise BamError(
+                f"servo: not given (expected {', '.join(servo_names())}, or a YAML file in data_directory); "
+                f"name the servo that was recorded"
+            )
         is_file = Path(request.servo).suffix in (".yaml", ".yml") or len(Path(request.servo).parts) > 1
         servo = load_servo(self._inside(request.servo, "servo") if is_file else request.servo)
         found = identify(
@@ -197,7 +229,12 @@ class IdentificationNode(Node):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(lambda stop: IdentificationNode(), argv, lambda: MultiThreadedExecutor(num_threads=4))
+    return run_node(
+        IdentificationNode.ABOUT,
+        lambda stop: IdentificationNode(),
+        argv,
+        lambda: MultiThreadedExecutor(num_threads=4),
+    )
 
 
 if __name__ == "__main__":

@@ -1,43 +1,82 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declaring node parameters in one line each, with description, bounds and access."""
+"""The parameters of a node as a table: declared from it, explained by it, and nothing beside it is taken."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 
+from bam_core.errors import BamError, unknown_name
 
-def declare(
-    node: Node,
-    name: str,
-    default: Any,
-    description: str,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    read_only: bool = True,
-) -> Any:
-    """Declare a parameter and return its value.
+_OF_ROS = "qos_overrides."  # declared by publishers and subscriptions that allow it
 
-    Args:
-        node: that gets the parameter.
+
+@dataclass(frozen=True, kw_only=True)
+class NodeParameter:
+    """One parameter of a node.
+
+    Attributes:
         name: of the parameter.
         default: value where none is given; its type is the parameter's type.
         description: one sentence with the unit.
         low, high: bounds of a number, both or none.
         read_only: whether it is fixed once the node runs.
+    """
+
+    name: str
+    default: Any
+    description: str
+    low: float | None = None
+    high: float | None = None
+    read_only: bool = True
+
+    @property
+    def type_name(self) -> str:
+        """The parameter's type as ROS 2 calls it, such as "double" or "string[]"."""
+        if isinstance(self.default, list):
+            return f"{_TYPES[type(self.default[0])]}[]"
+        return _TYPES[type(self.default)]
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return what ROS 2 is told about it."""
+        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
+        if self.low is not None and self.high is not None:
+            if isinstance(self.default, float):
+                descriptor.floating_point_range = [
+                    FloatingPointRange(from_value=float(self.low), to_value=float(self.high))
+                ]
+            else:
+                descriptor.integer_range = [
+                    IntegerRange(from_value=int(self.low), to_value=int(self.high), step=1)
+                ]
+        return descriptor
+
+
+_TYPES = {bool: "bool", int: "integer", float: "double", str: "string"}
+
+
+def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
+    """Declare parameters and return their values by name.
+
+    Args:
+        node: that gets them; it must have no others than these.
+        parameters: the whole table.
 
     Raises:
-        rclpy.exceptions.ParameterException: the value from outside has another type or is out of bounds.
+        BamError: a value was given for a parameter that the node does not have; ROS 2 would ignore it.
+        rclpy.exceptions.ParameterException: a value from outside has another type or is out of bounds.
     """
-    descriptor = ParameterDescriptor(description=description, read_only=read_only)
-    if low is not None and high is not None:
-        if isinstance(default, float):
-            descriptor.floating_point_range = [
-                FloatingPointRange(from_value=float(low), to_value=float(high))
-            ]
-        else:
-            descriptor.integer_range = [IntegerRange(from_value=int(low), to_value=int(high), step=1)]
-    return node.declare_parameter(name, default, descriptor).value
+    names = [parameter.name for parameter in parameters]
+    for given in node._parameter_overrides:  # only those that are meant for this node, whatever their source
+        if given not in names and not node.has_parameter(given) and not given.startswith(_OF_ROS):
+            raise BamError(f"{node.get_name()}: {unknown_name('parameter', given, names)}")
+    return {
+        parameter.name: node.declare_parameter(
+            parameter.name, parameter.default, parameter.descriptor()
+        ).value
+        for parameter in parameters
+    }

@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from bam_core.errors import BamError
+from bam_ros.node_about import NodeAbout
 
 _POLL = 0.1  # s; a signal is noticed after this at the latest
 
@@ -55,6 +56,7 @@ class ManagedNode(Protocol):
 
 
 def run_node(
+    about: NodeAbout,
     make_node: Callable[[StopRequest], ManagedNode],
     argv: Sequence[str] | None = None,
     make_executor: Callable[[], Executor] = SingleThreadedExecutor,
@@ -62,6 +64,7 @@ def run_node(
     """Run one node until a signal ends it and return the exit status.
 
     Args:
+        about: what `--help` prints.
         make_node: builds the node; long work in it and in `start` polls the request it is given.
         argv: arguments without the program's name; default those of the process.
         make_executor: builds the executor that spins the node.
@@ -70,14 +73,15 @@ def run_node(
         0 when a signal or a shutdown of ROS 2 ended it, 2 after one line on standard error when the node
         could not start.
     """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if {"-h", "--help"} & set(arguments):
+        print(about.text())
+        return 0
     stop = StopRequest()
     stop.install()
     node: ManagedNode | None = None
     try:
-        rclpy.init(
-            args=list(sys.argv if argv is None else [sys.argv[0], *argv]),
-            signal_handler_options=SignalHandlerOptions.NO,
-        )
+        _init(about, arguments)
         node = make_node(stop)
         assert isinstance(node, Node)
         executor = make_executor()
@@ -101,3 +105,20 @@ def run_node(
         # All is let go of: one more signal while the interpreter ends shall not change the exit status.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+
+
+def _init(about: NodeAbout, arguments: list[str]) -> None:
+    """Start ROS 2 with its arguments; raises BamError for those that nobody would read."""
+    try:
+        rclpy.init(args=[about.name, *arguments], signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:  # what rclpy raises for arguments it does not understand
+        reason = str(error).removeprefix("failed to initialize rcl: ").partition(", at ")[0]
+        if reason.startswith("["):
+            reason = f"unknown arguments after --ros-args {reason}"
+        raise BamError(f"{about.name}: {reason}; write it as in: {about.usage}") from None
+    rest = rclpy.utilities.remove_ros_args([about.name, *arguments])[1:]
+    if rest:
+        raise BamError(
+            f"{about.name}: argument {rest[0]!r} is not known (expected --ros-args -p PARAMETER:=VALUE);"
+            f" write it as in: {about.usage}"
+        )

@@ -14,6 +14,10 @@ class BusError(BamError):
     """The bus cannot be used, or refused what was asked of it."""
 
 
+class BusGone(BusError):  # noqa: N818
+    """The port itself has vanished, such as an adapter that was unplugged; it may come back."""
+
+
 class BusTimeout(BusError):  # noqa: N818
     """A servo did not answer in time; the sample is lost, the next one may be fine."""
 
@@ -88,6 +92,19 @@ class Gains:
     kd: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class ServoIdentity:
+    """Which servo a joint is.
+
+    Attributes:
+        servo: servo model, a name from `bam servos`; empty where the bus cannot tell.
+        id: on the bus; -1 where the servo hangs on none.
+    """
+
+    servo: str = ""
+    id: int = -1
+
+
 class ServoBus(ABC):
     """Servos that are commanded and read together.
 
@@ -98,6 +115,11 @@ class ServoBus(ABC):
     @abstractmethod
     def names(self) -> tuple[str, ...]:
         """Joint names, in the order of every tuple; known before `open`."""
+
+    @property
+    def identities(self) -> tuple[ServoIdentity, ...]:
+        """Which servo each joint is; valid after `open`."""
+        return (ServoIdentity(),) * len(self.names)
 
     @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:
@@ -128,7 +150,8 @@ class ServoBus(ABC):
 
         Raises:
             BusTimeout, BusCorrupt: this sample is lost.
-            BusError: the bus is gone; only `release`, `close` and `open` make sense now.
+            BusGone: the port has vanished; only `release`, `close` and `open` make sense now.
+            BusError: the bus cannot be used as it is; only `release`, `close` and `open` make sense now.
         """
 
     @abstractmethod

@@ -15,7 +15,7 @@ from bam_core.errors import BamError
 from bam_ros.bus_statistics import BusCounter, BusStatistics
 from bam_ros.goal_shaper import GoalShaper, ServoCommand
 from bam_ros.hardware_errors import FATAL, describe_hardware_errors
-from bam_ros.servo_bus import BusCorrupt, BusError, BusTimeout, ServoBus, ServoSample
+from bam_ros.servo_bus import BusCorrupt, BusError, BusGone, BusTimeout, ServoBus, ServoSample
 
 T = TypeVar("T")
 
@@ -46,6 +46,10 @@ class ServoLoop:
     off until its cause is gone and a command asks for torque off on every servo, or until a loop is started
     anew. A lost command stream releases them too, and the next command ends that.
 
+    A bus that is lost is looked for every `retry_period`. Where its port had vanished, the fault also ends
+    once the port is back and nobody asks for torque any more: a stream of commands that went on all the while
+    does not move the servos, a new one does.
+
     Args:
         bus: open; the loop is its only user until `stop` returns.
         settings: see there.
@@ -74,6 +78,7 @@ class ServoLoop:
         self._command_lost: str | None = None
         self._lost_in_a_row = 0
         self._bus_lost = False
+        self._was_gone = False
         self._requests: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="servo loop", daemon=True)
@@ -202,7 +207,7 @@ class ServoLoop:
             self._missed(error)
             return
         except BusError as error:
-            self._lose(str(error))
+            self._lose(str(error), gone=isinstance(error, BusGone))
             return
         self._lost_in_a_row = 0
         self._sample = sample
@@ -223,7 +228,12 @@ class ServoLoop:
         if self._fault is not None and not wanted and command.received > self._fault_time and self._healthy:
             self._on_event(False, f"acknowledged by a command with torque off: {self._fault}")
             self._fault = None
-        if wanted and now - command.received > self._settings.command_timeout:
+        stale = now - command.received > self._settings.command_timeout
+        if self._fault is not None and self._was_gone and (stale or not wanted):
+            self._command = command = ServoCommand.idle(self._servos)
+            self._fault, wanted = None, False
+            self._on_event(False, "torque may be asked for again")
+        if wanted and stale:
             if self._command_lost is None:
                 self._command_lost = (
                     f"servo_commands: none for {self._settings.command_timeout:g} s while torque was on"
@@ -242,12 +252,12 @@ class ServoLoop:
         if self._lost_in_a_row >= self._settings.failures:
             self._lose(f"{error} ({self._lost_in_a_row} samples lost in a row)")
 
-    def _lose(self, reason: str) -> None:
+    def _lose(self, reason: str, *, gone: bool = False) -> None:
         """Give the bus up for now: whatever still hears us is released."""
         self._bus_lost = True
         self._sample = None
         self._bus.release()
-        self._latch(reason)
+        self._latch(reason, gone=gone)
 
     def _reopen(self) -> bool:
         """Try to get a lost bus back, with torque off; the fault stays latched."""
@@ -258,6 +268,8 @@ class ServoLoop:
             return False
         self._bus_lost = False
         self._lost_in_a_row = 0
+        if self._fault is not None:
+            self._fault = f"{self._fault} (it is back; command torque off, then on, to go on)"
         self._on_event(False, f"bus is back: {found}")
         return True
 
@@ -270,9 +282,10 @@ class ServoLoop:
         self._bus.release()
         self._latch("; ".join(lines))
 
-    def _latch(self, fault: str) -> None:
+    def _latch(self, fault: str, *, gone: bool = False) -> None:
         """Keep torque off from now on, and say why once."""
         self._shaper.reset()
+        self._was_gone = gone
         self._fault_time = time.monotonic()
         if self._fault != fault:
             self._fault = fault

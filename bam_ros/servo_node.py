@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import traceback
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
-from bam_bench.msg import ServoCommands, ServoStates
+from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import SetGains
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -17,6 +17,7 @@ from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
 from bam_ros.diagnostics import servo_diagnostics
+from bam_ros.node_about import NodeAbout
 from bam_ros.parameters import declare
 from bam_ros.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.servo_commands import merge_command
@@ -28,57 +29,40 @@ STATE_QOS = QoSProfile(
     depth=200, reliability=ReliabilityPolicy.BEST_EFFORT, durability=DurabilityPolicy.VOLATILE
 )
 COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+LATCHED_QOS = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
 
 
 class ServoNode(LifecycleNode):
     """Publishes what a `ServoBus` measures and passes on what clients command.
 
-    Subclasses declare their own parameters and build the bus. Configuring opens it, activating starts the
-    loop; every way out of the active state releases the servos.
+    Subclasses build the bus, and name their parameters in `ABOUT`. Configuring opens the bus, activating
+    starts the loop; every way out of the active state releases the servos. When the port vanishes the node
+    stays active, with an error in its diagnostics, and takes the port back when it is there again.
 
     Args:
         name: of the node.
         arguments: as for `rclpy.node.Node`.
+
+    Attributes:
+        ABOUT: what the node takes and gives; `SERVO_PARAMETERS` and `SERVO_INTERFACES` are part of it.
     """
+
+    ABOUT: ClassVar[NodeAbout]
 
     def __init__(self, name: str, **arguments: Any) -> None:
         super().__init__(name, **arguments)
-        declare(self, "autostart", True, "configure and activate without being asked")
-        declare(self, "frame_id", "", "frame in the headers of the published states")
-        declare(
-            self,
-            "rate",
-            500.0,
-            "most reads per second, 1/s; 0: as many as the bus allows",
-            low=0.0,
-            high=10_000.0,
-        )
-        declare(
-            self,
-            "command_timeout",
-            0.5,
-            "torque goes off when servo_commands stay away for this long while it is on, s",
-            low=0.05,
-            high=60.0,
-        )
-        declare(
-            self,
-            "torque_on_speed",
-            2.0,
-            "speed of the goal after torque on until it has caught up with the command, rad/s",
-            low=0.01,
-            high=100.0,
-        )
-        declare(
-            self, "failures", 5, "lost reads in a row after which the bus counts as lost", low=1, high=1000
-        )
+        declare(self, type(self).ABOUT.parameters)
         self._bus: ServoBus | None = None
         self._loop: ServoLoop | None = None
         self._messages: StateMessages | None = None
         self._failure = ""
         self._starting = False
+        self._published_configuration: ServoConfiguration | None = None
         self._joint_states = self.create_publisher(JointState, "joint_states", STATE_QOS)
         self._servo_states = self.create_publisher(ServoStates, "servo_states", STATE_QOS)
+        self._configuration = self.create_publisher(ServoConfiguration, "servo_configuration", LATCHED_QOS)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.create_subscription(ServoCommands, "servo_commands", self._on_commands, COMMAND_QOS)
         self.create_service(SetGains, "~/set_gains", self._on_set_gains)
@@ -135,6 +119,7 @@ class ServoNode(LifecycleNode):
             return TransitionCallbackReturn.ERROR
         self._bus = bus
         self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
+        self._publish_configuration(bus)
         self.get_logger().info(found)
         for line in bus.warnings:
             self.get_logger().warning(line)
@@ -183,11 +168,14 @@ class ServoNode(LifecycleNode):
         self._servo_states.publish(servo_states)
 
     def _on_event(self, is_error: bool, line: str) -> None:
-        """Log what happened in the loop; called in the loop's thread."""
+        """Tell everybody what happened in the loop; called in the loop's thread."""
         if is_error:
             self.get_logger().error(line)
         else:
             self.get_logger().info(line)
+            if self._bus is not None:  # it may have come back with other servos
+                self._publish_configuration(self._bus)
+        self._publish_diagnostics()
 
     def _on_commands(self, message: ServoCommands) -> None:
         if self._loop is None or self._bus is None:
@@ -233,6 +221,17 @@ class ServoNode(LifecycleNode):
         if self._bus is None or self._loop is None:
             raise BamError(f"{self.get_name()}: not active; activate the node and ask again")
         return self._bus, self._loop
+
+    def _publish_configuration(self, bus: ServoBus) -> None:
+        """Say which servo every joint is, where that has changed."""
+        message = ServoConfiguration(
+            name=list(bus.names),
+            servo=[identity.servo for identity in bus.identities],
+            id=[identity.id for identity in bus.identities],
+        )
+        if message != self._published_configuration:
+            self._published_configuration = message
+            self._configuration.publish(message)
 
     def _publish_diagnostics(self) -> None:
         array = servo_diagnostics(self.get_name(), self._bus, self._loop, self._failure)

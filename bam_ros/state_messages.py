@@ -41,6 +41,6 @@ class StateMessages:
         states.voltage = array("d", sample.voltage)
         states.temperature = array("d", sample.temperature)
         states.goal_position = array("d", sample.goal_position)
-        states.torque_enabled = list(sample.torque_enabled)
+        states.torque_enabled = [bool(on) for on in sample.torque_enabled]  # numpy's own are refused
         states.hardware_error = array("I", sample.hardware_error)
         return joints, states

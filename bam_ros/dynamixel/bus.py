@@ -16,7 +16,7 @@ from bam_ros.dynamixel.link import Link, sync_write_packet
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.port_errors import only_port
 from bam_ros.dynamixel.servo import DynamixelServo
-from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoSample
+from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _REQUEST_BITS = 140  # on the wire, of a request for state: 14 bytes with start and stop bit
@@ -72,17 +72,26 @@ class DynamixelBus(ServoBus):
     Args:
         settings: which servos, and where.
         stop: polled while servos are searched; true ends the search.
+        say: told in one line when the search takes longer.
     """
 
-    def __init__(self, settings: DynamixelSettings, stop: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        settings: DynamixelSettings,
+        stop: Callable[[], bool] = lambda: False,
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
         self._settings = settings
         self._stop = stop
+        self._say = say
         self._port: SerialPort | None = None
         self._link: Link | None = None
         self._found: FoundServos | None = None
         self._guardian: Guardian | None = None
         self._servos: list[DynamixelServo] = []
         self._ids: tuple[int, ...] = ()
+        self._identities = super().identities
+        self._limits = super().position_limits
         self._block = (0, 0)
         self._request_time = 0  # ns
         self._next_check = 0.0
@@ -94,9 +103,14 @@ class DynamixelBus(ServoBus):
         return tuple(self._settings.joints)
 
     @property
+    def identities(self) -> tuple[ServoIdentity, ...]:
+        """Model and id of each servo, as the servos themselves said when they were found."""
+        return self._identities
+
+    @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:
-        """Lowest and highest goal of each servo, rad."""
-        return tuple(servo.limits for servo in self._servos)
+        """Lowest and highest goal of each servo, rad; those found last while the port is away."""
+        return self._limits
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -124,6 +138,7 @@ class DynamixelBus(ServoBus):
                 baud_rates=() if known else settings.baud_rates,
                 search=known is None,
                 stop=self._stop,
+                say=self._say,
             )
             self._link = Link(port, found.protocol)
             self._guardian = self._post_guardian(port, found)
@@ -138,6 +153,8 @@ class DynamixelBus(ServoBus):
             self.close()
             raise
         self._found = found
+        self._identities = tuple(ServoIdentity(servo=servo.table.name, id=servo.id) for servo in self._servos)
+        self._limits = tuple(servo.limits for servo in self._servos)
         self._request_time = _REQUEST_BITS * 1_000_000_000 // found.baud_rate
         self._ids = tuple(settings.ids)
         return f"port {port.port_name}: {found}"

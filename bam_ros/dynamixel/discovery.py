@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, table_for_model
@@ -14,6 +14,7 @@ from bam_ros.servo_bus import BusError
 BAUD_RATES = (57600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115200)
 """Tried in this order after the configured one: factory settings first, then what people choose."""
 _SCANNED_IDS = range(21)
+_SECONDS_PER_RATE = 2.0  # of a search that finds nothing, both protocols
 _MODEL = next(iter(CONTROL_TABLES.values()))["model_number"]  # at the same place in every table
 
 
@@ -45,6 +46,7 @@ def find_servos(
     baud_rates: Sequence[int] = BAUD_RATES,
     search: bool = True,
     stop: Callable[[], bool] = lambda: False,
+    say: Callable[[str], None] = lambda line: None,
 ) -> FoundServos:
     """Find servos with known ids.
 
@@ -56,6 +58,7 @@ def find_servos(
         baud_rates: the others.
         search: where nothing answers, look for servos with other ids; takes about a second per rate.
         stop: polled often; true ends the search.
+        say: told in one line what is searched, once the first baud rate has brought nothing.
 
     Raises:
         BusError: not all of them answer, a model is not supported, or the search was stopped. The message
@@ -63,7 +66,11 @@ def find_servos(
     """
     rates = list(dict.fromkeys([*([baud_rate] if baud_rate else []), *baud_rates]))
     protocols = (protocol,) if protocol else (2, 1)
+    told = not search
     for rate, link in _links(port, rates, protocols, stop):
+        if rate != rates[0] and not told:
+            told = True
+            say(_plan(port, ids, rates, protocols))
         present = [servo for servo in ids if link.ping(servo) or link.ping(servo)]
         if len(present) == len(ids):
             tables = {servo: _identify(link, servo) for servo in ids}
@@ -75,7 +82,21 @@ def find_servos(
                 f"port {port.port_name}: no answer from id {missing} (id {others} answered with protocol"
                 f" {link.protocol}.0 at {rate} baud); check its cable, id and baud rate"
             )
+    if not told:
+        say(_plan(port, ids, rates, protocols))
     raise _nothing(port, ids, rates, protocols, stop, search)
+
+
+def _plan(port: SerialPort, ids: Sequence[int], rates: Sequence[int], protocols: Sequence[int]) -> str:
+    numbers = " and ".join(f"{number}.0" for number in sorted(protocols))
+    return (
+        f"port {port.port_name}: searching servos, baud rates {_list(rates)} x ids {_list(ids)} x"
+        f" protocol {numbers}, then other ids; takes up to {_SECONDS_PER_RATE * len(rates):.0f} s"
+    )
+
+
+def _list(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def _links(
@@ -105,15 +126,19 @@ def _nothing(
             others = tuple(servo for servo in _SCANNED_IDS if not stop() and link.ping(servo))
         if others:
             return BusError(
-                f"port {port.port_name}: no servo with id {', '.join(map(str, ids))}, but id"
-                f" {', '.join(map(str, others))} answered (protocol {link.protocol}.0 at {rate} baud);"
+                f"port {port.port_name}: no servo with id {_list(ids)}, but id"
+                f" {_list(others)} answered (protocol {link.protocol}.0 at {rate} baud);"
                 " set the parameter ids to it, or change the servo's id"
             )
-    tried = ", ".join(map(str, ids)) + (" and others" if search else "")
+    tried = f"id {_list(ids)}"
+    if search and 2 in protocols:
+        tried += ", every other id with protocol 2.0"
+    if search and 1 in protocols:
+        tried += f", ids {_SCANNED_IDS[0]} to {_SCANNED_IDS[-1]} with protocol 1.0"
     return BusError(
-        f"port {port.port_name}: no servo answers (tried id {tried}; baud rates {', '.join(map(str, rates))};"
+        f"port {port.port_name}: no servo answers (tried {tried}; baud rates {_list(rates)};"
         f" protocol {' and '.join(f'{number}.0' for number in protocols)}); check the servo's power and its"
-        " data cable, that it is on this port, and set baud_rate if it has another"
+        " data cable, that it is on this port, and set baud_rate and ids if it has others"
     )
 
 

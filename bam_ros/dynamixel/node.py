@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
-from bam_ros.parameters import declare
+from bam_ros.node_about import NodeAbout
+from bam_ros.parameters import NodeParameter
 from bam_ros.process import run_node
+from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
 from bam_ros.servo_bus import ServoBus
 from bam_ros.servo_node import ServoNode
 
@@ -21,14 +23,42 @@ class DynamixelNode(ServoNode):
         arguments: as for `rclpy.node.Node`.
     """
 
+    ABOUT = NodeAbout(
+        name="dynamixel",
+        module="bam_ros.dynamixel.node",
+        purpose=(
+            "Drives Dynamixel servos on a serial port: finds their baud rate, protocol and models, publishes"
+            " what they measure, passes on what clients command. Torque goes off whenever this node ends or"
+            " commands stay away. When the port vanishes the node says so in /diagnostics, looks for it once"
+            " a second, and goes on with torque off when it is back."
+        ),
+        parameters=(
+            NodeParameter(
+                name="port",
+                default="",
+                description="serial device such as /dev/ttyUSB0; empty: the only one there is",
+            ),
+            NodeParameter(
+                name="joint_names",
+                default=["joint"],
+                description="name of each joint in the published states",
+            ),
+            NodeParameter(name="ids", default=[1], description="bus id of each joint, 0 to 252"),
+            NodeParameter(name="baud_rate", default=0, description="bit/s that is tried first; 0: find it"),
+            NodeParameter(
+                name="protocol",
+                default=0,
+                description="protocol of the servos' firmware, 1 or 2; 0: find it",
+            ),
+            *SERVO_PARAMETERS,
+        ),
+        interfaces=SERVO_INTERFACES,
+        example=("port:=/dev/ttyUSB0", "ids:='[1]'"),
+    )
+
     def __init__(self, stop: Callable[[], bool] = lambda: False, **arguments: Any) -> None:
         super().__init__("dynamixel", **arguments)
         self._stop = stop
-        declare(self, "port", "", "serial device such as /dev/ttyUSB0; empty: the only one there is")
-        declare(self, "joint_names", ["joint"], "name of each joint in the published states")
-        declare(self, "ids", [1], "bus id of each joint, 0 to 252")
-        declare(self, "baud_rate", 0, "bit/s that is tried first; 0: find it")
-        declare(self, "protocol", 0, "protocol of the servos' firmware, 1 or 2; 0: find it")
 
     def create_bus(self) -> ServoBus:
         """Build the bus from the parameters; raises BusError."""
@@ -42,12 +72,13 @@ class DynamixelNode(ServoNode):
                 protocol=int(self.get_parameter("protocol").value),
             ),
             self._stop,
+            self.get_logger().info,
         )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(DynamixelNode, argv)
+    return run_node(DynamixelNode.ABOUT, DynamixelNode, argv)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from dynamixel_sdk import PortHandler
 
 from bam_ros.dynamixel.latency import shorten_latency
 from bam_ros.dynamixel.port_errors import explain_port_error
-from bam_ros.servo_bus import BusError
+from bam_ros.servo_bus import BusError, BusGone
 
 _CHUNK = 4096
 _LOCK_PATIENCE = 1.0  # s; the guardian of a driver that was killed holds the lock until torque is off
@@ -112,7 +112,10 @@ class SerialPort(PortHandler):
 
     def getBytesAvailable(self) -> int:  # noqa: N802
         """Return how many received bytes wait."""
-        return len(self._buffer) + int(self.ser.in_waiting)
+        try:
+            return len(self._buffer) + int(self.ser.in_waiting)
+        except OSError as error:
+            raise self._gone(error) from None
 
     def readPort(self, length: int) -> bytes:  # noqa: N802
         """Return up to `length` bytes; waits for the first of them, at most until the packet timeout."""
@@ -162,7 +165,7 @@ class SerialPort(PortHandler):
         self._buffer += data
         return True
 
-    def _gone(self, error: Exception | None) -> BusError:
+    def _gone(self, error: Exception | None) -> BusGone:
         self.is_using = False
-        reason = "does not exist any more" if not Path(self.port_name).exists() else f"failed ({error})"
-        return BusError(f"port {self.port_name}: {reason}; plug the adapter in again")
+        reason = "" if error is None or not Path(self.port_name).exists() else f" ({error})"
+        return BusGone(f"port {self.port_name}: has gone{reason}; plug the adapter in again")

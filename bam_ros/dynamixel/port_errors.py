@@ -52,18 +52,42 @@ def explain_port_error(path: str, error: OSError) -> BusError:
 
 
 def port_holders(path: str) -> tuple[str, ...]:
-    """Return the other processes that have a device open, as "name (pid)", as far as /proc tells."""
+    """Return the other programs that use a device, as "name (pid)", as far as /proc tells.
+
+    Left out are this process and its children, who serves a pseudo-terminal rather than using it, and
+    processes that a holder has started: they end with it.
+    """
     device = os.path.realpath(path)
-    holders = []
+    own = os.getpid()
+    holders = {}
     for process in Path("/proc").glob("[0-9]*"):
-        if int(process.name) == os.getpid():
-            continue
         try:
-            if any(os.path.realpath(fd) == device for fd in (process / "fd").iterdir()):
-                holders.append(f"{(process / 'comm').read_text().strip()} ({process.name})")
+            if _holds(process, device):
+                holders[int(process.name)] = _name_and_parent(process)
         except OSError:
             continue  # it ended, or belongs to somebody else
-    return tuple(holders)
+    return tuple(
+        f"{name} ({number})"
+        for number, (name, parent) in sorted(holders.items())
+        if number != own and parent != own and parent not in holders
+    )
+
+
+def _holds(process: Path, device: str) -> bool:
+    """Whether a process has a device open, and is not the one that serves it."""
+    opened = {fd: os.path.realpath(fd) for fd in (process / "fd").iterdir()}
+    if device not in opened.values():
+        return False
+    number = Path(device).name
+    masters = [fd.name for fd, target in opened.items() if target in ("/dev/ptmx", "/dev/pts/ptmx")]
+    return not any(
+        f"tty-index:\t{number}\n" in (process / "fdinfo" / master).read_text() for master in masters
+    )
+
+
+def _name_and_parent(process: Path) -> tuple[str, int]:
+    name, _, rest = (process / "stat").read_text().partition("(")[2].rpartition(")")
+    return name, int(rest.split()[1])
 
 
 def _group(path: str) -> str:

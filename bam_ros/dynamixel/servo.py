@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.errors import ALERT, status_errors
 from bam_ros.dynamixel.link import Link
+from bam_ros.hardware_errors import HardwareError
 from bam_ros.servo_bus import BusError, Gains
 
 MEASURED = {
@@ -97,6 +98,12 @@ class DynamixelServo:
         """Write a register's count; raises BusError."""
         self._link.write(self.id, self.table[register], count)
 
+    def error(self) -> int:
+        """Return the `HardwareError` bits of a Protocol 1.0 servo; raises BusError."""
+        register = self.table["torque_enable"]
+        answer = self._link.read_block((self.id,), register.address, register.size)
+        return status_errors(self.table.protocol, answer[self.id][1])
+
     def settle(self, register: str, count: int) -> None:
         """Write a register only where it holds something else: spares the EEPROM."""
         if register in self.table and self.read(register) != count:
@@ -104,6 +111,8 @@ class DynamixelServo:
 
     def prepare(self) -> None:
         """Release the servo and set it up to follow positions at once.
+
+        An overload that shut it down stays: somebody shall see it before `reboot` ends it.
 
         Raises:
             BusError: no answer, or it is in a mode that cannot be changed from here.
@@ -125,7 +134,8 @@ class DynamixelServo:
             self.settle("torque_control_mode_enable", 0)
             self.settle("goal_velocity", 0)
             self.settle("goal_acceleration", 0)
-            self.settle("torque_limit", self.read("max_torque"))  # an overload shutdown sets it to 0
+            if not self.error() & HardwareError.OVERLOAD:
+                self.settle("torque_limit", self.read("max_torque"))  # a shutdown sets it to 0
         self.settle("status_return_level", 2)
         self.settle("return_delay_time", 0)
         low, high = (
@@ -255,4 +265,6 @@ class DynamixelServo:
                     raise BusError(
                         f"{self.name}: not back {_REBOOT_PATIENCE:g} s after a reboot; cycle its power"
                     )
+        else:
+            self.settle("torque_limit", self.read("max_torque"))
         self.prepare()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol
 
-from bam_bench.msg import BenchRun, ServoCommands, ServoStates
+from bam_bench.msg import BenchRun, ServoCommands, ServoConfiguration, ServoStates
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
@@ -52,6 +52,8 @@ class BenchLink:
         """Where everything is copied to; None: nowhere."""
         self.newest: ServoStates | None = None
         """The newest states."""
+        self.configuration: ServoConfiguration | None = None
+        """Which servos the driver has found; None: it has not said so yet."""
         self.heard = -1.0
         """When they arrived, s on the monotonic clock; negative: none did yet."""
         self.dropped = 0
@@ -74,6 +76,9 @@ class BenchLink:
         for kind, topic in ((JointState, self.topics.joints), (DiagnosticArray, self.topics.diagnostics)):
             self.node.create_subscription(kind, topic, self._copier(topic), LISTEN_QOS, raw=True)
         self.node.create_subscription(ServoStates, self.topics.states, self._on_states, LISTEN_QOS, raw=True)
+        self.node.create_subscription(
+            ServoConfiguration, self.topics.configuration, self._on_configuration, LATCHED_QOS
+        )
         self._command = ServoCommands(name=[joint], torque_enable=[False], position=[0.0])
         self._sending = threading.Lock()
         self._executor = SingleThreadedExecutor(context=node.context)
@@ -152,6 +157,10 @@ class BenchLink:
                 self.sink(topic, self.now(), cdr)
 
         return copy
+
+    def _on_configuration(self, configuration: ServoConfiguration) -> None:
+        if self.joint in configuration.name:  # else `servo_states` lack it, too, and that is told
+            self.configuration = configuration
 
     def _on_states(self, cdr: bytes) -> None:
         now = self.now()

@@ -35,6 +35,7 @@ class BenchTopics:
         states: `bam_bench/msg/ServoStates` from the driver.
         joints: `sensor_msgs/msg/JointState` from the driver.
         commands: `bam_bench/msg/ServoCommands` to the driver.
+        configuration: `bam_bench/msg/ServoConfiguration` from the driver, latched; not in the bag.
         run: `bam_bench/msg/BenchRun`, latched.
         diagnostics: `diagnostic_msgs/msg/DiagnosticArray` from everyone.
     """
@@ -42,6 +43,7 @@ class BenchTopics:
     states: str
     joints: str
     commands: str
+    configuration: str
     run: str
     diagnostics: str
 
@@ -52,6 +54,7 @@ class BenchTopics:
             states=node.resolve_topic_name("servo_states"),
             joints=node.resolve_topic_name("joint_states"),
             commands=node.resolve_topic_name("servo_commands"),
+            configuration=node.resolve_topic_name("servo_configuration"),
             run=node.resolve_topic_name("bench_run"),
             diagnostics=node.resolve_topic_name("/diagnostics"),
         )

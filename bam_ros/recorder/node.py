@@ -21,6 +21,7 @@ from std_srvs.srv import Trigger
 from bam_core.errors import BamError
 from bam_ros.parameters import declare
 from bam_ros.process import StopRequest, run_node
+from bam_ros.recorder.about import ABOUT
 from bam_ros.recorder.errors import RecordingStopped
 from bam_ros.recorder.session_file import load_session
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
@@ -38,18 +39,12 @@ class RecorderNode(Node):
         arguments: as for `rclpy.node.Node`.
     """
 
+    ABOUT = ABOUT
+
     def __init__(self, **arguments: Any) -> None:
         super().__init__("recorder", **arguments)
-        driver = declare(self, "driver", "dynamixel", "name of the driver node that moves the servo")
-        bench = declare(
-            self,
-            "virtual_bench",
-            "",
-            "name of a virtual bench that hangs loads itself; empty: the operator does",
-        )
-        declare(self, "session_file", "", "session of goals that name none, a YAML file", read_only=False)
-        declare(self, "output", "", "directory for bags of goals that name none", read_only=False)
-        declare(self, "autostart", False, "record session_file into output at once, then end")
+        value = declare(self, self.ABOUT.parameters)
+        driver, bench = value["driver"], value["virtual_bench"]
         self._recorder = SessionRecorder(self, driver=driver, virtual_bench=bench)
         self._busy = threading.Lock()
         self._stopping = threading.Event()
@@ -228,7 +223,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         nodes.append(RecorderNode())
         return nodes[0]
 
-    status = run_node(make_node, argv, lambda: MultiThreadedExecutor(num_threads=4))
+    status = run_node(RecorderNode.ABOUT, make_node, argv, lambda: MultiThreadedExecutor(num_threads=4))
     return status or (nodes[0].exit_status if nodes else 0)
 
 

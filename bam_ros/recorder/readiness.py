@@ -13,6 +13,8 @@ from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.run import SILENCE
+from bam_ros.recorder.servo_check import require_same_servo
+from bam_ros.recorder.session import Session
 
 DISCOVERY = 10.0
 """A driver that is not heard after this is not there, s. Discovery takes up to 4 s."""
@@ -21,17 +23,24 @@ STALE = 30.0
 _CLOCK_DIFFERENCE = 5.0  # s; more than any delay
 
 
-def wait_for_bench(link: BenchLink, driver: DriverClient, show: Callable[[str], None], tick: Tick) -> None:
-    """Return when one driver sends states of the link's joint and hears nobody but us, with torque off.
+def wait_for_bench(
+    link: BenchLink,
+    session: Session,
+    driver: DriverClient,
+    show: Callable[[str], None],
+    tick: Tick,
+) -> None:
+    """Return when one driver sends states of the session's servo and hears nobody but us, with torque off.
 
     Args:
         link: to the bench; commands torque off meanwhile.
+        session: what the driver's servo has to be.
         driver: to be asked what is wrong.
         show: told what is waited for, in words.
         tick: called about ten times a second; what it raises ends the wait.
 
     Raises:
-        BenchError: not so in time.
+        BenchError: not so in time, or another servo is on the bench.
     """
     show("waiting for the driver")
     start = time.monotonic()
@@ -44,7 +53,8 @@ def wait_for_bench(link: BenchLink, driver: DriverClient, show: Callable[[str], 
             show(f"waiting: {rivals}")
         elif link.connected and link.silence < SILENCE:
             link.release()
-            if _released(link):
+            if _released(link) and link.configuration is not None:
+                require_same_servo(session, link.configuration)
                 return
         if not rivals and waited > DISCOVERY:
             raise BenchError(_what_is_missing(link, driver, tick))
@@ -86,6 +96,11 @@ def _what_is_missing(link: BenchLink, driver: DriverClient, tick: Tick) -> str:
     name = driver.driver
     if link.silence < SILENCE and not link.connected:
         return f"driver {name!r}: takes no commands on {link.topics.commands}; look at its log"
+    if link.silence < SILENCE and link.configuration is None:
+        return (
+            f"driver {name!r}: does not say which servo it drives (expected on {link.topics.configuration}); "
+            f"use a driver of this version"
+        )
     if link.silence < SILENCE:
         return f"driver {name!r}: torque stays on though off is commanded; see its log and /diagnostics"
     state = driver.state(tick)
@@ -93,10 +108,10 @@ def _what_is_missing(link: BenchLink, driver: DriverClient, tick: Tick) -> str:
         return f"driver {name!r}: is active but sends nothing on {link.topics.states}; look at its log"
     if state:
         return (
-            f"driver {name!r}: is {state} (expected active); look at its log, "
-            f"then 'ros2 lifecycle set {name} configure' and 'activate'"
+            f"driver {name!r}: is {state} (expected active); look at its log, then configure and activate it,"
+            f" or restart it"
         )
     return (
         f"driver {name!r}: no states on {link.topics.states} for {DISCOVERY:g} s; start one, "
-        f"e.g. ros2 run bam_bench dynamixel --ros-args -p port:=/dev/ttyUSB0"
+        f"e.g. python -m bam_ros.dynamixel.node --ros-args -p port:=/dev/ttyUSB0"
     )

@@ -124,11 +124,11 @@ class SessionRecorder:
             hung: int | None = None
             for run in left:
                 call = _Call(operator, run, len(plan), self._report.dropped)
-                wait_for_bench(link, self._driver, call.prepare, call.tick)
+                wait_for_bench(link, session, self._driver, call.prepare, call.tick)
                 if run.block != hung:
                     self._hang_load(call)
                     hung = run.block
-                    wait_for_bench(link, self._driver, call.prepare, call.tick)
+                    wait_for_bench(link, session, self._driver, call.prepare, call.tick)
                 call.prepare("setting gains")
                 self._driver.set_gains(session.joint, run.kp, call.tick)
                 report = self._record(link, session, run, output, call)

@@ -22,8 +22,8 @@ from bam_core.mujoco import (
 )
 from bam_core.pendulum import PendulumBench
 from bam_core.servo_model import ServoModel
-from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoSample
-from bam_ros.simulator.pacer import Pacer
+from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
+from bam_ros.simulator.pacer import WINDOW, Pacer
 
 _ROOM_TEMPERATURE = 25.0  # °C; nothing here heats up
 _LARGEST_GAIN = 16383.0  # that position gain registers hold
@@ -81,6 +81,11 @@ class MujocoBus(ServoBus):
         return tuple(self._settings.servos)
 
     @property
+    def identities(self) -> tuple[ServoIdentity, ...]:
+        """The model of each servo."""
+        return tuple(ServoIdentity(servo=servo.name) for servo in self._settings.servos.values())
+
+    @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:
         """Range of each joint in the model, else one turn, rad."""
         return self._limits
@@ -88,10 +93,11 @@ class MujocoBus(ServoBus):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Whether the simulation keeps up."""
-        if self._pacer.lost == 0.0:
+        lag = self._pacer.lag()
+        if lag * WINDOW <= self._settings.period:
             return ()
         return (
-            f"simulation: {self._pacer.lost:.1f} s behind real time so far (expected 0); lower"
+            f"simulation: runs at {1.0 - lag:.0%} of the speed asked for (expected 100%); lower"
             f" real_time_factor or raise timestep",
         )
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,14 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from bam_core.errors import BamError
-from bam_core.mujoco import BENCH_JOINT, bench_urdf
+from bam_core.mujoco import bench_urdf
 from bam_core.pendulum import PendulumBench
 from bam_core.servo_model import load_servo
-from bam_ros.parameters import declare
 from bam_ros.process import run_node
 from bam_ros.servo_bus import BusError, ServoBus, ServoSample
 from bam_ros.servo_loop import ServoLoop
 from bam_ros.servo_node import ServoNode
+from bam_ros.simulator.about import ABOUT
 from bam_ros.simulator.bus import MujocoBus, SimulationSettings
 
 _DESCRIPTION_QOS = QoSProfile(
@@ -35,41 +34,10 @@ _DEFAULT_PERIOD = 2e-3  # s of simulation per exchange where no rate is asked fo
 class SimulatorNode(ServoNode):
     """Simulates servos. Beyond what drivers have it gives `~/pause`, `~/step`, `~/reset` and `~/set_load`."""
 
+    ABOUT = ABOUT
+
     def __init__(self, **arguments: Any) -> None:
         super().__init__("simulator", **arguments)
-        declare(self, "model", "", "MJCF or URDF file of the robot; empty: the pendulum bench")
-        declare(self, "joint_names", [BENCH_JOINT], "joints that servos drive")
-        declare(
-            self,
-            "servos",
-            ["mx106"],
-            "servo of each joint, a library name or a YAML file; one entry: for all",
-        )
-        declare(self, "mass", 0.5, "load of the pendulum bench, kg", low=0.0, high=1000.0)
-        declare(self, "arm_mass", 0.0, "uniform arm of the pendulum bench, kg", low=0.0, high=1000.0)
-        declare(self, "length", 0.15, "from the axis of the bench to its load, m", low=0.0, high=100.0)
-        declare(self, "kp", 32.0, "position gain at first, firmware units", low=0.0, high=16383.0)
-        declare(
-            self,
-            "initial_position",
-            [math.nan],
-            "of each joint at the start, rad; NaN: as the model says; one entry: for all",
-        )
-        declare(self, "timestep", 0.0, "s; 0: that of the model, 1 ms for the bench", low=0.0, high=0.1)
-        declare(
-            self,
-            "real_time_factor",
-            1.0,
-            "simulated seconds per second; 0: as fast as possible",
-            low=0.0,
-            high=1000.0,
-        )
-        declare(
-            self,
-            "publish_clock",
-            False,
-            "publish /clock and stamp states with simulated time, for use_sim_time",
-        )
         self._description = self.create_publisher(String, "robot_description", _DESCRIPTION_QOS)
         self._clock_publisher = (
             self.create_publisher(Clock, "/clock", 10) if self.get_parameter("publish_clock").value else None
@@ -197,7 +165,7 @@ def _one_each(name: str, values: Sequence[Any], joints: Sequence[str]) -> list[A
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(lambda stop: SimulatorNode(), argv)
+    return run_node(SimulatorNode.ABOUT, lambda stop: SimulatorNode(), argv)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 
+WINDOW = 4.0
+"""How long the pacer remembers what it gave up, s."""
 CATCH_UP = 0.1
 """Most simulated time that is made up for at once, s; what is missed beyond is given up."""
 
@@ -28,6 +31,7 @@ class Pacer:
     ) -> None:
         self.factor = factor
         self.lost = 0.0
+        self._losses: deque[tuple[float, float]] = deque(maxlen=10_000)  # when, how much; s
         self._monotonic, self._sleep, self._wall = monotonic, sleep, wall
         self.restart(0.0)
 
@@ -52,8 +56,21 @@ class Pacer:
         if due - simulated <= CATCH_UP:
             return due
         self.lost += due - simulated - CATCH_UP
+        self._losses.append((self._monotonic(), due - simulated - CATCH_UP))
         self.restart(simulated + CATCH_UP)
         return simulated + CATCH_UP
+
+    def lag(self) -> float:
+        """Return the share of simulated time that is given up all the while, 0 to 1.
+
+        A single stall, such as the start of other programs, does not count: 0 unless time was given up in
+        the older and in the newer half of the last `WINDOW` seconds.
+        """
+        now = self._monotonic()
+        recent = [(now - when, lost) for when, lost in tuple(self._losses) if now - when < WINDOW]
+        if len({age < 0.5 * WINDOW for age, _ in recent}) < 2:
+            return 0.0
+        return min(sum(lost for _, lost in recent) / (WINDOW * self.factor), 1.0)
 
     def idle(self, least: float) -> None:
         """Wait while the simulation stands still, for as long as `least` simulated seconds would take, s."""

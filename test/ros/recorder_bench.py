@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_about import FAKE_ABOUT
 from rclpy.context import Context
 from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
@@ -57,6 +58,8 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class FakeDriver(ServoNode):
     """The real servo node on a bus without hardware."""
+
+    ABOUT = FAKE_ABOUT
 
     def __init__(self, bus: FakeBus, **arguments: Any) -> None:
         self.fake = bus

@@ -14,7 +14,7 @@ import pytest
 from bam_ros.dynamixel.virtual.builder import BusSetup, build_bus
 from bam_ros.dynamixel.virtual.pty_server import PtyServer
 from bam_ros.dynamixel.virtual.servo import VirtualServo
-from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoSample
+from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
 
 def wait_for(predicate: Callable[[], object], timeout: float, what: str = "") -> None:
@@ -100,10 +100,15 @@ class FakeBus(ServoBus):
         self.open_failure: BusError | None = None
         self.opened = 0
         self.period = period
+        self.servos = [ServoIdentity()] * len(names)
 
     @property
     def names(self) -> tuple[str, ...]:
         return self._names
+
+    @property
+    def identities(self) -> tuple[ServoIdentity, ...]:
+        return tuple(self.servos)
 
     @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:

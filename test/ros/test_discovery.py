@@ -59,10 +59,29 @@ def test_one_missing_servo_is_named(virtual_servos: MakeVirtual, open_port: Open
         find_servos(open_port(virtual.path), [1, 2, 3], baud_rates=(57600,))
 
 
-def test_a_silent_bus_names_what_was_tried(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
+def test_a_silent_bus_names_every_baud_rate_and_id_that_was_tried(
+    virtual_servos: MakeVirtual, open_port: OpenPort
+) -> None:
     virtual = virtual_servos(baud_rate=1_000_000)
-    with pytest.raises(BusError, match=r"tried id 1 and others; baud rates 57600; protocol 2\.0 and 1\.0"):
-        find_servos(open_port(virtual.path), [1], baud_rates=(57600,))
+    said: list[str] = []
+    with pytest.raises(BusError) as caught:
+        find_servos(open_port(virtual.path), [1, 3], baud_rates=(57600, 115200), say=said.append)
+    assert (
+        "(tried id 1, 3, every other id with protocol 2.0, ids 0 to 20 with protocol 1.0;"
+        " baud rates 57600, 115200; protocol 2.0 and 1.0)"
+    ) in str(caught.value)
+    assert len(said) == 1
+    assert "searching servos, baud rates 57600, 115200 x ids 1, 3 x protocol 1.0 and 2.0" in said[0]
+
+
+@pytest.mark.parametrize(("baud_rate", "lines"), [(57600, 0), (115200, 1)])
+def test_a_search_is_announced_once_it_takes_longer(
+    baud_rate: int, lines: int, virtual_servos: MakeVirtual, open_port: OpenPort
+) -> None:
+    virtual = virtual_servos(baud_rate=baud_rate)
+    said: list[str] = []
+    find_servos(open_port(virtual.path), [1], baud_rates=(57600, 115200), say=said.append)
+    assert len(said) == lines
 
 
 def test_an_unsupported_model_is_named(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:

@@ -13,7 +13,7 @@ from bam_core.errors import BamError
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.servo import WATCHDOG
 from bam_ros.hardware_errors import HardwareError
-from bam_ros.servo_bus import BusCorrupt, BusError, BusTimeout, Gains, ServoGoal
+from bam_ros.servo_bus import BusCorrupt, BusError, BusTimeout, Gains, ServoGoal, ServoIdentity
 
 MakeVirtual = Callable[..., VirtualServos]
 SERVOS = ("mx106", "mx106_2", "xl330")
@@ -53,6 +53,21 @@ def wait_for_error(bus: DynamixelBus, text: str) -> None:
 
 def on(position: float) -> ServoGoal:
     return ServoGoal(torque_enable=(True,), position=(position,))
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_what_was_found_stays_known_while_the_port_is_away(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    bus = make_bus(virtual_servos(servo=servo, ids=(3,)), ids=(3,))
+    assert bus.identities == (ServoIdentity(),)
+    assert bus.position_limits == ((-math.inf, math.inf),)
+    bus.open()
+    limits = bus.position_limits
+    assert limits[0] == pytest.approx((-math.pi, math.pi), abs=0.01)
+    bus.close()
+    assert bus.position_limits == limits
+    assert bus.identities == (ServoIdentity(servo=servo, id=3),)
 
 
 @pytest.mark.parametrize("servo", SERVOS)

@@ -22,6 +22,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from ros_helpers import VirtualServos
+from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
 
@@ -253,6 +254,87 @@ def test_an_overload_is_named_and_releases(
     assert log.count("free the shaft or reduce the load") == 1
 
 
+def test_an_overload_before_the_start_is_named_and_stays_until_a_reboot(
+    make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
+) -> None:
+    virtual = virtual_servos(servo="mx106", faults=("overload",))
+    start_driver(virtual.path)
+    client = make_client()
+
+    def reported() -> bool:
+        client.command(0.2)
+        return any("joint: hardware error overload (bit 0x4)" in s.message for s in client.diagnostics)
+
+    client.wait_for(reported)
+    assert virtual.get("torque_enable") == 0
+    assert client.states[-1].hardware_error[0] == ServoStates.ERROR_OVERLOAD
+    reboot = client.node.create_client(Trigger, "dynamixel/reboot")
+    client.wait_for(reboot.service_is_ready)
+    answer = reboot.call_async(Trigger.Request())
+    client.wait_for(answer.done)
+    assert answer.result().success, answer.result().message
+    client.hold(virtual)
+
+
+def test_a_port_that_vanishes_is_told_at_once_and_taken_back_with_torque_off(
+    make_client: MakeClient, start_driver: StartDriver, tmp_path: Path
+) -> None:
+    link = tmp_path / "bus"
+    emulator = start_emulator(link)
+    try:
+        driver = start_driver(str(link))
+        client = make_client()
+        client.wait_for(lambda: client.states)
+
+        def on() -> bool:
+            client.command(0.2)
+            return bool(client.states[-1].torque_enabled[0])
+
+        client.wait_for(on)
+        client.diagnostics.clear()
+        emulator.kill()
+        emulator.communicate()
+        client.wait_for(lambda: any("has gone" in s.message for s in client.diagnostics), 2.0)
+        assert all(s.level == DiagnosticStatus.ERROR for s in client.diagnostics if "has gone" in s.message)
+        emulator = start_emulator(link, ready=False)
+        client.states.clear()
+
+        def back() -> bool:
+            client.command(0.2)  # the stream never ends
+            return any("it is back" in s.message for s in client.diagnostics)
+
+        client.wait_for(back)
+        client.wait_for(lambda: len(client.states) > 20)
+        assert not any(state.torque_enabled[0] for state in client.states)
+        ends = time.monotonic() + 5.0  # the stream has ended now: no more complaint
+        client.diagnostics.clear()
+        client.wait_for(
+            lambda: any(s.level == DiagnosticStatus.OK and s.message == "running" for s in client.diagnostics)
+        )
+        assert time.monotonic() < ends
+        client.wait_for(on)
+        driver.send_signal(signal.SIGINT)
+        _, log = driver.communicate(timeout=10.0)
+        assert driver.returncode == 0
+        assert log.count("has gone") == 1
+        assert log.count("bus is back") == 1
+    finally:
+        emulator.kill()
+        emulator.communicate()
+
+
+def start_emulator(link: Path, *, ready: bool = True) -> subprocess.Popen[str]:
+    """Start a virtual servo in a process of its own and wait for its port, or do not."""
+    emulator = subprocess.Popen(
+        [sys.executable, "-m", "bam_ros.dynamixel.virtual", "--link", str(link)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert emulator.stdout is not None
+    assert not ready or any(line.startswith("ready: ") for line in iter(emulator.stdout.readline, ""))
+    return emulator
+
+
 def test_lost_answers_are_counted(
     make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
@@ -289,7 +371,11 @@ def test_what_prevents_the_start_is_one_line_and_status_2(
     driver = start_driver(port, ready=False, **parameters)
     _, log = driver.communicate(timeout=20.0)
     assert driver.returncode == 2
-    assert len(log.splitlines()) == 1, log
+    lines = log.splitlines()
+    if problem == "wrong id":
+        assert "[INFO]" in lines[0]
+        assert "searching servos" in lines.pop(0)
+    assert len(lines) == 1, log
     expected = {
         "absent": "/dev/ttyUSB99: does not exist",
         "busy": "busy (held by ",

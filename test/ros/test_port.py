@@ -6,6 +6,8 @@ from __future__ import annotations
 import errno
 import os
 import pty
+import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -17,8 +19,8 @@ import serial
 
 from bam_ros.dynamixel.latency import shorten_latency
 from bam_ros.dynamixel.port import SerialPort
-from bam_ros.dynamixel.port_errors import explain_port_error
-from bam_ros.servo_bus import BusError
+from bam_ros.dynamixel.port_errors import explain_port_error, port_holders
+from bam_ros.servo_bus import BusError, BusGone
 
 
 @pytest.fixture
@@ -52,23 +54,73 @@ def test_a_forbidden_port_tells_how_to_get_access(tmp_path: Path) -> None:
 
 def test_a_busy_port_names_its_holder(terminal: tuple[int, str]) -> None:
     _, path = terminal
+    code = f"import serial, sys; s = serial.Serial({path!r}, exclusive=True); print('x', flush=True); input()"
     holder = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"import serial, time; s = serial.Serial({path!r}, exclusive=True); print('x', flush=True)"
-            "; time.sleep(60)",
-        ],
+        ["sh", "-c", f"{shlex.quote(sys.executable)} -c {shlex.quote(code)}; true"],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
     try:
         assert holder.stdout is not None
         holder.stdout.readline()
-        with pytest.raises(BusError, match=rf"busy \(held by .*\({holder.pid}\)"):
+        with pytest.raises(BusError, match=r"busy \(held by python\S* \(\d+\)\)"):
             SerialPort(path).openPort()
     finally:
-        holder.kill()
-        holder.communicate()
+        holder.communicate(b"\n", timeout=10.0)
+
+
+HOLDER = """
+import os, subprocess, sys
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], pass_fds=(fd,))
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+def test_only_programs_that_use_a_port_are_called_its_holders(terminal: tuple[int, str]) -> None:
+    """Not this process, which serves the terminal, nor its child, nor what another holder started."""
+    _, path = terminal
+    slave = os.open(path, os.O_RDWR | os.O_NOCTTY)
+    child = subprocess.Popen([sys.executable, "-c", "input()"], pass_fds=(slave,), stdin=subprocess.PIPE)
+    assert port_holders(path) == ()
+    # A session leader whose parent has gone, as a driver that somebody else started.
+    shell = f"{shlex.quote(sys.executable)} -c {shlex.quote(HOLDER)} {path} & echo $!"
+    started = subprocess.Popen(
+        ["sh", "-c", shell], stdout=subprocess.PIPE, text=True, start_new_session=True, close_fds=True
+    )
+    assert started.stdout is not None
+    holder = int(started.stdout.readline())
+    try:
+        started.stdout.readline()  # it has started its own child
+        assert [name.rpartition(" ")[2] for name in port_holders(path)] == [f"({holder})"]
+    finally:
+        os.killpg(started.pid, signal.SIGKILL)
+        started.communicate()
+        child.communicate()
+        os.close(slave)
+
+
+SERVER = """
+import os, pty, sys
+master, slave = pty.openpty()
+print(os.ttyname(slave), flush=True)
+input()
+"""
+
+
+def test_who_serves_a_pseudo_terminal_does_not_hold_it() -> None:
+    server = subprocess.Popen(
+        ["sh", "-c", f"{shlex.quote(sys.executable)} -c {shlex.quote(SERVER)}; true"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        assert port_holders(server.stdout.readline().strip()) == ()
+    finally:
+        server.communicate("\n", timeout=10.0)
 
 
 def test_reading_waits_for_bytes_and_ends_with_the_timeout(terminal: tuple[int, str]) -> None:
@@ -95,7 +147,7 @@ def test_a_port_that_goes_away_is_an_error() -> None:
     os.close(slave)
     os.close(master)
     port.setPacketTimeoutMillis(100.0)
-    with pytest.raises(BusError, match="plug the adapter in again"):
+    with pytest.raises(BusGone, match=r"has gone.*; plug the adapter in again"):
         port.readPort(1)
     port.closePort()
 

@@ -19,7 +19,7 @@ from bam_core.pendulum import PendulumBench
 from bam_core.readers import load_recordings
 from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
-from bam_ros.servo_bus import BusError, Gains
+from bam_ros.servo_bus import BusError, Gains, ServoIdentity
 from bam_ros.servo_loop import LoopSettings
 
 pytestmark = pytest.mark.ros
@@ -214,9 +214,18 @@ def test_a_missing_driver_is_told_with_how_to_start_one(
     with pytest.raises(BamError, match=r"'driver': is inactive .expected active"):
         record(bench, tmp_path)
     recorder = SessionRecorder(bench.node, driver="nobody")
-    with pytest.raises(BamError, match=r"'nobody': no states .* ros2 run bam_bench dynamixel"):
+    with pytest.raises(BamError, match=r"'nobody': no states .* python -m bam_ros\.dynamixel\.node"):
         recorder.record(short_session(), tmp_path, Operator())
     assert not directories(tmp_path)
+
+
+def test_another_servo_than_the_sessions_is_refused(bench: Bench, tmp_path: Path) -> None:
+    bench.bus.servos = [ServoIdentity(servo="xl330", id=1)]
+    bench.driver._publish_configuration(bench.bus)
+    with pytest.raises(BamError, match="servo is mx106, but the driver found xl330"):
+        record(bench, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert not any(any(goal.torque_enable) for goal in bench.bus.goals)
 
 
 def test_the_load_is_hung_with_torque_off(bench: Bench, tmp_path: Path) -> None:

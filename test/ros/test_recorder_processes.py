@@ -177,6 +177,25 @@ def test_a_signal_ends_a_run_readable_with_the_servo_released(
     assert len(load_recordings([bench.output / RUN])[0]) > 100
 
 
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("servo: xl330", "servo is xl330, but the driver found mx106"),
+        ("id: 4", "id is 4, but joint 'joint' of the driver has id 1"),
+    ],
+)
+def test_a_session_for_another_servo_is_refused_before_anything_moves(
+    bench: Processes, change: str, reason: str
+) -> None:
+    lines = [line for line in SESSION.splitlines() if line.split(":")[0] != change.split(":")[0]]
+    bench.session.write_text("\n".join([*lines, change]))
+    said, _ = (recorder := bench.bam_record()).communicate(timeout=40.0)
+    assert recorder.returncode == 2, said
+    assert reason in said
+    assert "Traceback" not in said
+    assert not bench.output.exists()
+
+
 def last_stamp(bag: Path) -> float:
     """Time of the last state in a bag, s since the epoch."""
     from bam_core.readers.mcap_messages import read_messages

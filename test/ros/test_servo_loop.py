@@ -13,7 +13,7 @@ from ros_helpers import FakeBus, wait_for
 
 from bam_ros.goal_shaper import ServoCommand
 from bam_ros.hardware_errors import HardwareError
-from bam_ros.servo_bus import BusCorrupt, BusError, BusTimeout, Gains
+from bam_ros.servo_bus import BusCorrupt, BusError, BusGone, BusTimeout, Gains
 from bam_ros.servo_loop import LoopSettings, ServoLoop
 
 MakeLoop = Callable[..., ServoLoop]
@@ -110,6 +110,41 @@ def test_a_lost_bus_is_released_reopened_and_stays_off_until_acknowledged(make_l
     loop.command = command(0.0, on=False)
     wait_for(lambda: loop.fault is None, 2.0)
     loop.command = command(0.0)
+    wait_for(lambda: bus.torque[0], 2.0)
+
+
+def vanish(bus: FakeBus, loop: ServoLoop, **stream: float) -> None:
+    """Take the port away while torque is on, and give it back."""
+    loop.command = command(0.0, **stream)
+    wait_for(lambda: bus.torque[0], 2.0)
+    bus.open_failure = BusError("port: does not exist")
+    bus.failure = BusGone("port: has gone")
+    wait_for(lambda: loop.fault is not None and "has gone" in loop.fault, 2.0)
+    exchanges = len(bus.goals)
+    bus.failure = bus.open_failure = None
+    wait_for(lambda: len(bus.goals) > exchanges + 20, 2.0)
+
+
+def test_a_port_that_comes_back_moves_nothing_for_a_stream_that_never_ended(make_loop: MakeLoop) -> None:
+    bus, events = FakeBus(), []
+    loop = make_loop(bus, events, command_timeout=0.05, retry_period=0.01)
+    vanish(bus, loop, lead=60.0)  # received in the future: a stream that is never silent
+    assert not bus.torque[0]
+    assert "command torque off, then on" in str(loop.fault)
+    assert events[0] == "torque off: port: has gone"
+    loop.command = command(0.0, on=False)
+    wait_for(lambda: loop.fault is None, 2.0)
+    loop.command = command(0.0, lead=60.0)
+    wait_for(lambda: bus.torque[0], 2.0)
+
+
+def test_a_port_that_comes_back_serves_a_new_stream(make_loop: MakeLoop) -> None:
+    bus = FakeBus()
+    loop = make_loop(bus, command_timeout=0.05, retry_period=0.01)
+    vanish(bus, loop)
+    wait_for(lambda: loop.fault is None, 2.0)  # the old stream has ended
+    assert not bus.torque[0]
+    loop.command = command(0.0, lead=60.0)
     wait_for(lambda: bus.torque[0], 2.0)
 
 

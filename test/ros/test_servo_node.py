@@ -13,6 +13,7 @@ import rclpy
 from bam_bench.msg import ServoCommands, ServoStates
 from bam_bench.srv import SetGains
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from fake_about import FAKE_ABOUT
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -30,6 +31,8 @@ pytestmark = pytest.mark.ros
 
 
 class FakeNode(ServoNode):
+    ABOUT = FAKE_ABOUT
+
     def __init__(self, bus: FakeBus, **arguments: object) -> None:
         self.fake = bus
         super().__init__("servos", **arguments)

@@ -53,6 +53,30 @@ def test_a_stall_is_given_up_and_counted() -> None:
     assert pacer.wait(CATCH_UP, 2e-3) == pytest.approx(CATCH_UP + 2e-3, abs=1e-4)
 
 
+def test_a_single_stall_is_no_lag() -> None:
+    time = FakeTime()
+    pacer = time.pacer(1.0)
+    time.now += 5.0
+    simulated = pacer.wait(0.0, 2e-3)
+    assert pacer.lag() == 0.0
+    for _ in range(200):
+        simulated = pacer.wait(simulated, 20e-3)
+        assert pacer.lag() == 0.0
+
+
+def test_a_machine_that_is_too_slow_lags_until_it_is_not() -> None:
+    time = FakeTime()
+    pacer = time.pacer(1.0)
+    simulated = 0.0
+    while time.now < 110.0:
+        simulated = pacer.wait(simulated, 2e-3)
+        time.now += 0.25  # what a step of 0.1 s at most takes
+    assert pacer.lag() == pytest.approx(0.6, abs=0.1)
+    for _ in range(300):
+        simulated = pacer.wait(simulated, 20e-3)
+    assert pacer.lag() == 0.0
+
+
 def test_without_a_factor_nothing_waits() -> None:
     time = FakeTime()
     pacer = time.pacer(0.0)

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,14 +31,21 @@ MODULE = [sys.executable, "-m", "bam_ros.dynamixel.virtual"]
 def emulator(link: Path, *options: str) -> Iterator[subprocess.Popen]:
     """Start the emulator and wait for the line that says it serves."""
     process = subprocess.Popen(
-        [*MODULE, "--link", str(link), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*MODULE, "--link", str(link), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
+    patience = threading.Timer(30.0, process.kill)
+    patience.start()
     try:
         assert process.stdout is not None
-        assert select.select([process.stdout], [], [], 30.0)[0], "no line within 30 s"
-        assert str(link) in process.stdout.readline()
+        for words in ("starting", f": {link}", "connect with: python -m "):
+            assert words in process.stdout.readline()
+        patience.cancel()
         yield process
     finally:
+        patience.cancel()
         process.kill()
         process.communicate()
 
@@ -55,6 +62,78 @@ def test_a_signal_ends_it_and_takes_the_link_away(tmp_path, number):
     assert (process.returncode, errors) == (0, "")
     assert output.count("torque_constant") == 2
     assert not os.path.lexists(link)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.01, 0.1])
+def test_more_signals_change_nothing(tmp_path, pause):
+    link = tmp_path / "bus"
+    with emulator(link) as process:
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(pause)
+        _, errors = process.communicate(timeout=5.0)
+    assert (process.returncode, errors) == (0, "")
+    assert not os.path.lexists(link)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.3])
+def test_it_says_at_once_that_it_starts_and_can_be_interrupted_then(tmp_path, pause):
+    link = tmp_path / "bus"
+    process = subprocess.Popen(
+        [*MODULE, "--link", str(link)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("starting a virtual Dynamixel bus")
+    assert not os.path.lexists(link)
+    time.sleep(pause)  # somewhere in its imports
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=10.0)
+    assert (process.returncode, errors) in ((130, ""), (0, ""))
+    assert not os.path.lexists(link)
+
+
+def test_nothing_heavy_is_imported_before_the_first_line():
+    code = (
+        "import sys; before = set(sys.modules); import bam_ros.dynamixel.virtual.__main__;"
+        "print(*(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"numpy", "numba", "argparse", "serial", "rclpy"} & set(done.stdout.split())
+
+
+BITS = {"undervoltage": 0x01, "overheat": 0x04, "overload": 0x20}
+
+
+@pytest.mark.parametrize("fault", BITS)
+@pytest.mark.parametrize("servo", ["mx106", "xl330"])
+def test_a_fault_at_the_start_is_reported_until_it_is_cleared_as_the_manual_says(tmp_path, servo, fault):
+    link, bit = tmp_path / "bus", BITS[fault]
+    with emulator(link, "--servo", servo, "--fault", fault):
+        client = Client(str(link), control_table(servo))
+        handler, port = client.handler, client.port
+
+        def error() -> int:
+            return handler.ping(port, 1)[2]
+
+        alert = bit if servo == "mx106" else 0x80
+        wait_for(lambda: error() == alert, 2.0, "the error")
+        time.sleep(0.3)  # the bench goes on meanwhile, with its motor at rest
+        assert error() == alert
+        if servo == "xl330":
+            assert client.read("hardware_error_status") == bit
+            shuts_down = bool(client.read("shutdown") & bit)
+            assert (client.write("torque_enable", 1) != alert) == shuts_down  # refused, or on
+            assert handler.reboot(port, 1)[0] == COMM_SUCCESS
+            wait_for(lambda: not client.silent(1), 5.0, "the servo after its reboot")
+            lasting = 0 if fault == "overload" else bit  # the cause is still there, or not
+            assert client.read("hardware_error_status") == lasting
+        else:
+            shuts_down = bool(client.read("shutdown") & bit)
+            assert (client.read("torque_limit") == 0) == shuts_down
+            client.write("torque_limit", 1023)
+            wait_for(lambda: error() == (0 if fault == "overload" else bit), 2.0, "the error that is left")
+        client.close()
 
 
 def test_a_link_left_by_a_killed_emulator_is_replaced(tmp_path):

@@ -19,8 +19,11 @@ from bam_core.pendulum import PendulumBench
 from bam_ros.dynamixel.virtual.builder import BusSetup, build_bus
 from bam_ros.dynamixel.virtual.line_faults import parse_faults
 from bam_ros.dynamixel.virtual.pty_server import PtyServer
-from bam_ros.parameters import declare
+from bam_ros.node_about import Interface, NodeAbout
+from bam_ros.parameters import NodeParameter, declare
 from bam_ros.process import run_node
+
+_DEFAULT = BusSetup()
 
 
 class VirtualDynamixelNode(Node):
@@ -30,35 +33,83 @@ class VirtualDynamixelNode(Node):
     parameters as YAML). It publishes nothing: what the servo does is on its bus.
     """
 
+    ABOUT = NodeAbout(
+        name="virtual_dynamixel",
+        module="bam_ros.dynamixel.virtual.node",
+        purpose=(
+            "Emulates a Dynamixel servo with a pendulum behind a pseudo-terminal, which any client of serial"
+            " ports can open. Its friction and motor are hidden: they are drawn by a seed."
+        ),
+        parameters=(
+            NodeParameter(
+                name="servo", default=_DEFAULT.servo, description="mx64, mx64_2, mx106, mx106_2 or xl330"
+            ),
+            NodeParameter(name="id", default=1, description="bus id"),
+            NodeParameter(
+                name="baud_rate",
+                default=_DEFAULT.baud_rate,
+                description="speed that the servo is set to, bit/s",
+            ),
+            NodeParameter(
+                name="link",
+                default="/tmp/bam_bus",
+                description="symbolic link to the pseudo-terminal; empty: none",
+            ),
+            NodeParameter(
+                name="mass", default=_DEFAULT.pendulum.mass, description="load at the end of the arm, kg"
+            ),
+            NodeParameter(name="arm_mass", default=_DEFAULT.pendulum.arm_mass, description="uniform arm, kg"),
+            NodeParameter(
+                name="length", default=_DEFAULT.pendulum.length, description="from the axis to the load, m"
+            ),
+            NodeParameter(name="seed", default=0, description="of the hidden parameters"),
+            NodeParameter(
+                name="faults",
+                default="",
+                description=(
+                    "what is broken, in words: drop=P corrupt=P (probabilities on the line), undervoltage,"
+                    " overvoltage, overheat, overload, and with Protocol 2.0 encoder, shock; empty repairs it"
+                ),
+                read_only=False,
+            ),
+            NodeParameter(
+                name="wire_time",
+                default=False,
+                description="take as long as the bytes would on a real line",
+            ),
+        ),
+        interfaces=(
+            Interface(
+                kind="service",
+                name="~/set_load",
+                type="bam_bench/SetLoad",
+                purpose="hang another load, as an operator would; refused while torque is on",
+            ),
+            Interface(
+                kind="service",
+                name="~/reveal",
+                type="std_srvs/Trigger",
+                purpose="the hidden parameters as YAML",
+            ),
+        ),
+        example=("servo:=xl330", "link:=/tmp/bam_bus", "seed:=3"),
+    )
+
     def __init__(self, **arguments: Any) -> None:
         super().__init__("virtual_dynamixel", **arguments)
-        default = BusSetup()
-        load = default.pendulum
-        faults = declare(
-            self,
-            "faults",
-            "",
-            "what is broken, in words: drop=P corrupt=P (probabilities on the line), undervoltage,"
-            " overvoltage, overheat, overload, and with Protocol 2.0 encoder, shock; empty repairs it",
-            read_only=False,
-        )
-        link = declare(self, "link", "/tmp/bam_bus", "symbolic link to the pseudo-terminal; empty: none")
+        value = declare(self, self.ABOUT.parameters)
         setup = BusSetup(
-            servo=declare(self, "servo", default.servo, "mx64, mx64_2, mx106, mx106_2 or xl330"),
-            ids=(declare(self, "id", 1, "bus id"),),
-            baud_rate=declare(self, "baud_rate", default.baud_rate, "speed that the servo is set to, bit/s"),
-            pendulum=PendulumBench(
-                mass=declare(self, "mass", load.mass, "load at the end of the arm, kg"),
-                arm_mass=declare(self, "arm_mass", load.arm_mass, "uniform arm, kg"),
-                length=declare(self, "length", load.length, "from the axis to the load, m"),
-            ),
-            seed=declare(self, "seed", 0, "of the hidden parameters"),
-            faults=faults.split(),
+            servo=value["servo"],
+            ids=(value["id"],),
+            baud_rate=value["baud_rate"],
+            pendulum=PendulumBench(mass=value["mass"], arm_mass=value["arm_mass"], length=value["length"]),
+            seed=value["seed"],
+            faults=value["faults"].split(),
         )
-        wire_time = declare(self, "wire_time", False, "take as long as the bytes would on a real line")
+        link = value["link"]
         self._bus = build_bus(setup, time.monotonic())
         self._servo = self._bus.servos[0]
-        self._server = PtyServer(self._bus, link=Path(link) if link else None, wire_time=wire_time)
+        self._server = PtyServer(self._bus, link=Path(link) if link else None, wire_time=value["wire_time"])
         self.create_service(SetLoad, "~/set_load", self._set_load)
         self.create_service(Trigger, "~/reveal", self._reveal)
         self.add_on_set_parameters_callback(self._set_parameters)
@@ -116,4 +167,8 @@ class VirtualDynamixelNode(Node):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(lambda stop: VirtualDynamixelNode(), argv)
+    return run_node(VirtualDynamixelNode.ABOUT, lambda stop: VirtualDynamixelNode(), argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -237,7 +237,7 @@ class VirtualServo(ABC):
         return errors
 
     def inject(self, fault: str) -> None:
-        """Break something: one of `faults`.
+        """Break something: one of `faults`. The servo reports it, whether its motor runs or not.
 
         Raises:
             BamError: no such fault.
@@ -251,6 +251,7 @@ class VirtualServo(ABC):
                 self.bench.temperature_offset = self.registers.get("temperature_limit")
             case "overload":
                 self.bench.state[k.STALLED] = OVERLOAD_TIME + 1.0
+                self._check_hardware(self._hardware_errors())  # a motor at rest would let it pass
             case _:
                 raise unknown_name("fault", fault, self.faults)
 

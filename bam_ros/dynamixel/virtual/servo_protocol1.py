@@ -84,6 +84,7 @@ class Protocol1Servo(VirtualServo):
     def _written(self, changes: dict[str, int], now: float) -> None:
         if changes.get("torque_limit", 0) > 0:
             self._overload = 0
+            self.bench.state[k.STALLED] = 0.0
 
     def _check_hardware(self, errors: int) -> None:
         # Voltage and temperature errors end with their cause; overload stays until the client resets it.

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the servo on the bench is the one that the session is written for."""
+
+from __future__ import annotations
+
+from bam_bench.msg import ServoConfiguration
+
+from bam_core.servo_model import load_servo, servo_names
+from bam_ros.recorder.errors import BenchError
+from bam_ros.recorder.session import Session
+
+
+def require_same_servo(session: Session, found: ServoConfiguration) -> None:
+    """Compare the session's servo and id with what the driver has found.
+
+    A servo that is no library name, such as a YAML file of one's own, is compared by its firmware. What the
+    driver cannot tell is not compared.
+
+    Raises:
+        BenchError: they differ; a bag would say something wrong about its servo.
+    """
+    joint = session.joint
+    index = list(found.name).index(joint)
+    servo, number = found.servo[index], int(found.id[index])
+    if number >= 0 and number != session.id:
+        raise BenchError(
+            f"session {session.name}: id is {session.id}, but joint {joint!r} of the driver has id {number}; "
+            f"correct id in the session file, or the driver's parameter ids"
+        )
+    wanted = session.servo.name
+    if _differ(session, servo):
+        raise BenchError(
+            f"session {session.name}: servo is {wanted}, but the driver found {servo} as joint {joint!r}; "
+            f"correct servo in the session file, or connect the {wanted}"
+        )
+
+
+def _differ(session: Session, found: str) -> bool:
+    library = servo_names()
+    if found not in library or found == session.servo.name:
+        return False
+    if session.servo.name in library:
+        return True
+    return load_servo(found).firmware.name != session.servo.firmware.name

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the node `simulator` takes and gives."""
+
+from __future__ import annotations
+
+import math
+
+from bam_core.mujoco import BENCH_JOINT
+from bam_ros.node_about import Interface, NodeAbout
+from bam_ros.parameters import NodeParameter
+from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+
+ABOUT = NodeAbout(
+    name="simulator",
+    module="bam_ros.simulator.node",
+    purpose=(
+        "Simulates the servos of any robot in MuJoCo with their extended friction, by default one on the"
+        " pendulum bench. To its clients it is a driver: the same topics and services."
+    ),
+    parameters=(
+        NodeParameter(
+            name="servos",
+            default=["mx106"],
+            description="servo of each joint, a library name or a YAML file; one entry: for all",
+        ),
+        NodeParameter(
+            name="model",
+            default="",
+            description="MJCF or URDF file of the robot; empty: the pendulum bench",
+        ),
+        NodeParameter(name="joint_names", default=[BENCH_JOINT], description="joints that servos drive"),
+        NodeParameter(
+            name="mass", default=0.5, description="load of the pendulum bench, kg", low=0.0, high=1000.0
+        ),
+        NodeParameter(
+            name="arm_mass",
+            default=0.0,
+            description="uniform arm of the pendulum bench, kg",
+            low=0.0,
+            high=1000.0,
+        ),
+        NodeParameter(
+            name="length",
+            default=0.15,
+            description="from the axis of the bench to its load, m",
+            low=0.0,
+            high=100.0,
+        ),
+        NodeParameter(
+            name="kp",
+            default=32.0,
+            description="position gain at first, firmware units",
+            low=0.0,
+            high=16383.0,
+        ),
+        NodeParameter(
+            name="initial_position",
+            default=[math.nan],
+            description="of each joint at the start, rad; NaN: as the model says; one entry: for all",
+        ),
+        NodeParameter(
+            name="timestep",
+            default=0.0,
+            description="of the simulation, s; 0: that of the model, 1 ms for the bench",
+            low=0.0,
+            high=0.1,
+        ),
+        NodeParameter(
+            name="real_time_factor",
+            default=1.0,
+            description="simulated seconds per second; 0: as fast as possible",
+            low=0.0,
+            high=1000.0,
+        ),
+        NodeParameter(
+            name="publish_clock",
+            default=False,
+            description="publish /clock and stamp states with simulated time, for use_sim_time",
+        ),
+        *SERVO_PARAMETERS,
+    ),
+    interfaces=(
+        *SERVO_INTERFACES,
+        Interface(
+            kind="publishes",
+            name="robot_description",
+            type="std_msgs/String",
+            purpose="URDF of the robot, kept for late listeners",
+        ),
+        Interface(
+            kind="publishes",
+            name="/clock",
+            type="rosgraph_msgs/Clock",
+            purpose="simulated time, where publish_clock is true",
+        ),
+        Interface(kind="service", name="~/pause", type="std_srvs/SetBool", purpose="stand still, or go on"),
+        Interface(
+            kind="service", name="~/step", type="std_srvs/Trigger", purpose="one time step while paused"
+        ),
+        Interface(
+            kind="service", name="~/reset", type="std_srvs/Trigger", purpose="back to the initial state"
+        ),
+        Interface(
+            kind="service",
+            name="~/set_load",
+            type="bam_bench/SetLoad",
+            purpose="hang another load on the bench",
+        ),
+    ),
+    example=("servos:='[mx106]'", "mass:=1.0", "length:=0.15"),
+)

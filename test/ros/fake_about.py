@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What servo nodes without hardware say about themselves, in tests."""
+
+from __future__ import annotations
+
+from bam_ros.node_about import NodeAbout
+from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+
+FAKE_ABOUT = NodeAbout(
+    name="servos",
+    module="nowhere",
+    purpose="Drives servos that do not exist.",
+    parameters=SERVO_PARAMETERS,
+    interfaces=SERVO_INTERFACES,
+    example=(),
+)
