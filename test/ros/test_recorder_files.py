@@ -25,6 +25,7 @@ TOPICS = BenchTopics(
     states="/servo_states",
     joints="/joint_states",
     commands="/servo_commands",
+    configuration="/servo_configuration",
     run="/bench_run",
     diagnostics="/diagnostics",
 )
