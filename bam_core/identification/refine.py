@@ -3,6 +3,8 @@
 
 Friction parameters trade with each other, so the error has long curved valleys. The simulated positions are
 nearly linear in the parameters along them: a few Gauss-Newton steps go where thousands of samples would.
+Squared errors lead along a valley more surely than absolute ones, whose slope is rough with stiction; those
+have the last word.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +24,30 @@ from bam_core.rollout import Rollout
 Array = NDArray[np.float64]
 
 _SAMPLES = 400  # of each log that are compared; more say little new and cost time
-_STEP = 1e-2  # of the finite differences, in coordinates: wide, because stiction makes the error rough
-_ROUNDS = 30  # Gauss-Newton steps at most
-_TOLERANCE = 1e-4
-_NUDGE = 0.02  # least distance of the start to the bounds: at zero a square scale has no slope
+_STEP = 3e-3  # of the finite differences, in coordinates: wide, because stiction makes the error rough
+_TOLERANCE = 1e-6  # the bottom of a valley hardly slopes
+_NUDGE = 0.005  # least distance of the start to the bounds: at zero a square scale has no slope
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refined:
+    """Where a refinement arrived.
+
+    Attributes:
+        vector: (PARAMETERS,) SI.
+        rms: root mean square position error over all training logs, rad.
+        valley: (dimension, dimension): times a standard normal vector, it gives a step along the valley: as
+            long as 1 in the direction that the data tell least about, shorter in the others by as much as
+            they tell more.
+    """
+
+    vector: Array
+    rms: float
+    valley: Array
 
 
 class Refiner:
     """Least squares on the positions of recordings.
-
-    The loss is nearly linear in the residuals, as the mean absolute error is that a search minimises.
 
     Args:
         rollout: simulates the training recordings.
@@ -53,21 +70,22 @@ class Refiner:
             ]
         )
 
-    def refine(self, vector: Array, evaluations: int, spend: Callable[[int], None]) -> Array:
+    def refine(
+        self, vector: Array, evaluations: int, spend: Callable[[int], None], *, robust: bool = False
+    ) -> Refined:
         """Descend from one parameter vector.
 
         Args:
             vector: (PARAMETERS,) SI.
-            evaluations: simulations of all training logs that it may take.
+            evaluations: simulations of all training logs that it may take: one per dimension and two, or
+                more.
             spend: called with the simulations that follow; may raise to end the descent.
+            robust: weigh large errors nearly as absolute ones, not as squares.
 
         Returns:
-            The vector arrived at, usually but not always a better one.
+            The point arrived at, usually but not always a better one.
         """
-        round_cost = self._space.dimension + 1  # one Jacobian and one residual
-        rounds = min((evaluations - 1) // round_cost, _ROUNDS)
-        if rounds < 1:
-            return vector
+        rounds = max((evaluations - 1) // (self._space.dimension + 1), 1)  # each a Jacobian and a residual
         start = np.clip(self._space.point(vector), _NUDGE, 1.0 - _NUDGE)
         with ThreadPoolExecutor(self._workers, thread_name_prefix="refine") as pool:
             known: tuple[Array, Array] = (start, self._residuals(start))
@@ -92,14 +110,20 @@ class Refiner:
                 start,
                 jac=jacobian,
                 bounds=(0.0, 1.0),
-                loss="soft_l1",
+                method="dogbox",
+                x_scale="jac",
+                loss="soft_l1" if robust else "linear",
                 f_scale=max(0.5 * float(np.mean(np.abs(known[1]))), 1e-6),
                 xtol=_TOLERANCE,
                 ftol=_TOLERANCE,
                 gtol=None,
                 max_nfev=rounds,
             )
-        return self._space.vectors(found.x[None])[0]
+        return Refined(
+            vector=self._space.vectors(found.x[None])[0],
+            rms=math.sqrt(float(np.mean(found.fun**2))),
+            valley=_valley(found.jac),
+        )
 
     def _residuals(self, point: Array) -> Array:
         vector = self._space.vectors(point[None])[0]
@@ -109,3 +133,10 @@ class Refiner:
 
     def _thin(self, positions: Sequence[Array]) -> Array:
         return np.concatenate([each[::step] for each, step in zip(positions, self._every, strict=True)])
+
+
+def _valley(jacobian: Array) -> Array:
+    """Return the step matrix of `Refined` for a Jacobian (samples, dimension)."""
+    _, strengths, directions = np.linalg.svd(jacobian, full_matrices=False)
+    weakest = max(float(strengths[-1]), 1e-6 * float(strengths[0]), 1e-12)
+    return np.asarray(directions.T * (weakest / np.maximum(strengths, weakest)))

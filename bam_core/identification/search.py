@@ -3,8 +3,8 @@
 
 Errors of a pendulum with stiction have many local minima, so a single descent often ends in a poor one. A
 race starts a few descents from points far apart and halves their number time and again; whole generations of
-all of them are evaluated in one call. Around the winner the error is smooth but for small pits: hops to
-points nearby, each followed by a refinement (see `refine`), leave them behind.
+all of them are evaluated in one call. The winner lies somewhere in a long valley with small pits: hops along
+the valley, each followed by a refinement (see `refine`), leave them behind.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BamError
 from bam_core.identification.descent import PROGRESS, Descent
+from bam_core.identification.refine import Refined
 from bam_core.identification.space import SearchSpace
 
 Array = NDArray[np.float64]
 Objective = Callable[[Array], Array]
 """(n, PARAMETERS) vectors to (n,) finite errors."""
-Refine = Callable[[Array, int, Callable[[int], None]], Array]
-"""From a vector to a likely better one nearby, within a budget; it tells what it spends before it does."""
 Report = Callable[[int, float], None]
 """Evaluations spent, best error so far."""
 
-_POLISH = 0.3  # share of the budget kept for refinements, hops and the polish
+_POLISH = 0.65  # share of the budget kept for refinements, hops and the polish,
+_POLISH_ALONE = 0.3  # and for the polish where nothing refines
 _WARM = 0.15  # share for descents from given starts
 _RACES = 2  # races that the rest pays for
 _SCATTER = 0.1  # share of a race spent on the points that its descents start from
@@ -42,14 +43,24 @@ _POLISH_STEP = 0.04  # and of the polish, which halves it when it makes no progr
 _FINEST_STEP = 0.002  # down to here
 _AT_ONCE = 256  # evaluations between two looks at whether it was cancelled
 _REFINED = 3  # best points that are refined before the hops
-_REFINEMENT = 30  # rounds that a refinement may take, each an evaluation per dimension and one more
+_REFINEMENT = 40  # rounds that a refinement may take, each an evaluation per dimension and one more
 _HOP_REFINEMENT = 15  # the same after a hop
-_HOPS = (0.02, 0.05, 0.1)  # standard deviations of hops, in turn
+_HOPS = (0.05, 0.1, 0.2)  # standard deviations of hops where the valley is longest, in turn
 _HOPS_IN_VAIN = 9  # after which there are no more
 
 
 MIN_EVALUATIONS = 50
 """The smallest budget: a generation or two, enough to see that everything works."""
+
+
+class Refine(Protocol):
+    """From a vector to a likely better one nearby; see `refine.Refiner.refine`."""
+
+    def __call__(
+        self, vector: Array, evaluations: int, spend: Callable[[int], None], *, robust: bool = False
+    ) -> Refined:
+        """Descend from `vector` within `evaluations`, each told to `spend` before it is made."""
+        ...
 
 
 class IdentificationCancelled(BamError):  # noqa: N818 - not an error but what the caller asked for
@@ -95,7 +106,7 @@ def minimise(
         draft: a cheaper objective with nearly the same minima, for everything but the polish.
         starts: parameter vectors known to be good, such as optima of nested models. The result is never worse
             than any of them.
-        refine: a descent of another kind, tried from the best points before the polish and at its end.
+        refine: a descent of another kind, from the best points and along their valley.
         report: called after every generation.
         cancelled: asked before every generation.
 
@@ -125,13 +136,14 @@ class _Search:
         self._lowest = math.inf
         self._finalists: list[Array] = []
         self._population = 4 + int(3 * math.log(space.dimension))
+        self._round = space.dimension + 1  # evaluations that a round of a refinement takes
 
     def run(
         self, objective: Objective, draft: Objective, refine: Refine | None, starts: list[Array]
     ) -> SearchResult:
         if starts:
             self._warm_up(draft, starts, int(_WARM * self._budget))
-        reserve = int(_POLISH * self._budget)
+        reserve = int((_POLISH_ALONE if refine is None else _POLISH) * self._budget)
         share = (self._left - reserve) // _RACES
         while (room := self._left - reserve) >= max(share // 2, 1):
             self._race(draft, min(share, room))
@@ -176,31 +188,37 @@ class _Search:
         incumbent = (vectors[order[0]], float(errors[order[0]]))
         last = 0
         if refine is not None:
-            last = min(_REFINEMENT * (self._space.dimension + 1), self._left // 5)
-            for vector in vectors[order[:_REFINED]]:  # the valley of the third may go down deepest
-                incumbent = self._refine(objective, refine, vector, last, incumbent)
-            incumbent = self._hop(objective, refine, incumbent, 3 * last)
+            last = min(_REFINEMENT * self._round, self._left // 5)
+            # The valley of the third may go down deepest.
+            bottom = self._descend(refine, vectors[order[:_REFINED]], last)
+            incumbent = self._better(objective, self._hop(refine, bottom, 3 * last), incumbent)
         incumbent = self._settle(objective, incumbent, last)
-        if refine is not None:
-            incumbent = self._refine(objective, refine, incumbent[0], self._left, incumbent)
+        if refine is not None and self._left > self._round + 1:
+            end = refine(incumbent[0], self._left - 1, self._spend, robust=True)
+            incumbent = self._better(objective, end, incumbent)
         return SearchResult(vector=incumbent[0], error=incumbent[1], evaluations=self._budget - self._left)
 
-    def _hop(
-        self, objective: Objective, refine: Refine, incumbent: tuple[Array, float], until: int
-    ) -> tuple[Array, float]:
-        """Refine from points around the best one, again and again."""
-        allowance = _HOP_REFINEMENT * (self._space.dimension + 1)
-        reference, stalled = incumbent[1], 0
-        for step in itertools.cycle(_HOPS):
-            if self._left - allowance < until or stalled == _HOPS_IN_VAIN:
-                break
-            centre = self._space.point(incumbent[0])
-            point = centre + self._random.normal(0.0, step, self._space.dimension)
-            vector = self._space.vectors(point[None])[0]
-            incumbent = self._refine(objective, refine, vector, allowance, incumbent)
-            stalled = stalled + 1 if incumbent[1] > (1.0 - PROGRESS) * reference else 0
-            reference = incumbent[1]
-        return incumbent
+    def _descend(self, refine: Refine, vectors: Array, allowance: int) -> Refined | None:
+        """Refine from several points; return the lowest point reached, if the budget allows for any."""
+        reached = [
+            refine(vector, allowance, self._spend)
+            for vector in vectors
+            if self._left > allowance > self._round
+        ]
+        return min(reached, key=lambda point: point.rms, default=None)
+
+    def _hop(self, refine: Refine, bottom: Refined | None, until: int) -> Refined | None:
+        """Refine from points up and down the valley, again and again."""
+        allowance = _HOP_REFINEMENT * self._round
+        stalled = 0
+        steps = itertools.cycle(_HOPS)
+        while bottom is not None and self._left - allowance >= until and stalled < _HOPS_IN_VAIN:
+            hop = bottom.valley @ self._random.normal(0.0, next(steps), self._space.dimension)
+            vector = self._space.vectors((self._space.point(bottom.vector) + hop)[None])[0]
+            reached = refine(vector, allowance, self._spend)
+            stalled = stalled + 1 if reached.rms > (1.0 - PROGRESS) * bottom.rms else 0
+            bottom = min(bottom, reached, key=lambda point: point.rms)
+        return bottom
 
     def _settle(
         self, objective: Objective, incumbent: tuple[Array, float], until: int
@@ -216,20 +234,14 @@ class _Search:
                 incumbent = self._space.vectors(descent.point[None])[0], descent.error
         return incumbent
 
-    def _refine(
-        self,
-        objective: Objective,
-        refine: Refine,
-        start: Array,
-        allowance: int,
-        incumbent: tuple[Array, float],
+    def _better(
+        self, objective: Objective, refined: Refined | None, incumbent: tuple[Array, float]
     ) -> tuple[Array, float]:
-        """Return the better one of the best so far and what refining leads to."""
-        if allowance < 2:
+        """Return the better one of the best so far and what refining led to."""
+        if refined is None or self._left < 1:
             return incumbent
-        vector = refine(start, allowance - 1, self._spend)
-        error = float(self._evaluate(objective, vector[None])[0])
-        return (vector, error) if error < incumbent[1] else incumbent
+        error = float(self._evaluate(objective, refined.vector[None])[0])
+        return (refined.vector, error) if error < incumbent[1] else incumbent
 
     def _descent(self, mean: Array, step: float, population: int | None = None) -> Descent:
         seed = int(self._random.integers(2**31))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from identification_cases import mx106, record
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from bam_core.friction import FRICTION_MODELS
 from bam_core.identification.descent import Descent
+from bam_core.identification.refine import Refined
 from bam_core.identification.search import MIN_EVALUATIONS, IdentificationCancelled, minimise
 from bam_core.identification.space import search_space
 
@@ -74,15 +77,24 @@ def test_drafts_pay_for_the_search_and_the_objective_decides() -> None:
 def test_a_refinement_counts_and_only_an_improvement_is_kept() -> None:
     spent = []
 
-    def refine(vector: Array, evaluations: int, spend: object) -> Array:
-        assert evaluations >= 1
-        spend(1)  # type: ignore[operator]
-        spent.append(1)
-        return TARGET if len(spent) == 1 else SPACE.vectors(np.zeros((1, SPACE.dimension)))[0]
+    def refine(
+        vector: Array, evaluations: int, spend: Callable[[int], None], *, robust: bool = False
+    ) -> Refined:
+        assert evaluations > SPACE.dimension
+        spend(1)
+        spent.append(robust)
+        is_first = len(spent) == 1
+        return Refined(
+            vector=TARGET if is_first else SPACE.vectors(np.zeros((1, SPACE.dimension)))[0],
+            rms=0.0 if is_first else 1.0,
+            valley=np.eye(SPACE.dimension),
+        )
 
     bowl = Bowl()
-    result = minimise(bowl, SPACE, evaluations=400, seed=0, refine=refine)
+    result = minimise(bowl, SPACE, evaluations=3000, seed=0, refine=refine)
     assert len(spent) > 1
+    assert spent[-1]
+    assert not any(spent[:-1])
     assert result.evaluations == bowl.evaluations + len(spent)
     assert result.error == pytest.approx(0.0, abs=1e-9)
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Least squares from a good point: back to known parameters, within its budget, along the valley."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from identification_cases import mx106, session
+
+from bam_core.friction import FRICTION_MODELS
+from bam_core.identification.refine import Refiner
+from bam_core.identification.space import SearchSpace, search_space
+from bam_core.rollout import Rollout, parameter_vector
+
+TRUTH = mx106("m3")
+
+
+@pytest.fixture(scope="module")
+def case() -> tuple[Refiner, SearchSpace]:
+    logs = session(TRUTH)
+    space = search_space(FRICTION_MODELS["m3"], logs, TRUTH.search)
+    return Refiner(Rollout(logs, firmware=TRUTH.firmware), space), space
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_it_finds_the_way_back_to_known_parameters(robust: bool, case: tuple[Refiner, SearchSpace]) -> None:
+    refiner, space = case
+    start = space.point(parameter_vector(TRUTH)) + np.array([0.02, -0.03, 0.02, 0.03, -0.03, 0.02])
+    found = refiner.refine(space.vectors(start[None])[0], 300, lambda _: None, robust=robust)
+    np.testing.assert_allclose(found.vector, parameter_vector(TRUTH), rtol=0.02)
+    assert found.rms < 1e-3  # the encoder's 1.5 mrad, uniform
+
+
+def test_it_spends_what_it_may_and_says_so_before(case: tuple[Refiner, SearchSpace]) -> None:
+    refiner, _ = case
+    spent: list[int] = []
+    refiner.refine(parameter_vector(TRUTH) * 1.05, 20, spent.append)
+    assert 0 < sum(spent) <= 20
+
+
+def test_the_valley_is_long_where_the_data_tell_least(case: tuple[Refiner, SearchSpace]) -> None:
+    refiner, space = case
+    found = refiner.refine(parameter_vector(TRUTH), 100, lambda _: None)
+    lengths = np.linalg.svd(found.valley, compute_uv=False)
+    assert lengths[0] == pytest.approx(1.0)
+    assert lengths[-1] < 0.3
+    # A step along it moves the simulation less than one of the same length across it.
+    along, across = (found.valley[:, i] / np.linalg.norm(found.valley[:, i]) for i in (-1, 0))
+    rollout = Rollout(session(TRUTH), firmware=TRUTH.firmware)
+    here, *there = (
+        np.concatenate(rollout.positions(space.vectors((space.point(found.vector) + step)[None])[0]))
+        for step in (np.zeros(space.dimension), 0.02 * along, 0.02 * across)
+    )
+    moved_along, moved_across = (float(np.abs(each - here).mean()) for each in there)
+    assert moved_along < 0.5 * moved_across
