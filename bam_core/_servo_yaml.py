@@ -35,21 +35,30 @@ _FIELDS: _Spec = {
         "torque_constant": (_NUMBER, True),
         "resistance": (_NUMBER, True),
         "armature": (_NUMBER, True),
+        "torque_saturation": (_NUMBER, False),
+        "winding_heating": (_NUMBER, False),
     },
     "friction_model": (str, True),
     "friction": (dict, True),
+    "rig": {
+        "zero_offset": (_NUMBER, False),
+        "command_delay": (_NUMBER, False),
+    },
+    "effects": (list, False),
     "integrator": (str, False),
     "uncertainty": (dict, False),
     "search": (dict, False),
     "provenance": _PROVENANCE,
 }
-_OPTIONAL_SECTIONS = ("provenance",)
+_OPTIONAL_SECTIONS = ("provenance", "rig")
 
 _COMMENTS = {
     "protocol": "Dynamixel protocol",
     "nominal_voltage": "V",
     "motor": "at the output shaft, gearbox included",
     "friction_model": "m1 to m6",
+    "rig": "of the recordings, no part of the servo",
+    "effects": "what identification fits besides motor and friction",
     "integrator": "the one the parameters were fitted with",
     "uncertainty": "one standard deviation",
     "search": "[low, high] for identification",
@@ -90,6 +99,9 @@ def read(path: Path) -> dict[str, Any]:
             else _value(path, f"{section}.{key}", value, _NUMBER)
             for key, value in fields.get(section, {}).items()
         }
+    for name in fields.get("effects", ()):
+        if not isinstance(name, str):
+            raise BamError(f"{path}: effects holds {_kind(name)} (expected names); correct it")
     fields["search"] = {key: _range(path, key, value) for key, value in fields.get("search", {}).items()}
     return fields
 
@@ -155,7 +167,13 @@ def _names(prefix: str, specification: _Spec) -> list[str]:
 
 
 def _type_name(expected: Any) -> str:
-    return {_NUMBER: "a number", str: "text", int: "a whole number", dict: "a section of fields"}[expected]
+    return {
+        _NUMBER: "a number",
+        str: "text",
+        int: "a whole number",
+        dict: "a section of fields",
+        list: "a list of names",
+    }[expected]
 
 
 def _kind(value: Any) -> str:
@@ -170,7 +188,7 @@ def _kind(value: Any) -> str:
 
 def _dump_section(lines: list[str], fields: Mapping[str, Any], units: Mapping[str, str], indent: str) -> None:
     for key, value in fields.items():
-        if value is None or value in ("", {}):
+        if value is None or value in ("", {}, []):
             continue
         comment = units.get(key) or _COMMENTS.get(key, "")
         if comment:

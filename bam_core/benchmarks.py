@@ -18,7 +18,7 @@ import numpy as np
 from bam_core.friction import FRICTION_MODELS
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.pendulum import PendulumBench
-from bam_core.rollout import Rollout, parameter_vector
+from bam_core.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.servo_model import ServoModel, load_servo
 from bam_core.synthetic import synthesize
 
@@ -89,7 +89,8 @@ def _candidates(servo: ServoModel, model: str) -> np.ndarray:
     }
     friction = FRICTION_MODELS[model].friction({name: values[name] or 0.01 for name in free})
     vector = parameter_vector(servo)
-    vector[3:] = list(friction.coefficients().values())
+    for name, value in friction.coefficients().items():
+        vector[PARAMETERS.index(name)] = value
     return np.asarray(vector * np.random.default_rng(0).uniform(0.9, 1.1, (CANDIDATES, len(vector))))
 
 

@@ -28,6 +28,8 @@ class PositionFirmware:
         duty_limit: largest duty, above 0 and at most 1.
         counts_per_turn: encoder counts per turn of the output shaft.
         period: of the control loop, s.
+        supply_is_aliased: the servo samples its supply in step with its PWM, so that single readings are off
+            by the ripple; only their mean counts.
 
     Raises:
         BamError: a value is out of range.
@@ -38,6 +40,7 @@ class PositionFirmware:
     duty_limit: float
     counts_per_turn: float
     period: float = 1e-3
+    supply_is_aliased: bool = False
 
     def __post_init__(self) -> None:
         require_positive(
@@ -86,6 +89,9 @@ FIRMWARES: Mapping[str, PositionFirmware] = MappingProxyType(
                 duty_per_kp_rad=_duty_per_kp_rad(256),
                 duty_limit=1.0,
                 counts_per_turn=_COUNTS,
+                # Recorded readings scatter by D²·(1 - D)·8.4 V to either side of a steady mean: the ripple
+                # of a capacitor that the bridge discharges for a share D of each PWM period.
+                supply_is_aliased=True,
             ),
             # 1024 counts span 300° on this servo.
             PositionFirmware(

@@ -8,6 +8,7 @@ in the step loop, and the interpreter lock is released. `reference.py` is the ex
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core import _vector_math as vm
+from bam_core.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
 from bam_core.reference import INTEGRATORS, VELOCITY_LIMIT
 
 Array = NDArray[np.float64]
@@ -42,7 +44,8 @@ _GAIN = np.uint64(9 * BLOCK)
 _LENGTH = np.uint64(10 * BLOCK)
 _ERROR = np.uint64(11 * BLOCK)
 _BENCH_INERTIA = np.uint64(12 * BLOCK)
-_ROWS = 13
+_WARMING = np.uint64(13 * BLOCK)
+_ROWS = 14
 
 _MIDPOINT = INTEGRATORS.index("midpoint")
 _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
@@ -63,7 +66,11 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _LOAD_EXTERNAL_STRIBECK,
     _QUADRATIC_MOTOR,
     _QUADRATIC_EXTERNAL,
-) = range(14)
+    _TORQUE_SATURATION,
+    _WINDING_HEATING,
+    _ZERO_OFFSET,
+    _COMMAND_DELAY,
+) = range(18)
 
 
 def _compiled(function: _Function) -> _Function:
@@ -74,16 +81,30 @@ def _compiled(function: _Function) -> _Function:
 
 
 @_compiled
-def _control(s: Array, lanes: int, signals: Array, start: Any, k: int, duty_limit: float) -> None:
-    """Add this step's error, then let the firmware set the voltage (eq. 12)."""
+def _control(
+    s: Array,
+    lanes: int,
+    signals: Array,
+    commands: Array,
+    earlier: Array,
+    late: float,
+    start: Any,
+    k: int,
+    duty_limit: float,
+) -> None:
+    """Add this step's error, then let the firmware set the voltage (eq. 12).
+
+    The commands in force are those of one step to a share `late`, those of the next one for the rest.
+    """
     now = float(k)
     for i in range(np.uint64(lanes)):
         position = s[_POSITION + i]
         error = abs(position - signals[3, start + i])
         s[_ERROR + i] += error if now < s[_LENGTH + i] else 0.0
-        duty = s[_GAIN + i] * (signals[0, start + i] - position)
+        goal = commands[0, start + i] + late * (earlier[0, start + i] - commands[0, start + i])
+        duty = s[_GAIN + i] * (goal - position)
         s[_VOLTAGE + i] = min(max(duty, -duty_limit), duty_limit) * signals[1, start + i]
-        s[_ENABLED + i] = signals[2, start + i]
+        s[_ENABLED + i] = commands[2, start + i] + late * (earlier[2, start + i] - commands[2, start + i])
 
 
 @_compiled
@@ -97,14 +118,35 @@ def _motor_and_gravity(s: Array, lanes: int, candidate: Array, half_step: float)
     viscous = candidate[_VISCOUS]
     coulomb = candidate[_COULOMB]
     armature = candidate[_ARMATURE]
+    zero_offset = candidate[_ZERO_OFFSET]
     added_inertia = half_step * torque_per_volt * torque_constant
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
         back_emf = torque_constant * velocity
         s[_MOTOR + i] = torque_per_volt * (s[_VOLTAGE + i] - back_emf) * s[_ENABLED + i]
-        s[_EXTERNAL + i] = -s[_GRAVITY + i] * vm.sin(s[_POSITION + i] + half_step * velocity)
+        s[_EXTERNAL + i] = -s[_GRAVITY + i] * vm.sin(s[_POSITION + i] + half_step * velocity - zero_offset)
         s[_INERTIA + i] = s[_BENCH_INERTIA + i] + armature + added_inertia * s[_ENABLED + i]
         s[_BUDGET + i] = viscous * abs(velocity) + coulomb
+
+
+@_compiled
+def _saturate_and_heat(s: Array, lanes: int, candidate: Array, dt: float, half_step: float) -> None:
+    """Motor torque anew, with saturation and a warm winding; see `motor.DcMotor`."""
+    torque_constant = candidate[_TORQUE_CONSTANT]
+    resistance = candidate[_RESISTANCE]
+    armature = candidate[_ARMATURE]
+    saturation = candidate[_TORQUE_SATURATION]
+    heating = candidate[_WINDING_HEATING]
+    for i in range(np.uint64(lanes)):
+        warming = s[_WARMING + i]
+        warm = resistance * (1.0 + COPPER_COEFFICIENT * warming)
+        back_emf = torque_constant * s[_VELOCITY + i]
+        current = (s[_VOLTAGE + i] - back_emf) / warm * s[_ENABLED + i]
+        share = 1.0 / (1.0 + saturation * abs(current))
+        damping = torque_constant * torque_constant / warm * share * share * s[_ENABLED + i]
+        s[_MOTOR + i] = torque_constant * current * share
+        s[_INERTIA + i] = s[_BENCH_INERTIA + i] + armature + half_step * damping
+        s[_WARMING + i] = warming + dt * (heating * warm * current * current - warming / WINDING_COOLING_TIME)
 
 
 @_compiled
@@ -199,7 +241,12 @@ def simulate_block(
         s[_VELOCITY + i] = logs[5, start + i]
         longest = max(longest, int(logs[0, start + i]))
     has_load = candidate[_LOAD_MOTOR] != 0.0 or candidate[_LOAD_EXTERNAL] != 0.0
-    has_stribeck = candidate[_STRIBECK_COULOMB] != 0.0 or np.any(candidate[_LOAD_MOTOR_STRIBECK:] != 0.0)
+    at_rest = candidate[_LOAD_MOTOR_STRIBECK : _QUADRATIC_EXTERNAL + 1]
+    has_stribeck = candidate[_STRIBECK_COULOMB] != 0.0 or np.any(at_rest != 0.0)
+    has_effects = candidate[_TORQUE_SATURATION] != 0.0 or candidate[_WINDING_HEATING] != 0.0
+    delay = candidate[_COMMAND_DELAY] / dt
+    delay_steps = math.floor(delay)
+    late = delay - delay_steps
     opposing = 1.0 if opposing_only else 0.0
     substep = dt / substeps
     half_step = 0.5 * substep if integrator == _MIDPOINT else 0.0
@@ -209,9 +256,13 @@ def simulate_block(
             for i in range(np.uint64(lanes)):
                 trace[0, k, start + i] = s[_POSITION + i]
                 trace[1, k, start + i] = s[_VELOCITY + i]
-        _control(s, lanes, signals[k], start, k, duty_limit)
+        commands = signals[min(max(k - delay_steps, 0), longest - 1)]
+        earlier = signals[min(max(k - delay_steps - 1, 0), longest - 1)] if late > 0.0 else commands
+        _control(s, lanes, signals[k], commands, earlier, late, start, k, duty_limit)
         for _ in range(substeps):
             _motor_and_gravity(s, lanes, candidate, half_step)
+            if has_effects:
+                _saturate_and_heat(s, lanes, candidate, substep, half_step)
             if has_load:
                 _add_load(s, lanes, candidate)
             if has_stribeck:

@@ -10,6 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative, require_positive
 
+COPPER_COEFFICIENT = 3.93e-3
+"""1/K; growth of copper's resistance per kelvin, relative to that at 20 °C."""
+
+WINDING_COOLING_TIME = 30.0
+"""s; in which a winding gives most of its heat to the motor's case. Runs of 6 s hardly tell it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DcMotor:
@@ -19,6 +25,8 @@ class DcMotor:
         torque_constant: k_t, N·m/A (equal to V·s/rad), above zero.
         resistance: R, Ω, above zero.
         armature: J_m, inertia of rotor and gearbox, kg·m², zero or more.
+        torque_saturation: s, 1/A, zero or more: the torque of a current I is k_t·I/(1 + s·|I|).
+        winding_heating: K/J, zero or more: what one joule of copper loss warms the winding.
 
     Raises:
         BamError: a value is out of range.
@@ -27,20 +35,38 @@ class DcMotor:
     torque_constant: float
     resistance: float
     armature: float
+    torque_saturation: float = 0.0
+    winding_heating: float = 0.0
 
     def __post_init__(self) -> None:
         require_positive("motor", torque_constant=self.torque_constant, resistance=self.resistance)
-        require_not_negative("motor", armature=self.armature)
+        require_not_negative(
+            "motor",
+            armature=self.armature,
+            torque_saturation=self.torque_saturation,
+            winding_heating=self.winding_heating,
+        )
 
-    @property
-    def back_emf_damping(self) -> float:
-        """k_t²/R, N·m·s/rad: braking torque per velocity while torque is on."""
-        return self.torque_constant**2 / self.resistance
+    def current(
+        self,
+        voltage: ArrayLike,
+        velocity: ArrayLike,
+        enabled: ArrayLike = True,
+        warming: ArrayLike = 0.0,
+    ) -> NDArray[np.float64]:
+        """Return I = (U - k_t·θ̇)/R, A, in the broadcast shape of the arguments; those are as of `torque`."""
+        resistance = self.resistance * (1.0 + COPPER_COEFFICIENT * np.asarray(warming))
+        driving = np.asarray(voltage) - self.torque_constant * np.asarray(velocity)
+        return np.asarray(driving / resistance * np.asarray(enabled, dtype=np.float64))
 
     def torque(
-        self, voltage: ArrayLike, velocity: ArrayLike, enabled: ArrayLike = True
+        self,
+        voltage: ArrayLike,
+        velocity: ArrayLike,
+        enabled: ArrayLike = True,
+        warming: ArrayLike = 0.0,
     ) -> NDArray[np.float64]:
-        """Return τ_m = k_t/R·U - k_t²/R·θ̇ (BAM eq. 13, drive/brake).
+        """Return τ_m = k_t/R·U - k_t²/R·θ̇ (BAM eq. 13, drive/brake), saturated where the motor does.
 
         With torque off the H-bridge is released: no current flows, so neither drive nor back-EMF acts.
 
@@ -48,10 +74,34 @@ class DcMotor:
             voltage: U across the motor, V.
             velocity: of the output shaft, rad/s.
             enabled: False where torque is off, or the share of the time that it was on, 0..1.
+            warming: of the winding above the temperature that R belongs to, K.
 
         Returns:
             N·m at the output shaft, in the broadcast shape of the arguments.
         """
-        gain = self.torque_constant / self.resistance
-        torque = gain * (np.asarray(voltage) - self.torque_constant * np.asarray(velocity))
-        return np.asarray(torque * np.asarray(enabled, dtype=np.float64))
+        current = self.current(voltage, velocity, enabled, warming)
+        return np.asarray(self.torque_constant * current / (1.0 + self.torque_saturation * np.abs(current)))
+
+    def damping(
+        self,
+        voltage: ArrayLike,
+        velocity: ArrayLike,
+        enabled: ArrayLike = True,
+        warming: ArrayLike = 0.0,
+    ) -> NDArray[np.float64]:
+        """Return -∂τ_m/∂θ̇, N·m·s/rad: k_t²/R unless saturated; arguments as of `torque`."""
+        current = self.current(voltage, velocity, enabled, warming)
+        resistance = self.resistance * (1.0 + COPPER_COEFFICIENT * np.asarray(warming))
+        share = np.asarray(enabled, dtype=np.float64) / (1.0 + self.torque_saturation * np.abs(current)) ** 2
+        return np.asarray(self.torque_constant**2 / resistance * share)
+
+    def warming_rate(self, current: ArrayLike, warming: ArrayLike) -> NDArray[np.float64]:
+        """Return how fast a winding warms, K/s: copper loss comes, a share of the heat goes to the case.
+
+        Args:
+            current: A.
+            warming: of the winding by now, K.
+        """
+        by_now = np.asarray(warming)
+        loss = self.resistance * (1.0 + COPPER_COEFFICIENT * by_now) * np.asarray(current) ** 2
+        return np.asarray(self.winding_heating * loss - by_now / WINDING_COOLING_TIME)

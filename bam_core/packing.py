@@ -52,7 +52,8 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     mean, so that a change counts from the moment it was made. (An arm that is released half a step late
     passes every later sample late.) The controller looks at its goal once per period, so a goal comes into
     force half a period after it was written, on average. The measured position is interpolated linearly.
-    Where the supply was not measured its last value counts, at first the nominal one.
+    Where the supply was not measured its last value counts, at first the nominal one. Of a firmware whose
+    readings of the supply are aliased, their mean counts throughout.
 
     Args:
         recordings: at least one.
@@ -68,7 +69,8 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     lanes = np.empty(len(recordings), dtype=np.intp)
     lanes[np.argsort(lengths, kind="stable")] = np.arange(len(recordings))
     for recording, length, lane in zip(recordings, lengths, lanes, strict=True):
-        _fill_signals(signals[:length, :, lane], recording, dt, 0.5 * firmware.period)
+        _fill_signals(signals[:length, :, lane], recording, dt, firmware)
+        signals[length:, :, lane] = signals[length - 1, :, lane]  # a command delay may look beyond the end
         position, velocity = initial_state(recording, firmware.resolution)
         logs[:, lane] = (
             length,
@@ -101,13 +103,14 @@ def initial_state(recording: Recording, resolution: float) -> tuple[float, float
     return float(start), float(velocity)
 
 
-def _fill_signals(signals: Array, recording: Recording, dt: float, goal_delay: float) -> None:
+def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: PositionFirmware) -> None:
     """Fill one lane, (length, 4)."""
     time = recording.time - recording.time[0]
     grid = _grid(len(signals) + 1, dt)
     enabled = recording.torque_enabled.astype(np.float64)
-    signals[:, 0] = _held_mean(time + goal_delay, recording.goal_position, grid)
-    signals[:, 1] = _held_mean(time, _filled(recording.voltage, recording.supply_voltage), grid)
+    supply = _filled(recording.voltage, recording.supply_voltage)
+    signals[:, 0] = _held_mean(time + 0.5 * firmware.period, recording.goal_position, grid)
+    signals[:, 1] = supply.mean() if firmware.supply_is_aliased else _held_mean(time, supply, grid)
     signals[:, 2] = _held_mean(time, enabled, grid)
     signals[:, 3] = np.interp(grid[:-1], time, recording.position)
 

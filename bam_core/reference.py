@@ -33,10 +33,11 @@ VELOCITY_LIMIT = 1000.0
 
 @dataclass(frozen=True, kw_only=True)
 class PendulumState:
-    """State of the arm: position in rad, velocity in rad/s."""
+    """State of arm and motor: position in rad, velocity in rad/s, warming of the winding in K."""
 
     position: float
     velocity: float = 0.0
+    warming: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +51,7 @@ class ReferenceSimulation:
         bench: pendulum.
         kp: position gain in the firmware's units, above zero.
         integrator: one of INTEGRATORS.
+        zero_offset: position at which the arm hangs straight down, rad.
 
     Raises:
         BamError: kp is not above zero, or the integrator is unknown.
@@ -61,6 +63,7 @@ class ReferenceSimulation:
     bench: PendulumBench
     kp: float
     integrator: str = "midpoint"
+    zero_offset: float = 0.0
 
     def __post_init__(self) -> None:
         require_positive("simulation", kp=self.kp)
@@ -85,18 +88,24 @@ class ReferenceSimulation:
             enabled: share of the step that the H-bridge drives, 0..1.
             dt: Δt, s.
         """
-        inertia, position = self.inertia, state.position
+        inertia, position = self.inertia, state.position - self.zero_offset
+        electrical = (voltage, state.velocity, enabled, state.warming)
         if self.integrator == "midpoint":
             position += 0.5 * state.velocity * dt
             # J·θ̈ = τ - b·(θ̇ + ½θ̈Δt) is (J + ½bΔt)·θ̈ = τ - b·θ̇: back-EMF at the mean velocity adds inertia.
-            inertia += 0.5 * dt * self.motor.back_emf_damping * enabled
-        motor = float(self.motor.torque(voltage, state.velocity, enabled))
+            inertia += 0.5 * dt * float(self.motor.damping(*electrical))
+        motor = float(self.motor.torque(*electrical))
         external = float(self.bench.external_torque(position))
         friction = float(self.friction.applied(motor, external, state.velocity, inertia, dt))
         gained = (motor + external + friction) / inertia * dt
         moving = state.velocity + gained if self.integrator == "semi_implicit" else state.velocity
         velocity = min(max(state.velocity + gained, -VELOCITY_LIMIT), VELOCITY_LIMIT)
-        return PendulumState(position=state.position + (moving + 0.5 * gained) * dt, velocity=velocity)
+        warmed = float(self.motor.warming_rate(self.motor.current(*electrical), state.warming)) * dt
+        return PendulumState(
+            position=state.position + (moving + 0.5 * gained) * dt,
+            velocity=velocity,
+            warming=state.warming + warmed,
+        )
 
     def run(
         self,

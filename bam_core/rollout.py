@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from bam_core._checks import require_positive
+from bam_core.effects import EFFECTS
 from bam_core.errors import BamError, unknown_name
 from bam_core.firmware import PositionFirmware
 from bam_core.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
@@ -27,8 +28,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-PARAMETERS: tuple[str, ...] = ("torque_constant", "resistance", "armature", *FRICTION_PARAMETERS)
-"""Columns of candidate arrays: motor constants, then the coefficients of `Friction`, in SI units."""
+PARAMETERS: tuple[str, ...] = (
+    "torque_constant",
+    "resistance",
+    "armature",
+    *FRICTION_PARAMETERS,
+    *EFFECTS,
+)
+"""Columns of candidate arrays: motor constants, the coefficients of `Friction`, effects; in SI units."""
 
 SEMI_IMPLICIT_DT = 5e-3
 """s; the step with which BAM's authors fitted their published parameters."""
@@ -217,7 +224,8 @@ class Rollout:
 def parameter_vector(servo: ServoModel) -> Array:
     """Return a servo's parameters, (PARAMETERS,) in SI units."""
     motor, friction = servo.motor, servo.friction.coefficients()
-    return np.array([motor.torque_constant, motor.resistance, motor.armature, *friction.values()])
+    constants = (motor.torque_constant, motor.resistance, motor.armature)
+    return np.array([*constants, *friction.values(), *servo.effect_values.values()])
 
 
 def _available_processors() -> int:

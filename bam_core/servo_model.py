@@ -14,6 +14,7 @@ from types import MappingProxyType
 from bam_core import _servo_yaml
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.atomic_file import write_text
+from bam_core.effects import EFFECTS, Rig, resolve_effects
 from bam_core.errors import BamError, unknown_name
 from bam_core.firmware import PositionFirmware, find_firmware
 from bam_core.friction import FRICTION_UNITS, Friction, FrictionModel, friction_model
@@ -21,9 +22,17 @@ from bam_core.motor import DcMotor
 from bam_core.reference import INTEGRATORS
 
 MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
+MOTOR_EFFECTS = ("torque_saturation", "winding_heating")
+RIG_EFFECTS = ("zero_offset", "command_delay")
 
 PARAMETER_UNITS: Mapping[str, str] = MappingProxyType(
-    {"torque_constant": "N·m/A", "resistance": "Ω", "armature": "kg·m²", **FRICTION_UNITS}
+    {
+        "torque_constant": "N·m/A",
+        "resistance": "Ω",
+        "armature": "kg·m²",
+        **FRICTION_UNITS,
+        **{effect.name: effect.unit for effect in EFFECTS.values()},
+    }
 )
 """Unit of every parameter that a servo model can hold."""
 
@@ -66,6 +75,9 @@ class ServoModel:
         friction_model: "m1" to "m6": which coefficients of `friction` are in use.
         friction: the friction law.
         integrator: the one that the parameters were fitted with, one of `reference.INTEGRATORS`.
+        effects: which of `effects.EFFECTS` an identification fits besides motor and friction.
+        rig: what the recordings of the fit told about their rig; it counts where recordings are simulated,
+            and stays out of other robots.
         uncertainty: one standard deviation of parameters, by their name, in their unit.
         search: (low, high) between which identification looks for a parameter, by its name, in its unit.
         provenance: where the numbers come from.
@@ -85,6 +97,8 @@ class ServoModel:
     friction_model: str
     friction: Friction
     integrator: str = "midpoint"
+    effects: tuple[str, ...] = ()
+    rig: Rig = field(default_factory=Rig)
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     search: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     provenance: Provenance = field(default_factory=Provenance)
@@ -103,13 +117,15 @@ class ServoModel:
             raise BamError(
                 f"servo '{self.name}', protocol: is {self.protocol} (expected 1, 2 or 0); correct it"
             )
+        object.__setattr__(self, "effects", resolve_effects(self.effects))
         require_positive(f"servo '{self.name}',", nominal_voltage=self.nominal_voltage)
         require_not_negative(f"servo '{self.name}', uncertainty", **self.uncertainty)
         for name in (*self.uncertainty, *self.search):
             if name not in PARAMETER_UNITS:
                 raise unknown_name("parameter", name, PARAMETER_UNITS)
         for name, (low, high) in self.search.items():
-            if not 0 <= low < high < math.inf:
+            least = -math.inf if name in RIG_EFFECTS else 0.0
+            if not least <= low < high < math.inf or not math.isfinite(low):
                 raise BamError(
                     f"servo '{self.name}', search {name}: is [{low:g}, {high:g}] "
                     f"(expected 0 <= low < high, finite); correct it"
@@ -117,9 +133,17 @@ class ServoModel:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Motor constants and the friction model's own parameters by name, units as in PARAMETER_UNITS."""
+        """Motor constants, the friction model's own parameters and effects by name; see PARAMETER_UNITS."""
         motor = {name: getattr(self.motor, name) for name in MOTOR_PARAMETERS}
-        return {**motor, **friction_model(self.friction_model).values(self.friction)}
+        values = self.effect_values
+        effects = {name: values[name] for name in self.effects}
+        return {**motor, **friction_model(self.friction_model).values(self.friction), **effects}
+
+    @property
+    def effect_values(self) -> dict[str, float]:
+        """The parameters of all EFFECTS by name, zero where an effect is off."""
+        motor = {name: getattr(self.motor, name) for name in MOTOR_EFFECTS}
+        return {**motor, **{name: getattr(self.rig, name) for name in RIG_EFFECTS}}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the YAML file, whole or not at all.
@@ -131,7 +155,8 @@ class ServoModel:
 
     def to_yaml(self) -> str:
         """Text of the YAML file: units in comments, parameters under the friction model's own names."""
-        parameters = self.parameters
+        motor = {name: getattr(self.motor, name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)}
+        friction = friction_model(self.friction_model).values(self.friction)
         origin = self.provenance
         return _servo_yaml.dump(
             {
@@ -141,9 +166,11 @@ class ServoModel:
                 "protocol": self.protocol,
                 "firmware": self.firmware.name,
                 "nominal_voltage": self.nominal_voltage,
-                "motor": {name: parameters.pop(name) for name in MOTOR_PARAMETERS},
+                "motor": {name: value for name, value in motor.items() if value or name in MOTOR_PARAMETERS},
                 "friction_model": self.friction_model,
-                "friction": {"quadratic_rule": self.friction.quadratic_rule, **parameters},
+                "friction": {"quadratic_rule": self.friction.quadratic_rule, **friction},
+                "rig": {name: getattr(self.rig, name) for name in RIG_EFFECTS if getattr(self.rig, name)},
+                "effects": list(self.effects),
                 "integrator": self.integrator,
                 "uncertainty": dict(self.uncertainty),
                 "search": {name: list(bounds) for name, bounds in self.search.items()},
@@ -206,6 +233,8 @@ def _read(path: Path) -> ServoModel:
                 "firmware": find_firmware(fields["firmware"]),
                 "motor": DcMotor(**fields["motor"]),
                 "friction": law,
+                "effects": tuple(fields.get("effects", ())),
+                "rig": Rig(**fields.get("rig", {})),
                 "search": {name: (low, high) for name, (low, high) in fields.get("search", {}).items()},
                 "provenance": Provenance(**fields.get("provenance", {})),
             }

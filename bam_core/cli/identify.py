@@ -54,6 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "that value; also mass, arm_mass, length, script, supply_voltage), or the files themselves, "
         "which are then not trained on",
     )
+    parser.add_argument(
+        "--effects",
+        metavar="NAME,...|none",
+        help="what to fit besides motor and friction: torque_saturation, winding_heating (of the servo), "
+        "zero_offset, command_delay (of the rig) (default: what the servo's file names)",
+    )
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
 
@@ -78,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             trials=arguments.trials,
             seed=arguments.seed,
             validation=validation,
+            effects=_effects(arguments.effects),
             progress=bars.show,
         )
     result.save(arguments.output)
@@ -88,6 +95,12 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"chosen: {result.chosen} ({result.reason})")
     print(f"wrote {Path(arguments.output)}")
     return 0
+
+
+def _effects(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    return [] if text == "none" else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _validation(

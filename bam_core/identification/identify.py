@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core import __version__
+from bam_core.effects import Rig, resolve_effects
 from bam_core.errors import BamError
 from bam_core.friction import FRICTION_MODELS, Friction, FrictionModel, friction_model
 from bam_core.identification.refine import Refiner
@@ -22,7 +23,13 @@ from bam_core.identification.split import Split, split_recordings
 from bam_core.motor import DcMotor
 from bam_core.recording import Recording
 from bam_core.rollout import PARAMETERS, Rollout
-from bam_core.servo_model import MOTOR_PARAMETERS, Provenance, ServoModel
+from bam_core.servo_model import (
+    MOTOR_EFFECTS,
+    MOTOR_PARAMETERS,
+    RIG_EFFECTS,
+    Provenance,
+    ServoModel,
+)
 
 Array = NDArray[np.float64]
 
@@ -63,6 +70,7 @@ def identify(
     trials: int | None = None,
     seed: int = 0,
     validation: str | Sequence[Recording] | None = None,
+    effects: Iterable[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Identification:
@@ -81,13 +89,15 @@ def identify(
             Default: TRIALS_PER_PARAMETER per free parameter.
         seed: of the search and of a random split, 0 to 2³² - 1.
         validation: which logs to hold out, see `split.split_recordings`.
+        effects: which of `effects.EFFECTS` to fit besides motor and friction; default those that the servo
+            names.
         progress: called after every generation.
         cancelled: asked before every generation.
 
     Raises:
         IdentificationCancelled: `cancelled` said so.
-        BamError: a model is unknown, a number out of range, the recordings are of another servo, or the split
-            leaves nothing on one side.
+        BamError: a model or effect is unknown, a number out of range, the recordings are of another servo, or
+            the split leaves nothing on one side.
     """
     chosen = resolve_models(models)
     if trials is not None and trials < MIN_EVALUATIONS:
@@ -98,6 +108,8 @@ def identify(
         raise BamError(f"seed: is {seed} (expected 0 to {_MAX_SEED}); correct it")
     split = split_recordings(recordings, validation, seed=seed)
     _require_servo(servo, (*split.train, *split.validation))
+    if effects is not None:
+        servo = replace(servo, effects=resolve_effects(effects))
     fitter = _Fitter(servo, split, seed, progress, cancelled)
     fits = {model.name: fitter.fit(model, trials) for model in chosen}
     return Identification(servo=servo, fits=fits, split=split, seed=seed)
@@ -161,7 +173,7 @@ class _Fitter:
 
     def fit(self, model: FrictionModel, trials: int | None) -> ModelFit:
         start = time.monotonic()
-        space = search_space(model, self._split.train, self._servo.search)
+        space = search_space(model, self._split.train, self._servo.search, self._servo.effects)
         budget = trials or TRIALS_PER_PARAMETER * space.dimension
 
         def report(evaluation: int, best: float) -> None:
@@ -212,11 +224,13 @@ class _Fitter:
 
     def _servo_with(self, model: FrictionModel, vector: Array) -> ServoModel:
         values = dict(zip(PARAMETERS, vector.tolist(), strict=True))
-        motor = DcMotor(**{name: values.pop(name) for name in MOTOR_PARAMETERS})
+        motor = DcMotor(**{name: values.pop(name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)})
+        rig = Rig(**{name: values.pop(name) for name in RIG_EFFECTS})
         everything = Friction(**values)
         return replace(
             self._servo,
             motor=motor,
+            rig=rig,
             friction_model=model.name,
             friction=model.friction(model.values(everything)),
             integrator=INTEGRATOR,

@@ -45,8 +45,8 @@ _AT_ONCE = 256  # evaluations between two looks at whether it was cancelled
 _REFINED = 3  # best points that are refined before the hops
 _REFINEMENT = 40  # rounds that a refinement may take, each an evaluation per dimension and one more
 _HOP_REFINEMENT = 15  # the same after a hop
-_HOPS = (0.05, 0.1, 0.2)  # standard deviations of hops where the valley is longest, in turn
-_HOPS_IN_VAIN = 9  # after which there are no more
+_HOPS = (0.05, 0.15, 0.4)  # standard deviations of hops where the valley is longest, in turn
+_HOPS_IN_VAIN = 12  # after which there are no more
 
 
 MIN_EVALUATIONS = 50

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.effects import EFFECTS
 from bam_core.friction import Friction, FrictionModel
 from bam_core.recording import Recording
 from bam_core.rollout import PARAMETERS
@@ -25,10 +26,11 @@ class Axis:
 
     A positive parameter whose size is not known beforehand lies on a logarithmic scale. One that may be zero
     lies on a square: zero is a point of the axis (and not infinitely far away), small values are spread out.
+    One that may be negative lies on a linear scale.
 
     Attributes:
         name: of the parameter.
-        low: lower bound, SI; zero makes the scale a square, anything above makes it logarithmic.
+        low: lower bound, SI; zero makes the scale a square, anything above logarithmic, below linear.
         high: upper bound, SI.
         targets: entries of PARAMETERS that this parameter sets.
     """
@@ -42,6 +44,8 @@ class Axis:
         """Return the parameter at coordinates in 0..1."""
         if self.low > 0.0:
             return np.asarray(self.low * (self.high / self.low) ** coordinate)
+        if self.low < 0.0:
+            return np.asarray(self.low + (self.high - self.low) * coordinate)
         return np.asarray(self.high * coordinate**2)
 
     def coordinate(self, value: float) -> float:
@@ -49,6 +53,8 @@ class Axis:
         inside = min(max(value, self.low), self.high)
         if self.low > 0.0:
             return float(np.log(inside / self.low) / np.log(self.high / self.low))
+        if self.low < 0.0:
+            return (inside - self.low) / (self.high - self.low)
         return float(np.sqrt(inside / self.high))
 
 
@@ -96,7 +102,7 @@ class SearchSpace:
         """Name the parameters that a bound has stopped; zero is a legitimate value, not a bound."""
         stopped = []
         for axis, coordinate in zip(self.axes, self.point(vector), strict=True):
-            low_end = axis.low > 0.0 and coordinate < _EDGE
+            low_end = axis.low != 0.0 and coordinate < _EDGE
             if low_end or coordinate > 1.0 - _EDGE:
                 stopped.append(axis.name)
         return tuple(stopped)
@@ -111,8 +117,9 @@ def search_space(
     model: FrictionModel,
     recordings: Sequence[Recording],
     known: Mapping[str, tuple[float, float]] | None = None,
+    effects: Sequence[str] = (),
 ) -> SearchSpace:
-    """Return the space for a friction model, with bounds that follow from what was on the bench.
+    """Return the space for a friction model and effects, with bounds that follow from what was on the bench.
 
     Bounds are wide: they keep the search among motors that could have moved this bench at all. With U the
     supply and G the largest gravity torque, k_t lies between a no-load speed of 150 rad/s and of 0.5 rad/s
@@ -123,20 +130,25 @@ def search_space(
         model: which friction parameters are free.
         recordings: the training logs.
         known: (low, high) of parameters, as in `ServoModel.search`.
+        effects: which of EFFECTS are free; the others are off.
     """
     bounds = {**_bounds(recordings), **(known or {})}
-    names = (*MOTOR_PARAMETERS, *model.parameters)
+    names = (*MOTOR_PARAMETERS, *model.parameters, *effects)
     axes = tuple(
         Axis(name=name, low=bounds[name][0], high=bounds[name][1], targets=_targets(model, name))
         for name in names
     )
-    switched_off = {"torque_constant": 1.0, "resistance": 1.0, "armature": 0.0, **Friction().coefficients()}
+    switched_off = {
+        **{"torque_constant": 1.0, "resistance": 1.0, "armature": 0.0},
+        **Friction().coefficients(),
+        **dict.fromkeys(EFFECTS, 0.0),
+    }
     return SearchSpace(axes=axes, base=np.array([switched_off[name] for name in PARAMETERS]))
 
 
 def _targets(model: FrictionModel, name: str) -> tuple[str, ...]:
     """Name the entries of PARAMETERS that a parameter sets: M3 and M4 tie two coefficients to one."""
-    if name in MOTOR_PARAMETERS:
+    if name in MOTOR_PARAMETERS or name in EFFECTS:
         return (name,)
     off = Friction().coefficients()
     return tuple(
@@ -165,6 +177,7 @@ def _bounds(recordings: Sequence[Recording]) -> Mapping[str, tuple[float, float]
         "load_external_stribeck": (0.0, 1.0),
         "quadratic_motor": (0.0, 5.0 / gravity),
         "quadratic_external": (0.0, 5.0 / gravity),
+        **{effect.name: (effect.low, effect.high) for effect in EFFECTS.values()},
     }
 
 

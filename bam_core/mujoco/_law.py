@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
 from bam_core.servo_model import ServoModel
 
 Array = NDArray[np.float64]
@@ -37,6 +38,8 @@ _LOAD_EXTERNAL_STRIBECK = 13
 _QUADRATIC_MOTOR = 14
 _QUADRATIC_EXTERNAL = 15
 _OPPOSING = 16
+_TORQUE_SATURATION = 17
+_WARMING_PER_CURRENT_SQUARED = 18  # of a cold winding
 
 # Rows of the command, written by the user; one column per servo.
 GOAL_POSITION = 0
@@ -56,7 +59,9 @@ OTHER_TORQUE = 6  # everything but gravity, passive forces, motor and own fricti
 USER_TORQUE = 7  # what stood in qfrc_applied before the motor torque was added
 _HELD_DUTY = 8  # what the firmware set last
 WAS_ENABLED = 9  # torque enable in the previous step, or UNKNOWN
-STATES = 10
+CURRENT = 10
+WINDING_WARMING = 11
+STATES = 12
 
 UNKNOWN = -1.0
 
@@ -83,6 +88,8 @@ def constants(servo: ServoModel) -> list[float]:
         firmware.period,
         *friction.coefficients().values(),
         1.0 if friction.quadratic_rule == "opposing" else 0.0,
+        motor.torque_saturation,
+        motor.winding_heating * motor.resistance,
     ]
 
 
@@ -107,10 +114,10 @@ def budget(c: Array, motor: float, external: float, velocity: float) -> float:
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _motor_torque(
+def _cold_torque(
     c: Array, command: Array, state: Array, i: int, time: float, dt: float, position: float, velocity: float
 ) -> float:
-    """Let the firmware renew its duty if it is due (BAM eq. 12); return τ_m in N·m (eq. 13).
+    """Let the firmware renew its duty if it is due (BAM eq. 12); return τ_m in N·m (eq. 13) without effects.
 
     A step stands for the time from half a step before `time` to half a step after it, so what changes at
     `time` counts for half of it. The firmware holds its duty for its period, even where that is shorter than
@@ -139,6 +146,22 @@ def _motor_torque(
     share = 1.0 if is_enabled and was_enabled else 0.5
     voltage = duty * command[SUPPLY_VOLTAGE, i]
     return float(share * c[_TORQUE_PER_VOLT] * (voltage - c[_TORQUE_CONSTANT] * velocity))
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _saturate_and_heat(c: Array, state: Array, i: int, dt: float, torque: float) -> float:
+    """Turn τ_m of eq. 13 into that of a warm winding and with saturation, and warm on; see `motor.DcMotor`.
+
+    Both are exactly off at zero.
+    """
+    warming = state[WINDING_WARMING, i]
+    warm = 1.0 + COPPER_COEFFICIENT * warming
+    linear = torque / warm
+    current = linear / c[_TORQUE_CONSTANT]
+    loss = c[_WARMING_PER_CURRENT_SQUARED] * warm * current * current
+    state[CURRENT, i] = current
+    state[WINDING_WARMING, i] = warming + dt * (loss - warming / WINDING_COOLING_TIME)
+    return float(linear / (1.0 + c[_TORQUE_SATURATION] * abs(current)))
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -173,7 +196,7 @@ def before_solver(
     """Apply motor torques and set this step's friction budgets; return OK, NO_ROW or NOT_FINITE.
 
     Args:
-        constants: (servos, 17), see `constants`.
+        constants: (servos, 19), see `constants`.
         command: (COMMANDS, servos).
         state: (STATES, servos).
         position_address: (servos,) into qpos.
@@ -192,7 +215,8 @@ def before_solver(
         # the velocity is taken at the position's time, so that the whole step is second-order accurate.
         velocity = v + 0.5 * dt * state[ACCELERATION, i]
         position = qpos[position_address[i]]
-        motor = _motor_torque(c, command, state, i, time, dt, position, velocity)
+        cold = _cold_torque(c, command, state, i, time, dt, position, velocity)
+        motor = _saturate_and_heat(c, state, i, dt, cold)
         applied = qfrc_applied[dof[i]]
         external = qfrc_passive[dof[i]] - qfrc_bias[dof[i]] + applied + state[OTHER_TORQUE, i]
         available = budget(c, motor, external, velocity)

@@ -53,6 +53,8 @@ class ServoActuation:
         kp: (servos,) position gain in firmware units; write it.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
         duty: (servos,) -1..1 in the last step.
+        current: (servos,) of the motors in the last step, A.
+        winding_warming: (servos,) by now, above the temperature that the motors' resistance belongs to, K.
         motor_torque: (servos,) N·m in the last step.
         external_torque: (servos,) τ_e in the last step, N·m.
         friction_budget: (servos,) τ_f^m in the last step, N·m.
@@ -85,6 +87,8 @@ class ServoActuation:
 
         self._state = np.zeros((_law.STATES, len(joints)))
         self.duty = self._state[_law.DUTY]
+        self.current = self._state[_law.CURRENT]
+        self.winding_warming = self._state[_law.WINDING_WARMING]
         self.motor_torque = self._state[_law.MOTOR_TORQUE]
         self.external_torque = self._state[_law.EXTERNAL_TORQUE]
         self.friction_budget = self._state[_law.FRICTION_BUDGET]
@@ -113,13 +117,8 @@ class ServoActuation:
         """Joint velocities, rad/s."""
         return self.data.qvel[self._dof]
 
-    @property
-    def current(self) -> Array:
-        """Motor currents in the last step, A."""
-        return self.motor_torque / self._constants[:, 1]
-
     def reset(self) -> None:
-        """Forget the previous step; call it after writing another state into `data`."""
+        """Forget the previous step, with cold windings; call it after writing another state into `data`."""
         self._state[:] = 0.0
         self._state[_law.WAS_ENABLED] = _law.UNKNOWN
 

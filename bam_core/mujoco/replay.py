@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import mujoco
@@ -138,7 +139,9 @@ def _start(data: mujoco.MjData, actuation: ServoActuation, position: float, velo
 def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEFAULT_DT) -> Replay:
     """Simulate a recorded run from its own start, with its load, gain, commands and measured supply voltage.
 
-    Commands, supply and the state at the start are those that `rollout.Rollout` uses.
+    Commands, supply and the state at the start are those that `rollout.Rollout` uses, and so is the rig that
+    the servo was fitted on: commands come into force its delay later (torque enable rounded to the firmware's
+    period), and positions are those of its encoder.
 
     Raises:
         BamError, SimulationError: as `replay`.
@@ -148,20 +151,29 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
     period = servo.firmware.period
     packed = pack([recording], servo.firmware, period)
     lane = packed.lanes[0]
+    zero = servo.rig.zero_offset
     signals = packed.signals[:, :, lane]
+    goal, enabled = (_delayed(signals[:, row], servo.rig.command_delay / period) for row in (0, 2))
     steps = int(np.ceil(recording.duration / dt - _STEP_SLACK)) + 1
     held = ((np.arange(steps) * dt + _STEP_SLACK) / period).astype(np.intp).clip(max=len(signals) - 1)
-    return replay(
+    run = replay(  # which counts angles from where the arm hangs straight down
         servo,
         recording.bench,
         dt=dt,
-        goal_position=signals[held, 0],
-        torque_enabled=signals[held, 2] >= 0.5,
+        goal_position=goal[held] - zero,
+        torque_enabled=enabled[held] >= 0.5,
         kp=recording.kp,
         supply_voltage=signals[held, 1],
-        position=float(packed.logs[4, lane]),
+        position=float(packed.logs[4, lane]) - zero,
         velocity=float(packed.logs[5, lane]),
     )
+    return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
+
+
+def _delayed(values: Array, steps: float) -> Array:
+    """Shift a signal by steps, whole or not; before its first value and after its last it keeps still."""
+    index = np.arange(len(values), dtype=np.float64)
+    return np.asarray(np.interp(index - np.float64(steps), index, values))
 
 
 def simulate_recording(servo: ServoModel, recording: Recording, *, dt: float = DEFAULT_DT) -> Array:

@@ -26,9 +26,8 @@ _DRIVE, _BACKDRIVE = "tab:blue", "tab:red"
 
 
 def stall_torque(servo: ServoModel) -> float:
-    """Torque at standstill and full duty on the nominal supply, k_t/R·U, N·m."""
-    voltage = servo.firmware.duty_limit * servo.nominal_voltage
-    return servo.motor.torque_constant / servo.motor.resistance * voltage
+    """Torque at standstill and full duty on the nominal supply, with a cold winding, N·m."""
+    return float(servo.motor.torque(servo.firmware.duty_limit * servo.nominal_voltage, 0.0))
 
 
 def margins(

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from identification_cases import mx106, session, xl330_logs
 
+from bam_core.effects import Rig
 from bam_core.errors import BamError
 from bam_core.friction import FRICTION_MODELS
 from bam_core.identification import (
@@ -19,10 +20,13 @@ from bam_core.identification import (
     resolve_models,
 )
 from bam_core.identification.result import CLOSE_ENOUGH, choose
+from bam_core.motor import DcMotor
+from bam_core.pendulum import PendulumBench
 from bam_core.readers import load_recordings
 from bam_core.recording import Recording
 from bam_core.rollout import Rollout, parameter_vector
 from bam_core.servo_model import ServoModel, load_servo
+from bam_core.synthetic import synthesize
 
 RESOLUTION = 1.5e-3
 """rad; of the encoder, with which all logs here are quantised."""
@@ -48,6 +52,36 @@ def test_known_parameters_are_recovered(model: str, trials: int, logs: dict[str,
     assert fit.servo.motor.torque_constant == pytest.approx(truth.motor.torque_constant, rel=0.05)
     assert fit.servo.motor.armature == pytest.approx(truth.motor.armature, rel=0.05)
     assert fit.servo.friction.viscous == pytest.approx(truth.friction.viscous, rel=0.05)
+
+
+def test_effects_of_motor_and_rig_are_recovered() -> None:
+    xl330 = load_servo("xl330")
+    truth = replace(
+        xl330,
+        motor=DcMotor(
+            torque_constant=0.4, resistance=2.8, armature=1.8e-3, torque_saturation=0.35, winding_heating=1.5
+        ),
+        friction_model="m3",
+        friction=FRICTION_MODELS["m3"].friction({"viscous": 0.004, "coulomb": 0.01, "load": 0.13}),
+        integrator="midpoint",
+        rig=Rig(zero_offset=-0.02, command_delay=0.003),
+    )
+    bench = PendulumBench(mass=0.49, length=0.1)
+    logs = [
+        synthesize(truth, bench, script, kp, sample_period=5e-3, quantised=True)
+        for script in ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
+        for kp in (100.0, 200.0, 800.0)
+    ]
+    found = identify(logs, xl330, ["m3"], trials=8000, validation="fraction=0.25").fits["m3"]
+    assert found.validation_mae < RESOLUTION
+    expected, values = truth.effect_values, found.servo.effect_values
+    assert values["torque_saturation"] == pytest.approx(expected["torque_saturation"], rel=0.05)
+    assert values["winding_heating"] == pytest.approx(expected["winding_heating"], rel=0.1)
+    assert values["zero_offset"] == pytest.approx(expected["zero_offset"], abs=0.5e-3)
+    assert values["command_delay"] == pytest.approx(expected["command_delay"], abs=0.3e-3)
+    off = identify(logs, xl330, ["m3"], trials=8000, effects=[]).fits["m3"]
+    assert off.servo.effect_values == dict.fromkeys(expected, 0.0)
+    assert off.train_mae > 5.0 * found.train_mae
 
 
 def test_a_richer_model_is_never_worse_on_training_than_one_that_it_contains(brief: Identification) -> None:
@@ -152,6 +186,7 @@ def test_models_are_named_once_and_in_order() -> None:
         ({"models": []}, ["models: none given"]),
         ({"trials": 3}, ["trials: is 3", "at least 50"]),
         ({"seed": -1}, ["seed: is -1"]),
+        ({"effects": ["warp"]}, ["warp", "torque_saturation"]),
         ({"validation": "kp=400"}, ["kp=400", "8, 16, 32"]),
         ({"servo": load_servo("xl330")}, ["xl330", "'mx106'", "10 of 10 logs"]),
     ],

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from identification_cases import mx106, record
 
-from bam_core.friction import FRICTION_MODELS, Friction
+from bam_core.effects import EFFECTS
+from bam_core.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
 from bam_core.identification.space import Axis, fold, is_nested, search_space
 from bam_core.rollout import PARAMETERS
 from bam_core.servo_model import load_servo
@@ -24,7 +25,7 @@ def test_every_point_is_a_law_of_the_model_within_bounds(model: str) -> None:
     points = np.random.default_rng(0).normal(0.5, 3.0, (200, space.dimension))
     for vector in space.vectors(points):
         values = dict(zip(PARAMETERS, vector, strict=True))
-        friction = Friction(**{name: values[name] for name in PARAMETERS[3:]})
+        friction = Friction(**{name: values[name] for name in FRICTION_PARAMETERS})
         assert FRICTION_MODELS[model].friction(FRICTION_MODELS[model].values(friction)) == friction
         for axis in space.axes:
             assert axis.low <= values[axis.targets[0]] * (1 + 1e-12)
@@ -59,11 +60,32 @@ def test_folding_stays_inside_is_continuous_and_keeps_the_inside(points: np.ndar
 
 @given(st.floats(0.0, 1.0))
 def test_scales_rise_from_low_to_high(coordinate: float) -> None:
-    for low in (0.0, 0.01):
+    for low in (-1.0, 0.0, 0.01):
         axis = Axis(name="x", low=low, high=10.0, targets=("viscous",))
         value = float(axis.value(np.array(coordinate)))
         assert low <= value <= 10.0 * (1 + 1e-12)
         assert float(axis.value(np.array(min(coordinate + 0.01, 1.0)))) >= value
+
+
+@given(st.floats(0.0, 1.0))
+def test_a_coordinate_is_found_again(coordinate: float) -> None:
+    for low in (-1.0, 0.0, 0.01):
+        axis = Axis(name="x", low=low, high=10.0, targets=("viscous",))
+        value = float(axis.value(np.array(coordinate)))
+        assert axis.coordinate(value) == pytest.approx(coordinate, abs=1e-7)
+
+
+def test_effects_are_free_where_they_are_asked_for_and_off_elsewhere() -> None:
+    space = search_space(FRICTION_MODELS["m1"], LOGS, effects=("zero_offset",))
+    assert [axis.name for axis in space.axes][-1] == "zero_offset"
+    points = np.full((2, space.dimension), 0.25)
+    points[1, -1] = 0.5
+    vectors = space.vectors(points)
+    off = [name for name in EFFECTS if name != "zero_offset"]
+    assert not vectors[:, [PARAMETERS.index(name) for name in off]].any()
+    np.testing.assert_allclose(vectors[:, PARAMETERS.index("zero_offset")], [-0.05, 0.0], atol=1e-12)
+    points[1, -1] = 0.0
+    assert space.at_bound(space.vectors(points[1:])[0]) == ("zero_offset",)
 
 
 def test_what_is_known_of_a_servo_narrows_the_bounds() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from physics_cases import BENCH, law, random_run, run, servo
 
+from bam_core.effects import Rig
 from bam_core.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
 from bam_core.pendulum import PendulumBench
 from bam_core.reference import INTEGRATORS, PendulumState, ReferenceSimulation
@@ -27,6 +28,7 @@ def reference_positions(rollout, model, recording, index, substeps):
         bench=recording.bench,
         kp=recording.kp,
         integrator=model.integrator,
+        zero_offset=model.rig.zero_offset,
     )
     packed = rollout.packed
     lane = packed.lanes[index]
@@ -73,6 +75,58 @@ def test_the_kernel_is_the_reference_for_any_friction(coefficients, rule, seed):
     rollout = Rollout.for_servo([recording], model, dt=2e-3)
     ours = rollout.positions(parameter_vector(model))[0]
     np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 1), atol=1e-9)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.floats(0.0, 2.0), st.floats(0.0, 20.0), st.floats(-0.1, 0.1), st.integers(0, 1000))
+def test_the_kernel_is_the_reference_for_any_motor_and_offset(saturation, heating, offset, seed):
+    plain = servo()
+    motor = dataclasses.replace(plain.motor, torque_saturation=saturation, winding_heating=heating)
+    model = dataclasses.replace(plain, motor=motor, rig=Rig(zero_offset=offset))
+    recording = random_run(seed, 2e-3, samples=100)
+    rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
+    ours = rollout.positions(parameter_vector(model))[0]
+    np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 2), atol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3, 2.5, -1])
+def test_a_command_delay_is_commands_given_later(steps):
+    dt = 1e-3
+    time = np.arange(1500) * dt
+    late = steps * dt
+    goal = lambda t: 0.8 * np.sin(5.0 * np.clip(t, 0.0, time[-1]))  # noqa: E731 - two uses, one idea
+    delayed = dataclasses.replace(servo(), rig=Rig(command_delay=late))
+    recordings = [run(time, goal(time)), run(time, goal(time - late))]
+    rollout = Rollout.for_servo(recordings, delayed, dt=dt)
+    vector = parameter_vector(delayed)
+    one = rollout.positions(vector)[0]
+    vector[PARAMETERS.index("command_delay")] = 0.0
+    other = rollout.positions(vector)[1]
+    # A ramp between commands against steps of them: within what a goal moves in one step.
+    np.testing.assert_allclose(one[:-2], other[:-2], atol=1e-12 if steps in (0, 1, 3) else 5e-6)
+
+
+def test_a_torque_that_is_released_later_lets_the_arm_fall_later():
+    dt = 1e-3
+    time = np.arange(2000) * dt
+    recordings = [run(time, 1.0, position=1.0, enabled=time < released, kp=32.0) for released in (0.5, 0.505)]
+    rollout = Rollout(recordings, firmware=servo().firmware, dt=dt)
+    vector = parameter_vector(servo())
+    expected = rollout.positions(vector)[1]
+    vector[PARAMETERS.index("command_delay")] = 5e-3
+    np.testing.assert_allclose(rollout.positions(vector)[0], expected, atol=1e-12)
+
+
+def test_an_encoder_that_is_off_by_an_angle_only_shifts_the_run():
+    recording = random_run(7, 2e-3)
+    shifted = dataclasses.replace(
+        recording, position=recording.position + 0.05, goal_position=recording.goal_position + 0.05
+    )
+    rollout = Rollout([recording, shifted], firmware=servo().firmware, dt=2e-3)
+    vector = parameter_vector(servo())
+    straight = rollout.positions(vector)[0]
+    vector[PARAMETERS.index("zero_offset")] = 0.05
+    np.testing.assert_allclose(rollout.positions(vector)[1], straight + 0.05, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["m1", "m2", "m3", "m4", "m5"])

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
 
+from bam_core.effects import Rig
 from bam_core.errors import BamError
 from bam_core.friction import FRICTION_PARAMETERS, QUADRATIC_RULES, Friction
-from bam_core.motor import DcMotor
+from bam_core.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME, DcMotor
 from bam_core.mujoco import (
     BENCH_JOINT,
     ServoActuation,
@@ -28,7 +30,8 @@ from bam_core.mujoco import (
     replay_recording,
     simulate_recording,
 )
-from bam_core.pendulum import PendulumBench
+from bam_core.pendulum import GRAVITY, PendulumBench
+from bam_core.recording import Recording
 from bam_core.rollout import Rollout, parameter_vector
 from bam_core.servo_model import ServoModel, load_servo
 from bam_core.synthetic import synthesize
@@ -39,6 +42,36 @@ SERVO = load_servo("mx106")
 FREE = dataclasses.replace(
     SERVO, friction=Friction(), motor=DcMotor(torque_constant=2.0, resistance=2.0, armature=0.01)
 )
+
+
+EFFECT_CASES = {
+    "torque_saturation": {"torque_saturation": 0.3},
+    "winding_heating": {"winding_heating": 16.0},
+    "zero_offset": {"zero_offset": 0.03},
+    "command_delay": {"command_delay": 0.0034},
+    "negative_command_delay": {"command_delay": -0.001},
+    "all": {
+        "torque_saturation": 0.3,
+        "winding_heating": 8.0,
+        "zero_offset": -0.03,
+        "command_delay": 0.0034,
+    },
+}
+
+
+def affected(
+    servo: ServoModel,
+    *,
+    torque_saturation: float = 0.0,
+    winding_heating: float = 0.0,
+    zero_offset: float = 0.0,
+    command_delay: float = 0.0,
+) -> ServoModel:
+    motor = dataclasses.replace(
+        servo.motor, torque_saturation=torque_saturation, winding_heating=winding_heating
+    )
+    rig = Rig(zero_offset=zero_offset, command_delay=command_delay)
+    return dataclasses.replace(servo, motor=motor, rig=rig)
 
 
 def on_bench(
@@ -52,7 +85,15 @@ def on_bench(
     return ServoActuation(model, data, {BENCH_JOINT: servo})
 
 
-def walker(seed: int = 0) -> ServoActuation:
+def at_full_duty(servo: ServoModel) -> ServoActuation:
+    """Return a servo on the bench whose duty is at its limit and stays there."""
+    actuation = on_bench(servo)
+    actuation.torque_enabled[0], actuation.goal_position[0] = 1.0, 1000.0
+    actuation.step()
+    return actuation
+
+
+def walker(seed: int = 0, servo: ServoModel | None = None) -> ServoActuation:
     """Three legs of two servos each below a floating base, over a floor."""
     rng = np.random.default_rng(seed)
     spec = mujoco.MjSpec()
@@ -77,7 +118,7 @@ def walker(seed: int = 0) -> ServoActuation:
                 mass=0.2,
             )
             position = [0, 0, -0.17]
-            servos[name] = load_servo("mx64")
+            servos[name] = servo or load_servo("mx64")
     equip(spec, servos)
     model = compile_robot(spec)
     return ServoActuation(model, mujoco.MjData(model), servos)
@@ -135,15 +176,18 @@ def test_friction_never_adds_energy_to_the_bench(seed: int, position: float, vel
         assert actuation.friction_torque[0] * actuation.velocity[0] <= 1e-8
 
 
-def test_friction_never_drives_a_walking_robot() -> None:
-    actuation = walker()
+@pytest.mark.parametrize("effects", [{}, EFFECT_CASES["all"]], ids=["plain", "all effects"])
+def test_friction_never_drives_a_walking_robot(effects: dict[str, float]) -> None:
+    actuation = walker(servo=affected(load_servo("mx64"), **effects))
     actuation.torque_enabled[:] = 1.0
+    steps_in_contact = 0
     for k in range(2000):
         actuation.goal_position[:] = 0.3 * np.sin(6e-3 * k)
         actuation.step()
+        steps_in_contact += actuation.data.ncon > 0
         assert (actuation.friction_torque * actuation.velocity).max() <= 1e-8
         assert (np.abs(actuation.friction_torque) <= actuation.friction_budget * (1.0 + 1e-9)).all()
-    assert actuation.data.ncon > 0
+    assert steps_in_contact > 500
 
 
 def test_a_bench_without_friction_keeps_its_amplitude() -> None:
@@ -204,6 +248,153 @@ def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
         error, allowed = (np.sqrt(np.mean((x - truth.position) ** 2)) for x in (ours, algorithm1))
         assert error < 0.5 * allowed
         assert error < 0.6e-3
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Recording]:
+    servo = load_servo("xl330")
+    return [synthesize(servo, PendulumBench(mass=0.1, length=0.1), script, 400.0) for script in SCRIPTS]
+
+
+@pytest.mark.parametrize("case", EFFECT_CASES)
+def test_effects_are_those_of_the_converged_rollout(case: str, runs: list[Recording]) -> None:
+    plain = load_servo("xl330")
+    servo = affected(plain, **EFFECT_CASES[case])
+    fine = Rollout(
+        runs,
+        firmware=servo.firmware,
+        dt=servo.firmware.period,
+        substeps=50,
+        quadratic_rule=servo.friction.quadratic_rule,
+    )
+    expected, without = (fine.positions(parameter_vector(each)) for each in (servo, plain))
+    changes = []
+    for run, position, plain_position in zip(runs, expected, without, strict=True):
+        error, change = (
+            np.sqrt(np.mean((x - position) ** 2)) for x in (simulate_recording(servo, run), plain_position)
+        )
+        assert error < 0.6e-3
+        changes.append(change)
+    assert max(changes) > 3e-3
+
+
+def test_the_goal_of_a_replay_is_the_one_in_force() -> None:
+    servo = affected(SERVO, zero_offset=0.05, command_delay=0.0025)
+    run = synthesize(SERVO, BENCH, "sin_sin", 16.0)
+    plain, late = replay_recording(SERVO, run), replay_recording(servo, run)
+    middle = 0.5 * (plain.goal_position[:-3] + plain.goal_position[1:-2])
+    np.testing.assert_allclose(late.goal_position[3:], middle, atol=1e-12)
+    assert late.position[0] == pytest.approx(plain.position[0], abs=1e-12)
+
+
+def test_the_rig_stays_out_of_robots() -> None:
+    positions = []
+    for servo in (load_servo("mx64"), affected(load_servo("mx64"), zero_offset=0.3, command_delay=0.05)):
+        actuation = walker(servo=servo)
+        actuation.torque_enabled[:] = 1.0
+        for k in range(300):
+            actuation.goal_position[:] = 0.3 * np.sin(6e-3 * k)
+            actuation.step()
+        positions.append(actuation.data.qpos.copy())
+    assert (positions[0] == positions[1]).all()
+
+
+@pytest.mark.parametrize("saturation", [0.0, 0.4])
+def test_a_stalled_motor_warms_and_weakens_and_cools_again(saturation: float) -> None:
+    stuck = Friction(coulomb=100.0)
+    servo = dataclasses.replace(SERVO, friction_model="m1", friction=stuck)
+    servo = affected(servo, torque_saturation=saturation, winding_heating=0.5)
+    motor, actuation = servo.motor, on_bench(servo)
+    actuation.torque_enabled[0], actuation.goal_position[0] = 1.0, 3.0  # as much duty as there is
+    for _ in range(8000):
+        actuation.step()
+    warming = actuation.winding_warming[0]
+    voltage = servo.firmware.duty_limit * servo.nominal_voltage
+
+    def seconds_per_kelvin(warmed: float) -> float:
+        gained = motor.winding_heating * voltage**2 / (motor.resistance * (1.0 + COPPER_COEFFICIENT * warmed))
+        return 1.0 / (gained - warmed / WINDING_COOLING_TIME)
+
+    assert warming > 50.0
+    assert quad(seconds_per_kelvin, 0.0, warming)[0] == pytest.approx(8.0, rel=1e-4)
+    current = voltage / (motor.resistance * (1.0 + COPPER_COEFFICIENT * warming))
+    torque = motor.torque_constant * current / (1.0 + saturation * current)
+    assert actuation.current[0] == pytest.approx(current, rel=1e-4)
+    assert actuation.motor_torque[0] == pytest.approx(torque, rel=1e-4)
+
+    actuation.torque_enabled[0] = 0.0
+    actuation.step()  # the switch falls into the middle of this step
+    warming = actuation.winding_warming[0]
+    for _ in range(3000):
+        actuation.step()
+    assert actuation.winding_warming[0] == pytest.approx(
+        warming * np.exp(-3.0 / WINDING_COOLING_TIME), rel=1e-4
+    )
+    actuation.reset()
+    assert actuation.winding_warming[0] == 0.0
+
+
+@pytest.mark.parametrize("case", ["torque_saturation", "winding_heating", "all"])
+def test_a_short_circuited_motor_only_takes_energy(case: str) -> None:
+    dt, steps = 5e-4, 4000
+    servo = affected(FREE, **EFFECT_CASES[case])
+    run = replay(
+        servo,
+        BENCH,
+        dt=dt,
+        goal_position=np.zeros(steps),
+        torque_enabled=np.ones(steps, dtype=bool),
+        kp=32.0,
+        supply_voltage=0.0,
+        position=2.5,
+    )
+    velocity = (run.position[2:] - run.position[:-2]) / (2.0 * dt)
+    position, torque = run.position[1:-1], run.motor_torque[1:-1]
+    assert (torque * velocity).max() < 1e-9
+    inertia = BENCH.inertia + servo.motor.armature
+    energy = 0.5 * inertia * velocity**2 - BENCH.mass * GRAVITY * BENCH.length * np.cos(position)
+    taken = np.cumsum((torque * velocity)[:-1]) * dt
+    assert taken[-1] < -0.3
+    np.testing.assert_allclose(energy[1:] - energy[0], taken, atol=1e-4)
+
+
+@given(
+    saturation=st.floats(0.0, 3.0),
+    heating=st.floats(0.0, 20.0),
+    warming=st.floats(0.0, 200.0),
+    velocity=st.floats(-10.0, 10.0),
+    supply=st.floats(-20.0, 20.0),
+)
+@settings(deadline=None, max_examples=50)
+def test_the_compiled_motor_is_that_of_dc_motor(
+    saturation: float, heating: float, warming: float, velocity: float, supply: float
+) -> None:
+    servo = affected(SERVO, torque_saturation=saturation, winding_heating=heating)
+    motor, actuation = servo.motor, at_full_duty(servo)
+    actuation.data.qvel[0] = velocity - 0.5e-3 * actuation.data.qacc[0]
+    actuation.winding_warming[0], actuation.supply_voltage[0] = warming, supply
+    actuation.step()
+    voltage = servo.firmware.duty_limit * supply
+    current = float(motor.current(voltage, velocity, True, warming))
+    warmed = warming + 1e-3 * float(motor.warming_rate(current, warming))
+    assert actuation.current[0] == pytest.approx(current, rel=1e-9, abs=1e-9)
+    assert actuation.motor_torque[0] == pytest.approx(
+        float(motor.torque(voltage, velocity, True, warming)), rel=1e-9, abs=1e-9
+    )
+    assert actuation.winding_warming[0] == pytest.approx(warmed, rel=1e-9, abs=1e-9)
+
+
+def test_without_effects_the_motor_is_equation_13_to_the_last_digit() -> None:
+    actuation, motor = at_full_duty(SERVO), SERVO.motor
+    for k in range(300):
+        actuation.supply_voltage[0] = 15.0 * np.sin(0.02 * k)
+        velocity = actuation.velocity[0] + 0.5e-3 * actuation.data.qacc[0]
+        actuation.step()
+        voltage = actuation.duty[0] * actuation.supply_voltage[0]
+        torque = motor.torque_constant / motor.resistance * (voltage - motor.torque_constant * velocity)
+        assert actuation.motor_torque[0] == torque
+        assert actuation.current[0] == torque / motor.torque_constant
+    assert actuation.winding_warming[0] == 0.0
 
 
 @given(

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings on the kernel's grid."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from physics_cases import BENCH, run
@@ -100,3 +102,19 @@ def test_the_velocity_of_a_moving_arm_is_seen_through_encoder_counts(velocity, p
     start, seen = initial_state(run(time, 0.0, position=np.clip(position, -9, 9)), COUNT)
     assert start == pytest.approx(0.2, abs=1.5 * COUNT)
     assert seen == pytest.approx(velocity, abs=0.1)
+
+
+def test_an_aliased_supply_counts_by_its_mean():
+    time = np.arange(40) * 5e-3
+    voltage = 7.3 + np.where(np.arange(40) % 2, 0.8, -0.8)
+    firmware = dataclasses.replace(FIRMWARE, supply_is_aliased=True)
+    packed = pack([run(time, 0.0, voltage=voltage)], firmware, 1e-3)
+    length = int(packed.logs[0, 0])
+    np.testing.assert_allclose(packed.signals[:length, 1, 0], 7.3)
+
+
+def test_a_shorter_log_holds_its_last_commands_beyond_its_end():
+    logs = [run(np.arange(n) * 5e-3, 0.01 * n, enabled=True) for n in (30, 60)]
+    packed = pack(logs, FIRMWARE, 5e-3)
+    np.testing.assert_array_equal(packed.signals[:, 0, packed.lanes[0]], 0.3)
+    np.testing.assert_array_equal(packed.signals[:, 2, packed.lanes[0]], 1.0)

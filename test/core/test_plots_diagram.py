@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,3 +40,12 @@ def test_axes_end_at_the_stall_torque_of_each_servo() -> None:
     figure = plot_diagram(servos)
     for ax, (_, servo) in zip(figure.axes, servos, strict=True):
         assert ax.get_xlim() == ax.get_ylim() == (0.0, stall_torque(servo))
+
+
+def test_a_saturating_motor_stalls_at_less_torque() -> None:
+    servo = load_servo("xl330")
+    motor = dataclasses.replace(servo.motor, torque_saturation=0.3)
+    plain, current = stall_torque(servo), 7.5 / motor.resistance
+    assert np.isclose(plain, motor.torque_constant * current)
+    saturated = stall_torque(dataclasses.replace(servo, motor=motor))
+    assert np.isclose(saturated, plain / (1.0 + 0.3 * current))

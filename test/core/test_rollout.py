@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from physics_cases import M6, random_run, run, servo
 
+from bam_core.effects import EFFECTS
 from bam_core.errors import BamError
 from bam_core.rollout import PARAMETERS, SEMI_IMPLICIT_DT, Rollout, parameter_vector
 from bam_core.servo_model import load_servo
@@ -20,10 +21,10 @@ def candidates(count):
     return parameter_vector(servo()) * spread
 
 
-def test_columns_are_motor_constants_and_then_the_coefficients_of_friction():
+def test_columns_are_motor_constants_then_the_coefficients_of_friction_then_effects():
     vector = parameter_vector(servo())
-    assert vector.tolist() == [2.2, 2.0, 0.02, *M6.values()]
-    assert ("torque_constant", "resistance", "armature", *M6) == PARAMETERS
+    assert vector.tolist() == [2.2, 2.0, 0.02, *M6.values(), *[0.0] * len(EFFECTS)]
+    assert ("torque_constant", "resistance", "armature", *M6, *EFFECTS) == PARAMETERS
 
 
 def test_a_result_does_not_depend_on_what_is_simulated_beside_it():

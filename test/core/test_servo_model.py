@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bam_core.effects import EFFECTS, Rig
 from bam_core.errors import BamError
 from bam_core.firmware import FIRMWARES
 from bam_core.friction import FRICTION_MODELS, QUADRATIC_RULES
@@ -44,10 +45,18 @@ def servos(draw: st.DrawFn) -> ServoModel:
         protocol=draw(st.sampled_from([0, 1, 2])),
         firmware=draw(st.sampled_from(list(FIRMWARES.values()))),
         nominal_voltage=draw(positive),
-        motor=DcMotor(torque_constant=draw(positive), resistance=draw(positive), armature=draw(not_negative)),
+        motor=DcMotor(
+            torque_constant=draw(positive),
+            resistance=draw(positive),
+            armature=draw(not_negative),
+            torque_saturation=draw(not_negative),
+            winding_heating=draw(not_negative),
+        ),
         friction_model=model.name,
         friction=model.friction(values, quadratic_rule=draw(st.sampled_from(QUADRATIC_RULES))),
         integrator=draw(st.sampled_from(INTEGRATORS)),
+        effects=tuple(draw(st.sets(st.sampled_from(sorted(EFFECTS))))),
+        rig=Rig(zero_offset=draw(st.floats(-1.0, 1.0)), command_delay=draw(st.floats(-1.0, 1.0))),
         uncertainty=draw(st.dictionaries(parameters, not_negative, max_size=3)),
         search=draw(st.dictionaries(parameters, st.tuples(st.floats(0, 1), st.floats(2, 9)), max_size=3)),
         provenance=Provenance(
@@ -91,6 +100,22 @@ def test_every_parameter_in_the_file_carries_its_unit(tmp_path: Path) -> None:
     assert "viscous: 0.0507157  # N·m·s/rad" in text
 
 
+def test_effects_in_use_are_parameters_with_their_unit(tmp_path: Path) -> None:
+    servo = load_servo("xl330")
+    assert servo.effects == tuple(EFFECTS)
+    servo = replace(
+        servo, motor=replace(servo.motor, torque_saturation=0.4), rig=Rig(zero_offset=-0.02), effects=()
+    )
+    assert not set(EFFECTS) & set(servo.parameters)
+    servo = replace(servo, effects=("zero_offset", "torque_saturation"))
+    assert list(servo.parameters)[-2:] == ["torque_saturation", "zero_offset"]
+    servo.save(tmp_path / "xl330.yaml")
+    text = (tmp_path / "xl330.yaml").read_text()
+    assert "  torque_saturation: 0.4  # 1/A" in text
+    assert "  zero_offset: -0.02  # rad" in text
+    assert "effects: [torque_saturation, zero_offset]" in text
+
+
 def edited(tmp_path: Path, old: str, new: str) -> Path:
     text = load_servo("mx106").to_yaml()
     assert old in text
@@ -121,6 +146,10 @@ def edited(tmp_path: Path, old: str, new: str) -> Path:
             "  load: 0.1\n  viscous: 0.05",
             "parameter of friction model m6 'load': unknown",
         ),
+        ("integrator:", "effects: [backlsh]\nintegrator:", "effect 'backlsh': unknown"),
+        ("integrator:", "effects: zero_offset\nintegrator:", "effects is 'zero_offset' .expected a list"),
+        ("integrator:", "effects: [[1]]\nintegrator:", "effects holds a list of 1 .expected names"),
+        ("integrator:", "rig:\n  zero: 0.1\nintegrator:", "field 'rig.zero'.*did you mean"),
         ("friction_model: m6", "friction_model: m7", "friction model 'm7'"),
         ("friction_model: m6", "friction_model: m1", "friction model m1"),
         ("integrator: semi_implicit", "integrator: semi-implicit", "did you mean 'semi_implicit'"),

@@ -7,29 +7,37 @@ import numpy as np
 import pytest
 from physics_cases import BENCH, servo
 
+from bam_core.effects import Rig
 from bam_core.errors import BamError
 from bam_core.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.synthetic import synthesize
 from bam_core.trajectories import SCRIPTS
 
 
+TRUTH = dataclasses.replace(
+    servo(),
+    motor=dataclasses.replace(servo().motor, torque_saturation=0.1, winding_heating=2.0),
+    rig=Rig(zero_offset=-0.02, command_delay=2e-3),
+)
+
+
 @pytest.fixture(scope="module")
 def recordings():
-    return [synthesize(servo(), BENCH, name, kp) for name in SCRIPTS for kp in (8.0, 32.0)]
+    return [synthesize(TRUTH, BENCH, name, kp) for name in SCRIPTS for kp in (8.0, 32.0)]
 
 
 def test_the_true_parameters_explain_a_run_to_a_fraction_of_an_encoder_count(recordings):
-    errors = Rollout.for_servo(recordings, servo()).errors(parameter_vector(servo()))
+    errors = Rollout.for_servo(recordings, TRUTH).errors(parameter_vector(TRUTH))
     assert np.mean(errors) < 2e-4
     assert np.max(errors) < 1e-3
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_wrong_parameter_explains_it_worse(recordings, name):
-    true = parameter_vector(servo())
+    true = parameter_vector(TRUTH)
     wrong = np.tile(true, (2, 1))
     wrong[:, PARAMETERS.index(name)] *= [0.5, 2.0]
-    rollout = Rollout.for_servo(recordings, servo())
+    rollout = Rollout.for_servo(recordings, TRUTH)
     assert np.all(rollout.errors(wrong).mean(axis=1) > rollout.errors(true).mean())
 
 
