@@ -13,7 +13,6 @@ from bam_core.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.synthetic import synthesize
 from bam_core.trajectories import SCRIPTS
 
-
 TRUTH = dataclasses.replace(
     servo(),
     motor=dataclasses.replace(servo().motor, torque_saturation=0.1, winding_heating=2.0),
