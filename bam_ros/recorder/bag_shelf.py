@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bam_core.bag_writer import METADATA_NAME
 from bam_core.errors import BamError
+from bam_core.readers.bag_metadata import promised_messages
 from bam_core.readers.discovery import data_files
 from bam_core.readers.mcap_messages import read_messages
 from bam_ros.recorder.session import PlannedRun, Session
@@ -61,17 +61,17 @@ def set_aside(directory: Path) -> Path:
 
 def _problem(directory: Path, run: PlannedRun, session: Session) -> str | None:
     """What is wrong with a bag, in words; None where it is the complete bag of this run."""
-    finished = (directory / METADATA_NAME).is_file()
     try:
-        messages = [
-            message
-            for file in data_files(directory)
-            for message in read_messages(file, {_RUN} if finished else {_RUN, _STATES}).messages
+        promised = promised_messages(directory)
+        finished = promised is not None
+        files = [
+            read_messages(file, {_RUN} if finished else {_RUN, _STATES}) for file in data_files(directory)
         ]
     except BamError as error:
         return f"its bag cannot be read ({error})"
     except OSError as error:
         return f"its bag cannot be read ({error.strerror})"
+    messages = [message for file in files for message in file.messages]
     runs = [message.value for message in messages if message.type == _RUN]
     if not finished:
         states = [message for message in messages if message.type == _STATES]
@@ -79,6 +79,9 @@ def _problem(directory: Path, run: PlannedRun, session: Session) -> str | None:
             return "was interrupted before its first state was on disk"
         start = runs[0].start.sec * 10**9 + runs[0].start.nanosec
         return f"was interrupted after {max(states[-1].log_time - start, 0) * 1e-9:.1f} s"
+    found = sum(file.count for file in files)
+    if promised is not None and found < promised:
+        return f"has a bag that is cut short ({found} of {promised} messages)"
     if not runs:
         return f"has a bag without {_RUN}"
     difference = _difference(runs[-1], run, session)

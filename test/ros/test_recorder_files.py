@@ -79,6 +79,16 @@ def test_a_complete_bag_is_recognised(bag: Path) -> None:
     assert (shelf.complete, shelf.broken) == ({RUN.name}, {})
 
 
+def test_a_finished_bag_that_lost_messages_since_is_not_complete(bag: Path) -> None:
+    with RunWriter(bag, TOPICS.in_bag()) as writer:
+        fill(writer, 5.0)
+    data = next(bag.glob("*.mcap"))
+    data.write_bytes(data.read_bytes()[: data.stat().st_size // 8])
+    shelf = bag_shelf.inspect(bag.parent, SESSION)
+    assert shelf.complete == frozenset()
+    assert "cut short" in shelf.broken[RUN.name]
+
+
 def test_an_interrupted_bag_tells_how_far_it_came(bag: Path) -> None:
     writer = RunWriter(bag, TOPICS.in_bag())
     fill(writer, 3.2)
