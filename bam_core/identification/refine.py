@@ -4,7 +4,9 @@
 Friction parameters trade with each other, so the error has long curved valleys. The simulated positions are
 nearly linear in the parameters along them: a few Gauss-Newton steps go where thousands of samples would.
 Squared errors lead along a valley more surely than absolute ones, whose slope is rough with stiction; those
-have the last word.
+have the last word. Where the arm almost stops, a trifle decides whether it sticks, so that a run or two are
+far off even with the true parameters. Squares would let these runs speak for all; so each run is weighed by
+how well it is followed, and what counts is the mean over runs of their root mean square errors.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ Array = NDArray[np.float64]
 
 _SAMPLES = 400  # of each log that are compared; more say little new and cost time
 _STEP = 3e-3  # of the finite differences, in coordinates: wide, because stiction makes the error rough
+_LEAST_RMS = 1e-4  # rad; finer than any encoder, so that a perfect run does not outweigh all others
 _TOLERANCE = 1e-6  # the bottom of a valley hardly slopes
 _NUDGE = 0.005  # least distance of the start to the bounds: at zero a square scale has no slope
 
@@ -35,14 +38,14 @@ class Refined:
 
     Attributes:
         vector: (PARAMETERS,) SI.
-        rms: root mean square position error over all training logs, rad.
+        error: mean over training logs of the root mean square position error, rad.
         valley: (dimension, dimension): times a standard normal vector, it gives a step along the valley: as
             long as 1 in the direction that the data tell least about, shorter in the others by as much as
             they tell more.
     """
 
     vector: Array
-    rms: float
+    error: float
     valley: Array
 
 
@@ -63,12 +66,9 @@ class Refiner:
         self._every = [max(len(position) // _SAMPLES, 1) for position in positions]
         self._measured = self._thin(positions)
         # Every log counts the same, however many samples it has.
-        self._weights = np.concatenate(
-            [
-                np.full(count, math.sqrt(_SAMPLES / count))
-                for count in (len(p[::step]) for p, step in zip(positions, self._every, strict=True))
-            ]
-        )
+        self._counts = np.array([len(p[::step]) for p, step in zip(positions, self._every, strict=True)])
+        self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])
+        self._shares = np.repeat(1.0 / np.sqrt(self._counts), self._counts)
 
     def refine(
         self, vector: Array, evaluations: int, spend: Callable[[int], None], *, robust: bool = False
@@ -88,14 +88,16 @@ class Refiner:
         rounds = max((evaluations - 1) // (self._space.dimension + 1), 1)  # each a Jacobian and a residual
         start = np.clip(self._space.point(vector), _NUDGE, 1.0 - _NUDGE)
         with ThreadPoolExecutor(self._workers, thread_name_prefix="refine") as pool:
-            known: tuple[Array, Array] = (start, self._residuals(start))
+            first = self._residuals(start)
             spend(1)
+            weights = np.repeat(1.0 / np.sqrt(np.maximum(self._rms(first), _LEAST_RMS)), self._counts)
+            known: tuple[Array, Array] = (start, first * weights)
 
             def residuals(point: Array) -> Array:
                 nonlocal known
                 if not np.array_equal(point, known[0]):
                     spend(1)
-                    known = (point.copy(), self._residuals(point))
+                    known = (point.copy(), self._residuals(point) * weights)
                 return known[1]
 
             def jacobian(point: Array) -> Array:
@@ -103,7 +105,7 @@ class Refiner:
                 spend(len(point))
                 steps = np.where(point + _STEP < 1.0, _STEP, -_STEP)
                 there = list(pool.map(self._residuals, point + np.diag(steps)))
-                return np.asarray((np.array(there) - here).T / steps)
+                return np.asarray((np.array(there) * weights - here).T / steps)
 
             found = least_squares(
                 residuals,
@@ -121,7 +123,7 @@ class Refiner:
             )
         return Refined(
             vector=self._space.vectors(found.x[None])[0],
-            rms=math.sqrt(float(np.mean(found.fun**2))),
+            error=float(self._rms(found.fun / weights).mean()),
             valley=_valley(found.jac),
         )
 
@@ -129,7 +131,11 @@ class Refiner:
         vector = self._space.vectors(point[None])[0]
         simulated = self._thin(self._rollout.positions(vector))
         # A diverged simulation is far off, not without a value.
-        return np.nan_to_num((simulated - self._measured) * self._weights, nan=math.tau, posinf=math.tau)
+        return np.nan_to_num(simulated - self._measured, nan=math.tau, posinf=math.tau) * self._shares
+
+    def _rms(self, residuals: Array) -> Array:
+        """Return the root mean square error of every log, rad, from what `_residuals` returned."""
+        return np.sqrt(np.add.reduceat(residuals**2, self._starts))
 
     def _thin(self, positions: Sequence[Array]) -> Array:
         return np.concatenate([each[::step] for each, step in zip(positions, self._every, strict=True)])

@@ -205,7 +205,7 @@ class _Search:
             for vector in vectors
             if self._left > allowance > self._round
         ]
-        return min(reached, key=lambda point: point.rms, default=None)
+        return min(reached, key=lambda point: point.error, default=None)
 
     def _hop(self, refine: Refine, bottom: Refined | None, until: int) -> Refined | None:
         """Refine from points up and down the valley, again and again."""
@@ -216,8 +216,8 @@ class _Search:
             hop = bottom.valley @ self._random.normal(0.0, next(steps), self._space.dimension)
             vector = self._space.vectors((self._space.point(bottom.vector) + hop)[None])[0]
             reached = refine(vector, allowance, self._spend)
-            stalled = stalled + 1 if reached.rms > (1.0 - PROGRESS) * bottom.rms else 0
-            bottom = min(bottom, reached, key=lambda point: point.rms)
+            stalled = stalled + 1 if reached.error > (1.0 - PROGRESS) * bottom.error else 0
+            bottom = min(bottom, reached, key=lambda point: point.error)
         return bottom
 
     def _settle(

@@ -28,7 +28,7 @@ def test_it_finds_the_way_back_to_known_parameters(robust: bool, case: tuple[Ref
     start = space.point(parameter_vector(TRUTH)) + np.array([0.02, -0.03, 0.02, 0.03, -0.03, 0.02])
     found = refiner.refine(space.vectors(start[None])[0], 300, lambda _: None, robust=robust)
     np.testing.assert_allclose(found.vector, parameter_vector(TRUTH), rtol=0.02)
-    assert found.rms < 1e-3  # the encoder's 1.5 mrad, uniform
+    assert found.error < 1e-3  # the encoder's 1.5 mrad, uniform
 
 
 def test_it_spends_what_it_may_and_says_so_before(case: tuple[Refiner, SearchSpace]) -> None:

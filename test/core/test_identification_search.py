@@ -86,7 +86,7 @@ def test_a_refinement_counts_and_only_an_improvement_is_kept() -> None:
         is_first = len(spent) == 1
         return Refined(
             vector=TARGET if is_first else SPACE.vectors(np.zeros((1, SPACE.dimension)))[0],
-            rms=0.0 if is_first else 1.0,
+            error=0.0 if is_first else 1.0,
             valley=np.eye(SPACE.dimension),
         )
 
