@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trials",
         type=int,
         metavar="N",
-        help="at most this many simulations of all training logs per model, at least 50 "
-        "(default: 1500 per free parameter)",
+        help="at most this many simulations of all training logs per model, at least 50 (default: 1500 "
+        "per free parameter, which usually is enough; fewer may leave all models equally bad)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
     parser.add_argument(
@@ -89,6 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
         )
     result.save(arguments.output)
     print(_table(result))
+    unfinished = [model for model, fit in result.fits.items() if not fit.converged]
+    if unfinished:
+        log.warning(
+            "%s: trials were spent before the search came to rest, so errors and choice may change; "
+            "give more --trials",
+            ", ".join(unfinished),
+        )
     for fit in result.fits.values():
         if fit.at_bound:
             log.warning("%s: at the end of its search range: %s", fit.model, ", ".join(fit.at_bound))

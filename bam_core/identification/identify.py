@@ -218,6 +218,7 @@ class _Fitter:
             per_log=errors,
             at_bound=space.at_bound(result.vector),
             trials=result.evaluations,
+            converged=result.converged,
             seconds=seconds,
         )
         return replace(fit, servo=replace(fit.servo, provenance=self._provenance(fit)))

@@ -29,6 +29,7 @@ class ModelFit:
         per_log: mean absolute position error of every log by name, rad.
         at_bound: parameters that the end of their search range has stopped.
         trials: simulations of all training logs that the search spent.
+        converged: the search ended because nothing led further down, not because its trials were spent.
         seconds: that it took.
     """
 
@@ -38,6 +39,7 @@ class ModelFit:
     per_log: Mapping[str, float]
     at_bound: tuple[str, ...]
     trials: int
+    converged: bool
     seconds: float
 
     @property
@@ -88,6 +90,7 @@ class Identification:
                     "train_mae": fit.train_mae,
                     "validation_mae": fit.validation_mae,
                     "trials": fit.trials,
+                    "converged": fit.converged,
                     "seconds": round(fit.seconds, 3),
                     "parameters": fit.servo.parameters,
                     "at_bound": list(fit.at_bound),

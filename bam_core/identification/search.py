@@ -75,11 +75,13 @@ class SearchResult:
         vector: (PARAMETERS,) SI.
         error: its objective.
         evaluations: spent, at most the budget.
+        converged: the search ended because nothing led further down, not because the budget was spent.
     """
 
     vector: Array
     error: float
     evaluations: int
+    converged: bool
 
 
 def minimise(
@@ -135,6 +137,7 @@ class _Search:
         self._cancelled = cancelled
         self._lowest = math.inf
         self._finalists: list[Array] = []
+        self._converged = False
         self._population = 4 + int(3 * math.log(space.dimension))
         self._round = space.dimension + 1  # evaluations that a round of a refinement takes
 
@@ -192,11 +195,18 @@ class _Search:
             # The valley of the third may go down deepest.
             bottom = self._descend(refine, vectors[order[:_REFINED]], last)
             incumbent = self._better(objective, self._hop(refine, bottom, 3 * last), incumbent)
-        incumbent = self._settle(objective, incumbent, last)
-        if refine is not None and self._left > self._round + 1:
+        incumbent, settled = self._settle(objective, incumbent, last)
+        if refine is None:
+            self._converged = settled
+        elif self._left > self._round + 1:
             end = refine(incumbent[0], self._left - 1, self._spend, robust=True)
             incumbent = self._better(objective, end, incumbent)
-        return SearchResult(vector=incumbent[0], error=incumbent[1], evaluations=self._budget - self._left)
+        return SearchResult(
+            vector=incumbent[0],
+            error=incumbent[1],
+            evaluations=self._budget - self._left,
+            converged=self._converged,
+        )
 
     def _descend(self, refine: Refine, vectors: Array, allowance: int) -> Refined | None:
         """Refine from several points; return the lowest point reached, if the budget allows for any."""
@@ -218,12 +228,13 @@ class _Search:
             reached = refine(vector, allowance, self._spend)
             stalled = stalled + 1 if reached.error > (1.0 - PROGRESS) * bottom.error else 0
             bottom = min(bottom, reached, key=lambda point: point.error)
+        self._converged = stalled == _HOPS_IN_VAIN
         return bottom
 
     def _settle(
         self, objective: Objective, incumbent: tuple[Array, float], until: int
-    ) -> tuple[Array, float]:
-        """Descend from the best point by CMA-ES with ever smaller steps."""
+    ) -> tuple[tuple[Array, float], bool]:
+        """Descend from the best point by CMA-ES with ever smaller steps; tell whether it came to rest."""
         step = _POLISH_STEP
         while self._left > until and step > _FINEST_STEP:
             descent = self._descent(self._space.point(incumbent[0]), step)
@@ -232,7 +243,7 @@ class _Search:
                 step /= 2.0
             if descent.error < incumbent[1]:
                 incumbent = self._space.vectors(descent.point[None])[0], descent.error
-        return incumbent
+        return incumbent, step <= _FINEST_STEP and self._left >= until + self._population
 
     def _better(
         self, objective: Objective, refined: Refined | None, incumbent: tuple[Array, float]

@@ -40,6 +40,12 @@ def test_it_finds_the_bottom_of_a_rippled_bowl() -> None:
     np.testing.assert_allclose(SPACE.point(result.vector), 0.37, atol=0.02)
 
 
+def test_it_says_whether_it_came_to_rest_or_the_budget_ended_it() -> None:
+    assert not minimise(Bowl(), SPACE, evaluations=300, seed=1).converged
+    bowl = Bowl()
+    assert minimise(lambda vectors: bowl(vectors) + 1.0, SPACE, evaluations=10000, seed=1).converged
+
+
 @pytest.mark.parametrize("evaluations", [MIN_EVALUATIONS, 137, 1000])
 def test_it_spends_no_more_than_its_budget_and_counts_right(evaluations: int) -> None:
     bowl, reports = Bowl(), []
