@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ class BusStatistics:
     Attributes:
         rate: samples per second since the last report, 1/s.
         jitter_p50, jitter_p99, jitter_max: deviation of the period from its median since the last report, s.
+        lost: share of the reads since the last report that brought no sample, 0..1.
         samples, timeouts, corrupt: totals since the loop started.
     """
 
@@ -24,6 +25,7 @@ class BusStatistics:
     jitter_p50: float = 0.0
     jitter_p99: float = 0.0
     jitter_max: float = 0.0
+    lost: float = 0.0
     samples: int = 0
     timeouts: int = 0
     corrupt: int = 0
@@ -39,6 +41,7 @@ class BusCounter:
         self._periods = np.zeros(_WINDOW)
         self._count = 0
         self._last = 0.0
+        self._reported = (0, 0)
 
     def sample(self, now: float) -> None:
         """Count a sample that arrived at `now`, s on the monotonic clock."""
@@ -52,15 +55,22 @@ class BusCounter:
         """Return the figures and start a new window."""
         count, self._count = self._count, 0
         periods = self._periods[: min(count, _WINDOW)].copy()
+        statistics = BusStatistics(
+            lost=self._lost_share(), samples=self.samples, timeouts=self.timeouts, corrupt=self.corrupt
+        )
         if not len(periods):
-            return BusStatistics(samples=self.samples, timeouts=self.timeouts, corrupt=self.corrupt)
+            return statistics
         p50, p99, largest = np.percentile(np.abs(periods - np.median(periods)), (50, 99, 100))
-        return BusStatistics(
+        return replace(
+            statistics,
             rate=float(1.0 / periods.mean()),
             jitter_p50=float(p50),
             jitter_p99=float(p99),
             jitter_max=float(largest),
-            samples=self.samples,
-            timeouts=self.timeouts,
-            corrupt=self.corrupt,
         )
+
+    def _lost_share(self) -> float:
+        samples, lost = self.samples, self.timeouts + self.corrupt
+        new_samples, new_lost = samples - self._reported[0], lost - self._reported[1]
+        self._reported = (samples, lost)
+        return new_lost / (new_samples + new_lost) if new_lost else 0.0

@@ -12,6 +12,9 @@ from bam_ros.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.servo_bus import ServoBus, ServoSample
 from bam_ros.servo_loop import ServoLoop
 
+TOLERABLE_LOSS = 0.01
+"""Share of lost reads up to which a bus counts as healthy."""
+
 
 def servo_diagnostics(
     node: str, bus: ServoBus | None, loop: ServoLoop | None, failure: str
@@ -41,6 +44,7 @@ def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatis
         "period jitter p99 [us]": f"{statistics.jitter_p99 * 1e6:.0f}",
         "period jitter max [us]": f"{statistics.jitter_max * 1e6:.0f}",
         "samples": str(statistics.samples),
+        "lost reads [%]": f"{statistics.lost * 100.0:.1f}",
         "timeouts": str(statistics.timeouts),
         "CRC errors": str(statistics.corrupt),
     }
@@ -48,8 +52,15 @@ def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatis
         return _status(f"{node}: bus", DiagnosticStatus.ERROR, loop.fault, values)
     if not loop.running:
         return _status(f"{node}: bus", DiagnosticStatus.ERROR, "loop stopped", values)
-    if bus.warnings:
-        return _status(f"{node}: bus", DiagnosticStatus.WARN, "; ".join(bus.warnings), values)
+    warnings = list(bus.warnings)
+    if statistics.lost > TOLERABLE_LOSS:
+        warnings.insert(
+            0,
+            f"{statistics.lost:.1%} of the last second's reads lost (expected at most {TOLERABLE_LOSS:.0%}); "
+            f"check cable, termination and latency timer",
+        )
+    if warnings:
+        return _status(f"{node}: bus", DiagnosticStatus.WARN, "; ".join(warnings), values)
     return _status(f"{node}: bus", DiagnosticStatus.OK, "running", values)
 
 

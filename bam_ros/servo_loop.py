@@ -289,7 +289,8 @@ class ServoLoop:
         self._fault_time = time.monotonic()
         if self._fault != fault:
             self._fault = fault
-            self._on_event(True, f"torque off: {fault}")
+            # A servo that cannot be reached any more may not have heard that it shall let go.
+            self._on_event(True, fault if gone else f"torque off: {fault}")
 
     def _serve_requests(self) -> None:
         while self._requests:

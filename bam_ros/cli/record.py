@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Record the session; complete runs in the output directory are kept."""
     from bam_ros.recorder.errors import RecordingStopped
-    from bam_ros.recorder.node import describe_report
+    from bam_ros.recorder.node import describe_report, describe_runs
     from bam_ros.recorder.session_file import load_session
     from bam_ros.recorder.session_recorder import SessionRecorder
 
@@ -62,8 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
             report = recorder.record(session, output, operator)
         except RecordingStopped:
             print(
-                f"bam record: interrupted after {recorder.report.recorded} runs, the servo is released; "
-                f"the same command goes on from here",
+                f"bam record: interrupted after {describe_runs(recorder.report.recorded)}, "
+                f"the servo is released; the same command goes on from here",
                 file=sys.stderr,
             )
             return _INTERRUPTED

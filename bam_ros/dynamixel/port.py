@@ -168,4 +168,7 @@ class SerialPort(PortHandler):
     def _gone(self, error: Exception | None) -> BusGone:
         self.is_using = False
         reason = "" if error is None or not Path(self.port_name).exists() else f" ({error})"
-        return BusGone(f"port {self.port_name}: has gone{reason}; plug the adapter in again")
+        return BusGone(
+            f"port {self.port_name}: has gone{reason}, its servos may still hold their last goals; "
+            f"cut their power, then plug the adapter in again"
+        )

@@ -208,11 +208,17 @@ def feedback(progress: Progress) -> Record.Feedback:
     )
 
 
+def describe_runs(count: int) -> str:
+    """Return a number of runs in words."""
+    return "1 run" if count == 1 else f"{count} runs"
+
+
 def describe_report(report: SessionReport, output: Path) -> str:
     """Return what a session left in one line."""
-    kept = f", {report.resumed} were there already" if report.resumed else ""
+    verb = "was" if report.resumed == 1 else "were"
+    kept = f", {report.resumed} {verb} there already" if report.resumed else ""
     lost = f"{report.dropped} states lost" if report.dropped else "no state lost"
-    return f"{output}: {report.recorded} runs recorded{kept}, {lost}"
+    return f"{output}: {describe_runs(report.recorded)} recorded{kept}, {lost}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

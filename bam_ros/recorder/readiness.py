@@ -13,7 +13,7 @@ from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.run import SILENCE
-from bam_ros.recorder.servo_check import require_same_servo
+from bam_ros.recorder.servo_check import require_gains, require_same_servo
 from bam_ros.recorder.session import Session
 
 DISCOVERY = 10.0
@@ -40,7 +40,7 @@ def wait_for_bench(
         tick: called about ten times a second; what it raises ends the wait.
 
     Raises:
-        BenchError: not so in time, or another servo is on the bench.
+        BenchError: not so in time, another servo is on the bench, or it cannot hold one of the gains.
     """
     show("waiting for the driver")
     start = time.monotonic()
@@ -55,6 +55,7 @@ def wait_for_bench(
             link.release()
             if _released(link) and link.configuration is not None:
                 require_same_servo(session, link.configuration)
+                require_gains(session, link.configuration)
                 return
         if not rivals and waited > DISCOVERY:
             raise BenchError(_what_is_missing(link, driver, tick))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the servo on the bench is the one that the session is written for."""
+"""Whether the servo on the bench is the one that the session is written for, and can hold its gains."""
 
 from __future__ import annotations
 
 from bam_bench.msg import ServoConfiguration
 
 from bam_core.servo_model import load_servo, servo_names
+from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.session import Session
 
@@ -32,6 +33,28 @@ def require_same_servo(session: Session, found: ServoConfiguration) -> None:
         raise BenchError(
             f"session {session.name}: servo is {wanted}, but the driver found {servo} as joint {joint!r}; "
             f"correct servo in the session file, or connect the {wanted}"
+        )
+
+
+def require_gains(session: Session, found: ServoConfiguration) -> None:
+    """Compare every gain of the session with what the servo's register holds, before the first run.
+
+    Servos without a bus or a known control table are not compared: their drivers know better.
+
+    Raises:
+        BenchError: a gain is out of range or no whole number; its run could never be recorded.
+    """
+    index = list(found.name).index(session.joint)
+    names = (found.servo[index], session.servo.name)
+    table = next((CONTROL_TABLES[name] for name in names if name in CONTROL_TABLES), None)
+    if table is None or found.id[index] < 0:
+        return
+    row = table["position_p_gain"]
+    bad = [f"{kp:g}" for kp in session.gains if not (row.low <= kp <= row.high and kp == round(kp))]
+    if bad:
+        raise BenchError(
+            f"session {session.name}: gains {', '.join(bad)} (expected whole numbers, {row.low} to {row.high}"
+            f" for {table.title}); correct gains in the session file"
         )
 
 

@@ -14,7 +14,7 @@ import pytest
 from bam_ros.dynamixel.virtual.builder import BusSetup, build_bus
 from bam_ros.dynamixel.virtual.pty_server import PtyServer
 from bam_ros.dynamixel.virtual.servo import VirtualServo
-from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
+from bam_ros.servo_bus import BusError, BusTimeout, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
 
 def wait_for(predicate: Callable[[], object], timeout: float, what: str = "") -> None:
@@ -97,6 +97,8 @@ class FakeBus(ServoBus):
         self.gains: dict[str, Gains] = {}
         self.goals: list[ServoGoal] = []
         self.failure: Exception | None = None
+        self.lossy = 0  # one in so many reads is lost; 0: none
+        self._reads = 0
         self.open_failure: BusError | None = None
         self.opened = 0
         self.period = period
@@ -125,6 +127,9 @@ class FakeBus(ServoBus):
         time.sleep(self.period)
         if self.failure is not None:
             raise self.failure
+        self._reads += 1
+        if self.lossy and self._reads % self.lossy == 0:
+            raise BusTimeout("id 1: no answer")
         self.goals.append(goal)
         self.torque = list(goal.torque_enable)
         for index, (on, position) in enumerate(zip(goal.torque_enable, goal.position, strict=True)):

@@ -137,7 +137,7 @@ def test_a_session_is_recorded_by_one_launch(session: list[str], tmp_path: Path)
     launch = Launch("record.launch.py", *session)
     said = launch.end(60.0)
     assert launch.process.returncode == 0, said
-    assert "1 runs recorded" in said
+    assert "1 run recorded" in said
     assert (tmp_path / "bags" / RUN / "metadata.yaml").is_file()
     assert "has died" not in said
 

@@ -16,7 +16,8 @@ from bam_core.errors import BamError
 from bam_ros.cli import main
 from bam_ros.cli.record import TerminalOperator
 from bam_ros.recorder import RecordingStopped
-from bam_ros.recorder.session_recorder import Progress, RecordState
+from bam_ros.recorder.node import describe_report, describe_runs
+from bam_ros.recorder.session_recorder import Progress, RecordState, SessionReport
 
 RUNS = short_session().runs()
 
@@ -111,6 +112,12 @@ def test_a_bad_session_is_one_line_and_status_2(
     assert error.startswith(f"bam record: {file}: ")
     assert said in error
     assert not (tmp_path / "bags").exists()
+
+
+def test_one_run_is_no_plural() -> None:
+    assert [describe_runs(count) for count in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
+    report = SessionReport(recorded=1, resumed=1, dropped=0, bags=())
+    assert describe_report(report, Path("bags")) == "bags: 1 run recorded, 1 was there already, no state lost"
 
 
 def test_help_costs_no_ros() -> None:

@@ -228,6 +228,15 @@ def test_another_servo_than_the_sessions_is_refused(bench: Bench, tmp_path: Path
     assert not any(any(goal.torque_enable) for goal in bench.bus.goals)
 
 
+def test_a_gain_that_no_run_could_have_is_refused_before_the_first_one(bench: Bench, tmp_path: Path) -> None:
+    bench.bus.servos = [ServoIdentity(servo="mx106", id=1)]
+    bench.driver._publish_configuration(bench.bus)
+    with pytest.raises(BamError, match="gains 300 "):
+        record(bench, tmp_path, gains=(8.0, 300.0))
+    assert list(tmp_path.iterdir()) == []
+    assert not any(any(goal.torque_enable) for goal in bench.bus.goals)
+
+
 def test_the_load_is_hung_with_torque_off(bench: Bench, tmp_path: Path) -> None:
     commands = bench.node.create_publisher(ServoCommands, "servo_commands", 1)
     wait_for(lambda: commands.get_subscription_count() == 1, 10.0, "the driver")

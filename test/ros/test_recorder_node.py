@@ -89,7 +89,7 @@ def test_a_goal_asks_for_the_load_then_records(client: Client) -> None:
     assert answer.result.success
     assert (answer.result.recorded, answer.result.resumed, answer.result.dropped) == (1, 0, 0)
     assert answer.result.bags == [str(client.output / "m0.50_l0.100_kp8_sin_sin")]
-    assert "1 runs recorded" in answer.result.message
+    assert "1 run recorded" in answer.result.message
     ran = [feedback for _, feedback in client.feedback if feedback.state == Record.Feedback.RUNNING]
     assert (ran[-1].run, ran[-1].runs, ran[-1].duration) == (1, 1, 0.8)
     assert max(feedback.elapsed for feedback in ran) > 0.3

@@ -149,7 +149,7 @@ def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Pro
     assert again.returncode == 0, said
     assert f"run {RUN} was interrupted after " in said
     assert f"kept as {RUN}.interrupted-1, recording again" in said
-    assert "1 runs recorded" in said
+    assert "1 run recorded" in said
     complete = load_recordings([bench.output])
     assert [recording.name for recording in complete] == [RUN]
     assert complete[0].time[-1] == pytest.approx(6.0, abs=0.1)
@@ -157,7 +157,7 @@ def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Pro
 
     said, _ = (third := bench.bam_record()).communicate(timeout=60.0)
     assert third.returncode == 0
-    assert "0 runs recorded, 1 were there already" in said
+    assert "0 runs recorded, 1 was there already" in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

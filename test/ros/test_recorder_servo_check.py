@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A session is only recorded with the servo that it is written for."""
+"""A session is only recorded with the servo that it is written for, which has to hold every gain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recorder_bench import short_session
 
 from bam_core.servo_model import load_servo
 from bam_ros.recorder import BenchError
-from bam_ros.recorder.servo_check import require_same_servo
+from bam_ros.recorder.servo_check import require_gains, require_same_servo
 
 
 def found(servo: str, identifier: int) -> ServoConfiguration:
@@ -48,3 +48,17 @@ def test_a_servo_of_ones_own_has_to_have_the_same_firmware() -> None:
     require_same_servo(session, found("mx106", 1))
     with pytest.raises(BenchError, match="servo is mine, but the driver found xl330"):
         require_same_servo(session, found("xl330", 1))
+
+
+@pytest.mark.parametrize("servo", ["mx106", "", "a file of somebody's own"])
+def test_gains_that_the_register_cannot_hold_are_all_named_before_the_first_run(servo: str) -> None:
+    session = short_session(gains=(8.0, 8.5, 254.0, 300.0))
+    with pytest.raises(BenchError, match=r"gains 8.5, 300 \(expected whole numbers, 0 to 254 for MX-106\)"):
+        require_gains(session, found(servo, 1))
+    require_gains(short_session(gains=(8.0, 254.0)), found(servo, 1))
+
+
+def test_gains_of_a_servo_without_a_bus_are_its_drivers_business() -> None:
+    require_gains(short_session(gains=(300.0,)), found("mx106", -1))
+    unknown = short_session(gains=(300.0,), servo=replace(load_servo("mx106"), name="mine"))
+    require_gains(unknown, found("", 1))

@@ -139,6 +139,41 @@ def test_a_bad_command_changes_nothing(client: Client, message: ServoCommands) -
     assert node._loop.command is before
 
 
+def test_an_unknown_joint_is_one_warning_with_the_joints_there_are(
+    client: Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    client.run(FakeBus())
+    client.connect()
+    capfd.readouterr()
+    for _ in range(5):
+        client.command(("elbow", True, 0.0))
+        client.executor.spin_once(timeout_sec=0.02)
+    states = len(client.states)
+    client.wait_for(lambda: len(client.states) > states + 50)
+    said = capfd.readouterr().err
+    assert said.count("joint 'elbow': unknown (valid: joint)") == 1
+
+
+def test_lost_reads_are_a_warning_with_their_share_and_a_cure(client: Client) -> None:
+    bus = FakeBus()
+    client.run(bus, failures=1000)
+
+    def bus_status(level: bytes) -> list[DiagnosticStatus]:
+        statuses = [array.status[0] for array in client.diagnostics]
+        return [status for status in statuses if status.level == level]
+
+    client.wait_for(lambda: bus_status(DiagnosticStatus.OK))
+    bus.lossy = 3
+    client.wait_for(lambda: bus_status(DiagnosticStatus.WARN))
+    client.diagnostics.clear()
+    client.wait_for(lambda: bus_status(DiagnosticStatus.WARN))
+    said = bus_status(DiagnosticStatus.WARN)[0].message
+    assert said.startswith("33.")
+    assert "check cable, termination and latency timer" in said
+    bus.lossy = 0
+    client.wait_for(lambda: client.diagnostics[-1].status[0].message == "running")
+
+
 def test_gains_reach_the_servo_and_reboot_clears_its_error(client: Client) -> None:
     bus = FakeBus()
     client.run(bus)
