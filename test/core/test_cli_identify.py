@@ -114,7 +114,7 @@ def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -
     assert (
         f"at most this many simulations of all training logs per model, at least {MIN_EVALUATIONS}" in shown
     )
-    assert f"(default: {TRIALS_PER_PARAMETER} per free parameter)" in shown
+    assert f"(default: {TRIALS_PER_PARAMETER} per free parameter," in shown
     assert DEFAULT_RULE in shown
 
 
