@@ -55,9 +55,8 @@ class DcMotor:
         warming: ArrayLike = 0.0,
     ) -> NDArray[np.float64]:
         """Return I = (U - k_t·θ̇)/R, A, in the broadcast shape of the arguments; those are as of `torque`."""
-        resistance = self.resistance * (1.0 + COPPER_COEFFICIENT * np.asarray(warming))
         driving = np.asarray(voltage) - self.torque_constant * np.asarray(velocity)
-        return np.asarray(driving / resistance * np.asarray(enabled, dtype=np.float64))
+        return np.asarray(driving / self._warm(warming) * np.asarray(enabled, dtype=np.float64))
 
     def torque(
         self,
@@ -91,9 +90,8 @@ class DcMotor:
     ) -> NDArray[np.float64]:
         """Return -∂τ_m/∂θ̇, N·m·s/rad: k_t²/R unless saturated; arguments as of `torque`."""
         current = self.current(voltage, velocity, enabled, warming)
-        resistance = self.resistance * (1.0 + COPPER_COEFFICIENT * np.asarray(warming))
         share = np.asarray(enabled, dtype=np.float64) / (1.0 + self.torque_saturation * np.abs(current)) ** 2
-        return np.asarray(self.torque_constant**2 / resistance * share)
+        return np.asarray(self.torque_constant**2 / self._warm(warming) * share)
 
     def warming_rate(self, current: ArrayLike, warming: ArrayLike) -> NDArray[np.float64]:
         """Return how fast a winding warms, K/s: copper loss comes, a share of the heat goes to the case.
@@ -103,5 +101,9 @@ class DcMotor:
             warming: of the winding by now, K.
         """
         by_now = np.asarray(warming)
-        loss = self.resistance * (1.0 + COPPER_COEFFICIENT * by_now) * np.asarray(current) ** 2
+        loss = self._warm(by_now) * np.asarray(current) ** 2
         return np.asarray(self.winding_heating * loss - by_now / WINDING_COOLING_TIME)
+
+    def _warm(self, warming: ArrayLike) -> NDArray[np.float64]:
+        """Return the resistance of a winding that has warmed by so many kelvin, Ω."""
+        return np.asarray(self.resistance * (1.0 + COPPER_COEFFICIENT * np.asarray(warming)))

@@ -94,9 +94,9 @@ def test_a_command_delay_is_commands_given_later(steps):
     dt = 1e-3
     time = np.arange(1500) * dt
     late = steps * dt
-    goal = lambda t: 0.8 * np.sin(5.0 * np.clip(t, 0.0, time[-1]))  # noqa: E731 - two uses, one idea
+    goal, given_later = (0.8 * np.sin(5.0 * np.clip(time - by, 0.0, time[-1])) for by in (0.0, late))
     delayed = dataclasses.replace(servo(), rig=Rig(command_delay=late))
-    recordings = [run(time, goal(time)), run(time, goal(time - late))]
+    recordings = [run(time, goal), run(time, given_later)]
     rollout = Rollout.for_servo(recordings, delayed, dt=dt)
     vector = parameter_vector(delayed)
     one = rollout.positions(vector)[0]
