@@ -19,19 +19,21 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.10",
     packages=find_packages(include=["bam_core", "bam_core.*"]),
-    package_data={"bam_core": ["py.typed", "servos/*.yaml"]},
+    package_data={"bam_core": ["py.typed", "servos/*.yaml", "report/assets/*"]},
     # As requirements/core.in, which the lock file is made from.
     install_requires=[
         "numpy",
         "scipy",
         "numba",
         "cmaes",
+        "optuna",
         "mujoco",
         "rosbags",
         "mcap>=1.6",
         "PyYAML",
         "matplotlib",
         "tqdm",
+        "jinja2",
     ],
     entry_points={"console_scripts": ["bam = bam_core.cli:main"]},
 )

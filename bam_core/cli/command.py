@@ -40,8 +40,12 @@ CORE_COMMANDS: tuple[Command, ...] = (
     Command("servos", "list the servo library, or show one servo", "bam_core.cli.servos"),
     Command("identify", "find a servo's parameters from recordings", "bam_core.cli.identify"),
     Command("validate", "measure how well servo models reproduce recordings", "bam_core.cli.validate"),
+    Command("design", "rank what to record next by what a fit would learn", "bam_core.cli.design"),
     Command("diagram", "draw the drive/backdrive diagram of servo models", "bam_core.cli.diagram"),
+    Command("report", "write what an identification found as one HTML page", "bam_core.cli.report"),
     Command("simulate", "simulate a servo on the bench in MuJoCo", "bam_core.cli.simulate"),
+    Command("import", "turn parameters or logs of BAM's program into ours", "bam_core.cli.import_"),
+    Command("export", "turn servos or recordings into BAM's JSON or MJCF", "bam_core.cli.export"),
     Command("record", "record a session on the bench (ROS 2)", "bam_core.cli.needs_ros"),
     Command("demo", "record, identify and simulate a virtual servo (ROS 2)", "bam_core.cli.needs_ros"),
 )

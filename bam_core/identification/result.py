@@ -7,11 +7,13 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import stdev
 from typing import Any
 
 from bam_core import __version__
 from bam_core.friction import FRICTION_MODELS
 from bam_core.identification.split import Split
+from bam_core.recording import Recording
 from bam_core.servo_model import ServoModel
 
 CLOSE_ENOUGH = 0.05
@@ -89,6 +91,7 @@ class Identification:
                 model: {
                     "train_mae": fit.train_mae,
                     "validation_mae": fit.validation_mae,
+                    "validation_standard_error": self._validation_standard_error(fit),
                     "trials": fit.trials,
                     "converged": fit.converged,
                     "seconds": round(fit.seconds, 3),
@@ -107,8 +110,15 @@ class Identification:
                 "train": [log.name for log in self.split.train],
                 "validation": [log.name for log in self.split.validation],
             },
+            "logs": {log.name: _about(log) for log in (*self.split.train, *self.split.validation)},
             "software": f"bam_bench {__version__}",
+            "date": next(iter(self.fits.values())).servo.provenance.date,
         }
+
+    def _validation_standard_error(self, fit: ModelFit) -> float | None:
+        """Return the standard error of the mean over held-out logs, rad; None for a single log."""
+        errors = [fit.per_log[log.name] for log in self.split.validation]
+        return stdev(errors) / math.sqrt(len(errors)) if len(errors) > 1 else None
 
     def save(self, output: str | os.PathLike[str]) -> None:
         """Write one YAML file per model, ``summary.json`` and plots; see `writing.save`.
@@ -119,6 +129,19 @@ class Identification:
         from bam_core.identification.writing import save
 
         save(self, output)
+
+
+def _about(log: Recording) -> dict[str, Any]:
+    """What tells a log from others, SI units."""
+    return {
+        "script": log.script,
+        "kp": log.kp,
+        "mass": log.bench.mass,
+        "arm_mass": log.bench.arm_mass,
+        "length": log.bench.length,
+        "supply_voltage": log.supply_voltage,
+        "sha256": log.sha256,
+    }
 
 
 def choose(fits: Sequence[ModelFit]) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -13,6 +14,7 @@ from bam_core.atomic_file import require_directory, write_text
 from bam_core.errors import BamError
 from bam_core.friction import FRICTION_MODELS
 from bam_core.identification.result import Identification
+from bam_core.identification.trajectories import TRAJECTORIES, Simulated, save_trajectories
 from bam_core.rollout import Rollout, parameter_vector
 
 log = logging.getLogger(__name__)
@@ -20,7 +22,7 @@ log = logging.getLogger(__name__)
 SUMMARY = "summary.json"
 PLOTS = "plots"
 
-_FIT_DPI = 80  # there may be a hundred of them
+_FIT_DPI = 90  # there may be a hundred of them
 
 
 def require_output(output: str | os.PathLike[str]) -> None:
@@ -51,12 +53,13 @@ def save(identification: Identification, output: str | os.PathLike[str]) -> None
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
         _write(identification, draft)
-        if target.exists():
+        if not target.exists():
+            with contextlib.suppress(OSError):  # another process may be quicker by a moment
+                draft.rename(target)
+        if draft.exists():
             outdated = _models_listed(target / SUMMARY) - set(identification.fits)
             _move_into(draft, target)
             _remove_models(target, outdated)
-        else:
-            draft.rename(target)
     except OSError as error:
         raise BamError(f"{target}: cannot be written ({error.strerror}); choose another place") from None
     finally:
@@ -66,12 +69,23 @@ def save(identification: Identification, output: str | os.PathLike[str]) -> None
 def _write(identification: Identification, directory: Path) -> None:
     for model, fit in identification.fits.items():
         fit.servo.save(directory / f"{model}.yaml")
-    _plot(identification, directory / PLOTS)
+    simulated = _simulated(identification)
+    logs = (*identification.split.train, *identification.split.validation)
+    save_trajectories(directory / TRAJECTORIES, logs, simulated)
+    _plot(identification, simulated, directory / PLOTS)
     text = json.dumps(identification.summary(), indent=2, ensure_ascii=False, allow_nan=False)
     write_text(directory / SUMMARY, text + "\n")
 
 
-def _plot(identification: Identification, directory: Path) -> None:
+def _simulated(identification: Identification) -> Simulated:
+    fits = identification.fits
+    logs = (*identification.split.train, *identification.split.validation)
+    rollout = Rollout.for_servo(logs, next(iter(fits.values())).servo)
+    positions = {model: rollout.positions(parameter_vector(fit.servo)) for model, fit in fits.items()}
+    return {log.name: {model: positions[model][i] for model in fits} for i, log in enumerate(logs)}
+
+
+def _plot(identification: Identification, simulated: Simulated, directory: Path) -> None:
     # Matplotlib takes a second to import, which only those who save shall pay.
     from bam_core.plots.fit import plot_fit
     from bam_core.plots.mae import plot_mae
@@ -81,21 +95,15 @@ def _plot(identification: Identification, directory: Path) -> None:
     fits = identification.fits
     errors = {model: (fit.train_mae, fit.validation_mae) for model, fit in fits.items()}
     save_figure(plot_mae(errors, chosen=identification.chosen), directory / "mae.png")
-    save_figure(
-        plot_parameters({model: fit.servo for model, fit in fits.items()}), directory / "parameters.png"
-    )
+    servos = {model: fit.servo for model, fit in fits.items()}
+    bounds = {model: fit.at_bound for model, fit in fits.items()}
+    save_figure(plot_parameters(servos, bounds), directory / "parameters.png")
     for logs, side in (
         (identification.split.train, "training"),
         (identification.split.validation, "validation"),
     ):
-        rollout = Rollout.for_servo(logs, next(iter(fits.values())).servo)
-        simulated = {model: rollout.positions(parameter_vector(fit.servo)) for model, fit in fits.items()}
-        for i, log in enumerate(logs):
-            figure = plot_fit(
-                log,
-                {model: positions[i] for model, positions in simulated.items()},
-                title=f"{log.name} ({side})",
-            )
+        for log in logs:
+            figure = plot_fit(log, simulated[log.name], title=f"{log.name} ({side})")
             name = log.name.replace("/", "_")
             save_figure(figure, directory / f"fit_{name}.png", dpi=_FIT_DPI)
 
@@ -111,7 +119,7 @@ def _models_listed(summary: Path) -> set[str]:
 def _remove_models(target: Path, models: set[str]) -> None:
     files = [file for model in sorted(models) if (file := target / f"{model}.yaml").is_file()]
     for file in files:
-        file.unlink()
+        file.unlink(missing_ok=True)
     if files:
         names = ", ".join(file.name for file in files)
         log.warning("%s: removed %s of the identification that was there", target, names)

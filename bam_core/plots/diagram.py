@@ -2,7 +2,8 @@
 """The drive/backdrive diagram of a friction model (BAM figs. 2-4).
 
 For a motor torque τ_m and a load that opposes it with -τ_e, the joint is driven while τ_m - τ_f^m > -τ_e,
-backdriven while τ_m + τ_f^m < -τ_e, and held between: the wider that band, the more friction.
+backdriven while τ_m + τ_f^m < -τ_e, and static between: the wider that area, the more friction. Areas are
+those of a joint at rest; lines, paler with each rad/s, show how the borders move with the joint.
 """
 
 from __future__ import annotations
@@ -10,24 +11,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
+from scipy.ndimage import distance_transform_edt
 
 from bam_core.friction import Friction
 from bam_core.servo_model import ServoModel
 
-VELOCITIES = (0.0, 0.5, 1.0, 2.0, 4.0)
-"""rad/s; one pair of curves each, paler the faster."""
+VELOCITIES = (0.0, 1.0, 2.0, 3.0)
+"""rad/s; one pair of borders each, paler the faster, as in BAM fig. 4."""
 
-_POINTS = 300
-_DRIVE, _BACKDRIVE = "tab:blue", "tab:red"
+AREAS = {"drive": "#1f77b4", "static": "#7f7f7f", "backdrive": "#d62728"}
+"""Colour of each area; those of drive and backdrive are their borders' as well."""
+
+_POINTS = 121
+_TICKS = 6  # at most, on either axis
+_AREA_ALPHA = 0.16
+_ROOM_LEVEL, _ROOM_TILTED = 0.09, 0.035  # around a label, of the axis; with less of it there is none
 
 
 def stall_torque(servo: ServoModel) -> float:
     """Torque at standstill and full duty on the nominal supply, with a cold winding, N·m."""
-    return float(servo.motor.torque(servo.firmware.duty_limit * servo.nominal_voltage, 0.0))
+    return servo.stall_torque()
 
 
 def margins(
@@ -56,32 +66,79 @@ def plot_diagram(servos: Sequence[tuple[str, ServoModel]], *, max_torque: float 
         servos: label and model, at least one.
         max_torque: end of all axes, N·m; by default each model's stall torque.
     """
-    figure = Figure(figsize=(4.2 * len(servos), 4.8), layout="constrained")
+    figure = Figure(figsize=(max(4.4 * len(servos), 5.6), 5.4), layout="constrained")
     axes = figure.subplots(1, len(servos), squeeze=False)[0]
     for ax, (label, servo) in zip(axes, servos, strict=True):
-        _draw(ax, servo.friction, max_torque or stall_torque(servo))
+        draw_diagram(ax, servo, max_torque or stall_torque(servo))
         ax.set_title(f"{label}  ({servo.friction_model.upper()})")
-    axes[0].set_ylabel(r"load torque $-\tau_e$ [N·m]")
-    handles = [
-        Line2D([], [], color=_DRIVE, label="drive"),
-        Line2D([], [], color=_BACKDRIVE, label="backdrive"),
-        Line2D([], [], color="black", linestyle="--", label="no friction"),
-    ]
-    axes[-1].legend(handles=handles, loc="upper left")
     speeds = ", ".join(f"{velocity:g}" for velocity in VELOCITIES)
-    figure.supxlabel(f"paler: faster ({speeds} rad/s)", fontsize="small")
+    figure.legend(
+        handles=_handles(),
+        loc="outside lower center",
+        ncols=4,
+        fontsize="small",
+        frameon=False,
+        title=f"areas: at rest; borders: at {speeds} rad/s, paler the faster",
+        title_fontsize="small",
+    )
     return figure
 
 
-def _draw(ax: Axes, friction: Friction, limit: float) -> None:
+def draw_diagram(ax: Axes, servo: ServoModel, limit: float) -> None:
+    """Draw one servo model's diagram with labelled areas; both axes go from 0 to `limit`, N·m."""
     torque = np.linspace(0.0, limit, _POINTS)
     motor, load = np.meshgrid(torque, torque)
+    _draw_areas(ax, servo.friction, motor, load)
     for velocity in VELOCITIES:
-        alpha = float(np.exp(-velocity / 2.0))
-        for margin, color in zip(margins(friction, motor, load, velocity), (_DRIVE, _BACKDRIVE), strict=True):
+        alpha = float(np.exp(-velocity / 1.8))
+        borders = margins(servo.friction, motor, load, velocity)
+        for margin, color in zip(borders, (AREAS["drive"], AREAS["backdrive"]), strict=True):
             if margin.min() < 0.0 < margin.max():
-                ax.contour(motor, load, margin, levels=[0.0], colors=color, alpha=alpha)
+                ax.contour(motor, load, margin, levels=[0.0], colors=color, alpha=alpha, linewidths=1.6)
     ax.plot([0.0, limit], [0.0, limit], color="black", linestyle="--", linewidth=1)
-    ax.set(xlim=(0.0, limit), ylim=(0.0, limit), xlabel=r"motor torque $\tau_m$ [N·m]")
+    ax.set(xlim=(0.0, limit), ylim=(0.0, limit))
+    ax.set(xlabel="motor torque τₘ [N·m]", ylabel="load torque −τₑ [N·m]")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(_TICKS, steps=[1, 2, 5, 10]))
     ax.set_box_aspect(1.0)
     ax.grid(alpha=0.3)
+
+
+def _draw_areas(ax: Axes, friction: Friction, motor: NDArray[np.float64], load: NDArray[np.float64]) -> None:
+    at_speed = [_depths(friction, motor, load, velocity) for velocity in VELOCITIES]
+    off_diagonal = np.abs(motor - load) > motor.max() / _POINTS  # where a dashed line runs
+    for label, color in AREAS.items():
+        depth = at_speed[0][label]
+        if depth.max() > 0.0:
+            ax.contourf(motor, load, depth, levels=[0.0, np.inf], colors=[color], alpha=_AREA_ALPHA)
+            free = np.min([depths[label] for depths in at_speed], axis=0) > 0.0
+            _label_area(ax, label, free & off_diagonal, motor.max())
+
+
+def _depths(
+    friction: Friction, motor: NDArray[np.float64], load: NDArray[np.float64], velocity: float
+) -> dict[str, NDArray[np.float64]]:
+    """How far inside each area a state is, N·m: a level line at zero is the area's edge."""
+    driven, backdriven = margins(friction, motor, load, velocity)
+    return {"drive": driven, "static": np.minimum(-driven, backdriven), "backdrive": -backdriven}
+
+
+def _label_area(ax: Axes, label: str, free: NDArray[np.bool_], limit: float) -> None:
+    """Write where lines leave most room; along the diagonal in a narrow band, nothing in a narrower one."""
+    room = distance_transform_edt(np.pad(free, 1))[1:-1, 1:-1] / _POINTS
+    # Along a band there is as much room everywhere: its middle, then.
+    off_center = np.abs(np.add.outer(np.arange(_POINTS), np.arange(_POINTS)) / _POINTS - 1.0)
+    row, column = np.unravel_index(int(np.argmax(room - 0.03 * off_center)), room.shape)
+    if room[row, column] < _ROOM_TILTED:
+        return
+    x, y = (limit * int(index) / (_POINTS - 1) for index in (column, row))
+    level = room[row, column] > _ROOM_LEVEL
+    tilt, size = (0.0, "medium") if level else (45.0, "small")
+    ax.text(x, y, label, rotation=tilt, fontsize=size, ha="center", va="center", rotation_mode="anchor")
+
+
+def _handles() -> list[Artist]:
+    return [
+        *(Patch(facecolor=color, alpha=2.5 * _AREA_ALPHA, label=label) for label, color in AREAS.items()),
+        Line2D([], [], color="black", linestyle="--", label="τₘ = −τₑ"),
+    ]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bam_core.recording import Recording
 
 _MEASURED, _GOAL = "black", "0.6"
+_LEGEND_COLUMNS = 4
 
 
 def plot_fit(
@@ -24,7 +25,7 @@ def plot_fit(
         simulated: label -> (n,) rad at the recording's times.
         title: above the figure; default the recording's name.
     """
-    figure = Figure(figsize=(8.0, 5.6), layout="constrained")
+    figure = Figure(figsize=(11.0, 7.0), layout="constrained")
     position, residual = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     time = recording.time
     position.plot(time, recording.goal_position, color=_GOAL, linestyle=":", label="goal")
@@ -39,7 +40,8 @@ def plot_fit(
     residual.axhline(0.0, color=_MEASURED, linewidth=0.8)
     position.set_ylabel("position [rad]")
     residual.set(xlabel="time [s]", ylabel="residual [mrad]", xlim=(time[0], time[-1]))
-    position.legend(loc="upper left", fontsize="small")
+    # Above the axes: inside, a legend of six models covers the curves.
+    position.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=_LEGEND_COLUMNS, frameon=False)
     figure.suptitle(title or recording.name)
     for axes in (position, residual):
         axes.grid(alpha=0.3)

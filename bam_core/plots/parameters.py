@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from matplotlib.figure import Figure
 
@@ -13,22 +13,30 @@ from bam_core.servo_model import PARAMETER_UNITS, ServoModel
 _COLUMNS = 4
 
 
-def plot_parameters(servos: Mapping[str, ServoModel]) -> Figure:
+def plot_parameters(
+    servos: Mapping[str, ServoModel], at_bound: Mapping[str, Collection[str]] | None = None
+) -> Figure:
     """Draw one panel per parameter that any of the servos has, one bar per servo.
 
     Args:
         servos: label -> servo, at least one.
+        at_bound: label -> parameters that the end of their search range has stopped; hatched.
     """
+    at_bound = at_bound or {}
     names = [name for name in PARAMETER_UNITS if any(name in servo.parameters for servo in servos.values())]
     rows = math.ceil(len(names) / _COLUMNS)
     figure = Figure(figsize=(3.0 * _COLUMNS, 2.1 * rows), layout="constrained")
     panels = figure.subplots(rows, _COLUMNS, squeeze=False).ravel()
     for axes, name in zip(panels, names, strict=False):
-        for place, servo in enumerate(servos.values()):
+        for place, (label, servo) in enumerate(servos.items()):
             if name in servo.parameters:
                 error = servo.uncertainty.get(name)
-                axes.bar(place, servo.parameters[name], color=f"C{place}", yerr=error, capsize=3)
-        axes.set_xticks(range(len(servos)), list(servos), fontsize="small")
+                (bar,) = axes.bar(place, servo.parameters[name], color=f"C{place}", yerr=error, capsize=3)
+                if name in at_bound.get(label, ()):
+                    bar.set(hatch="///", edgecolor="black", alpha=0.6)
+        # In words, too: a bar of height zero shows no hatching.
+        labels = [f"{label}\n(bound)" if name in at_bound.get(label, ()) else label for label in servos]
+        axes.set_xticks(range(len(servos)), labels, fontsize="small")
         axes.set_xlim(-0.6, len(servos) - 0.4)
         axes.set_title(f"{name} [{PARAMETER_UNITS[name]}]", fontsize="small")
         axes.tick_params(axis="y", labelsize="small")
@@ -36,4 +44,6 @@ def plot_parameters(servos: Mapping[str, ServoModel]) -> Figure:
         axes.set_axisbelow(True)
     for axes in panels[len(names) :]:
         axes.set_visible(False)
+    if any(at_bound.values()):
+        figure.supxlabel("bound, hatched: stopped by the end of its search range", fontsize="medium")
     return figure

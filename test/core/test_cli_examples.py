@@ -18,7 +18,8 @@ README = Path(__file__).parents[2] / "README.md"
 
 def example(command: str) -> list[str]:
     """Words of a command's example without `bam`; what follows a `>` is the shell's."""
-    words = shlex.split(import_module(f"bam_core.cli.{command}").EXAMPLE)
+    (module,) = (each.module for each in CORE_COMMANDS if each.name == command)
+    words = shlex.split(import_module(module).EXAMPLE)
     assert words[:2] == ["bam", command]
     return words[1 : words.index(">")] if ">" in words else words[1:]
 
@@ -29,7 +30,17 @@ def test_the_examples_make_one_session(
     (tmp_path / "recordings").symlink_to(xl330_logs())
     monkeypatch.chdir(tmp_path)
     brief = {"identify": ["--trials", "60"]}
-    for command in ("servos", "identify", "validate", "diagram", "simulate"):
+    for command in (
+        "servos",
+        "identify",
+        "design",
+        "validate",
+        "diagram",
+        "report",
+        "simulate",
+        "import",
+        "export",
+    ):
         assert main([*example(command), *brief.get(command, [])]) == 0, capsys.readouterr().err
         assert "error" not in capsys.readouterr().err
     written = {str(path) for path in Path().rglob("*") if path.is_file()}
@@ -37,9 +48,13 @@ def test_the_examples_make_one_session(
         "out/xl330/m1.yaml",
         "out/xl330/m6.yaml",
         "out/xl330/summary.json",
+        "out/xl330/report.html",
+        "next.yaml",
         "validation.json",
         "diagram.png",
         "run/xl330_sin_sin.csv",
+        "bags/kp100_sin_sin/metadata.yaml",
+        "xl330.xml",
     }
 
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from identification_cases import mx106, record
 
@@ -34,6 +35,7 @@ def test_a_directory_gets_servos_summary_and_plots(found: Identification, tmp_pa
         "m1.yaml",
         "m3.yaml",
         "summary.json",
+        "trajectories.npz",
         "plots/mae.png",
         "plots/parameters.png",
         *fits,
@@ -51,12 +53,42 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
         assert entry["validation_mae"] == fit.validation_mae
         assert entry["trials"] == fit.trials
         assert entry["seconds"] == pytest.approx(fit.seconds, abs=1e-3)
+        errors = [fit.per_log[log.name] for log in found.split.validation]
+        assert entry["validation_standard_error"] == (
+            pytest.approx(np.std(errors, ddof=1) / len(errors) ** 0.5) if len(errors) > 1 else None
+        )
+    for log in (*found.split.train, *found.split.validation):
+        about = summary["logs"][log.name]
+        assert (about["kp"], about["mass"], about["length"]) == (log.kp, log.bench.mass, log.bench.length)
+        assert (about["script"], about["sha256"]) == (log.script, log.sha256)
+    assert summary["date"] == found.fits["m1"].servo.provenance.date
     assert summary["chosen"] == found.chosen
     assert summary["seed"] == 0
     assert summary["servo"] == "mx106"
     assert summary["split"]["rule"] == "script=up_and_down"
     assert summary["split"]["validation"] == [log.name for log in found.split.validation]
     assert summary["split"]["train"] == [log.name for log in found.split.train]
+
+
+def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, tmp_path: Path) -> None:
+    found.save(tmp_path)
+    logs = {log.name: log for log in (*found.split.train, *found.split.validation)}
+    with np.load(tmp_path / "trajectories.npz") as arrays:
+        assert set(arrays["logs"]) == set(logs)
+        for i, name in enumerate(arrays["logs"]):
+            for model, fit in found.fits.items():
+                rollout = Rollout.for_servo([logs[name]], fit.servo)
+                (expected,) = rollout.positions(parameter_vector(fit.servo))
+                kept = np.searchsorted(logs[name].time, arrays[f"time_{i}"] - 1e-4)
+                np.testing.assert_allclose(arrays[f"{model}_{i}"], expected[kept], atol=1e-6)
+
+
+def test_the_error_bar_is_that_of_the_mean_over_held_out_logs() -> None:
+    logs = [record(mx106("m1"), script, 8.0) for script in ("sin_sin", "lift_and_drop", "up_and_down")]
+    found = identify(logs, load_servo("mx106"), ["m1"], trials=50, validation=logs[1:])
+    first, second = (found.fits["m1"].per_log[log.name] for log in found.split.validation)
+    told = found.summary()["models"]["m1"]["validation_standard_error"]
+    assert told == pytest.approx(abs(first - second) / 2)
 
 
 def test_a_written_servo_has_the_errors_that_the_summary_claims(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bam_core.friction import Friction
 from bam_core.plots.diagram import margins, plot_diagram, stall_torque
-from bam_core.servo_model import load_servo
+from bam_core.servo_model import ServoModel, load_servo
 
 FRICTION = load_servo("mx106").friction
 torques = st.floats(0.0, 10.0)
@@ -33,6 +33,32 @@ def test_coulomb_friction_holds_a_band_of_twice_its_size() -> None:
     driven, backdriven = margins(Friction(coulomb=0.3), np.array(1.0), np.array([0.7, 1.3]), 0.0)
     assert np.isclose(driven[0], 0.0)
     assert np.isclose(backdriven[1], 0.0)
+
+
+def labels(servo: ServoModel) -> dict[str, tuple[float, float]]:
+    return {text.get_text(): text.get_position() for text in plot_diagram([("x", servo)]).axes[0].texts}
+
+
+def test_areas_are_labelled_inside_themselves() -> None:
+    servo = load_servo("mx106")
+    places = labels(servo)
+    assert set(places) == {"drive", "static", "backdrive"}
+    for name, (motor, load) in places.items():
+        driven, backdriven = margins(servo.friction, np.array(motor), np.array(load), 0.0)
+        assert (driven > 0, backdriven < 0) == (name == "drive", name == "backdrive")
+
+
+def test_a_self_locking_gear_has_no_backdrive_area() -> None:
+    servo = load_servo("mx106")
+    locking = dataclasses.replace(servo.friction, load_external_stribeck=1.5, load_motor_stribeck=0.0)
+    locking = dataclasses.replace(locking, load_external=0.0, load_motor=0.0, stribeck_velocity=50.0)
+    assert "backdrive" not in labels(dataclasses.replace(servo, friction=locking))
+
+
+def test_an_area_too_narrow_for_its_label_has_none() -> None:
+    servo = load_servo("mx106")
+    thin = dataclasses.replace(servo, friction_model="m1", friction=Friction(coulomb=0.05))
+    assert set(labels(thin)) == {"drive", "backdrive"}
 
 
 def test_axes_end_at_the_stall_torque_of_each_servo() -> None:

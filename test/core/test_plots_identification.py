@@ -22,6 +22,16 @@ def test_a_fit_shows_goal_measurement_models_and_residuals_in_mrad() -> None:
     assert figure.get_suptitle() == "a title"
 
 
+def test_the_legend_of_a_fit_covers_no_curve() -> None:
+    log = record(mx106("m1"), "sin_sin", 8.0)
+    figure = plot_fit(log, {f"m{i}": log.position for i in range(1, 7)})
+    figure.draw_without_rendering()
+    position = figure.axes[0]
+    legend = position.get_legend()
+    assert legend is not None
+    assert not legend.get_window_extent().overlaps(position.get_window_extent().padded(-1.0))
+
+
 def test_errors_are_bars_in_mrad_and_the_chosen_model_is_marked() -> None:
     axes = plot_mae({"m1": (0.05, 0.06), "m6": (0.02, 0.03)}, chosen="m6").axes[0]
     assert [patch.get_height() for patch in axes.patches] == [50.0, 20.0, 60.0, 30.0]
@@ -37,3 +47,14 @@ def test_parameters_have_one_panel_each_with_their_unit() -> None:
     bars = dict(zip(titles, (len(axes.patches) for axes in panels), strict=True))
     assert bars["coulomb [N·m]"] == 2
     assert bars["load [-]"] == 1
+
+
+def test_parameters_at_their_bound_are_hatched_and_say_so() -> None:
+    servos = {model: mx106(model) for model in ("m1", "m4")}
+    panels = plot_parameters(servos, {"m1": ("coulomb",), "m4": ()}).axes
+    marked = {
+        axes.get_title(): [label.get_text() for label in axes.get_xticklabels()]
+        for axes in panels
+        if any(bar.get_hatch() for bar in axes.patches)
+    }
+    assert marked == {"coulomb [N·m]": ["m1\n(bound)", "m4"]}

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every model makes of every log, thinned: ``trajectories.npz``, which a report draws.
+
+Log i of the array ``logs`` (names, sorted) has ``time_i`` [s], ``measured_i`` [rad], ``goal_i`` [rad],
+``torque_i`` (torque on or off) and, for every model, ``<model>_i``: its simulated position [rad].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.recording import Recording
+
+TRAJECTORIES = "trajectories.npz"
+
+MOST_SAMPLES = 1000
+"""Per log; 6 s are then 6 ms apart, finer than a screen shows."""
+
+Simulated = Mapping[str, Mapping[str, NDArray[np.float64]]]
+"""Log name -> model -> (n,) rad at the log's own times."""
+
+
+def save_trajectories(path: Path, recordings: Sequence[Recording], simulated: Simulated) -> None:
+    """Write the file.
+
+    Args:
+        path: of the file.
+        recordings: every log, names distinct.
+        simulated: of these logs.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    ordered = sorted(recordings, key=lambda log: log.name)
+    arrays: dict[str, Any] = {"logs": np.array([log.name for log in ordered], dtype=np.str_)}
+    for i, log in enumerate(ordered):
+        kept = np.unique(np.linspace(0, len(log) - 1, min(len(log), MOST_SAMPLES)).round().astype(int))
+        curves = {
+            "time": log.time,
+            "measured": log.position,
+            "goal": log.goal_position,
+            **simulated[log.name],
+        }
+        arrays |= {f"{name}_{i}": curve[kept].astype(np.float32) for name, curve in curves.items()}
+        arrays[f"torque_{i}"] = log.torque_enabled[kept]
+    np.savez_compressed(path, **arrays)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chart of errors: a bar for training and one for held-out logs per model, with whiskers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bam_core.friction import FRICTION_MODELS
+from bam_core.report.numbers import Scale, mrad, mrad_with_error, round_up, ticks
+from bam_core.report.results import ModelResult, Results
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorRow:
+    """One model; places are percent of the chart's width, None where the number is not known."""
+
+    model: str
+    title: str
+    chosen: bool
+    free: int
+    train: float | None
+    validation: float | None
+    whisker: tuple[float, float] | None
+    train_text: str
+    validation_text: str
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorChart:
+    """All models on one axis."""
+
+    rows: tuple[ErrorRow, ...]
+    ticks: tuple[tuple[float, str], ...]
+    has_whiskers: bool
+    has_verdicts: bool
+
+
+def error_chart(results: Results) -> ErrorChart:
+    """Lay out the errors of all models, in mrad from zero."""
+    models = list(results.models.values())
+    high = round_up(1e3 * _largest(_extent(model) for model in models))
+    scale = Scale(0.0, high)
+    rows = tuple(_row(model, scale, model.name == results.chosen) for model in models)
+    return ErrorChart(
+        rows=rows,
+        ticks=tuple((scale.percent(tick), f"{tick:g}") for tick in ticks(high)),
+        has_whiskers=any(row.whisker for row in rows),
+        has_verdicts=any(row.verdict for row in rows),
+    )
+
+
+def _extent(model: ModelResult) -> float:
+    error = model.standard_error if math.isfinite(model.standard_error) else 0.0
+    return _largest((model.train_mae, model.validation_mae + error))
+
+
+def _largest(values: Iterable[float]) -> float:
+    return max((value for value in values if math.isfinite(value)), default=0.0)
+
+
+def _row(model: ModelResult, scale: Scale, chosen: bool) -> ErrorRow:
+    def place(angle: float) -> float | None:
+        return scale.percent(1e3 * angle) if math.isfinite(angle) else None
+
+    mae, error = model.validation_mae, model.standard_error
+    low, high = place(mae - error), place(mae + error)
+    return ErrorRow(
+        model=model.name,
+        title=FRICTION_MODELS[model.name].title,
+        chosen=chosen,
+        free=len(model.servo.parameters),
+        train=place(model.train_mae),
+        validation=place(mae),
+        whisker=(low, high) if low is not None and high is not None else None,
+        train_text=mrad(model.train_mae),
+        validation_text=mrad_with_error(mae, error),
+        verdict=model.verdict,
+    )

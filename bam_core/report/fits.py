@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The curves of all logs, packed for the page's script; it unpacks and draws a log when it is chosen.
+
+A curve is 16-bit integers in base64, little end first, with a scale of its own. Models are told by what they
+leave over, so that a residual of a tenth of a milliradian survives beside positions of several radians.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from bam_core.report.results import Array, Results, Trajectory
+
+_SAMPLES = 50_000
+"""Samples per curve over all logs: keeps the page below two megabytes with a hundred logs."""
+_FEWEST, _MOST = 300, 1000
+_FULL = 32767
+
+
+def packed_fits(results: Results) -> Markup:
+    """Return the JSON text that the script reads; no text in it can end the element that holds it."""
+    limit = int(np.clip(_SAMPLES // max(len(results.trajectories), 1), _FEWEST, _MOST))
+    data = {
+        "models": list(results.models),
+        "shown": shown_first(results),
+        "logs": {
+            name: _pack(_thinned(curves, limit), results) for name, curves in results.trajectories.items()
+        },
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def shown_first(results: Results) -> list[str]:
+    """Return the models that are drawn before anyone asks for others: the chosen and the simplest one."""
+    return list(dict.fromkeys([results.chosen, next(iter(results.models))]))
+
+
+def typical_log(results: Results) -> str:
+    """Return the held-out log whose error is in the middle; nothing where there are no trajectories."""
+    errors = results.best.per_log
+    names = [name for name in results.trajectories if results.logs[name].held_out] or list(
+        results.trajectories
+    )
+    ordered = sorted(names, key=lambda name: (errors.get(name, np.inf), name))
+    return ordered[len(ordered) // 2] if ordered else ""
+
+
+def _thinned(curves: Trajectory, limit: int) -> Trajectory:
+    count = len(curves.time)
+    if count <= limit:
+        return curves
+    kept = np.linspace(0, count - 1, limit).round().astype(int)
+    return Trajectory(
+        time=curves.time[kept],
+        measured=curves.measured[kept],
+        goal=curves.goal[kept],
+        torque=None if curves.torque is None else curves.torque[kept],
+        simulated={model: curve[kept] for model, curve in curves.simulated.items()},
+    )
+
+
+def _pack(curves: Trajectory, results: Results) -> dict[str, Any]:
+    return {
+        "time": _curve(curves.time),
+        "measured": _curve(curves.measured),
+        "goal": _curve(curves.goal),
+        "residual": {
+            model: _curve(curves.simulated[model] - curves.measured)
+            for model in results.models
+            if np.isfinite(curves.simulated[model]).all()
+        },
+        "released": _released(curves),
+    }
+
+
+def _curve(values: Array) -> list[Any]:
+    """Return [scale, base64]; value = scale * integer."""
+    scale = float(np.abs(values).max()) / _FULL or 1.0
+    integers = np.round(values / scale).astype("<i2")
+    return [float(f"{scale:.7g}"), base64.b64encode(integers.tobytes()).decode("ascii")]
+
+
+def _released(curves: Trajectory) -> list[list[float]]:
+    """Return [from, to] in s of every stretch without torque."""
+    if curves.torque is None:
+        return []
+    off = np.concatenate(([False], ~curves.torque, [False])).astype(int)
+    starts, ends = np.flatnonzero(np.diff(off) == 1), np.flatnonzero(np.diff(off) == -1)
+    last = len(curves.time) - 1
+    return [
+        [round(float(curves.time[start]), 4), round(float(curves.time[min(int(end), last)]), 4)]
+        for start, end in zip(starts, ends, strict=True)
+    ]

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a directory that `bam identify` wrote, of this version or an older one, to `Results`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from bam_core.errors import BamError, unknown_name
+from bam_core.friction import friction_model
+from bam_core.report._fields import Fields, read_json
+from bam_core.report.results import EffectResult, Estimate, LogInfo, ModelResult, Results, Uncertainty
+from bam_core.report.trajectories import load_trajectories
+from bam_core.servo_model import load_servo
+
+SUMMARY = "summary.json"
+
+
+def load_results(directory: str | os.PathLike[str]) -> Results:
+    """Read the results of one identification.
+
+    Raises:
+        BamError: there is no such directory, it holds no identification, or one of its files is missing,
+            damaged or not as expected.
+    """
+    directory = Path(directory)
+    if not directory.is_dir():
+        what = "is a file" if directory.exists() else "is not there"
+        raise BamError(f"{directory}: {what} (expected a directory that 'bam identify' wrote); correct it")
+    if not (directory / SUMMARY).exists():
+        raise BamError(
+            f"{directory}: is no identification, it has no {SUMMARY}; give the --output of 'bam identify'"
+        )
+    summary = read_json(directory / SUMMARY)
+    summary.require("models", "chosen")
+    verdicts = {entry.text("model"): entry.text("verdict") for entry in summary.children("choice")}
+    entries = summary.child("models")
+    models = {name: _model(directory, name, entries.child(name), verdicts.get(name, "")) for name in entries}
+    chosen = summary.text("chosen")
+    if chosen not in models:
+        raise BamError(f"{directory / SUMMARY}: chosen: {unknown_name('model', chosen, models)}")
+    logs = _logs(summary, models[chosen])
+    return Results(
+        directory=directory,
+        models=models,
+        chosen=chosen,
+        reason=summary.text("reason"),
+        effects=(
+            tuple(_effect(entry) for entry in summary.children("effects")) if "effects" in summary else None
+        ),
+        logs=logs,
+        rule=summary.child("split").text("rule"),
+        seed=summary.number("seed"),
+        software=summary.text("software") or models[chosen].servo.provenance.software,
+        date=summary.text("date") or models[chosen].servo.provenance.date,
+        trajectories=load_trajectories(directory, tuple(logs), tuple(models)),
+    )
+
+
+def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResult:
+    friction_model(name)
+    path = directory / f"{name}.yaml"
+    if not path.exists():
+        raise BamError(
+            f"{path}: is not there, though {SUMMARY} lists {name}; put it back or run 'bam identify' again"
+        )
+    servo = load_servo(path)
+    per_log = entry.child("per_log")
+    uncertainty = _uncertainty(entry.child("uncertainty")) if "uncertainty" in entry else None
+    return ModelResult(
+        servo=servo,
+        train_mae=entry.number("train_mae"),
+        validation_mae=entry.number("validation_mae"),
+        standard_error=entry.number("validation_standard_error"),
+        per_log={log: per_log.number(log) for log in per_log},
+        at_bound=entry.texts("at_bound"),
+        converged=entry.flag("converged") if "converged" in entry else None,
+        trials=entry.number("trials"),
+        seconds=entry.number("seconds"),
+        uncertainty=uncertainty,
+        verdict=verdict,
+    )
+
+
+def _uncertainty(entry: Fields) -> Uncertainty:
+    estimates = entry.child("estimates")
+    correlation = entry.child("correlation")
+    names = correlation.texts("parameters")
+    return Uncertainty(
+        method=entry.text("method"),
+        estimates={name: _estimate(estimates.child(name)) for name in estimates},
+        names=names,
+        correlation=np.array(correlation.matrix("matrix", len(names)), dtype=np.float64),
+    )
+
+
+def _estimate(entry: Fields) -> Estimate:
+    low, high = entry.numbers("interval", 2) if "interval" in entry else (np.nan, np.nan)
+    return Estimate(
+        low=low,
+        high=high,
+        identifiable=entry.flag("identifiable"),
+        trades_with=entry.texts("trades_with"),
+        remark=entry.text("remark"),
+    )
+
+
+def _effect(entry: Fields) -> EffectResult:
+    entry.require("name")
+    return EffectResult(
+        name=entry.text("name"),
+        unit=entry.text("unit"),
+        value=entry.number("value"),
+        train_without=entry.number("train_mae_without"),
+        train_with=entry.number("train_mae"),
+        validation_without=entry.number("validation_mae_without"),
+        validation_with=entry.number("validation_mae"),
+        kept=entry.flag("kept"),
+        reason=entry.text("reason"),
+    )
+
+
+def _logs(summary: Fields, model: ModelResult) -> dict[str, LogInfo]:
+    split = summary.child("split")
+    held_out = split.texts("validation")
+    origin = model.servo.provenance
+    digests: Mapping[str, str] = {**origin.train_data, **origin.validation_data}
+    about = summary.child("logs")
+    logs = {}
+    for name in (*split.texts("train"), *held_out):
+        entry = about.child(name)
+        logs[name] = LogInfo(
+            name=name,
+            held_out=name in held_out,
+            script=entry.text("script"),
+            kp=entry.number("kp"),
+            mass=entry.number("mass"),
+            arm_mass=entry.number("arm_mass"),
+            length=entry.number("length"),
+            supply_voltage=entry.number("supply_voltage"),
+            sha256=entry.text("sha256") or digests.get(name, ""),
+        )
+    return logs

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model's parameters as rows with whiskers, and their correlation as a heat map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bam_core.report.names import unit, words
+from bam_core.report.numbers import Scale, interval, quantity, round_up
+from bam_core.report.results import Estimate, ModelResult, Uncertainty
+
+_NARROWEST, _WIDEST = 0.05, 1.0  # of the axis, relative to the value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whisker:
+    """A 95 % interval relative to its value, in percent of the chart's width; the value is at 50."""
+
+    low: float
+    high: float
+    cut_low: bool
+    cut_high: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterRow:
+    """One parameter."""
+
+    name: str
+    value: str
+    unit: str
+    interval: str
+    whisker: Whisker | None
+    at_bound: bool
+    identifiable: bool
+    trades_with: tuple[str, ...]
+    remark: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterTable:
+    """All parameters of a model; `axis` is where the whiskers' axis ends, such as "20 %"."""
+
+    rows: tuple[ParameterRow, ...]
+    axis: str
+    has_intervals: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One correlation."""
+
+    text: str
+    strength: int
+    negative: bool
+    title: str
+
+
+def parameter_table(model: ModelResult) -> ParameterTable:
+    """Lay out a model's parameters; all whiskers share one axis."""
+    parameters = model.servo.parameters
+    estimates = model.uncertainty.estimates if model.uncertainty else {}
+    reach = [
+        max(abs(low), abs(high))
+        for name, value in parameters.items()
+        if name in estimates and estimates[name].identifiable and (ends := _relative(value, estimates[name]))
+        for low, high in [ends]
+    ]
+    limit = min(max(round_up(max(reach, default=_WIDEST)), _NARROWEST), _WIDEST)
+    scale = Scale(-limit, limit)
+    rows = tuple(
+        _row(name, value, estimates.get(name), name in model.at_bound, scale)
+        for name, value in parameters.items()
+    )
+    return ParameterTable(rows=rows, axis=f"{100 * limit:g} %", has_intervals=bool(estimates))
+
+
+def correlation_cells(uncertainty: Uncertainty) -> list[tuple[str, list[Cell]]]:
+    """Return rows of the heat map by parameter."""
+    names = uncertainty.names
+    return [
+        (name, [_cell(name, other, value) for other, value in zip(names, row, strict=True)])
+        for name, row in zip(names, uncertainty.correlation.tolist(), strict=True)
+    ]
+
+
+def not_identifiable(model: ModelResult) -> Sequence[str]:
+    """Return names of parameters that the data do not determine."""
+    if model.uncertainty is None:
+        return ()
+    return [name for name, estimate in model.uncertainty.estimates.items() if not estimate.identifiable]
+
+
+def _is_bounded(estimate: Estimate) -> bool:
+    return math.isfinite(estimate.low) and math.isfinite(estimate.high)
+
+
+def _relative(value: float, estimate: Estimate) -> tuple[float, float] | None:
+    if value == 0.0 or not _is_bounded(estimate):
+        return None
+    low, high = ((end - value) / abs(value) for end in (estimate.low, estimate.high))
+    return low, high
+
+
+def _row(name: str, value: float, estimate: Estimate | None, at_bound: bool, scale: Scale) -> ParameterRow:
+    whisker = None
+    if estimate is not None and (ends := _relative(value, estimate)):
+        low, high = ends
+        whisker = Whisker(
+            low=scale.percent(low),
+            high=scale.percent(high),
+            cut_low=low < scale.low,
+            cut_high=high > scale.high,
+        )
+    return ParameterRow(
+        name=name,
+        value=quantity(value),
+        unit=unit(name),
+        interval=interval(estimate.low, estimate.high) if estimate and _is_bounded(estimate) else "",
+        whisker=whisker,
+        at_bound=at_bound,
+        identifiable=estimate is None or estimate.identifiable,
+        trades_with=estimate.trades_with if estimate else (),
+        remark=estimate.remark if estimate else "",
+    )
+
+
+def _cell(name: str, other: str, value: float) -> Cell:
+    if not math.isfinite(value):
+        return Cell(text="–", strength=0, negative=False, title=f"{words(name)}, {words(other)}: unknown")
+    text = f"{round(value, 2) + 0.0:.2f}".replace("-", "−")  # + 0.0: no minus before a zero
+    return Cell(
+        text="1" if name == other else text.replace("0.", ".") if abs(value) < 0.995 else text,
+        strength=min(round(100 * abs(value)), 100),
+        negative=value < 0,
+        title=f"{words(name)}, {words(other)}: {text}",
+    )

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a directory of results holds, as values; a number that nobody knows is NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.servo_model import ServoModel
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """How well the data know one parameter, in its SI unit.
+
+    Attributes:
+        low: lower end of the 95 % interval; NaN where there is none.
+        high: its upper end.
+        identifiable: the data determine it.
+        trades_with: parameters that can make up for it.
+        remark: why it is not identifiable and what would help, or nothing.
+    """
+
+    low: float
+    high: float
+    identifiable: bool
+    trades_with: tuple[str, ...]
+    remark: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Uncertainty:
+    """Estimates of one model's parameters by name, and how they hang together.
+
+    Attributes:
+        method: how they were found, in words.
+        estimates: by parameter.
+        names: of the correlation's rows and columns; empty where there is none.
+        correlation: (n, n), -1 to 1; NaN where unknown.
+    """
+
+    method: str
+    estimates: Mapping[str, Estimate]
+    names: tuple[str, ...]
+    correlation: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelResult:
+    """One friction model as it was fitted.
+
+    Attributes:
+        servo: with the parameters found.
+        train_mae: mean absolute position error on the training logs, rad.
+        validation_mae: the same on held-out logs, rad.
+        standard_error: of validation_mae over logs, rad.
+        per_log: error of every log, rad.
+        at_bound: parameters that the end of their search range has stopped.
+        converged: the search came to rest; None where that is not told.
+        trials: simulations of all training logs.
+        seconds: that the fit took.
+        uncertainty: where it was estimated.
+        verdict: what the choice of a model says of this one.
+    """
+
+    servo: ServoModel
+    train_mae: float
+    validation_mae: float
+    standard_error: float
+    per_log: Mapping[str, float]
+    at_bound: tuple[str, ...]
+    converged: bool | None
+    trials: float
+    seconds: float
+    uncertainty: Uncertainty | None
+    verdict: str
+
+    @property
+    def name(self) -> str:
+        """Name of the friction model, such as "m4"."""
+        return self.servo.friction_model
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffectResult:
+    """What one effect beyond motor and friction bought; errors in rad."""
+
+    name: str
+    unit: str
+    value: float
+    train_without: float
+    train_with: float
+    validation_without: float
+    validation_with: float
+    kept: bool
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogInfo:
+    """One log: on which side it was, and what was run (NaN or empty where not told), SI units."""
+
+    name: str
+    held_out: bool
+    script: str = ""
+    kp: float = np.nan
+    mass: float = np.nan
+    arm_mass: float = np.nan
+    length: float = np.nan
+    supply_voltage: float = np.nan
+    sha256: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trajectory:
+    """One log's curves, thinned.
+
+    Attributes:
+        time: (n,) s.
+        measured: (n,) rad.
+        goal: (n,) rad.
+        torque: (n,) torque on; None where not told.
+        simulated: model -> (n,) rad.
+    """
+
+    time: Array
+    measured: Array
+    goal: Array
+    torque: NDArray[np.bool_] | None
+    simulated: Mapping[str, Array]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """Everything about one identification.
+
+    Attributes:
+        directory: where it lies.
+        models: by name, in the order of the summary.
+        chosen: name of the model to use.
+        reason: why that one.
+        effects: what each bought; None where that is not told.
+        logs: by name, training first.
+        rule: how logs were held out.
+        seed: of search and split; NaN where not told.
+        software: that made it.
+        date: when, ISO 8601.
+        trajectories: by log; empty where the directory has none.
+    """
+
+    directory: Path
+    models: Mapping[str, ModelResult]
+    chosen: str
+    reason: str
+    effects: tuple[EffectResult, ...] | None
+    logs: Mapping[str, LogInfo]
+    rule: str
+    seed: float
+    software: str
+    date: str
+    trajectories: Mapping[str, Trajectory] = field(default_factory=dict)
+
+    @property
+    def best(self) -> ModelResult:
+        """The chosen model."""
+        return self.models[self.chosen]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The curves of `identification.trajectories`, read back; see there for the file's layout."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bam_core.errors import BamError
+from bam_core.report.results import Trajectory
+
+TRAJECTORIES = "trajectories.npz"
+
+
+def load_trajectories(directory: Path, logs: Sequence[str], models: Sequence[str]) -> dict[str, Trajectory]:
+    """Read the trajectories of an identification.
+
+    Args:
+        directory: of the identification.
+        logs: its logs.
+        models: its friction models.
+
+    Returns:
+        Log name -> curves; nothing where there is no such file, or where it belongs to other logs or models,
+        as it does after an older version has written to the same directory.
+
+    Raises:
+        BamError: the file is damaged.
+    """
+    path = directory / TRAJECTORIES
+    if not path.exists():
+        return {}
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            names = [str(name) for name in arrays["logs"]]
+            if set(names) != set(logs) or any(f"{model}_0" not in arrays for model in models):
+                return {}
+            return {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        problem = " ".join(str(error).split()) or type(error).__name__
+        raise BamError(f"{path}: is damaged ({problem}); run 'bam identify' again") from None
+
+
+def _trajectory(arrays: Any, index: int, models: Sequence[str]) -> Trajectory:
+    def curve(name: str) -> np.ndarray[Any, Any]:
+        array: np.ndarray[Any, Any] = arrays[f"{name}_{index}"].astype(np.float64)
+        if array.shape != time.shape or not (name in models or np.isfinite(array).all()):
+            raise ValueError(f"{name}_{index} is not {len(time)} numbers")
+        return array
+
+    time = arrays[f"time_{index}"].astype(np.float64)
+    if time.ndim != 1 or len(time) < 2 or not (np.diff(time) > 0).all():
+        raise ValueError(f"time_{index} does not increase")
+    torque = f"torque_{index}"
+    return Trajectory(
+        time=time,
+        measured=curve("measured"),
+        goal=curve("goal"),
+        torque=arrays[torque].astype(bool) if torque in arrays else None,
+        simulated={model: curve(model) for model in models},
+    )

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam report``: a page, or one line with status 2 and nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bam_core.cli import main
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert main(["report", *map(str, words)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert shown.err.startswith("bam report: ")
+    return shown.err
+
+
+def test_the_page_lies_beside_the_results_unless_told_otherwise(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(results)]) == 0
+    assert capsys.readouterr().out == f"wrote {results / 'report.html'}\n"
+    elsewhere = tmp_path / "page.html"
+    assert main(["report", str(results), "--output", str(elsewhere)]) == 0
+    assert capsys.readouterr().out == f"wrote {elsewhere}\n"
+    assert elsewhere.read_text() == (results / "report.html").read_text()
+    assert elsewhere.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_bad_directories_are_refused_in_one_line(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "nowhere: is not there" in refused(capsys, tmp_path / "nowhere")
+    assert "has no summary.json" in refused(capsys, empty)
+    (results / "m6.yaml").write_text("name: [")
+    assert "m6.yaml: is not YAML" in refused(capsys, results)
+    (results / "m6.yaml").unlink()
+    assert "m6.yaml: is not there" in refused(capsys, results)
+    (results / "summary.json").write_text('{"models": ')
+    assert "summary.json: is not JSON at line 1" in refused(capsys, results)
+    assert not list(tmp_path.rglob("*.html"))
+
+
+def test_a_place_that_cannot_be_written_is_refused(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "is a directory" in refused(capsys, results, "--output", tmp_path)
+    assert "there is no directory" in refused(capsys, results, "--output", tmp_path / "no" / "page.html")
+    assert not (tmp_path / "no").exists()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whiskers lie where their interval lies, and what is not known is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bam_core.report import load_results
+from bam_core.report.parameters import correlation_cells, not_identifiable, parameter_table
+from bam_core.report.results import Estimate, ModelResult, Uncertainty
+
+
+def estimate(low: float, high: float, *, identifiable: bool = True) -> Estimate:
+    return Estimate(low=low, high=high, identifiable=identifiable, trades_with=(), remark="")
+
+
+@pytest.fixture
+def model(results: Path) -> ModelResult:
+    return load_results(results).models["m1"]
+
+
+def with_estimates(model: ModelResult, relative: dict[str, tuple[float, float]]) -> ModelResult:
+    """Let parameters have intervals relative to their values."""
+    values = model.servo.parameters
+    estimates = {
+        name: estimate(values[name] * (1 + low), values[name] * (1 + high), identifiable=high < 10)
+        for name, (low, high) in relative.items()
+    }
+    uncertainty = Uncertainty(method="", estimates=estimates, names=(), correlation=np.zeros((0, 0)))
+    return replace(model, uncertainty=uncertainty)
+
+
+def test_whiskers_share_an_axis_as_wide_as_the_widest(model: ModelResult) -> None:
+    table = parameter_table(
+        with_estimates(model, {"torque_constant": (-0.1, 0.1), "resistance": (-0.2, 0.4)})
+    )
+    assert table.axis == "40 %"
+    whiskers = {row.name: row.whisker for row in table.rows}
+    narrow, wide = whiskers["torque_constant"], whiskers["resistance"]
+    assert narrow is not None
+    assert wide is not None
+    assert (narrow.low, narrow.high) == pytest.approx((37.5, 62.5), abs=0.01)
+    assert (wide.low, wide.high) == pytest.approx((25.0, 100.0), abs=0.01)
+    assert whiskers["armature"] is None
+
+
+def test_an_unknown_parameter_does_not_widen_the_axis_but_is_cut(model: ModelResult) -> None:
+    relative = {"torque_constant": (-0.1, 0.1), "resistance": (-30.0, 50.0)}
+    table = parameter_table(with_estimates(model, relative))
+    assert table.axis == "10 %"
+    row = table.rows[1]
+    assert row.whisker is not None
+    assert row.whisker.cut_low
+    assert row.whisker.cut_high
+    assert not row.identifiable
+
+
+def test_parameters_without_estimates_have_values_and_bounds_only(model: ModelResult) -> None:
+    table = parameter_table(replace(model, at_bound=("viscous",), uncertainty=None))
+    assert not table.has_intervals
+    assert [row.name for row in table.rows] == list(model.servo.parameters)
+    assert [row.name for row in table.rows if row.at_bound] == ["viscous"]
+    assert not_identifiable(replace(model, uncertainty=None)) == ()
+
+
+def test_correlations_are_strong_at_both_ends_and_mirror_each_other(complete_results: Path) -> None:
+    uncertainty = load_results(complete_results).models["m4"].uncertainty
+    assert uncertainty is not None
+    rows = dict(correlation_cells(uncertainty))
+    names = list(rows)
+    assert all(rows[name][i].text == "1" for i, name in enumerate(names))
+    last = rows[names[-1]][-2]
+    assert (last.text, last.strength, last.negative) == ("−.97", 97, True)
+    assert [[cell.text for cell in rows[name]] for name in names] == [
+        [rows[other][i].text for other in names] for i in range(len(names))
+    ]
