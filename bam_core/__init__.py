@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from bam_core.bag_writer import BagWriter as BagWriter
     from bam_core.errors import BamError as BamError
     from bam_core.firmware import FIRMWARES as FIRMWARES
+    from bam_core.firmware import CurrentFirmware as CurrentFirmware
     from bam_core.firmware import PositionFirmware as PositionFirmware
+    from bam_core.firmware import VoltageFirmware as VoltageFirmware
     from bam_core.friction import FRICTION_MODELS as FRICTION_MODELS
     from bam_core.friction import Friction as Friction
     from bam_core.friction import FrictionModel as FrictionModel
@@ -37,6 +39,7 @@ _HOME = {
     "BagTopic": "bag_writer",
     "BagWriter": "bag_writer",
     "BamError": "errors",
+    "CurrentFirmware": "firmware",
     "DcMotor": "motor",
     "FIRMWARES": "firmware",
     "FRICTION_MODELS": "friction",
@@ -49,6 +52,7 @@ _HOME = {
     "Recording": "recording",
     "Rollout": "rollout",
     "ServoModel": "servo_model",
+    "VoltageFirmware": "firmware",
     "load_recordings": "readers",
     "load_servo": "servo_model",
     "message_definition": "message_definition",

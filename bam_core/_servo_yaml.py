@@ -43,6 +43,8 @@ _FIELDS: _Spec = {
     "rig": {
         "zero_offset": (_NUMBER, False),
         "command_delay": (_NUMBER, False),
+        "arm_compliance": (_NUMBER, False),
+        "arm_backlash": (_NUMBER, False),
     },
     "effects": (list, False),
     "integrator": (str, False),

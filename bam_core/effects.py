@@ -5,9 +5,12 @@
   recordings of an XL330 as well, an exponent on the second term came out at 1 within 2 %. Its manual agrees
   in kind: stall torque per current falls from 0.378 to 0.345 N·m/A between 3.7 and 6 V.
 - winding_heating h: copper loss warms the winding by h kelvin per joule, and its resistance grows with it. A
-  stalled XL330 gains about 20 K/s. The heat leaves within `motor.WINDING_COOLING_TIME`.
+  stalled XL330 gains about 20 K/s. The heat leaves within `motor.WINDING_COOLING_TIME`, down to the
+  temperature that the recording says the servo has.
 - zero_offset: where the encoder stands when the arm hangs straight down; how the horn was screwed on.
 - command_delay: from the stamp of a command to the time the firmware obeys it: bus and driver.
+- arm_compliance: how far horn and arm bend between the encoder and the mass; see `arm_link`.
+- arm_backlash: their play, from end to end.
 
 The first two belong to the servo and go wherever it is simulated. The others belong to the rig it was
 recorded on, see `Rig`.
@@ -20,6 +23,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from bam_core._checks import require_not_negative
 from bam_core.errors import BamError, unknown_name
 
 
@@ -48,6 +52,8 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             Effect(name="winding_heating", unit="K/J", low=0.0, high=20.0),
             Effect(name="zero_offset", unit="rad", low=-0.1, high=0.1),
             Effect(name="command_delay", unit="s", low=-0.002, high=0.02),
+            Effect(name="arm_compliance", unit="rad/(N·m)", low=0.0, high=1.0),
+            Effect(name="arm_backlash", unit="rad", low=0.0, high=0.06),
         )
     }
 )
@@ -61,19 +67,24 @@ class Rig:
     Attributes:
         zero_offset: encoder position of the arm that hangs straight down, rad.
         command_delay: from the stamp of a command to its effect, s.
+        arm_compliance: of horn and arm, between encoder and mass, rad/(N·m), zero or more.
+        arm_backlash: free play between encoder and mass, from end to end, rad, zero or more.
 
     Raises:
-        BamError: a value is not finite.
+        BamError: a value is not finite, or below zero where it must not be.
     """
 
     zero_offset: float = 0.0
     command_delay: float = 0.0
+    arm_compliance: float = 0.0
+    arm_backlash: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("zero_offset", "command_delay"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not math.isfinite(value):
                 raise BamError(f"rig {name}: is {value!r} (expected a finite number); correct it")
+        require_not_negative("rig", arm_compliance=self.arm_compliance, arm_backlash=self.arm_backlash)
 
 
 def resolve_effects(names: Iterable[str]) -> tuple[str, ...]:

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Position controllers of servo firmwares: from position error to PWM duty."""
+"""Position controllers of servo firmwares: from position error to PWM duty, or to current."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core._checks import require_positive
+from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import unknown_name
 
 _COUNTS = 4096  # encoder counts per turn of the MX and XL330 series
@@ -19,13 +21,14 @@ _PWM_UNITS = 885  # PWM units that mean 100 % duty in the control tables of Prot
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionFirmware:
-    """The proportional position loop of a firmware: duty = clip(gain·kp·(θ_d - θ), ±limit), BAM eq. 12.
+class PositionFirmware(ABC):
+    """The position loop of a firmware: once per period it asks clip(K·(θ_d - θ) - B·θ̇, ±limit) of the motor.
+
+    What it asks for is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where
+    electronics behind it see to that (`CurrentFirmware`).
 
     Attributes:
         name: key in FIRMWARES.
-        duty_per_kp_rad: duty per unit of the firmware's kp and per rad of error, 1/rad.
-        duty_limit: largest duty, above 0 and at most 1.
         counts_per_turn: encoder counts per turn of the output shaft.
         period: of the control loop, s.
         supply_is_aliased: the servo samples its supply in step with its PWM, so that single readings are off
@@ -36,30 +39,118 @@ class PositionFirmware:
     """
 
     name: str
-    duty_per_kp_rad: float
-    duty_limit: float
     counts_per_turn: float
     period: float = 1e-3
     supply_is_aliased: bool = False
 
+    regulates_current: ClassVar[bool]
+    """Whether demands are currents in A; else they are duties, -1..1."""
+
     def __post_init__(self) -> None:
-        require_positive(
-            f"firmware {self.name!r}",
-            duty_per_kp_rad=self.duty_per_kp_rad,
-            duty_limit=self.duty_limit,
-            counts_per_turn=self.counts_per_turn,
-            period=self.period,
-        )
+        require_positive(f"firmware {self.name!r}", counts_per_turn=self.counts_per_turn, period=self.period)
 
     @property
     def resolution(self) -> float:
         """One encoder count, rad."""
         return 2.0 * math.pi / self.counts_per_turn
 
+    @property
+    @abstractmethod
+    def demand_limit(self) -> float:
+        """Largest demand, duty or A."""
+
+    @abstractmethod
+    def gains(self, kp: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return K, demand per rad, and B, demand per rad/s, for a position gain in the firmware's units."""
+
+    @abstractmethod
+    def kp_for(self, share: float) -> float:
+        """Return the kp at which a rad of error asks for this share of duty 1 or of the largest current."""
+
+    def demand(self, kp: ArrayLike, error: ArrayLike, velocity: ArrayLike = 0.0) -> NDArray[np.float64]:
+        """Return the demand (duty or A) for a position error θ_d - θ in rad and a velocity in rad/s.
+
+        Arguments broadcast.
+        """
+        stiffness, damping = self.gains(kp)
+        wanted = stiffness * np.asarray(error) - damping * np.asarray(velocity)
+        return np.asarray(np.clip(wanted, -self.demand_limit, self.demand_limit))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoltageFirmware(PositionFirmware):
+    """The voltage law: duty = clip(gain·kp·(θ_d - θ), ±limit), and U = duty·supply (BAM eq. 12).
+
+    Attributes:
+        duty_per_kp_rad: duty per unit of the firmware's kp and per rad of error, 1/rad.
+        duty_limit: largest duty, above 0 and at most 1.
+    """
+
+    duty_per_kp_rad: float
+    duty_limit: float
+
+    regulates_current = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(
+            f"firmware {self.name!r}", duty_per_kp_rad=self.duty_per_kp_rad, duty_limit=self.duty_limit
+        )
+
+    @property
+    def demand_limit(self) -> float:
+        """Largest duty."""
+        return self.duty_limit
+
+    def gains(self, kp: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return duty per rad, and none per rad/s."""
+        gain = np.asarray(self.duty_per_kp_rad * np.asarray(kp))
+        return gain, np.zeros_like(gain)
+
+    def kp_for(self, share: float) -> float:
+        """Return the kp at which one rad of error asks for this duty."""
+        return share / self.duty_per_kp_rad
+
     def duty(self, kp: ArrayLike, error: ArrayLike) -> NDArray[np.float64]:
         """Return the duty (-1..1) for a position error θ_d - θ in rad; arguments broadcast."""
-        demand = self.duty_per_kp_rad * np.asarray(kp) * np.asarray(error)
-        return np.asarray(np.clip(demand, -self.duty_limit, self.duty_limit))
+        return self.demand(kp, error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurrentFirmware(PositionFirmware):
+    """The current law: I = clip(kp·(θ_d - θ) - c·√kp·θ̇, ±limit) (BAM eq. 14).
+
+    The supply limits the current too, at every moment: see `motor.DcMotor.regulating_voltage`. BAM prints
+    that limit without a sign for its lower end; here it is -(U_max + k_t·θ̇)/R <= I <= (U_max - k_t·θ̇)/R.
+
+    Attributes:
+        current_limit: I_heat, what the motor stands for long, A.
+        damping: c, A·s/rad per root of kp.
+    """
+
+    current_limit: float
+    damping: float
+
+    regulates_current = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(f"firmware {self.name!r}", current_limit=self.current_limit)
+        require_not_negative(f"firmware {self.name!r}", damping=self.damping)
+
+    @property
+    def demand_limit(self) -> float:
+        """Largest current, A."""
+        return self.current_limit
+
+    def gains(self, kp: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return A per rad and A per rad/s."""
+        gain = np.asarray(kp, dtype=np.float64)
+        return gain, np.asarray(self.damping * np.sqrt(gain))
+
+    def kp_for(self, share: float) -> float:
+        """Return the kp at which one rad of error asks for this share of the largest current."""
+        return share * self.current_limit
 
 
 def _duty_per_kp_rad(divisor: int) -> float:
@@ -72,19 +163,19 @@ FIRMWARES: Mapping[str, PositionFirmware] = MappingProxyType(
         firmware.name: firmware
         for firmware in (
             # Gain and limit measured with an oscilloscope on MX-64 and MX-106 by BAM's authors.
-            PositionFirmware(
+            VoltageFirmware(
                 name="mx-protocol1", duty_per_kp_rad=0.158, duty_limit=0.9625, counts_per_turn=_COUNTS
             ),
             # Manual of MX(2.0): K_P = kp/128 on counts, 885 = 100 % PWM. The factory kp of 850 gives
             # 4.9 duty/rad, in line with 5.1 duty/rad of the Protocol 1.0 firmware at its factory kp of 32.
-            PositionFirmware(
+            VoltageFirmware(
                 name="mx-protocol2",
                 duty_per_kp_rad=_duty_per_kp_rad(128),
                 duty_limit=1.0,
                 counts_per_turn=_COUNTS,
             ),
             # The XL330 manual says 128 too; BAM's authors measured twice that divisor.
-            PositionFirmware(
+            VoltageFirmware(
                 name="xl330",
                 duty_per_kp_rad=_duty_per_kp_rad(256),
                 duty_limit=1.0,
@@ -94,9 +185,11 @@ FIRMWARES: Mapping[str, PositionFirmware] = MappingProxyType(
                 supply_is_aliased=True,
             ),
             # 1024 counts span 300° on this servo.
-            PositionFirmware(
+            VoltageFirmware(
                 name="xl320", duty_per_kp_rad=0.0505, duty_limit=1.0, counts_per_turn=1024 * 360 / 300
             ),
+            # The loop of BAM's authors around the current control of an eRob80; encoder of 19 bits.
+            CurrentFirmware(name="erob80", current_limit=12.0, damping=2.0, counts_per_turn=524288),
         )
     }
 )

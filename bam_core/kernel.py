@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BAM Algorithm 1 and its variants, compiled: one candidate on a block of logs, a log per lane.
+"""BAM Algorithm 1 and its variants, compiled: a block of lanes, each one candidate on one log.
 
-The loops over lanes hold nothing but arithmetic, in groups of LANES, so that they become vector code; what a
-candidate leaves off (load terms, Stribeck terms) is skipped for all its lanes at once. Nothing is allocated
-in the step loop, and the interpreter lock is released. `reference.py` is the executable specification.
+The loops over lanes hold nothing but arithmetic, in groups of LANES, so that they become vector code; what
+all candidates of a block leave off (load terms, Stribeck terms, effects) is skipped for all lanes at once.
+Nothing is allocated in the step loop, and the interpreter lock is released. `reference.py` is the executable
+specification.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core import _vector_math as vm
+from bam_core.arm_link import DAMPING_RATIO, LEAST_COMPLIANCE, LEAST_SLOPE, REST_ITERATIONS
 from bam_core.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
 from bam_core.reference import INTEGRATORS, VELOCITY_LIMIT
 
@@ -29,28 +31,12 @@ LANES = 8
 BLOCK = 64
 """Most lanes in one block, so that its state stays in the first-level cache."""
 
-# Rows of the state buffer, each BLOCK lanes long. One buffer with constant offsets lets the compiler prove
-# that rows do not overlap; unsigned offsets spare it the test for negative indices.
-_POSITION = np.uint64(0 * BLOCK)
-_VELOCITY = np.uint64(1 * BLOCK)
-_VOLTAGE = np.uint64(2 * BLOCK)
-_ENABLED = np.uint64(3 * BLOCK)
-_MOTOR = np.uint64(4 * BLOCK)
-_EXTERNAL = np.uint64(5 * BLOCK)
-_BUDGET = np.uint64(6 * BLOCK)
-_INERTIA = np.uint64(7 * BLOCK)
-_GRAVITY = np.uint64(8 * BLOCK)
-_GAIN = np.uint64(9 * BLOCK)
-_LENGTH = np.uint64(10 * BLOCK)
-_ERROR = np.uint64(11 * BLOCK)
-_BENCH_INERTIA = np.uint64(12 * BLOCK)
-_WARMING = np.uint64(13 * BLOCK)
-_ROWS = 14
-
 _MIDPOINT = INTEGRATORS.index("midpoint")
 _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
 
-# Columns of a candidate, in the order of `rollout.PARAMETERS`.
+# Two buffers of rows, each BLOCK lanes long: candidates in the order of `rollout.PARAMETERS`, and states. One
+# buffer with constant offsets lets the compiler prove that rows do not overlap; unsigned offsets spare it the
+# test for negative indices.
 (
     _TORQUE_CONSTANT,
     _RESISTANCE,
@@ -70,7 +56,40 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _WINDING_HEATING,
     _ZERO_OFFSET,
     _COMMAND_DELAY,
-) = range(18)
+    _ARM_COMPLIANCE,
+    _ARM_BACKLASH,
+) = (np.uint64(row * BLOCK) for row in range(20))
+
+(
+    _POSITION,
+    _VELOCITY,
+    _DEMAND,
+    _ENABLED,
+    _MOTOR,
+    _EXTERNAL,
+    _BUDGET,
+    _INERTIA,
+    _GRAVITY,
+    _GAIN,
+    _LENGTH,
+    _ERROR,
+    _BENCH_INERTIA,
+    _WARMING,
+    _CASE,
+    _ARM_POSITION,
+    _ARM_VELOCITY,
+    _LINK_STIFFNESS,
+    _LINK_DAMPING,
+    _BENCH_MOBILITY,
+    _CONDUCTANCE,
+    _SPEED_SCALE,
+    _GOAL,
+    _SUPPLY,
+    _RATE_GAIN,
+) = (np.uint64(row * BLOCK) for row in range(25))
+_ROWS = 25
+
+_COOLING_RATE = 1.0 / WINDING_COOLING_TIME
 
 
 def _compiled(function: _Function) -> _Function:
@@ -81,114 +100,186 @@ def _compiled(function: _Function) -> _Function:
 
 
 @_compiled
-def _control(
+def _command(
     s: Array,
     lanes: int,
     signals: Array,
-    commands: Array,
-    earlier: Array,
-    late: float,
     start: Any,
     k: int,
-    duty_limit: float,
+    late: NDArray[np.int64],
+    late_share: Array,
 ) -> None:
-    """Add this step's error, then let the firmware set the voltage (eq. 12).
+    """Add this step's error, then read the commands in force.
 
-    The commands in force are those of one step to a share `late`, those of the next one for the rest.
+    They are those of `late` steps before; to a share `late_share`, those of one more.
     """
     now = float(k)
+    last = signals.shape[0] - 1
+    for i in range(np.uint64(lanes)):
+        error = abs(s[_POSITION + i] - signals[k, 3, start + i])
+        s[_ERROR + i] += error if now < s[_LENGTH + i] else 0.0
+        step = min(max(k - late[i], 0), last)
+        earlier = min(max(k - late[i] - 1, 0), last)
+        share = late_share[i]
+        goal = signals[step, 0, start + i]
+        s[_GOAL + i] = goal + share * (signals[earlier, 0, start + i] - goal)
+        s[_SUPPLY + i] = signals[k, 1, start + i]
+        enabled = signals[step, 2, start + i]
+        s[_ENABLED + i] = enabled + share * (signals[earlier, 2, start + i] - enabled)
+
+
+@_compiled
+def _demand_voltage(s: Array, lanes: int, limit: float) -> None:
+    """Let the firmware set the voltage (eq. 12)."""
+    for i in range(np.uint64(lanes)):
+        duty = s[_GAIN + i] * (s[_GOAL + i] - s[_POSITION + i])
+        s[_DEMAND + i] = min(max(duty, -limit), limit) * s[_SUPPLY + i]
+
+
+@_compiled
+def _demand_current(s: Array, lanes: int, limit: float) -> None:
+    """Let the firmware ask for a current (eq. 14), which the supply may not be able to bring about."""
+    for i in range(np.uint64(lanes)):
+        current = s[_GAIN + i] * (s[_GOAL + i] - s[_POSITION + i]) - s[_RATE_GAIN + i] * s[_VELOCITY + i]
+        s[_DEMAND + i] = min(max(current, -limit), limit)
+
+
+@_compiled
+def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: float, limit: float) -> None:
+    """`_command` and `_demand_voltage` in one, where nobody has a delay; `now` is (4, lanes) of this step."""
     for i in range(np.uint64(lanes)):
         position = s[_POSITION + i]
-        error = abs(position - signals[3, start + i])
-        s[_ERROR + i] += error if now < s[_LENGTH + i] else 0.0
-        goal = commands[0, start + i] + late * (earlier[0, start + i] - commands[0, start + i])
-        duty = s[_GAIN + i] * (goal - position)
-        s[_VOLTAGE + i] = min(max(duty, -duty_limit), duty_limit) * signals[1, start + i]
-        s[_ENABLED + i] = commands[2, start + i] + late * (earlier[2, start + i] - commands[2, start + i])
+        error = abs(position - now[3, start + i])
+        s[_ERROR + i] += error if step < s[_LENGTH + i] else 0.0
+        duty = s[_GAIN + i] * (now[0, start + i] - position)
+        s[_DEMAND + i] = min(max(duty, -limit), limit) * now[1, start + i]
+        s[_ENABLED + i] = now[2, start + i]
 
 
 @_compiled
-def _motor_and_gravity(s: Array, lanes: int, candidate: Array, half_step: float) -> None:
-    """Motor torque (eq. 13), gravity torque (eq. 1), and the terms of the budget that are never off.
+def _drive(s: Array, c: Array, lanes: int, half_step: float) -> None:
+    """Motor torque (eq. 13), inertia of the servo, and the terms of the budget that are never off.
 
-    Gravity and back-EMF are those of `half_step` s later, as `reference.INTEGRATORS` explains.
+    Back-EMF is that of `half_step` s later, as `reference.INTEGRATORS` explains.
     """
-    torque_constant = candidate[_TORQUE_CONSTANT]
-    torque_per_volt = torque_constant / candidate[_RESISTANCE]
-    viscous = candidate[_VISCOUS]
-    coulomb = candidate[_COULOMB]
-    armature = candidate[_ARMATURE]
-    zero_offset = candidate[_ZERO_OFFSET]
-    added_inertia = half_step * torque_per_volt * torque_constant
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
-        back_emf = torque_constant * velocity
-        s[_MOTOR + i] = torque_per_volt * (s[_VOLTAGE + i] - back_emf) * s[_ENABLED + i]
-        s[_EXTERNAL + i] = -s[_GRAVITY + i] * vm.sin(s[_POSITION + i] + half_step * velocity - zero_offset)
-        s[_INERTIA + i] = s[_BENCH_INERTIA + i] + armature + added_inertia * s[_ENABLED + i]
-        s[_BUDGET + i] = viscous * abs(velocity) + coulomb
+        torque_constant = c[_TORQUE_CONSTANT + i]
+        torque_per_volt = torque_constant * s[_CONDUCTANCE + i]
+        enabled = s[_ENABLED + i]
+        s[_MOTOR + i] = torque_per_volt * (s[_DEMAND + i] - torque_constant * velocity) * enabled
+        s[_INERTIA + i] = c[_ARMATURE + i] + half_step * torque_per_volt * torque_constant * enabled
+        s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity) + c[_COULOMB + i]
 
 
 @_compiled
-def _saturate_and_heat(s: Array, lanes: int, candidate: Array, dt: float, half_step: float) -> None:
-    """Motor torque anew, with saturation and a warm winding; see `motor.DcMotor`."""
-    torque_constant = candidate[_TORQUE_CONSTANT]
-    resistance = candidate[_RESISTANCE]
-    armature = candidate[_ARMATURE]
-    saturation = candidate[_TORQUE_SATURATION]
-    heating = candidate[_WINDING_HEATING]
+def _drive_warm(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
+    """As `_drive`, with saturation and a warm winding; see `motor.DcMotor`."""
     for i in range(np.uint64(lanes)):
+        velocity = s[_VELOCITY + i]
+        torque_constant = c[_TORQUE_CONSTANT + i]
+        enabled = s[_ENABLED + i]
         warming = s[_WARMING + i]
-        warm = resistance * (1.0 + COPPER_COEFFICIENT * warming)
-        back_emf = torque_constant * s[_VELOCITY + i]
-        current = (s[_VOLTAGE + i] - back_emf) / warm * s[_ENABLED + i]
-        share = 1.0 / (1.0 + saturation * abs(current))
-        damping = torque_constant * torque_constant / warm * share * share * s[_ENABLED + i]
+        warm = c[_RESISTANCE + i] * (1.0 + COPPER_COEFFICIENT * warming)
+        conductance = enabled / warm
+        current = (s[_DEMAND + i] - torque_constant * velocity) * conductance
+        share = 1.0 / (1.0 + c[_TORQUE_SATURATION + i] * abs(current))
+        damping = torque_constant * torque_constant * conductance * share * share
         s[_MOTOR + i] = torque_constant * current * share
-        s[_INERTIA + i] = s[_BENCH_INERTIA + i] + armature + half_step * damping
-        s[_WARMING + i] = warming + dt * (heating * warm * current * current - warming / WINDING_COOLING_TIME)
+        s[_INERTIA + i] = c[_ARMATURE + i] + half_step * damping
+        s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity) + c[_COULOMB + i]
+        loss = c[_WINDING_HEATING + i] * warm * current * current
+        s[_WARMING + i] = warming + dt * (loss - (warming - s[_CASE + i]) * _COOLING_RATE)
 
 
 @_compiled
-def _add_load(s: Array, lanes: int, candidate: Array) -> None:
-    """Load-dependent friction, |K_m τ_m - K_e τ_e|."""
-    load_motor = candidate[_LOAD_MOTOR]
-    load_external = candidate[_LOAD_EXTERNAL]
+def _drive_by_current(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
+    """As `_drive_warm`, with the current that the firmware asks for as far as the supply allows (eq. 15).
+
+    A current that is kept up has no back-EMF; one that the supply limits has that of the voltage law.
+    """
     for i in range(np.uint64(lanes)):
-        s[_BUDGET + i] += abs(load_motor * s[_MOTOR + i] - load_external * s[_EXTERNAL + i])
+        velocity = s[_VELOCITY + i]
+        torque_constant = c[_TORQUE_CONSTANT + i]
+        enabled = s[_ENABLED + i]
+        warming = s[_WARMING + i]
+        warm = c[_RESISTANCE + i] * (1.0 + COPPER_COEFFICIENT * warming)
+        conductance = 1.0 / warm
+        highest = (s[_SUPPLY + i] - torque_constant * velocity) * conductance
+        lowest = (-s[_SUPPLY + i] - torque_constant * velocity) * conductance
+        demand = s[_DEMAND + i]
+        current = min(max(demand, lowest), highest) * enabled
+        share = 1.0 / (1.0 + c[_TORQUE_SATURATION + i] * abs(current))
+        damping = torque_constant * torque_constant * conductance * enabled * share * share
+        damping = damping if (demand <= lowest) | (demand >= highest) else 0.0
+        s[_MOTOR + i] = torque_constant * current * share
+        s[_INERTIA + i] = c[_ARMATURE + i] + half_step * damping
+        s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity) + c[_COULOMB + i]
+        loss = c[_WINDING_HEATING + i] * warm * current * current
+        s[_WARMING + i] = warming + dt * (loss - (warming - s[_CASE + i]) * _COOLING_RATE)
 
 
 @_compiled
-def _add_stribeck(s: Array, lanes: int, candidate: Array, opposing_only: float) -> None:
+def _hang(s: Array, c: Array, lanes: int, half_step: float) -> None:
+    """Gravity torque (eq. 1) of `half_step` s later, and the inertia of the arm."""
+    for i in range(np.uint64(lanes)):
+        angle = s[_POSITION + i] + half_step * s[_VELOCITY + i] - c[_ZERO_OFFSET + i]
+        s[_EXTERNAL + i] = -s[_GRAVITY + i] * vm.sin(angle)
+        s[_INERTIA + i] += s[_BENCH_INERTIA + i]
+
+
+@_compiled
+def _hang_on_link(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
+    """Let the arm swing behind a link with play and spring, which loads the servo; see `arm_link`."""
+    for i in range(np.uint64(lanes)):
+        arm = s[_ARM_POSITION + i]
+        speed = s[_ARM_VELOCITY + i]
+        slip = s[_VELOCITY + i] - speed
+        twist = s[_POSITION + i] - arm + half_step * slip
+        bent = max(abs(twist) - 0.5 * c[_ARM_BACKLASH + i], 0.0)
+        bent = bent if twist > 0.0 else -bent
+        damping = s[_LINK_DAMPING + i] if bent != 0.0 else 0.0
+        torque = s[_LINK_STIFFNESS + i] * bent + damping * slip
+        angle = arm + half_step * speed - c[_ZERO_OFFSET + i]
+        gained = (torque - s[_GRAVITY + i] * vm.sin(angle)) * s[_BENCH_MOBILITY + i] * dt
+        s[_ARM_POSITION + i] = arm + (speed + 0.5 * gained) * dt
+        s[_ARM_VELOCITY + i] = min(max(speed + gained, -VELOCITY_LIMIT), VELOCITY_LIMIT)
+        s[_EXTERNAL + i] = -torque
+
+
+@_compiled
+def _add_load(s: Array, c: Array, lanes: int) -> None:
+    """Load-dependent friction, |K_m τ_m - K_e τ_e|."""
+    for i in range(np.uint64(lanes)):
+        s[_BUDGET + i] += abs(c[_LOAD_MOTOR + i] * s[_MOTOR + i] - c[_LOAD_EXTERNAL + i] * s[_EXTERNAL + i])
+
+
+@_compiled
+def _add_stribeck(s: Array, c: Array, lanes: int, opposing_only: float) -> None:
     """Friction that fades with speed, s·[K_c^s + |K_m^s τ_m - K_e^s τ_e| + Q] with s = exp(-|θ̇/v_s|^α)."""
-    coulomb = candidate[_STRIBECK_COULOMB]
-    speed_scale = 1.0 / candidate[_STRIBECK_VELOCITY]
-    exponent = candidate[_STRIBECK_EXPONENT]
-    load_motor = candidate[_LOAD_MOTOR_STRIBECK]
-    load_external = candidate[_LOAD_EXTERNAL_STRIBECK]
-    quadratic_motor = candidate[_QUADRATIC_MOTOR]
-    quadratic_external = candidate[_QUADRATIC_EXTERNAL]
     for i in range(np.uint64(lanes)):
         motor = s[_MOTOR + i]
         external = s[_EXTERNAL + i]
-        ratio = max(abs(s[_VELOCITY + i]) * speed_scale, vm.SMALLEST)
-        fade = vm.exp(-vm.exp(exponent * vm.log(ratio)))
-        quadratic = quadratic_external * external * external if abs(motor) > abs(external) else 0.0
-        quadratic = quadratic_motor * motor * motor if abs(motor) < abs(external) else quadratic
+        ratio = max(abs(s[_VELOCITY + i]) * s[_SPEED_SCALE + i], vm.SMALLEST)
+        fade = vm.exp(-vm.exp(c[_STRIBECK_EXPONENT + i] * vm.log(ratio)))
+        drives = c[_QUADRATIC_EXTERNAL + i] * external * external
+        driven = c[_QUADRATIC_MOTOR + i] * motor * motor
+        quadratic = drives if abs(motor) > abs(external) else 0.0
+        quadratic = driven if abs(motor) < abs(external) else quadratic
         quadratic = 0.0 if opposing_only * motor * external > 0.0 else quadratic
-        at_rest = coulomb + abs(load_motor * motor - load_external * external) + quadratic
-        s[_BUDGET + i] += fade * at_rest
+        load = abs(c[_LOAD_MOTOR_STRIBECK + i] * motor - c[_LOAD_EXTERNAL_STRIBECK + i] * external)
+        s[_BUDGET + i] += fade * (c[_STRIBECK_COULOMB + i] + load + quadratic)
 
 
 @_compiled
-def _advance(s: Array, lanes: int, dt: float, semi_implicit: float) -> None:
-    """Applied friction (eqs. 4, 5) and the update of the state (Algorithm 1, lines 5-9)."""
+def _advance(s: Array, lanes: int, dt: float, rate: float, semi_implicit: float) -> None:
+    """Applied friction (eqs. 4, 5) and the update of the state (Algorithm 1, lines 5-9); `rate` is 1/dt."""
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
         budget = s[_BUDGET + i]
         inertia = s[_INERTIA + i]
         net = s[_MOTOR + i] + s[_EXTERNAL + i]
-        stop = -(inertia / dt * velocity + net)
+        stop = -(inertia * rate * velocity + net)
         friction = min(max(stop, -budget), budget)
         gained = (net + friction) / inertia * dt
         s[_POSITION + i] += (velocity + (0.5 + semi_implicit) * gained) * dt
@@ -196,13 +287,58 @@ def _advance(s: Array, lanes: int, dt: float, semi_implicit: float) -> None:
 
 
 @_compiled
+def _is_on(c: Array, row: Any, lanes: int) -> bool:
+    """Tell whether any candidate has this parameter."""
+    on = False
+    for i in range(np.uint64(lanes)):
+        on = on or c[row + i] != 0.0
+    return on
+
+
+@_compiled
+def _has_link(c: Array, lanes: int) -> bool:
+    """Tell whether any candidate's arm is on a link that matters."""
+    on = False
+    for i in range(np.uint64(lanes)):
+        on = on or c[_ARM_COMPLIANCE + i] > LEAST_COMPLIANCE or c[_ARM_BACKLASH + i] > LEAST_COMPLIANCE
+    return on
+
+
+@_compiled
+def _start_link(s: Array, c: Array, lanes: int, dt: float) -> None:
+    """Hang the arm on its link at rest, and work out the link's constants."""
+    for i in range(np.uint64(lanes)):
+        bench = s[_BENCH_INERTIA + i]
+        inner = max(c[_ARMATURE + i], 1e-3 * bench)
+        reduced = inner * bench / (inner + bench)
+        compliance = max(c[_ARM_COMPLIANCE + i], dt * dt / reduced)
+        stiffness = 1.0 / compliance
+        damping = 2.0 * DAMPING_RATIO * math.sqrt(stiffness * reduced)
+        softening = 1.0 + 0.5 * dt * (damping + 0.5 * dt * stiffness) / reduced
+        s[_LINK_STIFFNESS + i] = stiffness / softening
+        s[_LINK_DAMPING + i] = damping / softening
+        s[_BENCH_MOBILITY + i] = 1.0 / bench
+        held = s[_POSITION + i] - c[_ZERO_OFFSET + i]
+        hangs = held
+        play = 0.5 * c[_ARM_BACKLASH + i]
+        taken = held - min(max(held, -play), play)  # where the play is taken up
+        for _ in range(REST_ITERATIONS):
+            excess = hangs + compliance * s[_GRAVITY + i] * math.sin(hangs) - taken
+            slope = 1.0 + compliance * s[_GRAVITY + i] * math.cos(hangs)
+            hangs -= excess / max(slope, LEAST_SLOPE)
+        s[_ARM_POSITION + i] = hangs + c[_ZERO_OFFSET + i]
+        s[_ARM_VELOCITY + i] = s[_VELOCITY + i]
+
+
+@_compiled
 def simulate_block(
-    candidate: Array,
+    candidates: Array,
     first: int,
     lanes: int,
     signals: Array,
     logs: Array,
-    duty_limit: float,
+    demand_limit: float,
+    regulates_current: bool,
     dt: float,
     substeps: int,
     integrator: int,
@@ -210,26 +346,30 @@ def simulate_block(
     mae: Array,
     trace: Array,
 ) -> None:
-    """Simulate one candidate on one block of logs.
+    """Simulate one block of lanes, each one candidate on one log.
 
-    The duty is computed at the start of every step and held for its substeps, as a firmware with period dt
+    The demand is computed at the start of every step and held for its substeps, as a firmware with period dt
     does; the integrator runs once per substep.
 
     Args:
-        candidate: one row of `rollout.PARAMETERS`.
+        candidates: (lanes, PARAMETERS): a row of `rollout.PARAMETERS` for every lane.
         first: first lane of the block, counted over all lanes of the packed logs.
         lanes: count, a multiple of LANES, at most BLOCK.
         signals: (steps, 4, all lanes) as in `packing.PackedLogs`.
-        logs: (6, all lanes) as in `packing.PackedLogs`.
-        duty_limit: largest duty.
+        logs: (8, all lanes) as in `packing.PackedLogs`.
+        demand_limit: largest duty, or current in A.
+        regulates_current: the firmware asks for a current, not for a duty.
         dt: step, s.
         substeps: count per step.
         integrator: index in `reference.INTEGRATORS`.
         opposing_only: quadratic term only where motor and load torque oppose.
-        mae: (all lanes) rad; receives the mean absolute error over the length of each log.
-        trace: (2, steps, all lanes); receives positions and velocities, unless it is empty.
+        mae: (lanes,) rad; receives the mean absolute error over the length of each log.
+        trace: (2, steps, lanes); receives positions and velocities, unless it is empty.
     """
     s = np.zeros(_ROWS * BLOCK)
+    c = np.zeros(candidates.shape[1] * BLOCK)
+    late = np.zeros(lanes, dtype=np.int64)
+    late_share = np.zeros(lanes)
     start = np.uint64(first)
     longest = 0
     for i in range(np.uint64(lanes)):
@@ -239,34 +379,82 @@ def simulate_block(
         s[_GAIN + i] = logs[3, start + i]
         s[_POSITION + i] = logs[4, start + i]
         s[_VELOCITY + i] = logs[5, start + i]
+        s[_CASE + i] = logs[6, start + i]
+        s[_RATE_GAIN + i] = logs[7, start + i]
         longest = max(longest, int(logs[0, start + i]))
-    has_load = candidate[_LOAD_MOTOR] != 0.0 or candidate[_LOAD_EXTERNAL] != 0.0
-    at_rest = candidate[_LOAD_MOTOR_STRIBECK : _QUADRATIC_EXTERNAL + 1]
-    has_stribeck = candidate[_STRIBECK_COULOMB] != 0.0 or np.any(at_rest != 0.0)
-    has_effects = candidate[_TORQUE_SATURATION] != 0.0 or candidate[_WINDING_HEATING] != 0.0
-    delay = candidate[_COMMAND_DELAY] / dt
-    delay_steps = math.floor(delay)
-    late = delay - delay_steps
+        for row in range(np.uint64(candidates.shape[1])):
+            c[np.uint64(row * np.uint64(BLOCK)) + i] = candidates[i, row]
+        s[_CONDUCTANCE + i] = 1.0 / c[_RESISTANCE + i]
+        s[_SPEED_SCALE + i] = 1.0 / c[_STRIBECK_VELOCITY + i]
+        s[_WARMING + i] = s[_CASE + i] if c[_WINDING_HEATING + i] > 0.0 else 0.0
+        delay = c[_COMMAND_DELAY + i] / dt
+        late[i] = math.floor(delay)
+        late_share[i] = delay - late[i]
+    has_load = _is_on(c, _LOAD_MOTOR, lanes) or _is_on(c, _LOAD_EXTERNAL, lanes)
+    has_stribeck = (
+        _is_on(c, _STRIBECK_COULOMB, lanes)
+        or _is_on(c, _LOAD_MOTOR_STRIBECK, lanes)
+        or _is_on(c, _LOAD_EXTERNAL_STRIBECK, lanes)
+        or _is_on(c, _QUADRATIC_MOTOR, lanes)
+        or _is_on(c, _QUADRATIC_EXTERNAL, lanes)
+    )
+    has_effects = _is_on(c, _TORQUE_SATURATION, lanes) or _is_on(c, _WINDING_HEATING, lanes)
+    has_delay = _is_on(c, _COMMAND_DELAY, lanes)
+    has_link = _has_link(c, lanes)
     opposing = 1.0 if opposing_only else 0.0
     substep = dt / substeps
     half_step = 0.5 * substep if integrator == _MIDPOINT else 0.0
     semi_implicit = 1.0 if integrator == _SEMI_IMPLICIT else 0.0
+    if has_link:
+        _start_link(s, c, lanes, substep)
     for k in range(longest):
         if trace.size > 0:
             for i in range(np.uint64(lanes)):
-                trace[0, k, start + i] = s[_POSITION + i]
-                trace[1, k, start + i] = s[_VELOCITY + i]
-        commands = signals[min(max(k - delay_steps, 0), longest - 1)]
-        earlier = signals[min(max(k - delay_steps - 1, 0), longest - 1)] if late > 0.0 else commands
-        _control(s, lanes, signals[k], commands, earlier, late, start, k, duty_limit)
+                trace[0, k, i] = s[_POSITION + i]
+                trace[1, k, i] = s[_VELOCITY + i]
+        if regulates_current:
+            _command(s, lanes, signals, start, k, late, late_share)
+            _demand_current(s, lanes, demand_limit)
+        elif has_delay:
+            _command(s, lanes, signals, start, k, late, late_share)
+            _demand_voltage(s, lanes, demand_limit)
+        else:
+            _demand_voltage_in_time(s, lanes, signals[k], start, float(k), demand_limit)
         for _ in range(substeps):
-            _motor_and_gravity(s, lanes, candidate, half_step)
-            if has_effects:
-                _saturate_and_heat(s, lanes, candidate, substep, half_step)
+            if regulates_current:
+                _drive_by_current(s, c, lanes, substep, half_step)
+            elif has_effects:
+                _drive_warm(s, c, lanes, substep, half_step)
+            else:
+                _drive(s, c, lanes, half_step)
+            if has_link:
+                _hang_on_link(s, c, lanes, substep, half_step)
+            else:
+                _hang(s, c, lanes, half_step)
             if has_load:
-                _add_load(s, lanes, candidate)
+                _add_load(s, c, lanes)
             if has_stribeck:
-                _add_stribeck(s, lanes, candidate, opposing)
-            _advance(s, lanes, substep, semi_implicit)
+                _add_stribeck(s, c, lanes, opposing)
+            _advance(s, lanes, substep, 1.0 / substep, semi_implicit)
     for i in range(np.uint64(lanes)):
-        mae[start + i] = s[_ERROR + i] / s[_LENGTH + i]
+        mae[i] = s[_ERROR + i] / s[_LENGTH + i]
+
+
+@_compiled
+def interpolate(trace: Array, steps: NDArray[np.intp], weights: Array, positions: Array) -> None:
+    """Read positions off a trace between its steps.
+
+    Args:
+        trace: (2, steps): positions in rad and velocities in rad/s.
+        steps: (samples,): the step in which each sample lies.
+        weights: (samples, 4): of position and velocity at its start and at its end.
+        positions: (samples,): receives rad.
+    """
+    for j in range(len(steps)):
+        k = steps[j]
+        positions[j] = (
+            weights[j, 0] * trace[0, k]
+            + weights[j, 1] * trace[1, k]
+            + weights[j, 2] * trace[0, k + 1]
+            + weights[j, 3] * trace[1, k + 1]
+        )

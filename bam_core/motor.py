@@ -13,6 +13,9 @@ from bam_core._checks import require_not_negative, require_positive
 COPPER_COEFFICIENT = 3.93e-3
 """1/K; growth of copper's resistance per kelvin, relative to that at 20 °C."""
 
+REFERENCE_TEMPERATURE = 25.0
+"""°C; the temperature of the winding at which it has the resistance that is stated."""
+
 WINDING_COOLING_TIME = 30.0
 """s; in which a winding gives most of its heat to the motor's case. Runs of 6 s hardly tell it."""
 
@@ -73,7 +76,7 @@ class DcMotor:
             voltage: U across the motor, V.
             velocity: of the output shaft, rad/s.
             enabled: False where torque is off, or the share of the time that it was on, 0..1.
-            warming: of the winding above the temperature that R belongs to, K.
+            warming: of the winding above REFERENCE_TEMPERATURE, K.
 
         Returns:
             N·m at the output shaft, in the broadcast shape of the arguments.
@@ -93,16 +96,41 @@ class DcMotor:
         share = np.asarray(enabled, dtype=np.float64) / (1.0 + self.torque_saturation * np.abs(current)) ** 2
         return np.asarray(self.torque_constant**2 / self._warm(warming) * share)
 
-    def warming_rate(self, current: ArrayLike, warming: ArrayLike) -> NDArray[np.float64]:
+    def regulating_voltage(
+        self,
+        current: ArrayLike,
+        velocity: ArrayLike,
+        supply: ArrayLike = np.inf,
+        warming: ArrayLike = 0.0,
+    ) -> NDArray[np.float64]:
+        """Return the voltage with which electronics bring about a current as far as the supply allows, V.
+
+        It is R·I + k_t·θ̇, within ± supply. A winding that has warmed needs more of it; its torque is the same
+        until the supply falls short.
+
+        Args:
+            current: demanded, A.
+            velocity: of the output shaft, rad/s.
+            supply: V.
+            warming: of the winding above REFERENCE_TEMPERATURE, K.
+        """
+        needed = self._warm(warming) * np.asarray(current) + self.torque_constant * np.asarray(velocity)
+        limit = np.asarray(supply)
+        return np.asarray(np.clip(needed, -limit, limit))
+
+    def warming_rate(
+        self, current: ArrayLike, warming: ArrayLike, case: ArrayLike = 0.0
+    ) -> NDArray[np.float64]:
         """Return how fast a winding warms, K/s: copper loss comes, a share of the heat goes to the case.
 
         Args:
             current: A.
-            warming: of the winding by now, K.
+            warming: of the winding by now above REFERENCE_TEMPERATURE, K.
+            case: the same of the motor's case.
         """
         by_now = np.asarray(warming)
         loss = self._warm(by_now) * np.asarray(current) ** 2
-        return np.asarray(self.winding_heating * loss - by_now / WINDING_COOLING_TIME)
+        return np.asarray(self.winding_heating * loss - (by_now - case) / WINDING_COOLING_TIME)
 
     def _warm(self, warming: ArrayLike) -> NDArray[np.float64]:
         """Return the resistance of a winding that has warmed by so many kelvin, Ω."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings laid out for the kernel: one uniform time grid, a log per lane."""
+"""Recordings laid out for the kernel: one uniform time grid, a log per lane, few logs several times over."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bam_core.firmware import PositionFirmware
 from bam_core.kernel import BLOCK, LANES
+from bam_core.motor import REFERENCE_TEMPERATURE
 from bam_core.recording import Recording
 
 Array = NDArray[np.float64]
@@ -24,12 +25,17 @@ _START_SAMPLES = 6
 class PackedLogs:
     """Recordings on the grid t_k = first sample + k·dt, padded to whole groups of lanes.
 
+    Where a block has room for all recordings several times, it holds as many copies of them, for as many
+    candidates at a time: copy after copy, each `count` lanes long.
+
     Attributes:
         signals: (steps, 4, lanes): mean goal in rad, mean supply in V and share of the time with torque on
             (0..1) from t_k to t_{k+1}; measured position in rad at t_k.
-        logs: (6, lanes): length in steps, bench inertia kg·m², gravity torque N·m, duty per rad, initial
-            position rad, initial velocity rad/s.
-        lanes: lane of each recording.
+        logs: (8, lanes): length in steps, bench inertia kg·m², gravity torque N·m, demand (duty or A) per
+            rad, initial position rad, initial velocity rad/s, temperature of the case above that of cold
+            copper K, demand per rad/s.
+        lanes: lane of each recording in the first copy.
+        copies: of all recordings, one or more.
         blocks: (first lane, count) of the blocks that the kernel takes one at a time.
         dt: grid step, s.
     """
@@ -37,8 +43,14 @@ class PackedLogs:
     signals: Array
     logs: Array
     lanes: NDArray[np.intp]
+    copies: int
     blocks: tuple[tuple[int, int], ...]
     dt: float
+
+    @property
+    def count(self) -> int:
+        """Recordings."""
+        return len(self.lanes)
 
     def grid(self, recording: int) -> Array:
         """Times of a recording's grid in s, counted from its first sample."""
@@ -61,9 +73,11 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
         dt: grid step, s.
     """
     lengths = [int((r.time[-1] - r.time[0]) / dt + 1e-6) + 1 for r in recordings]
-    total = -(-len(recordings) // LANES) * LANES
+    count = len(recordings)
+    copies = max(BLOCK // count, 1)
+    total = -(-copies * count // LANES) * LANES
     signals = np.zeros((max(lengths), 4, total))
-    logs = np.zeros((6, total))
+    logs = np.zeros((8, total))
     logs[0], logs[1] = 1.0, 1.0  # padding lanes: one step of an arm that hangs still
     # Neighbours of similar length let a block stop early.
     lanes = np.empty(len(recordings), dtype=np.intp)
@@ -72,15 +86,27 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
         _fill_signals(signals[:length, :, lane], recording, dt, firmware)
         signals[length:, :, lane] = signals[length - 1, :, lane]  # a command delay may look beyond the end
         position, velocity = initial_state(recording, firmware.resolution)
+        stiffness, damping = firmware.gains(recording.kp)
         logs[:, lane] = (
             length,
             recording.bench.inertia,
             recording.bench.gravity_torque,
-            firmware.duty_per_kp_rad * recording.kp,
+            stiffness,
             position,
             velocity,
+            _case_warming(recording),
+            damping,
         )
-    return PackedLogs(signals=signals, logs=logs, lanes=lanes, blocks=_blocks(total), dt=dt)
+    for copy in range(1, copies):
+        signals[:, :, copy * count : (copy + 1) * count] = signals[:, :, :count]
+        logs[:, copy * count : (copy + 1) * count] = logs[:, :count]
+    return PackedLogs(signals=signals, logs=logs, lanes=lanes, copies=copies, blocks=_blocks(total), dt=dt)
+
+
+def _case_warming(recording: Recording) -> float:
+    """Temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K; 0 where nobody measured it."""
+    known = recording.temperature[np.isfinite(recording.temperature)]
+    return float(known.mean()) - REFERENCE_TEMPERATURE if len(known) else 0.0
 
 
 def initial_state(recording: Recording, resolution: float) -> tuple[float, float]:

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_positive
+from bam_core.arm_link import ArmLink
+from bam_core.effects import Rig
 from bam_core.errors import unknown_name
 from bam_core.firmware import PositionFirmware
 from bam_core.friction import Friction
@@ -33,11 +36,21 @@ VELOCITY_LIMIT = 1000.0
 
 @dataclass(frozen=True, kw_only=True)
 class PendulumState:
-    """State of arm and motor: position in rad, velocity in rad/s, warming of the winding in K."""
+    """State of servo and arm.
+
+    Attributes:
+        position: of the servo, rad.
+        velocity: of the servo, rad/s.
+        warming: of the winding, K.
+        arm_position: rad; of a rigid arm it says nothing.
+        arm_velocity: rad/s, likewise.
+    """
 
     position: float
     velocity: float = 0.0
     warming: float = 0.0
+    arm_position: float = 0.0
+    arm_velocity: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +64,9 @@ class ReferenceSimulation:
         bench: pendulum.
         kp: position gain in the firmware's units, above zero.
         integrator: one of INTEGRATORS.
-        zero_offset: position at which the arm hangs straight down, rad.
+        rig: where the arm hangs straight down, and how it is linked to the servo. Its command delay does not
+            count here: commands are given when they are obeyed.
+        case_warming: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
 
     Raises:
         BamError: kp is not above zero, or the integrator is unknown.
@@ -63,7 +78,8 @@ class ReferenceSimulation:
     bench: PendulumBench
     kp: float
     integrator: str = "midpoint"
-    zero_offset: float = 0.0
+    rig: Rig = field(default_factory=Rig)
+    case_warming: float = 0.0
 
     def __post_init__(self) -> None:
         require_positive("simulation", kp=self.kp)
@@ -75,37 +91,88 @@ class ReferenceSimulation:
         """J = bench + armature, kg·m²."""
         return self.bench.inertia + self.motor.armature
 
-    def voltage(self, state: PendulumState, goal: float, supply: float) -> float:
-        """Return the motor voltage in V that the firmware sets for a goal in rad (BAM eq. 12)."""
-        return float(self.firmware.duty(self.kp, goal - state.position)) * supply
+    def demand(self, state: PendulumState, goal: float, supply: float) -> float:
+        """Return what the firmware asks of the motor for a goal in rad: V (BAM eq. 12) or A (eq. 14)."""
+        demand = float(self.firmware.demand(self.kp, goal - state.position, state.velocity))
+        return demand if self.firmware.regulates_current else demand * supply
 
-    def step(self, state: PendulumState, voltage: float, enabled: float, dt: float) -> PendulumState:
+    def step(
+        self, state: PendulumState, demand: float, enabled: float, dt: float, supply: float = math.inf
+    ) -> PendulumState:
         """Advance by one step of Algorithm 1 or of its variant.
 
         Args:
             state: at the start of the step.
-            voltage: of the motor during the step, V.
+            demand: of the firmware, in force during the step, V or A.
             enabled: share of the step that the H-bridge drives, 0..1.
             dt: Δt, s.
+            supply: what limits a current, V.
         """
-        inertia, position = self.inertia, state.position - self.zero_offset
+        half_step = 0.5 * dt if self.integrator == "midpoint" else 0.0
+        voltage, is_kept = demand, False
+        if self.firmware.regulates_current:
+            regulating = self.motor.regulating_voltage(demand, state.velocity, supply, state.warming)
+            voltage = float(regulating)
+            is_kept = abs(voltage) < supply
         electrical = (voltage, state.velocity, enabled, state.warming)
-        if self.integrator == "midpoint":
-            position += 0.5 * state.velocity * dt
-            # J·θ̈ = τ - b·(θ̇ + ½θ̈Δt) is (J + ½bΔt)·θ̈ = τ - b·θ̇: back-EMF at the mean velocity adds inertia.
-            inertia += 0.5 * dt * float(self.motor.damping(*electrical))
+        # J·θ̈ = τ - b·(θ̇ + ½θ̈Δt) is (J + ½bΔt)·θ̈ = τ - b·θ̇: back-EMF at the mean velocity adds inertia.
+        # A current that is kept up has no b.
+        damping = 0.0 if is_kept else float(self.motor.damping(*electrical))
+        inertia = self.motor.armature + half_step * damping
         motor = float(self.motor.torque(*electrical))
-        external = float(self.bench.external_torque(position))
+        link = self.link(dt)
+        arm = state.arm_position, state.arm_velocity
+        if link.is_rigid:
+            external = self._gravity(state.position, state.velocity, half_step)
+            inertia += self.bench.inertia
+        else:
+            lead, slip = state.position - state.arm_position, state.velocity - state.arm_velocity
+            pull = link.torque(lead, slip, half_step)
+            external = -pull
+            falling = self._gravity(state.arm_position, state.arm_velocity, half_step)
+            arm = _moved(*arm, (pull + falling) / self.bench.inertia * dt, dt, 0.0)
         friction = float(self.friction.applied(motor, external, state.velocity, inertia, dt))
         gained = (motor + external + friction) / inertia * dt
-        moving = state.velocity + gained if self.integrator == "semi_implicit" else state.velocity
-        velocity = min(max(state.velocity + gained, -VELOCITY_LIMIT), VELOCITY_LIMIT)
-        warmed = float(self.motor.warming_rate(self.motor.current(*electrical), state.warming)) * dt
+        extra = 1.0 if self.integrator == "semi_implicit" else 0.0
+        position, velocity = _moved(state.position, state.velocity, gained, dt, extra)
+        current = self.motor.current(*electrical)
+        warmed = float(self.motor.warming_rate(current, state.warming, self.case_warming)) * dt
         return PendulumState(
-            position=state.position + (moving + 0.5 * gained) * dt,
+            position=position,
             velocity=velocity,
             warming=state.warming + warmed,
+            arm_position=arm[0],
+            arm_velocity=arm[1],
         )
+
+    def at_rest(self, position: float, velocity: float = 0.0, *, dt: float) -> PendulumState:
+        """Return the state of a servo with this position and velocity whose arm hangs still from it.
+
+        Args:
+            position: rad.
+            velocity: rad/s.
+            dt: of the steps that follow, s.
+        """
+        zero = self.rig.zero_offset
+        arm = zero + self.link(dt).rest(position - zero, self.bench.gravity_torque)
+        warming = self.case_warming if self.motor.winding_heating else 0.0
+        return PendulumState(
+            position=position, velocity=velocity, warming=warming, arm_position=arm, arm_velocity=velocity
+        )
+
+    def link(self, dt: float) -> ArmLink:
+        """Return the link between servo and arm for steps of dt s."""
+        return ArmLink(
+            compliance=self.rig.arm_compliance,
+            backlash=self.rig.arm_backlash,
+            inner=self.motor.armature,
+            outer=self.bench.inertia,
+            dt=dt,
+        )
+
+    def _gravity(self, position: float, velocity: float, half_step: float) -> float:
+        angle = position + half_step * velocity - self.rig.zero_offset
+        return float(self.bench.external_torque(angle))
 
     def run(
         self,
@@ -119,11 +186,11 @@ class ReferenceSimulation:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Follow goals for n - 1 steps.
 
-        The duty is computed at the start of every step and held for its substeps, as a firmware with period
-        dt does.
+        The demand is computed at the start of every step and held for its substeps, as a firmware with period
+        dt does; the supply limits a current in every substep.
 
         Args:
-            initial: state at the first sample.
+            initial: state at the first sample, see `at_rest`.
             goal: (n,) rad, in force from each sample to the next.
             supply: (n,) V, likewise.
             enabled: (n,) share of the time that the H-bridge drives, 0..1, likewise.
@@ -137,8 +204,15 @@ class ReferenceSimulation:
         state = initial
         states = [state]
         for k in range(len(goals) - 1):
-            voltage = self.voltage(state, float(goals[k]), float(supplies[k]))
+            supply_now = float(supplies[k])
+            demand = self.demand(state, float(goals[k]), supply_now)
             for _ in range(substeps):
-                state = self.step(state, voltage, float(switches[k]), dt / substeps)
+                state = self.step(state, demand, float(switches[k]), dt / substeps, supply_now)
             states.append(state)
         return np.array([s.position for s in states]), np.array([s.velocity for s in states])
+
+
+def _moved(position: float, velocity: float, gained: float, dt: float, extra: float) -> tuple[float, float]:
+    """Return position and velocity after a step that gains so much velocity (Algorithm 1, lines 5-9)."""
+    moved = position + (velocity + (0.5 + extra) * gained) * dt
+    return moved, min(max(velocity + gained, -VELOCITY_LIMIT), VELOCITY_LIMIT)

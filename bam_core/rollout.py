@@ -3,22 +3,24 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicHermiteSpline
 
 from bam_core._checks import require_positive
 from bam_core.effects import EFFECTS
 from bam_core.errors import BamError, unknown_name
 from bam_core.firmware import PositionFirmware
 from bam_core.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
-from bam_core.kernel import simulate_block
+from bam_core.kernel import BLOCK, LANES, interpolate, simulate_block
 from bam_core.packing import PackedLogs, pack
 from bam_core.recording import Recording
 from bam_core.reference import INTEGRATORS
@@ -54,7 +56,7 @@ WORST_ERROR = 1e4
 class Rollout:
     """Recordings packed for simulation in closed loop, controller included.
 
-    The controller computes its duty every `dt`, by default the firmware's own period, and holds it; the
+    The controller computes its demand every `dt`, by default the firmware's own period, and holds it; the
     integrator makes `substeps` steps in between, DEFAULT_SUBSTEPS unless `dt` is given. At one step of 1 ms
     the simulation of an MX-106 with M6 friction is within 0.2 mrad (mean) of its limit for small steps, 5 ms
     costs 2.6 mrad.
@@ -107,7 +109,8 @@ class Rollout:
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
-        self._duty_limit = firmware.duty_limit
+        self._demand_limit = firmware.demand_limit
+        self._regulates_current = firmware.regulates_current
         self._integrator = INTEGRATORS.index(integrator)
         self._opposing_only = quadratic_rule == "opposing"
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
@@ -152,26 +155,16 @@ class Rollout:
             BamError: wrong shape, or a value that is not finite.
         """
         candidates = _checked(parameters)
-        packed = self.packed
-        mae = np.zeros((len(candidates), packed.logs.shape[1]))
+        mae = np.zeros((len(candidates), self.packed.count))
         no_trace = np.empty((2, 0, 0))
-        # Block by block, so that a block's signals stay in the cache while all candidates use them.
-        tasks = deque((row, block) for block in packed.blocks for row in range(len(candidates)))
 
-        def work() -> None:
-            while tasks:
-                try:
-                    row, block = tasks.popleft()
-                except IndexError:
-                    return
-                self._simulate(candidates[row], block, mae[row], no_trace)
+        def work(task: _Task) -> None:
+            errors = self._simulate(candidates, task, no_trace)
+            mae[task.rows, task.logs] = errors[: task.used]
 
-        helpers = [self._pool.submit(work) for _ in range(min(self._workers, len(tasks)) - 1)]
-        work()
-        for helper in helpers:
-            helper.result()
+        self._share(work, self._tasks(len(candidates)))
         return np.nan_to_num(
-            mae[:, packed.lanes], nan=WORST_ERROR, posinf=WORST_ERROR, neginf=WORST_ERROR
+            mae[:, self.packed.lanes], nan=WORST_ERROR, posinf=WORST_ERROR, neginf=WORST_ERROR
         ).clip(max=WORST_ERROR)
 
     def positions(self, parameters: ArrayLike) -> list[Array]:
@@ -191,34 +184,179 @@ class Rollout:
             raise BamError(
                 f"parameters: {len(candidate)} candidates (expected one); ask for one trajectory at a time"
             )
-        packed = self.packed
-        steps, _, lanes = packed.signals.shape
-        mae, trace = np.zeros(lanes), np.zeros((2, steps, lanes))
-        for block in packed.blocks:
-            self._simulate(candidate[0], block, mae, trace)
-        return [self._at_samples(i, trace) for i in range(len(self.recordings))]
+        everything = self.samples(1)
+        return everything.split(everything.positions(candidate)[0])
 
-    def _simulate(self, candidate: Array, block: tuple[int, int], mae: Array, trace: Array) -> None:
+    def samples(self, every: int | Sequence[int]) -> Samples:
+        """Return every n-th sample of the recordings, to be simulated with many candidates.
+
+        Args:
+            every: n, of all recordings or of each.
+        """
+        return Samples(self, every)
+
+    def traced(self, parameters: Array, read: Callable[[int, int, Array], None]) -> None:
+        """Simulate candidates and show their traces, in the threads that made them.
+
+        Args:
+            parameters: (candidates, PARAMETERS) in SI units, checked.
+            read: called with a candidate's row, a lane of the first copy, and the trace (2, steps): positions
+                in rad and velocities in rad/s on the grid of `packed`, good until it returns.
+        """
+        steps = self.packed.signals.shape[0]
+        local = threading.local()
+
+        def work(task: _Task) -> None:
+            if not hasattr(local, "trace"):
+                local.trace = np.empty((2, steps, BLOCK))
+            self._simulate(parameters, task, local.trace)
+            for lane, (row, log) in enumerate(zip(task.rows, task.logs, strict=True)):
+                read(int(row), int(log), local.trace[:, :, lane])
+
+        self._share(work, self._tasks(len(parameters)))
+
+    def _tasks(self, candidates: int) -> list[_Task]:
+        """Cut candidates x logs into blocks of lanes."""
+        packed = self.packed
+        if packed.copies == 1:
+            # Block by block, so that a block's signals stay in the cache while all candidates use them.
+            return [
+                _Task(first, np.full(used, row), np.arange(first, first + used), -(-used // LANES) * LANES)
+                for first, lanes in packed.blocks
+                for row in range(candidates)
+                if (used := min(lanes, packed.count - first))
+            ]
+        # Alike in size, so that no thread waits long for another.
+        calls = max(-(-candidates // packed.copies), min(self._workers, candidates))
+        edges = [candidates * i // calls for i in range(calls + 1)]
+        return [
+            _Task(
+                0,
+                np.repeat(np.arange(low, high), packed.count),
+                np.tile(np.arange(packed.count), high - low),
+                -(-(high - low) * packed.count // LANES) * LANES,
+            )
+            for low, high in itertools.pairwise(edges)
+        ]
+
+    def _share(self, work: Callable[[_Task], None], tasks: Sequence[_Task]) -> None:
+        """Do tasks in several threads, this one among them."""
+        waiting = deque(tasks)
+
+        def run() -> None:
+            while waiting:
+                try:
+                    task = waiting.popleft()
+                except IndexError:
+                    return
+                work(task)
+
+        helpers = [self._pool.submit(run) for _ in range(min(self._workers, len(tasks)) - 1)]
+        run()
+        for helper in helpers:
+            helper.result()
+
+    def _simulate(self, candidates: Array, task: _Task, trace: Array) -> Array:
+        """Return the mean absolute errors of a task's lanes."""
+        errors = np.zeros(task.lanes)
+        padded = np.concatenate([task.rows, np.repeat(task.rows[-1:], task.lanes - task.used)])
         simulate_block(
-            candidate,
-            *block,
+            candidates[padded],
+            task.first,
+            task.lanes,
             self.packed.signals,
             self.packed.logs,
-            self._duty_limit,
+            self._demand_limit,
+            self._regulates_current,
             self.dt,
             self.substeps,
             self._integrator,
             self._opposing_only,
-            mae,
+            errors,
             trace,
         )
+        return errors
 
-    def _at_samples(self, recording: int, trace: Array) -> Array:
-        # Position is quadratic in time within a step, which a Hermite spline follows.
-        time = self.recordings[recording].time
-        grid = self.packed.grid(recording)
-        position, velocity = trace[:, : len(grid), self.packed.lanes[recording]]
-        return np.asarray(CubicHermiteSpline(grid, position, velocity)(time - time[0]))
+
+@dataclass(frozen=True)
+class _Task:
+    """One call of the kernel: lanes from `first` on, the first `used` of them for these rows and logs."""
+
+    first: int
+    rows: NDArray[np.intp]
+    logs: NDArray[np.intp]
+    lanes: int
+
+    @property
+    def used(self) -> int:
+        return len(self.rows)
+
+
+class Samples:
+    """Chosen samples of the recordings of a rollout, all in one row: recording after recording.
+
+    Attributes:
+        measured: (samples,) rad.
+        counts: samples per recording.
+    """
+
+    def __init__(self, rollout: Rollout, every: int | Sequence[int]) -> None:
+        """Choose samples; see `Rollout.samples`."""
+        self._rollout = rollout
+        packed, recordings = rollout.packed, rollout.recordings
+        strides = [every] * len(recordings) if isinstance(every, int) else list(every)
+        self.measured = np.concatenate([r.position[::n] for r, n in zip(recordings, strides, strict=True)])
+        self.counts = np.array([len(r.position[::n]) for r, n in zip(recordings, strides, strict=True)])
+        ends = np.concatenate([[0], np.cumsum(self.counts)])
+        self._slices = [slice(low, high) for low, high in itertools.pairwise(ends.tolist())]
+        self._by_lane = {
+            int(lane): (place, *_hermite(recording.time[::n] - recording.time[0], packed.grid(i)))
+            for i, (lane, place, recording, n) in enumerate(
+                zip(packed.lanes, self._slices, recordings, strides, strict=True)
+            )
+        }
+
+    def positions(self, parameters: ArrayLike) -> Array:
+        """Return the simulated positions of candidates, (candidates, samples) rad.
+
+        Args:
+            parameters: (candidates, PARAMETERS) in SI units; or one candidate, (PARAMETERS,).
+
+        Raises:
+            BamError: wrong shape, or a value that is not finite.
+        """
+        candidates = _checked(parameters)
+        positions = np.empty((len(candidates), len(self.measured)))
+
+        def read(row: int, lane: int, trace: Array) -> None:
+            place, steps, weights = self._by_lane[lane]
+            interpolate(trace, steps, weights, positions[row, place])
+
+        self._rollout.traced(candidates, read)
+        return positions
+
+    def split(self, row: Array) -> list[Array]:
+        """Cut a row of samples into recordings."""
+        return [row[place] for place in self._slices]
+
+
+def _hermite(time: Array, grid: Array) -> tuple[NDArray[np.intp], Array]:
+    """Return the grid steps in which times lie, and the weights (times, 4) of x_k, v_k, x_{k+1}, v_{k+1}.
+
+    Position is quadratic in time within a step, which a cubic Hermite spline follows.
+    """
+    if len(grid) < 2:
+        return np.zeros(len(time), dtype=np.intp), np.tile([1.0, 0.0, 0.0, 0.0], (len(time), 1))
+    dt = grid[1] - grid[0]
+    steps = np.clip((time / dt + 1e-9).astype(np.intp), 0, len(grid) - 2)
+    u = time / dt - steps
+    weights = [
+        (1.0 + 2.0 * u) * (1.0 - u) ** 2,
+        u * (1.0 - u) ** 2 * dt,
+        u**2 * (3.0 - 2.0 * u),
+        u**2 * (u - 1.0) * dt,
+    ]
+    return steps, np.stack(weights, axis=1)
 
 
 def parameter_vector(servo: ServoModel) -> Array:

@@ -23,7 +23,7 @@ from bam_core.reference import INTEGRATORS
 
 MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
 MOTOR_EFFECTS = ("torque_saturation", "winding_heating")
-RIG_EFFECTS = ("zero_offset", "command_delay")
+RIG_EFFECTS = ("zero_offset", "command_delay", "arm_compliance", "arm_backlash")
 
 PARAMETER_UNITS: Mapping[str, str] = MappingProxyType(
     {
@@ -124,7 +124,7 @@ class ServoModel:
             if name not in PARAMETER_UNITS:
                 raise unknown_name("parameter", name, PARAMETER_UNITS)
         for name, (low, high) in self.search.items():
-            least = -math.inf if name in RIG_EFFECTS else 0.0
+            least = -math.inf if name in ("zero_offset", "command_delay") else 0.0
             if not least <= low < high < math.inf or not math.isfinite(low):
                 raise BamError(
                     f"servo '{self.name}', search {name}: is [{low:g}, {high:g}] "
@@ -144,6 +144,19 @@ class ServoModel:
         """The parameters of all EFFECTS by name, zero where an effect is off."""
         motor = {name: getattr(self.motor, name) for name in MOTOR_EFFECTS}
         return {**motor, **{name: getattr(self.rig, name) for name in RIG_EFFECTS}}
+
+    def stall_torque(self, supply_voltage: float | None = None) -> float:
+        """Return the motor's largest torque at rest, with a cold winding and without friction, N·m.
+
+        Args:
+            supply_voltage: V; default the nominal one.
+        """
+        supply = self.nominal_voltage if supply_voltage is None else supply_voltage
+        limit = self.firmware.demand_limit
+        voltage = limit * supply
+        if self.firmware.regulates_current:
+            voltage = float(self.motor.regulating_voltage(limit, 0.0, supply))
+        return float(self.motor.torque(voltage, 0.0))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the YAML file, whole or not at all.

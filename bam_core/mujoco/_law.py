@@ -23,8 +23,8 @@ Indices = NDArray[np.int32]
 # Columns of the constants, one row per servo.
 _TORQUE_PER_VOLT = 0
 _TORQUE_CONSTANT = 1
-_DUTY_PER_KP_RAD = 2
-_DUTY_LIMIT = 3
+_DEMAND_PER_KP_RAD = 2
+_DEMAND_LIMIT = 3
 _PERIOD = 4
 _VISCOUS = 5
 _COULOMB = 6
@@ -40,6 +40,9 @@ _QUADRATIC_EXTERNAL = 15
 _OPPOSING = 16
 _TORQUE_SATURATION = 17
 _WARMING_PER_CURRENT_SQUARED = 18  # of a cold winding
+_DEMAND_PER_ROOT_KP_VELOCITY = 19
+_REGULATES_CURRENT = 20
+_RESISTANCE = 21
 
 # Rows of the command, written by the user; one column per servo.
 GOAL_POSITION = 0
@@ -57,7 +60,7 @@ FRICTION_TORQUE = 4
 ACCELERATION = 5
 OTHER_TORQUE = 6  # everything but gravity, passive forces, motor and own friction, in the previous step
 USER_TORQUE = 7  # what stood in qfrc_applied before the motor torque was added
-_HELD_DUTY = 8  # what the firmware set last
+_HELD_DEMAND = 8  # what the firmware asked for last, duty or A
 WAS_ENABLED = 9  # torque enable in the previous step, or UNKNOWN
 CURRENT = 10
 WINDING_WARMING = 11
@@ -80,16 +83,20 @@ _CLOCK_SLACK = 1e-9  # s; rounding of the simulation time
 def constants(servo: ServoModel) -> list[float]:
     """Return the row of constants of one servo."""
     motor, firmware, friction = servo.motor, servo.firmware, servo.friction
+    stiffness, damping = (float(gain) for gain in firmware.gains(1.0))
     return [
         motor.torque_constant / motor.resistance,
         motor.torque_constant,
-        firmware.duty_per_kp_rad,
-        firmware.duty_limit,
+        stiffness,
+        firmware.demand_limit,
         firmware.period,
         *friction.coefficients().values(),
         1.0 if friction.quadratic_rule == "opposing" else 0.0,
         motor.torque_saturation,
         motor.winding_heating * motor.resistance,
+        damping,
+        1.0 if firmware.regulates_current else 0.0,
+        motor.resistance,
     ]
 
 
@@ -114,51 +121,66 @@ def budget(c: Array, motor: float, external: float, velocity: float) -> float:
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _cold_torque(
+def _linear_torque(
     c: Array, command: Array, state: Array, i: int, time: float, dt: float, position: float, velocity: float
 ) -> float:
-    """Let the firmware renew its duty if it is due (BAM eq. 12); return τ_m in N·m (eq. 13) without effects.
+    """Let the firmware renew its demand if it is due (BAM eqs. 12, 14); return k_t·I in N·m (eqs. 13, 15).
 
     A step stands for the time from half a step before `time` to half a step after it, so what changes at
-    `time` counts for half of it. The firmware holds its duty for its period, even where that is shorter than
-    a step.
+    `time` counts for half of it. The firmware holds its demand for its period, even where that is shorter
+    than a step.
     """
     is_enabled = command[ENABLED, i] != 0.0
     was_enabled = is_enabled if state[WAS_ENABLED, i] == UNKNOWN else state[WAS_ENABLED, i] != 0.0
     state[WAS_ENABLED, i] = 1.0 if is_enabled else 0.0
-    held = state[_HELD_DUTY, i]
-    duty = held
+    held = state[_HELD_DEMAND, i]
+    demand = held
     if is_enabled:
         period = c[_PERIOD]
         due = math.floor((time + _CLOCK_SLACK) / period) != math.floor((time - dt + _CLOCK_SLACK) / period)
         if due or not was_enabled:
-            demand = c[_DUTY_PER_KP_RAD] * command[KP, i] * (command[GOAL_POSITION, i] - position)
-            renewed = min(max(demand, -c[_DUTY_LIMIT]), c[_DUTY_LIMIT])
+            kp = command[KP, i]
+            wanted = c[_DEMAND_PER_KP_RAD] * kp * (command[GOAL_POSITION, i] - position)
+            wanted -= c[_DEMAND_PER_ROOT_KP_VELOCITY] * math.sqrt(abs(kp)) * velocity
+            renewed = min(max(wanted, -c[_DEMAND_LIMIT]), c[_DEMAND_LIMIT])
             stale = 0.5 * min(period / dt, 1.0) if was_enabled else 0.0
-            duty = renewed + stale * (held - renewed)
+            demand = renewed + stale * (held - renewed)
             held = renewed
     else:
         held = 0.0
-    state[_HELD_DUTY, i] = held
-    state[DUTY, i] = held
+    state[_HELD_DEMAND, i] = held
+    state[DUTY, i] = 0.0 if c[_REGULATES_CURRENT] else held
     if not (is_enabled or was_enabled):
         return 0.0
     share = 1.0 if is_enabled and was_enabled else 0.5
-    voltage = duty * command[SUPPLY_VOLTAGE, i]
-    return float(share * c[_TORQUE_PER_VOLT] * (voltage - c[_TORQUE_CONSTANT] * velocity))
+    if c[_REGULATES_CURRENT]:
+        return share * c[_TORQUE_CONSTANT] * _limited(c, command, state, i, demand, velocity)
+    voltage = demand * command[SUPPLY_VOLTAGE, i]
+    cold = share * c[_TORQUE_PER_VOLT] * (voltage - c[_TORQUE_CONSTANT] * velocity)
+    return float(cold / (1.0 + COPPER_COEFFICIENT * state[WINDING_WARMING, i]))
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _saturate_and_heat(c: Array, state: Array, i: int, dt: float, torque: float) -> float:
-    """Turn τ_m of eq. 13 into that of a warm winding and with saturation, and warm on; see `motor.DcMotor`.
+def _limited(c: Array, command: Array, state: Array, i: int, demand: float, velocity: float) -> float:
+    """Return the current in A that the supply can push of the one demanded, and note the duty it takes."""
+    supply = command[SUPPLY_VOLTAGE, i]
+    resistance = c[_RESISTANCE] * (1.0 + COPPER_COEFFICIENT * state[WINDING_WARMING, i])
+    back_emf = c[_TORQUE_CONSTANT] * velocity
+    current = min(max(demand, (-supply - back_emf) / resistance), (supply - back_emf) / resistance)
+    if command[ENABLED, i] != 0.0 and supply > 0.0:
+        state[DUTY, i] = (resistance * current + back_emf) / supply
+    return float(current)
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _saturate_and_heat(c: Array, state: Array, i: int, dt: float, linear: float) -> float:
+    """Turn k_t·I into τ_m of a motor that saturates, and let the winding warm on; see `motor.DcMotor`.
 
     Both are exactly off at zero.
     """
     warming = state[WINDING_WARMING, i]
-    warm = 1.0 + COPPER_COEFFICIENT * warming
-    linear = torque / warm
     current = linear / c[_TORQUE_CONSTANT]
-    loss = c[_WARMING_PER_CURRENT_SQUARED] * warm * current * current
+    loss = c[_WARMING_PER_CURRENT_SQUARED] * (1.0 + COPPER_COEFFICIENT * warming) * current * current
     state[CURRENT, i] = current
     state[WINDING_WARMING, i] = warming + dt * (loss - warming / WINDING_COOLING_TIME)
     return float(linear / (1.0 + c[_TORQUE_SATURATION] * abs(current)))
@@ -196,7 +218,7 @@ def before_solver(
     """Apply motor torques and set this step's friction budgets; return OK, NO_ROW or NOT_FINITE.
 
     Args:
-        constants: (servos, 19), see `constants`.
+        constants: (servos, 22), see `constants`.
         command: (COMMANDS, servos).
         state: (STATES, servos).
         position_address: (servos,) into qpos.
@@ -215,8 +237,8 @@ def before_solver(
         # the velocity is taken at the position's time, so that the whole step is second-order accurate.
         velocity = v + 0.5 * dt * state[ACCELERATION, i]
         position = qpos[position_address[i]]
-        cold = _cold_torque(c, command, state, i, time, dt, position, velocity)
-        motor = _saturate_and_heat(c, state, i, dt, cold)
+        linear = _linear_torque(c, command, state, i, time, dt, position, velocity)
+        motor = _saturate_and_heat(c, state, i, dt, linear)
         applied = qfrc_applied[dof[i]]
         external = qfrc_passive[dof[i]] - qfrc_bias[dof[i]] + applied + state[OTHER_TORQUE, i]
         available = budget(c, motor, external, velocity)

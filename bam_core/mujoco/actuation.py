@@ -52,7 +52,7 @@ class ServoActuation:
         torque_enabled: (servos,) 1 or 0; write it. Torque is off at first.
         kp: (servos,) position gain in firmware units; write it.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
-        duty: (servos,) -1..1 in the last step.
+        duty: (servos,) -1..1 in the last step; where firmware asks for a current, that which it takes.
         current: (servos,) of the motors in the last step, A.
         winding_warming: (servos,) by now, above the temperature that the motors' resistance belongs to, K.
         motor_torque: (servos,) N·m in the last step.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BamError
-from bam_core.firmware import FIRMWARES, PositionFirmware, find_firmware
+from bam_core.firmware import FIRMWARES, CurrentFirmware, VoltageFirmware, find_firmware
 
 
 def test_mx_protocol_1_has_the_measured_gain_and_limit():
@@ -37,12 +37,27 @@ def test_xl320_has_1024_counts_over_300_degrees():
 
 
 @pytest.mark.parametrize("firmware", FIRMWARES.values(), ids=list(FIRMWARES))
-def test_duty_is_odd_monotone_and_within_the_limit(firmware):
+def test_a_demand_is_odd_monotone_and_within_the_limit(firmware):
     error = np.linspace(-7.0, 7.0, 101)
-    duty = firmware.duty(30.0, error)
-    assert np.array_equal(duty, -firmware.duty(30.0, -error))
-    assert np.all(np.diff(duty) >= 0.0)
-    assert np.max(np.abs(duty)) <= firmware.duty_limit
+    demand = firmware.demand(30.0, error, -0.3)
+    assert np.array_equal(demand, -firmware.demand(30.0, -error, 0.3))
+    assert np.all(np.diff(demand) >= 0.0)
+    assert np.all(np.diff(firmware.demand(30.0, 0.2, np.linspace(-3.0, 3.0, 50))) <= 0.0)
+    assert np.max(np.abs(demand)) <= firmware.demand_limit
+
+
+@pytest.mark.parametrize("firmware", FIRMWARES.values(), ids=list(FIRMWARES))
+def test_the_gain_for_a_share_of_full_drive_asks_for_that_share_at_one_rad(firmware):
+    full = firmware.demand_limit if firmware.regulates_current else 1.0
+    assert firmware.demand(firmware.kp_for(0.4), 1.0) == pytest.approx(0.4 * full)
+
+
+def test_erob80_has_the_current_law_of_bam():
+    firmware = FIRMWARES["erob80"]
+    assert firmware.demand(25.0, 0.2, 0.1) == pytest.approx(25.0 * 0.2 - 2.0 * 5.0 * 0.1)
+    assert firmware.demand(25.0, [2.0, -2.0]).tolist() == [12.0, -12.0]
+    assert firmware.resolution == 2.0 * math.pi / 524288
+    assert firmware.period == 1e-3
 
 
 def test_gains_and_errors_broadcast():
@@ -56,4 +71,11 @@ def test_an_unknown_firmware_is_answered_with_the_valid_ones():
 
 def test_a_limit_of_zero_is_refused():
     with pytest.raises(BamError, match="duty_limit"):
-        PositionFirmware(name="x", duty_per_kp_rad=1.0, duty_limit=0.0, counts_per_turn=4096)
+        VoltageFirmware(name="x", duty_per_kp_rad=1.0, duty_limit=0.0, counts_per_turn=4096)
+    with pytest.raises(BamError, match="current_limit"):
+        CurrentFirmware(name="x", current_limit=0.0, damping=2.0, counts_per_turn=4096)
+
+
+def test_a_negative_damping_is_refused():
+    with pytest.raises(BamError, match="damping"):
+        CurrentFirmware(name="x", current_limit=1.0, damping=-2.0, counts_per_turn=4096)

@@ -12,7 +12,7 @@ from physics_cases import BENCH, law, random_run, run, servo
 from bam_core.effects import Rig
 from bam_core.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
 from bam_core.pendulum import PendulumBench
-from bam_core.reference import INTEGRATORS, PendulumState, ReferenceSimulation
+from bam_core.reference import INTEGRATORS, ReferenceSimulation
 from bam_core.rollout import PARAMETERS, Rollout, parameter_vector
 
 # Below this, exp(-v^α) magnifies the rounding of a velocity near zero beyond any tolerance:
@@ -28,14 +28,15 @@ def reference_positions(rollout, model, recording, index, substeps):
         bench=recording.bench,
         kp=recording.kp,
         integrator=model.integrator,
-        zero_offset=model.rig.zero_offset,
+        rig=model.rig,
+        case_warming=float(rollout.packed.logs[6, rollout.packed.lanes[index]]),
     )
     packed = rollout.packed
     lane = packed.lanes[index]
     goal, supply, enabled, _ = packed.signals[: len(recording), :, lane].T
     start, velocity = packed.logs[4:6, lane]
     return sim.run(
-        PendulumState(position=start, velocity=velocity),
+        sim.at_rest(start, velocity, dt=rollout.dt / substeps),
         goal=goal,
         supply=supply,
         enabled=enabled > 0.5,
@@ -217,3 +218,47 @@ def test_a_diverging_candidate_gets_a_large_finite_error():
     errors = rollout.errors([wild, absurd])
     assert np.all(np.isfinite(errors))
     assert np.all(errors > 0.3)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.floats(1e-3, 0.5), st.floats(0.0, 0.05), st.floats(1e-3, 1e-2), st.integers(0, 1000))
+def test_the_kernel_is_the_reference_for_any_link_of_the_arm(compliance, backlash, armature, seed):
+    rig = Rig(arm_compliance=compliance, arm_backlash=backlash, zero_offset=0.02)
+    model = dataclasses.replace(servo(armature=armature), rig=rig)
+    recording = random_run(seed, 2e-3, samples=100)
+    rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
+    ours = rollout.positions(parameter_vector(model))[0]
+    np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 2), atol=1e-8)
+
+
+def test_the_winding_starts_at_the_temperature_that_was_logged():
+    motor = dataclasses.replace(servo().motor, winding_heating=1.0)
+    model = dataclasses.replace(servo(), motor=motor)
+    cold = random_run(3, 2e-3)
+    hot = dataclasses.replace(cold, temperature=np.full(len(cold), 70.0))
+    rollout = Rollout.for_servo([cold, hot], model, dt=2e-3, substeps=2)
+    positions = rollout.positions(parameter_vector(model))
+    assert np.max(np.abs(positions[0] - positions[1])) > 1e-3
+    for index, recording in enumerate((cold, hot)):
+        expected = reference_positions(rollout, model, recording, index, 2)
+        np.testing.assert_allclose(positions[index], expected, atol=1e-9)
+
+
+def test_candidates_beside_each_other_do_not_see_each_other():
+    recordings = [random_run(seed, 5e-3) for seed in range(3)]
+    rollout = Rollout(recordings, firmware=servo().firmware, dt=5e-3)
+    vectors = parameter_vector(servo()) * np.random.default_rng(0).uniform(0.8, 1.2, (50, len(PARAMETERS)))
+    alone = np.array([rollout.errors(vector)[0] for vector in vectors])
+    assert np.array_equal(rollout.errors(vectors), alone)
+    assert np.array_equal(rollout.errors(vectors[::-1]), alone[::-1])
+
+
+def test_chosen_samples_are_those_of_the_whole_trajectory():
+    recordings = [random_run(seed, 5e-3, samples=100 + 37 * seed) for seed in range(3)]
+    rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
+    samples = rollout.samples([1, 3, 7])
+    vectors = parameter_vector(servo()) * np.array([[1.0], [1.1], [0.9]])
+    for vector, row in zip(vectors, samples.positions(vectors), strict=True):
+        whole = rollout.positions(vector)
+        for part, positions, every in zip(samples.split(row), whole, (1, 3, 7), strict=True):
+            assert np.array_equal(part, positions[::every])

@@ -200,4 +200,4 @@ class Protocol2Law:
 def _gain(table: ControlTable) -> tuple[float, float]:
     """Return duty per count of error and unit of kp, and the largest duty."""
     firmware = find_firmware(table.position_firmware)
-    return firmware.duty_per_kp_rad / k.COUNTS_PER_RAD, firmware.duty_limit
+    return float(firmware.gains(1.0)[0]) / k.COUNTS_PER_RAD, firmware.demand_limit
