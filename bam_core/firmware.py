@@ -188,8 +188,10 @@ FIRMWARES: Mapping[str, PositionFirmware] = MappingProxyType(
             VoltageFirmware(
                 name="xl320", duty_per_kp_rad=0.0505, duty_limit=1.0, counts_per_turn=1024 * 360 / 300
             ),
-            # The loop of BAM's authors around the current control of an eRob80; encoder of 19 bits.
+            # The loop of BAM's authors around the current control of an eRob80; encoder of 19 bits. Their
+            # recorder takes any damping, and notes it in the log.
             CurrentFirmware(name="erob80", current_limit=12.0, damping=2.0, counts_per_turn=524288),
+            CurrentFirmware(name="erob80_c1", current_limit=12.0, damping=1.0, counts_per_turn=524288),
         )
     }
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,13 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BamError
+from bam_core.firmware import FIRMWARES, CurrentFirmware
 from bam_core.pendulum import PendulumBench
 from bam_core.recording import Recording, RecordingError
 
 # `load` is the PWM register where we know so. On the 12 real XL330 logs, 885 counts are full duty and the
 # firmware's law predicts them from kp·(goal - position) with a slope of 0.996 to 0.999 (quasi-static scripts,
 # residual below one count at kp 100). On MX and XL-320 the register is an estimate in the servo's own units.
-_FULL_DUTY_COUNTS = {"xl330": 885}
+FULL_DUTY_COUNTS = {"xl330": 885}
+"""Servos whose `load` is a duty -> register counts of the full one."""
+
+# BAM's recorder for the eRob80 writes `damping`, which firmware has built in here, in place of `vin`.
+_CURRENT_LAWS = {"erob80_50": "erob80", "erob80_100": "erob80"}
+_CURRENT_LAW_SUPPLY = 48.0  # V
+
+logger = logging.getLogger(__name__)
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -33,9 +42,10 @@ def read_json_log(path: Path, name: str | None = None) -> Recording:
     """Read one log.
 
     Args:
-        path: the file; keys ``mass length kp vin motor trajectory entries``, optional ``arm_mass`` (or
-            ``arm-mass``, as older recorders wrote it; missing = 0), and per entry ``position timestamp
-            goal_position torque_enable``, optional ``speed load input_volts temp``.
+        path: the file; keys ``mass length kp vin motor trajectory entries`` (``vin`` may be missing for an
+            eRob80), optional ``arm_mass`` (or ``arm-mass``, as older recorders wrote it; missing = 0), and
+            per entry ``position timestamp goal_position torque_enable``, optional ``speed load input_volts
+            temp``.
         name: of the recording, by default the file's stem.
 
     Raises:
@@ -65,7 +75,7 @@ def read_json_log(path: Path, name: str | None = None) -> Recording:
         servo=servo,
         bench=bench,
         kp=header.number("kp", "firmware units"),
-        supply_voltage=header.number("vin", "V"),
+        supply_voltage=header.supply(servo),
         script=header.text("trajectory", "a script such as sin_sin"),
         time=_column(path, entries, "timestamp", "s"),
         position=_column(path, entries, "position", "rad"),
@@ -165,6 +175,33 @@ class _Header:
             raise self._wrong(key, value, expected)
         return value
 
+    def supply(self, servo: str) -> float:
+        """Nominal supply; tells of a damping that the servo's firmware here does not have."""
+        if servo not in _CURRENT_LAWS:
+            return self.number("vin", "V")
+        if "damping" in self._log:
+            self._tell_damping(self.number("damping", "A·s/rad per root of kp"), _CURRENT_LAWS[servo])
+        return self.number("vin", "V") if "vin" in self._log else _CURRENT_LAW_SUPPLY
+
+    def _tell_damping(self, damping: float, usual: str) -> None:
+        """Name the firmware that has this damping, unless it is the usual one."""
+        laws = [each for each in FIRMWARES.values() if isinstance(each, CurrentFirmware)]
+        names = [law.name for law in laws if law.damping == damping]
+        if not names:
+            known = ", ".join(f"{law.damping:g}" for law in laws)
+            raise RecordingError(
+                f"{self._path}: damping: is {damping:g} (expected one that a firmware has: {known}); "
+                f"leave the log out"
+            )
+        if usual not in names:
+            logger.warning(
+                "%s: damping is %g; use a servo file whose firmware is %s, not %s",
+                self._path,
+                damping,
+                names[0],
+                usual,
+            )
+
     def arm_mass(self) -> float:
         present = [key for key in ("arm_mass", "arm-mass") if key in self._log]
         values = [self.number(key, "kg") for key in present]
@@ -202,12 +239,12 @@ def _torque_enabled(path: Path, entries: list[dict[str, Any]]) -> NDArray[np.boo
 def _duty(path: Path, entries: list[dict[str, Any]], servo: str) -> NDArray[np.float64]:
     """Duty -1..1 from `load`: raw 16-bit counts are integers, later recorders wrote the duty itself."""
     load = _column(path, entries, "load", "register counts", required=False)
-    if servo not in _FULL_DUTY_COUNTS:
+    if servo not in FULL_DUTY_COUNTS:
         return np.full(len(entries), np.nan)
-    if any(isinstance(entry.get("load"), float) for entry in entries):
+    if any(isinstance(value := entry.get("load"), float) and math.isfinite(value) for entry in entries):
         return load
     signed = np.where(load >= 2**15, load - 2**16, load)
-    return signed / _FULL_DUTY_COUNTS[servo]
+    return signed / FULL_DUTY_COUNTS[servo]
 
 
 def _values(

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam export``: servos and recordings for BAM's own program and for MuJoCo."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bam_core.atomic_file import require_directory, require_file, write_text
+from bam_core.errors import BamError, unknown_name
+
+if TYPE_CHECKING:
+    from bam_core.pendulum import PendulumBench
+
+log = logging.getLogger(__name__)
+
+EXAMPLE = "bam export out/xl330/m1.yaml --kp 400 --bench 0.49,0.1 --output xl330.xml"
+
+_FOR_MJCF = ("kp", "voltage", "bench")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Turn a servo into BAM's parameter JSON (--output FILE.json) or into MJCF (FILE.xml), and\n"
+        "recordings into BAM's log JSON. What the other form cannot hold is told, a line each."
+    )
+    parser.add_argument(
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="a servo (YAML file or library name); or recordings: bags, logs, directories of them",
+    )
+    parser.add_argument(
+        "--output",
+        required=True,
+        metavar="PATH",
+        help="FILE.json or FILE.xml; a directory for several recordings. An existing file is replaced",
+    )
+    parser.add_argument(
+        "--actuator",
+        metavar="NAME",
+        help="BAM's name of the servo, in parameter JSON (default: the servo's own)",
+    )
+    mjcf = parser.add_argument_group(
+        "MJCF (a default class with the servo's name: armature, damping, frictionloss and a dcmotor)"
+    )
+    mjcf.add_argument(
+        "--kp",
+        type=float,
+        metavar="KP",
+        help="position gain, firmware units: the actuator's input is a goal in rad (default: a voltage, or a "
+        "torque for firmware that asks for a current)",
+    )
+    mjcf.add_argument("--voltage", type=float, metavar="V", help="supply (default: the servo's nominal one)")
+    mjcf.add_argument(
+        "--bench",
+        metavar="KG,M[,ARM_KG]",
+        help="a whole model, a pendulum of this load, length and arm (default: the class alone, for your "
+        "robot to include)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export, all of it or nothing."""
+    from bam_core.servo_model import servo_names
+
+    output = Path(arguments.output)
+    sources: list[str] = arguments.sources
+    for each in sources:
+        is_name = Path(each).name == each and not Path(each).suffix
+        if is_name and each not in servo_names() and not Path(each).exists():
+            raise unknown_name("servo or recording", each, servo_names())
+    servos = [each for each in sources if each in servo_names() or Path(each).suffix in (".yaml", ".yml")]
+    if servos and len(sources) > 1:
+        raise BamError(
+            f"{sources[1]}: given beside {sources[0]} (expected one servo alone); export one at a time"
+        )
+    given = [f"--{name}" for name in _FOR_MJCF if getattr(arguments, name) is not None]
+    if given and not (servos and output.suffix == ".xml"):
+        raise BamError(f"{given[0]}: is for MJCF (a servo, and --output FILE.xml); leave it out")
+    if arguments.actuator is not None and not (servos and output.suffix == ".json"):
+        raise BamError("--actuator: is for parameter JSON (a servo, and --output FILE.json); leave it out")
+    if servos:
+        _export_servo(servos[0], output, arguments)
+    else:
+        _export_recordings(sources, output)
+    return 0
+
+
+def _export_servo(source: str, output: Path, arguments: argparse.Namespace) -> None:
+    from bam_core.exchange import MjcfDrive, bam_parameters, bam_parameters_text, servo_mjcf
+    from bam_core.servo_model import load_servo
+
+    if output.suffix not in (".json", ".xml"):
+        raise BamError(
+            f"--output: is {output.name} (expected FILE.json for BAM, or FILE.xml for MuJoCo); rename it"
+        )
+    require_file(output)
+    servo = load_servo(source)
+    if output.suffix == ".xml":
+        drive = MjcfDrive(kp=arguments.kp, supply_voltage=arguments.voltage)
+        text, remarks = servo_mjcf(servo, drive, _bench(arguments.bench))
+    else:
+        data, remarks = bam_parameters(servo, arguments.actuator)
+        text = bam_parameters_text(data)
+    write_text(output, text)
+    for remark in remarks:
+        log.warning("%s: %s", source, remark)
+    print(f"wrote {output}")
+
+
+def _bench(text: str | None) -> PendulumBench | None:
+    from bam_core.pendulum import PendulumBench
+
+    if text is None:
+        return None
+    try:
+        mass, length, *arm = map(float, text.split(","))
+        (arm_mass,) = arm or [0.0]
+    except ValueError:
+        raise BamError(
+            f"--bench: is '{text}' (expected KG,M or KG,M,ARM_KG, as in 0.5,0.1); correct it"
+        ) from None
+    return PendulumBench(mass=mass, length=length, arm_mass=arm_mass)
+
+
+def _export_recordings(sources: list[str], output: Path) -> None:
+    from bam_core.exchange import bam_log_text
+    from bam_core.readers import load_recordings
+
+    alone = output.suffix == ".json"
+    if output.suffix in (".xml", ".yaml", ".yml", ".mcap"):
+        raise BamError(
+            f"--output: is {output.name} (expected FILE.json, or a directory for many recordings); rename it"
+        )
+    recordings = load_recordings(sources)
+    if alone and len(recordings) > 1:
+        raise BamError(
+            f"--output: is a file for {len(recordings)} recordings (expected a directory); rename it"
+        )
+    (require_file if alone else require_directory)(output)
+    places = [output if alone else output / f"{recording.name}.json" for recording in recordings]
+    texts = [bam_log_text(recording) for recording in recordings]
+    for place, text in zip(places, texts, strict=True):
+        write_text(place, text)
+        print(f"wrote {place}")

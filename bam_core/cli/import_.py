@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam import``: parameter and log JSON of BAM's own program."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bam_core.atomic_file import require_directory, require_file, write_text
+from bam_core.errors import BamError
+
+if TYPE_CHECKING:
+    from bam_core.recording import Recording
+
+log = logging.getLogger(__name__)
+
+EXAMPLE = "bam import recordings/ --output bags"
+
+_NANOSECONDS = 10**9
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Turn JSON of BAM's program into ours: a file of parameters (kt, R, ..., model, actuator) into a\n"
+        "servo's YAML file, logs (mass, kp, ..., entries) into rosbag2 directories. What it holds decides."
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="one file of parameters; or logs, or directories that are searched for them recursively",
+    )
+    parser.add_argument(
+        "--output",
+        required=True,
+        metavar="PATH",
+        help="the YAML file; or the directory in which every log becomes a bag of its name; nothing is "
+        "overwritten",
+    )
+    parser.add_argument(
+        "--servo",
+        metavar="NAME|FILE",
+        help="servo whose firmware, name and search bounds the parameters get (default: the library's of the "
+        "name that the file has as its actuator)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Import what is there, all of it or nothing."""
+    paths = [Path(path) for path in arguments.files]
+    if any(_holds_parameters(path) for path in paths):
+        if len(paths) > 1:
+            raise BamError(
+                f"{paths[1]}: given beside parameters (expected one file of them); import one at a time"
+            )
+        _import_parameters(paths[0], Path(arguments.output), arguments.servo)
+    elif arguments.servo is not None:
+        raise BamError(f"--servo: is for parameters, but {paths[0]} is none of BAM's; leave it out")
+    else:
+        _import_logs(paths, Path(arguments.output))
+    return 0
+
+
+def _holds_parameters(path: Path) -> bool:
+    """Tell a parameter file from everything else; what cannot be read is for the log reader to judge."""
+    from bam_core.exchange import is_bam_parameters
+
+    try:
+        return path.is_file() and is_bam_parameters(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _import_parameters(path: Path, output: Path, servo: str | None) -> None:
+    from bam_core.exchange import read_bam_parameters
+    from bam_core.servo_model import load_servo
+
+    require_file(output)
+    if output.exists():
+        raise BamError(
+            f"{output}: exists already (imports overwrite nothing); remove it or choose another name"
+        )
+    if output.suffix not in (".yaml", ".yml"):
+        raise BamError(f"{output}: is no name of a servo's file (expected .yaml); choose another")
+    imported, remarks = read_bam_parameters(path, None if servo is None else load_servo(servo))
+    write_text(output, imported.to_yaml())
+    for remark in remarks:
+        log.warning("%s", remark)
+    print(f"wrote {output}: {imported.title}, {imported.friction_model}, fitted with {imported.integrator}")
+
+
+def _import_logs(paths: Sequence[Path], output: Path) -> None:
+    from bam_core.readers import load_recordings
+
+    recordings = [each for each in load_recordings(paths) if each.source.suffix == ".json"]
+    if not recordings:
+        raise BamError(
+            f"{paths[0]}: holds bags, no JSON logs (expected logs of BAM's recorder); nothing to import"
+        )
+    require_directory(output)
+    for recording in recordings:
+        if (output / recording.name).exists():
+            raise BamError(
+                f"{output / recording.name}: exists already (bags are not overwritten); remove it or choose "
+                f"another output"
+            )
+    _write_bags(recordings, output)
+    for recording in recordings:
+        print(f"wrote {output / recording.name}: {recording.script}, {len(recording)} samples")
+
+
+def _write_bags(recordings: Sequence[Recording], output: Path) -> None:
+    """Write all bags under a hidden name first."""
+    from bam_core.exchange import write_bag
+
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=output) as hidden:
+            for recording in recordings:
+                # A log has no date of its own.
+                start = int(recording.source.stat().st_mtime) * _NANOSECONDS
+                write_bag(recording, Path(hidden) / recording.name, start_ns=start)
+            for recording in recordings:
+                place = output / recording.name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                (Path(hidden) / recording.name).rename(place)
+    except OSError as error:
+        raise BamError(f"{output}: cannot be written ({error.strerror}); choose another place") from None

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A servo as plain MJCF: joint constants and MuJoCo's `dcmotor`, as a default class for any robot.
+
+MuJoCo's joint has the friction of M1: damping·θ̇ + frictionloss. Its `dcmotor` drives the voltage
+(R/K)·(k_p(u - θ) - k_d·θ̇) + K·θ̇ within ±Vmax, which holds both firmware laws:
+
+- voltage law: k_d = K²/R takes the back-EMF compensation out again, and k_p = K/R·gain·supply
+- current law: k_p, k_d = K times the gains of the firmware, with the largest current as saturation
+
+The controller works in every step of the simulation, where firmware holds its demand for a period.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from bam_core import __version__
+from bam_core.errors import BamError
+from bam_core.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME
+from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
+from bam_core.pendulum import PendulumBench
+from bam_core.servo_model import ServoModel
+
+_GRID = 41  # points per axis on which a friction law is approximated
+_TORQUE_SHARE, _SPEED_SHARE = 0.2, 0.5  # of stall torque and of no-load speed, up to which it is
+
+
+@dataclass(frozen=True, kw_only=True)
+class MjcfDrive:
+    """What an actuator's input is.
+
+    Attributes:
+        kp: position gain, firmware units: the input is a goal, rad. None: it is a voltage, V, or for firmware
+            that asks for a current, a motor torque, N·m.
+        supply_voltage: V; None: the servo's nominal one.
+
+    Raises:
+        BamError: a value is not above zero.
+    """
+
+    kp: float | None = None
+    supply_voltage: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, unit in (("kp", "firmware units"), ("supply_voltage", "V")):
+            value = getattr(self, name)
+            if value is not None and not 0.0 < value < np.inf:
+                raise BamError(f"{name}: is {value:g} (expected {unit}, above 0); correct it")
+
+
+def servo_mjcf(
+    servo: ServoModel, drive: MjcfDrive | None = None, bench: PendulumBench | None = None
+) -> tuple[str, list[str]]:
+    """Return MJCF, and one line about everything in which it differs from the servo.
+
+    Args:
+        servo: any servo.
+        drive: what the actuator's input is; default a voltage or torque at nominal supply.
+        bench: adds a pendulum that uses the class, a model of its own; default the class alone, to be
+            included by a robot.
+    """
+    drive = drive or MjcfDrive()
+    damping, frictionloss, remarks = _joint_friction(servo)
+    root = ElementTree.Element("mujoco", model=servo.name)
+    if bench is not None:
+        root = ElementTree.fromstring(bench_spec(bench).to_xml())
+        root.set("model", f"{servo.name}_bench")
+    default = ElementTree.Element("default")
+    servo_class = ElementTree.SubElement(default, "default", {"class": servo.name})
+    root.insert(0, ElementTree.Comment(_about(servo, drive)))
+    joint = {"armature": servo.motor.armature, "damping": damping, "frictionloss": frictionloss}
+    ElementTree.SubElement(servo_class, "joint", {key: repr(value) for key, value in joint.items()})
+    ElementTree.SubElement(servo_class, "dcmotor", _motor(servo, drive))
+    root.insert(next((i for i, child in enumerate(root) if child.tag == "worldbody"), 0), default)
+    if bench is not None:
+        for element in root.iter("joint"):
+            if element.get("name") == BENCH_JOINT:
+                element.set("class", servo.name)
+        actuators = ElementTree.SubElement(root, "actuator")
+        ElementTree.SubElement(
+            actuators, "dcmotor", {"class": servo.name, "name": servo.name, "joint": BENCH_JOINT}
+        )
+    if servo.motor.torque_saturation:
+        remarks.append("torque_saturation: is left out, MuJoCo's torque is proportional to the current")
+    if servo.motor.winding_heating and servo.firmware.regulates_current:
+        remarks.append("winding_heating: is left out, a warm dcmotor of MuJoCo misses the current asked for")
+    if servo.integrator == "semi_implicit":
+        remarks.append(
+            "integrator: the parameters were fitted with semi_implicit and count on its numerical damping, "
+            "which MuJoCo does not add"
+        )
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode") + "\n", remarks
+
+
+def _about(servo: ServoModel, drive: MjcfDrive) -> str:
+    asks_for_current = servo.firmware.regulates_current
+    free = "motor torque, N·m" if asks_for_current else "voltage, V"
+    control = free if drive.kp is None else f"goal, rad, at kp {drive.kp:g}"
+    return (
+        f" {servo.title}, written by bam_bench {__version__} from its {servo.friction_model} model. "
+        f'To use: joint class="{servo.name}", dcmotor class="{servo.name}" joint="..."; ctrl: {control}. '
+    ).replace("--", "-")
+
+
+def _motor(servo: ServoModel, drive: MjcfDrive) -> dict[str, str]:
+    """Attributes of the actuator."""
+    motor, firmware = servo.motor, servo.firmware
+    supply = servo.nominal_voltage if drive.supply_voltage is None else drive.supply_voltage
+    constant, resistance = motor.torque_constant, motor.resistance
+    attributes = {"motorconst": _numbers(constant, constant), "resistance": _numbers(resistance)}
+    largest = supply if firmware.regulates_current else supply * firmware.demand_limit
+    per_demand = constant if firmware.regulates_current else constant / resistance * supply
+    if drive.kp is not None:
+        stiffness, damping = (per_demand * float(gain) for gain in firmware.gains(drive.kp))
+        if not firmware.regulates_current:
+            damping += constant**2 / resistance
+        attributes["input"] = "pos"
+        attributes["controller"] = _numbers(stiffness, 0.0, damping, 0.0, 0.0, largest)
+    elif firmware.regulates_current:
+        attributes["input"] = "ff"
+        attributes["controller"] = _numbers(0.0, 0.0, 0.0, 0.0, 0.0, largest)
+    else:
+        attributes["input"] = "voltage"
+        attributes["ctrlrange"] = _numbers(-largest, largest)
+    if firmware.regulates_current:
+        attributes["saturation"] = _numbers(0.0, firmware.demand_limit, 0.0)
+    elif motor.winding_heating:
+        attributes["thermal"] = _numbers(
+            0.0,
+            1.0 / motor.winding_heating,
+            WINDING_COOLING_TIME,
+            COPPER_COEFFICIENT,
+            REFERENCE_TEMPERATURE,
+            REFERENCE_TEMPERATURE,
+        )
+    return attributes
+
+
+def _joint_friction(servo: ServoModel) -> tuple[float, float, list[str]]:
+    """Damping and frictionloss: those of M1, or the M1 nearest to the law; and a remark in that case.
+
+    Nearest in the mean square over loads that the motor balances, up to a fifth of its stall torque, and
+    speeds up to half that without load.
+    """
+    friction = servo.friction
+    if servo.friction_model == "m1":
+        return friction.viscous, friction.coulomb, []
+    torque = _TORQUE_SHARE * servo.stall_torque()
+    speed = _SPEED_SHARE * servo.nominal_voltage / servo.motor.torque_constant
+    load, velocity = np.meshgrid(np.linspace(0.0, torque, _GRID), np.linspace(0.0, speed, _GRID))
+    budget: NDArray[np.float64] = friction.budget(load, -load, velocity).ravel()
+    (damping, frictionloss), residual = nnls(
+        np.stack([velocity.ravel(), np.ones(budget.size)], axis=1), budget
+    )
+    remark = (
+        f"friction: MuJoCo has Coulomb and viscous friction only; this is what comes nearest to "
+        f"{servo.friction_model} with loads up to {torque:.3g} N·m at up to {speed:.3g} rad/s, off by "
+        f"{residual / np.sqrt(budget.size):.2g} N·m rms of {budget.mean():.2g}; identify m1 for a better "
+        f"one, or simulate with bam_core.mujoco for the whole law"
+    )
+    return float(damping), float(frictionloss), [remark]
+
+
+def _numbers(*values: float) -> str:
+    return " ".join(repr(float(value)) for value in values)
