@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
-from collections.abc import Sequence
+import math
+import signal
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.cli.table import format_table
 from bam_core.errors import BamError
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trials",
         type=int,
         metavar="N",
-        help="at most this many simulations of all training logs per model, at least 50 (default: 1500 "
+        help="at most this many simulations of all training logs per model, at least 50 (default: 800 "
         "per free parameter, which usually is enough; fewer may leave all models equally bad)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
@@ -51,14 +54,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="RULE|FILE",
         help="logs to hold out: fraction=0.25 (a random share, the default), kp=400 (all logs with "
-        "that value; also mass, arm_mass, length, script, supply_voltage), or the files themselves, "
-        "which are then not trained on",
+        "that value; also mass, arm_mass, length, script, supply_voltage), leave-one-out=kp (every value in "
+        "turn, one fit each; in the end all logs are trained on), or the files themselves, which are then "
+        "not trained on",
     )
     parser.add_argument(
         "--effects",
         metavar="NAME,...|none",
         help="what to fit besides motor and friction: torque_saturation, winding_heating (of the servo), "
-        "zero_offset, command_delay (of the rig) (default: what the servo's file names)",
+        "zero_offset, command_delay, arm_compliance, arm_backlash (of the rig) (default: those that the "
+        "servo's file names, less those that held-out logs are followed as well without)",
+    )
+    parser.add_argument(
+        "--storage",
+        metavar="URL",
+        help="database that keeps the search: the same command, given at once in several processes or on "
+        "several machines that have the same logs, shares the work, and all end with the same results; given "
+        "again after an interruption, it goes on where it was. sqlite:///study.db is a file (for processes "
+        "on one machine), postgresql://user:password@host/database a server (for several machines) "
+        "(default: none; an interrupted search is lost)",
     )
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
@@ -76,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     validation = None
     if arguments.validation:
         recordings, validation = _validation(arguments.validation, recordings)
-    with _Bars() as bars:
+    with _Bars() as bars, _terminable():
         result = identify(
             recordings,
             servo,
@@ -85,12 +99,25 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             validation=validation,
             effects=_effects(arguments.effects),
+            storage=arguments.storage,
             progress=bars.show,
         )
     result.save(arguments.output)
-    print(_table(result))
+    _tell(result, limited=arguments.trials is not None)
+    print(f"wrote {Path(arguments.output)}; see it with: bam report {arguments.output}")
+    return 0
+
+
+def _tell(result: Identification, *, limited: bool) -> None:
+    """Print errors, effects and the choice; warn about what not to rely on."""
+    from bam_core.cli.identification_text import effects_table, models_table, vague_parameters
+
+    print(models_table(result))
+    print(f"chosen: {result.chosen} ({result.reason})")
+    if table := effects_table(result):
+        print(table)
     unfinished = [model for model, fit in result.fits.items() if not fit.converged]
-    if unfinished:
+    if unfinished and limited:
         log.warning(
             "%s: trials were spent before the search came to rest, so errors and choice may change; "
             "give more --trials",
@@ -99,9 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
     for fit in result.fits.values():
         if fit.at_bound:
             log.warning("%s: at the end of its search range: %s", fit.model, ", ".join(fit.at_bound))
-    print(f"chosen: {result.chosen} ({result.reason})")
-    print(f"wrote {Path(arguments.output)}")
-    return 0
+    for line in vague_parameters(result):
+        log.warning("%s, %s", result.chosen, line)
 
 
 def _effects(text: str | None) -> list[str] | None:
@@ -141,6 +167,23 @@ def _validation(
     return [named[each.sha256] for each in recordings], [named[each.sha256] for each in held_out]
 
 
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM end a search as Ctrl-C does: what it was at is then free for other processes at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 class _Bars:
     """One progress bar per model, on standard error."""
 
@@ -163,20 +206,6 @@ class _Bars:
             from tqdm import tqdm
 
             self._bar = tqdm(total=progress.evaluations, desc=progress.model, unit="trial")
-        self._bar.set_postfix_str(f"best {1e3 * progress.best_mae:.2f} mrad", refresh=False)
+        if math.isfinite(progress.best_mae):  # what other processes found is not known yet
+            self._bar.set_postfix_str(f"best {1e3 * progress.best_mae:.2f} mrad", refresh=False)
         self._bar.update(progress.evaluation - self._bar.n)
-
-
-def _table(result: Identification) -> str:
-    """Errors in mrad and time, one row per model."""
-    rows = [
-        (
-            model,
-            f"{1e3 * fit.train_mae:.2f}",
-            f"{1e3 * fit.validation_mae:.2f}",
-            str(fit.trials),
-            f"{fit.seconds:.1f}",
-        )
-        for model, fit in result.fits.items()
-    ]
-    return format_table(("model", "train [mrad]", "validation [mrad]", "trials", "time [s]"), rows)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from bam_core.identification.identify import Progress, identify, resolve_models
+from bam_core.identification.fitting import Progress
+from bam_core.identification.identify import identify, resolve_models
+from bam_core.identification.meter import IdentificationCancelled
 from bam_core.identification.result import Identification, ModelFit
-from bam_core.identification.search import IdentificationCancelled
 from bam_core.identification.split import Split, split_recordings
 from bam_core.identification.writing import require_output
 

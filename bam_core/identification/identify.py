@@ -3,63 +3,29 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bam_core import __version__
-from bam_core.effects import Rig, resolve_effects
+from bam_core.effects import resolve_effects
 from bam_core.errors import BamError
-from bam_core.friction import FRICTION_MODELS, Friction, FrictionModel, friction_model
-from bam_core.identification.refine import Refiner
+from bam_core.friction import FRICTION_MODELS, FrictionModel, friction_model
+from bam_core.identification.advice import advisor
+from bam_core.identification.effect_weighing import EffectWeight, weigh_effects
+from bam_core.identification.fitting import Fitter, Progress
+from bam_core.identification.judging import Judge
 from bam_core.identification.result import Identification, ModelFit
-from bam_core.identification.search import MIN_EVALUATIONS, SearchResult, minimise
-from bam_core.identification.space import SearchSpace, is_nested, search_space
-from bam_core.identification.split import Split, split_recordings
-from bam_core.motor import DcMotor
+from bam_core.identification.screening import require_informative, require_torque
+from bam_core.identification.search import MIN_EVALUATIONS
+from bam_core.identification.space import SearchSpace
+from bam_core.identification.split import Split, leave_one_out, left_out, split_recordings
+from bam_core.identification.uncertainty import estimate_uncertainty
 from bam_core.recording import Recording
-from bam_core.rollout import PARAMETERS, Rollout
-from bam_core.servo_model import (
-    MOTOR_EFFECTS,
-    MOTOR_PARAMETERS,
-    RIG_EFFECTS,
-    Provenance,
-    ServoModel,
-)
+from bam_core.servo_model import ServoModel
 
-Array = NDArray[np.float64]
-
-TRIALS_PER_PARAMETER = 1500
-"""Default budget: simulations of all training logs per free parameter of a model."""
-
-INTEGRATOR = "midpoint"
-"""What parameters are fitted with, and what fitted servos say of themselves."""
-
-_DRAFT_PERIODS = 2  # step of the draft simulation, in periods of the firmware
 _MAX_SEED = 2**32 - 1
 
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """Where an identification stands.
-
-    Attributes:
-        model: being fitted.
-        evaluation: simulations of all training logs done for it.
-        evaluations: planned for it; it may do with fewer.
-        best_mae: lowest training error so far, rad.
-        seconds: spent on this model.
-    """
-
-    model: str
-    evaluation: int
-    evaluations: int
-    best_mae: float
-    seconds: float
+_MakeFitter = Callable[[Sequence[Recording], str], Fitter]
+"""From training logs and a prefix for progress."""
 
 
 def identify(
@@ -71,6 +37,7 @@ def identify(
     seed: int = 0,
     validation: str | Sequence[Recording] | None = None,
     effects: Iterable[str] | None = None,
+    storage: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Identification:
@@ -86,18 +53,23 @@ def identify(
         servo: which; its firmware and search bounds count, its parameters do not.
         models: "all", or names of friction models.
         trials: simulations of all training logs per model, drafts included; at least MIN_EVALUATIONS.
-            Default: TRIALS_PER_PARAMETER per free parameter.
+            Default: `fitting.TRIALS_PER_PARAMETER` per free parameter.
         seed: of the search and of a random split, 0 to 2³² - 1.
-        validation: which logs to hold out, see `split.split_recordings`.
+        validation: which logs to hold out, see `split.split_recordings`; or "leave-one-out=KEY": every
+            configuration in turn, which takes a fit each, and all logs are trained on in the end.
         effects: which of `effects.EFFECTS` to fit besides motor and friction; default those that the servo
-            names.
+            names, less those that held-out logs of the chosen model are followed as well without.
+        storage: URL of a database, such as "sqlite:///study.db" or "postgresql://…", in which the search is
+            kept: every process that is called with the same arguments and this storage takes its share of the
+            work, each returns the same result, and one that was ended goes on where it was. Default: memory.
         progress: called after every generation.
         cancelled: asked before every generation.
 
     Raises:
         IdentificationCancelled: `cancelled` said so.
-        BamError: a model or effect is unknown, a number out of range, the recordings are of another servo, or
-            the split leaves nothing on one side.
+        BamError: the storage cannot be used, a model or effect is unknown, a number out of range, the
+            recordings are of another servo or tell nothing of it (see `screening`), or the split leaves
+            nothing on one side.
     """
     chosen = resolve_models(models)
     if trials is not None and trials < MIN_EVALUATIONS:
@@ -106,13 +78,82 @@ def identify(
         )
     if not 0 <= seed <= _MAX_SEED:
         raise BamError(f"seed: is {seed} (expected 0 to {_MAX_SEED}); correct it")
-    split = split_recordings(recordings, validation, seed=seed)
-    _require_servo(servo, (*split.train, *split.validation))
+    given = [] if validation is None or isinstance(validation, str) else validation
+    _require_servo(servo, (*recordings, *given))
+    require_informative(servo, (*recordings, *given))
+    key = left_out(validation)
+    folds = leave_one_out(recordings, key) if key is not None else []
+    split = (
+        _everything(recordings, folds, str(validation))
+        if folds
+        else split_recordings(recordings, validation, seed=seed)
+    )
+    require_torque(split.train)
     if effects is not None:
         servo = replace(servo, effects=resolve_effects(effects))
-    fitter = _Fitter(servo, split, seed, progress, cancelled)
-    fits = {model.name: fitter.fit(model, trials) for model in chosen}
-    return Identification(servo=servo, fits=fits, split=split, seed=seed)
+
+    def fitter(train: Sequence[Recording], prefix: str = "") -> Fitter:
+        return Fitter(
+            servo,
+            train,
+            seed=seed,
+            storage=storage,
+            progress=progress,
+            cancelled=cancelled,
+            prefix=prefix,
+        )
+
+    fit = fitter(split.train)
+    judge = Judge(fit.rollout, split, seed, servo)
+    found = {model.name: fit.fit(model, trials=trials) for model in chosen}
+    weights: tuple[EffectWeight, ...] = ()
+    if folds:
+        held_out = _held_out(folds, fitter, chosen, trials)
+        fits = {name: judge.judged(each, held_out[name]) for name, each in found.items()}
+        result = Identification(servo=servo, fits=fits, split=split, seed=seed)
+        best = found[result.chosen]
+    else:
+        fits = {name: judge.judged(each) for name, each in found.items()}
+        result = Identification(servo=servo, fits=fits, split=split, seed=seed)
+        best, weights = weigh_effects(
+            fit, found[result.chosen], judge.judged, prune=effects is None, trials=trials
+        )
+        if best is not found[result.chosen]:
+            fits[result.chosen] = judge.judged(best)
+    name = best.model.name
+    fits[name] = _with_uncertainty(fits[name], split.train, best.space)
+    return replace(result, fits=fits, effects=weights)
+
+
+def _everything(recordings: Sequence[Recording], folds: Sequence[Split], rule: str) -> Split:
+    ordered = sorted(recordings, key=lambda log: (log.name, log.sha256))
+    return Split(train=tuple(ordered), validation=(), rule=rule)
+
+
+def _held_out(
+    folds: Sequence[Split],
+    fitter: _MakeFitter,
+    models: Sequence[FrictionModel],
+    trials: int | None,
+) -> dict[str, dict[str, float]]:
+    """Return the error of every log by the fit that did without its configuration, model by model, rad."""
+    errors: dict[str, dict[str, float]] = {model.name: {} for model in models}
+    for fold in folds:
+        fit = fitter(fold.train, f"without {fold.rule}: ")
+        judge = Judge(fit.rollout, fold, 0, fit.servo)
+        for model in models:
+            errors[model.name].update(judge.judged(fit.fit(model, trials=trials)).held_out)
+    return errors
+
+
+def _with_uncertainty(fit: ModelFit, recordings: Sequence[Recording], space: SearchSpace) -> ModelFit:
+    """Add what is known about the parameters of a fit; one log alone tells nothing about that."""
+    if len(recordings) < 2:
+        return fit
+    advise = advisor(fit.servo, recordings, space)
+    uncertainty = estimate_uncertainty(fit.servo, recordings, space, advise=advise)
+    servo = replace(fit.servo, uncertainty=uncertainty.standard_errors())
+    return replace(fit, servo=servo, uncertainty=uncertainty)
 
 
 def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:
@@ -141,113 +182,4 @@ def _require_servo(servo: ServoModel, recordings: Sequence[Recording]) -> None:
         raise BamError(
             f"servo {servo.name}: {count} of {len(recordings)} logs are of another servo ({named}); "
             f"leave them out, or name their servo"
-        )
-
-
-class _Fitter:
-    """Fits models one after the other and remembers their optima."""
-
-    def __init__(
-        self,
-        servo: ServoModel,
-        split: Split,
-        seed: int,
-        progress: Callable[[Progress], None] | None,
-        cancelled: Callable[[], bool] | None,
-    ) -> None:
-        self._servo = servo
-        self._split = split
-        self._seed = seed
-        self._progress = progress
-        self._cancelled = cancelled
-        self._train = Rollout(split.train, firmware=servo.firmware, integrator=INTEGRATOR)
-        self._validation = Rollout(split.validation, firmware=servo.firmware, integrator=INTEGRATOR)
-        # Steps this coarse move the optimum little and cost half.
-        self._draft = Rollout(
-            split.train,
-            firmware=servo.firmware,
-            integrator=INTEGRATOR,
-            dt=_DRAFT_PERIODS * servo.firmware.period,
-        )
-        self._optima: dict[str, Array] = {}
-
-    def fit(self, model: FrictionModel, trials: int | None) -> ModelFit:
-        start = time.monotonic()
-        space = search_space(model, self._split.train, self._servo.search, self._servo.effects)
-        budget = trials or TRIALS_PER_PARAMETER * space.dimension
-
-        def report(evaluation: int, best: float) -> None:
-            if self._progress is not None:
-                self._progress(
-                    Progress(
-                        model=model.name,
-                        evaluation=evaluation,
-                        evaluations=budget,
-                        best_mae=best,
-                        seconds=time.monotonic() - start,
-                    )
-                )
-
-        result = minimise(
-            lambda vectors: np.asarray(self._train.errors(vectors).mean(axis=1)),
-            space,
-            evaluations=budget,
-            seed=self._seed,
-            draft=lambda vectors: np.asarray(self._draft.errors(vectors).mean(axis=1)),
-            starts=[
-                vector for name, vector in self._optima.items() if is_nested(FRICTION_MODELS[name], model)
-            ],
-            refine=Refiner(self._train, space).refine,
-            report=report,
-            cancelled=self._cancelled,
-        )
-        self._optima[model.name] = result.vector
-        return self._judge(model, space, result, time.monotonic() - start)
-
-    def _judge(
-        self, model: FrictionModel, space: SearchSpace, result: SearchResult, seconds: float
-    ) -> ModelFit:
-        train = self._train.errors(result.vector)[0]
-        validation = self._validation.errors(result.vector)[0]
-        logs = (*self._split.train, *self._split.validation)
-        errors = {log.name: float(error) for log, error in zip(logs, (*train, *validation), strict=True)}
-        fit = ModelFit(
-            servo=self._servo_with(model, result.vector),
-            train_mae=float(train.mean()),
-            validation_mae=float(validation.mean()),
-            per_log=errors,
-            at_bound=space.at_bound(result.vector),
-            trials=result.evaluations,
-            converged=result.converged,
-            seconds=seconds,
-        )
-        return replace(fit, servo=replace(fit.servo, provenance=self._provenance(fit)))
-
-    def _servo_with(self, model: FrictionModel, vector: Array) -> ServoModel:
-        values = dict(zip(PARAMETERS, vector.tolist(), strict=True))
-        motor = DcMotor(**{name: values.pop(name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)})
-        rig = Rig(**{name: values.pop(name) for name in RIG_EFFECTS})
-        everything = Friction(**values)
-        return replace(
-            self._servo,
-            motor=motor,
-            rig=rig,
-            friction_model=model.name,
-            friction=model.friction(model.values(everything)),
-            integrator=INTEGRATOR,
-            uncertainty={},
-        )
-
-    def _provenance(self, fit: ModelFit) -> Provenance:
-        return Provenance(
-            source=(
-                f"identified from {len(self._split.train)} recordings by CMA-ES "
-                f"(seed {self._seed}, validation {self._split.rule})"
-            ),
-            software=f"bam_bench {__version__}",
-            date=datetime.now(timezone.utc).date().isoformat(),
-            train_mae=fit.train_mae,
-            validation_mae=fit.validation_mae,
-            train_data={log.name: log.sha256 for log in self._split.train},
-            validation_data={log.name: log.sha256 for log in self._split.validation},
         )

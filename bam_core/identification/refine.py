@@ -12,8 +12,7 @@ how well it is followed, and what counts is the mean over runs of their root mea
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,18 +54,13 @@ class Refiner:
     Args:
         rollout: simulates the training recordings.
         space: free parameters.
-        workers: simulations at a time.
     """
 
-    def __init__(self, rollout: Rollout, space: SearchSpace, *, workers: int = 2) -> None:
-        self._rollout = rollout
+    def __init__(self, rollout: Rollout, space: SearchSpace) -> None:
         self._space = space
-        self._workers = workers
-        positions = [log.position for log in rollout.recordings]
-        self._every = [max(len(position) // _SAMPLES, 1) for position in positions]
-        self._measured = self._thin(positions)
+        self._samples = rollout.samples([max(len(log) // _SAMPLES, 1) for log in rollout.recordings])
         # Every log counts the same, however many samples it has.
-        self._counts = np.array([len(p[::step]) for p, step in zip(positions, self._every, strict=True)])
+        self._counts = self._samples.counts
         self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])
         self._shares = np.repeat(1.0 / np.sqrt(self._counts), self._counts)
 
@@ -87,58 +81,54 @@ class Refiner:
         """
         rounds = max((evaluations - 1) // (self._space.dimension + 1), 1)  # each a Jacobian and a residual
         start = np.clip(self._space.point(vector), _NUDGE, 1.0 - _NUDGE)
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="refine") as pool:
-            first = self._residuals(start)
-            spend(1)
-            weights = np.repeat(1.0 / np.sqrt(np.maximum(self._rms(first), _LEAST_RMS)), self._counts)
-            known: tuple[Array, Array] = (start, first * weights)
+        first = self._residuals(start[None])[0]
+        spend(1)
+        weights = np.repeat(1.0 / np.sqrt(np.maximum(self._rms(first), _LEAST_RMS)), self._counts)
+        known: tuple[Array, Array] = (start, first * weights)
 
-            def residuals(point: Array) -> Array:
-                nonlocal known
-                if not np.array_equal(point, known[0]):
-                    spend(1)
-                    known = (point.copy(), self._residuals(point) * weights)
-                return known[1]
+        def residuals(point: Array) -> Array:
+            nonlocal known
+            if not np.array_equal(point, known[0]):
+                spend(1)
+                known = (point.copy(), self._residuals(point[None])[0] * weights)
+            return known[1]
 
-            def jacobian(point: Array) -> Array:
-                here = residuals(point)
-                spend(len(point))
-                steps = np.where(point + _STEP < 1.0, _STEP, -_STEP)
-                there = list(pool.map(self._residuals, point + np.diag(steps)))
-                return np.asarray((np.array(there) * weights - here).T / steps)
+        def jacobian(point: Array) -> Array:
+            here = residuals(point)
+            spend(len(point))
+            steps = np.where(point + _STEP < 1.0, _STEP, -_STEP)
+            there = self._residuals(point + np.diag(steps))
+            return np.asarray((there * weights - here).T / steps)
 
-            found = least_squares(
-                residuals,
-                start,
-                jac=jacobian,
-                bounds=(0.0, 1.0),
-                method="dogbox",
-                x_scale="jac",
-                loss="soft_l1" if robust else "linear",
-                f_scale=max(0.5 * float(np.mean(np.abs(known[1]))), 1e-6),
-                xtol=_TOLERANCE,
-                ftol=_TOLERANCE,
-                gtol=None,
-                max_nfev=rounds,
-            )
+        found = least_squares(
+            residuals,
+            start,
+            jac=jacobian,
+            bounds=(0.0, 1.0),
+            method="dogbox",
+            x_scale="jac",
+            loss="soft_l1" if robust else "linear",
+            f_scale=max(0.5 * float(np.mean(np.abs(known[1]))), 1e-6),
+            xtol=_TOLERANCE,
+            ftol=_TOLERANCE,
+            gtol=None,
+            max_nfev=rounds,
+        )
         return Refined(
             vector=self._space.vectors(found.x[None])[0],
             error=float(self._rms(found.fun / weights).mean()),
             valley=_valley(found.jac),
         )
 
-    def _residuals(self, point: Array) -> Array:
-        vector = self._space.vectors(point[None])[0]
-        simulated = self._thin(self._rollout.positions(vector))
+    def _residuals(self, points: Array) -> Array:
+        """Return the weighed deviations of simulated positions, (points, samples)."""
+        simulated = self._samples.positions(self._space.vectors(points))
         # A diverged simulation is far off, not without a value.
-        return np.nan_to_num(simulated - self._measured, nan=math.tau, posinf=math.tau) * self._shares
+        return np.nan_to_num(simulated - self._samples.measured, nan=math.tau, posinf=math.tau) * self._shares
 
     def _rms(self, residuals: Array) -> Array:
         """Return the root mean square error of every log, rad, from what `_residuals` returned."""
         return np.sqrt(np.add.reduceat(residuals**2, self._starts))
-
-    def _thin(self, positions: Sequence[Array]) -> Array:
-        return np.concatenate([each[::step] for each, step in zip(positions, self._every, strict=True)])
 
 
 def _valley(jacobian: Array) -> Array:

@@ -3,21 +3,21 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import stdev
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 from bam_core import __version__
-from bam_core.friction import FRICTION_MODELS
+from bam_core.identification.choice import Choice, Contender, choose
 from bam_core.identification.split import Split
 from bam_core.recording import Recording
 from bam_core.servo_model import ServoModel
 
-CLOSE_ENOUGH = 0.05
-"""A simpler model is preferred while its validation error is within this share of the lowest one."""
+if TYPE_CHECKING:
+    from bam_core.identification.effect_weighing import EffectWeight
+    from bam_core.identification.uncertainty import Uncertainty
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,22 +27,35 @@ class ModelFit:
     Attributes:
         servo: the servo with the parameters found.
         train_mae: mean over training logs of the mean absolute position error, rad.
-        validation_mae: the same over held-out logs, rad.
         per_log: mean absolute position error of every log by name, rad.
+        held_out: the same of logs that the parameters were not fitted to; where every configuration is left
+            out in turn, by the fit that did without it.
         at_bound: parameters that the end of their search range has stopped.
         trials: simulations of all training logs that the search spent.
         converged: the search ended because nothing led further down, not because its trials were spent.
         seconds: that it took.
+        uncertainty: of the parameters; None where nobody asked.
     """
 
     servo: ServoModel
     train_mae: float
-    validation_mae: float
     per_log: Mapping[str, float]
+    held_out: Mapping[str, float]
     at_bound: tuple[str, ...]
     trials: int
     converged: bool
     seconds: float
+    uncertainty: Uncertainty | None = None
+
+    @property
+    def validation_mae(self) -> float:
+        """Mean over held-out logs, rad."""
+        return fmean(self.held_out.values())
+
+    @property
+    def contender(self) -> Contender:
+        """This fit as `choice.choose` takes it."""
+        return Contender(name=self.model, free_parameters=len(self.servo.parameters), held_out=self.held_out)
 
     @property
     def model(self) -> str:
@@ -59,30 +72,29 @@ class Identification:
         fits: model name -> fit, at least one.
         split: the logs.
         seed: of split and search.
+        effects: what every effect of the chosen model is worth; empty where it has none.
     """
 
     servo: ServoModel
     fits: Mapping[str, ModelFit]
     split: Split
     seed: int
+    effects: tuple[EffectWeight, ...] = ()
+
+    @property
+    def choice(self) -> Choice:
+        """Which model to use, and why."""
+        return choose([fit.contender for fit in self.fits.values()])
 
     @property
     def chosen(self) -> str:
-        """Name of the model to use, see `choose`."""
-        return choose(list(self.fits.values()))
+        """Name of the model to use, see `choice.choose`."""
+        return self.choice.name
 
     @property
     def reason(self) -> str:
         """Why that one, in words."""
-        best = min(self.fits.values(), key=lambda fit: fit.validation_mae)
-        if self.chosen == best.model:
-            return f"{best.model} has the lowest validation error ({1e3 * best.validation_mae:.2f} mrad)"
-        chosen = self.fits[self.chosen]
-        return (
-            f"{chosen.model} ({1e3 * chosen.validation_mae:.2f} mrad) is the simplest model within "
-            f"{CLOSE_ENOUGH:.0%} of the lowest validation error "
-            f"({best.model}, {1e3 * best.validation_mae:.2f} mrad)"
-        )
+        return self.choice.reason
 
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
@@ -91,18 +103,31 @@ class Identification:
                 model: {
                     "train_mae": fit.train_mae,
                     "validation_mae": fit.validation_mae,
-                    "validation_standard_error": self._validation_standard_error(fit),
+                    "validation_standard_error": fit.contender.standard_error,
                     "trials": fit.trials,
                     "converged": fit.converged,
                     "seconds": round(fit.seconds, 3),
                     "parameters": fit.servo.parameters,
                     "at_bound": list(fit.at_bound),
                     "per_log": dict(fit.per_log),
+                    "held_out": dict(fit.held_out),
+                    **({"uncertainty": fit.uncertainty.summary()} if fit.uncertainty else {}),
                 }
                 for model, fit in self.fits.items()
             },
             "chosen": self.chosen,
             "reason": self.reason,
+            "choice": [
+                {
+                    "model": verdict.contender.name,
+                    "validation_mae": verdict.contender.error,
+                    "standard_error": verdict.contender.standard_error,
+                    "free_parameters": verdict.contender.free_parameters,
+                    "verdict": verdict.words,
+                }
+                for verdict in self.choice.verdicts
+            ],
+            "effects": [weight.summary() for weight in self.effects],
             "servo": self.servo.name,
             "seed": self.seed,
             "split": {
@@ -114,11 +139,6 @@ class Identification:
             "software": f"bam_bench {__version__}",
             "date": next(iter(self.fits.values())).servo.provenance.date,
         }
-
-    def _validation_standard_error(self, fit: ModelFit) -> float | None:
-        """Return the standard error of the mean over held-out logs, rad; None for a single log."""
-        errors = [fit.per_log[log.name] for log in self.split.validation]
-        return stdev(errors) / math.sqrt(len(errors)) if len(errors) > 1 else None
 
     def save(self, output: str | os.PathLike[str]) -> None:
         """Write one YAML file per model, ``summary.json`` and plots; see `writing.save`.
@@ -142,15 +162,3 @@ def _about(log: Recording) -> dict[str, Any]:
         "supply_voltage": log.supply_voltage,
         "sha256": log.sha256,
     }
-
-
-def choose(fits: Sequence[ModelFit]) -> str:
-    """Return the model to use: the one with fewest parameters whose validation error is close to the lowest.
-
-    "Close" is CLOSE_ENOUGH. A difference below that says more about the choice of held-out logs than about
-    friction, and the simpler model carries further.
-    """
-    lowest = min(fit.validation_mae for fit in fits)
-    limit = (1.0 + CLOSE_ENOUGH) * lowest
-    good = [fit for fit in fits if fit.validation_mae <= limit or not math.isfinite(limit)]
-    return min(good, key=lambda fit: (len(FRICTION_MODELS[fit.model].parameters), fit.validation_mae)).model

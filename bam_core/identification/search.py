@@ -1,53 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search for the best parameters: races between CMA-ES descents, then hops around the winner.
+"""The search for the best parameters: races, refinements of what they found, then hops along the valley.
 
-Errors of a pendulum with stiction have many local minima, so a single descent often ends in a poor one. A
-race starts a few descents from points far apart and halves their number time and again; whole generations of
-all of them are evaluated in one call. The winner lies somewhere in a long valley with small pits: hops along
-the valley, each followed by a refinement (see `refine`), leave them behind.
+Races between CMA-ES descents (see `race`) find regions. The best points lie somewhere in a long valley with
+small pits: refinements (see `refine`) go down it, hops along it, each followed by a refinement, leave the
+pits behind. So far a cheap draft of the simulation will do; the last refinements are made on what counts. All
+of it is cut into jobs (see `board`), so that several workers can share a search.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
-from bam_core.identification.descent import PROGRESS, Descent
+from bam_core.identification.board import Job, JobBoard, Outcome
+from bam_core.identification.descent import PROGRESS
+from bam_core.identification.meter import Ledger, Meter, Objective, Report
+from bam_core.identification.race import polish, population_of, race
 from bam_core.identification.refine import Refined
 from bam_core.identification.space import SearchSpace
+from bam_core.identification.storage import open_study
 
 Array = NDArray[np.float64]
-Objective = Callable[[Array], Array]
-"""(n, PARAMETERS) vectors to (n,) finite errors."""
-Report = Callable[[int, float], None]
-"""Evaluations spent, best error so far."""
 
-_POLISH = 0.65  # share of the budget kept for refinements, hops and the polish,
-_POLISH_ALONE = 0.3  # and for the polish where nothing refines
-_WARM = 0.15  # share for descents from given starts
-_RACES = 2  # races that the rest pays for
-_SCATTER = 0.1  # share of a race spent on the points that its descents start from
-_RUNNERS = 4  # descents in a race
-_APART = 0.3  # least distance between their starts, per root of the dimension
-_GENERATIONS = 40  # what a runner should have at least; fewer runners where the budget is small
-_COLD_STEP = 0.2  # initial standard deviations, in coordinates of the space: of a race,
-_WARM_STEP = 0.07  # of a descent from a given start,
-_POLISH_STEP = 0.04  # and of the polish, which halves it when it makes no progress,
-_FINEST_STEP = 0.002  # down to here
-_AT_ONCE = 256  # evaluations between two looks at whether it was cancelled
-_REFINED = 3  # best points that are refined before the hops
-_REFINEMENT = 40  # rounds that a refinement may take, each an evaluation per dimension and one more
-_HOP_REFINEMENT = 15  # the same after a hop
-_HOPS = (0.05, 0.15, 0.4)  # standard deviations of hops where the valley is longest, in turn
-_HOPS_IN_VAIN = 12  # after which there are no more
-
+_RACES = 3
+_GENERATIONS_OF_A_RACE = 40  # what it should have at least; fewer races where the budget is small
+_RACING = 0.25  # share of the budget for all races,
+_RACING_ALONE = 0.7  # and where nothing refines
+_WARM_STARTS = 2  # of the given starts that are refined, the last ones,
+_WARM_COPIES = 2  # each also from this many points about it
+_WARM_SPREAD = 0.08  # standard deviation of these, in coordinates of the space
+_REFINING = 0.5  # most of what is left after races that is for the first refinements
+_ROUGH = 10  # rounds of a refinement that shows how deep a valley goes, each an evaluation per dimension
+_DEEPEST = 4  # points that are refined further,
+_THOROUGH = 25  # by so many rounds
+_HOPS = (0.05, 0.15, 0.4, 0.15)  # standard deviations of a round of hops where the valley is longest
+_HOP = 15  # rounds of refinement after a hop
+_ROUNDS_IN_VAIN = 3  # of hops, after which there are no more
+_SETTLING = 0.13  # share of the budget for what counts: a refinement, CMA-ES, and another refinement
+_FIRST = 10  # rounds of the first of these,
+_LAST = 25  # and of the last
 
 MIN_EVALUATIONS = 50
 """The smallest budget: a generation or two, enough to see that everything works."""
@@ -61,10 +58,6 @@ class Refine(Protocol):
     ) -> Refined:
         """Descend from `vector` within `evaluations`, each told to `spend` before it is made."""
         ...
-
-
-class IdentificationCancelled(BamError):  # noqa: N818 - not an error but what the caller asked for
-    """The caller withdrew the identification; nothing was written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,215 +85,203 @@ def minimise(
     seed: int,
     draft: Objective | None = None,
     starts: Sequence[Array] = (),
+    local: bool = False,
     refine: Refine | None = None,
+    refine_draft: Refine | None = None,
+    board: JobBoard | None = None,
     report: Report | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> SearchResult:
     """Search the space for the smallest objective.
 
-    The same arguments give the same result, bit by bit, as long as the objectives do.
+    The same arguments give the same result, bit by bit, as long as the objectives do, and whoever does the
+    jobs.
 
     Args:
         objective: what counts.
         space: where to search.
         evaluations: budget, drafts included; at least MIN_EVALUATIONS.
         seed: of every random number drawn.
-        draft: a cheaper objective with nearly the same minima, for everything but the polish.
+        draft: a cheaper objective with nearly the same minima, for races.
         starts: parameter vectors known to be good, such as optima of nested models. The result is never worse
             than any of them.
-        refine: a descent of another kind, from the best points and along their valley.
+        local: search about the starts only, without races all over the space.
+        refine: a descent of another kind, for the best points.
+        refine_draft: the same on the draft, for many points and along their valley; default `refine`.
+        board: where the jobs are posted; default one of this call alone.
         report: called after every generation.
         cancelled: asked before every generation.
 
     Raises:
         IdentificationCancelled: `cancelled` said so.
     """
-    search = _Search(space, evaluations, seed, report, cancelled)
-    return search.run(objective, draft or objective, refine, [np.asarray(start) for start in starts])
+    search = _Search(
+        objective=objective,
+        draft=draft or objective,
+        space=space,
+        seed=seed,
+        refine=refine,
+        refine_draft=refine_draft or refine,
+        board=board or JobBoard(open_study("search")),
+        ledger=Ledger(report, cancelled),
+    )
+    return search.run(evaluations, [np.asarray(start) for start in starts], local=local)
 
 
 class _Search:
-    """One run of `minimise`: the budget, and the points worth a polish."""
+    """One run of `minimise`, as rounds of jobs."""
 
     def __init__(
         self,
+        *,
+        objective: Objective,
+        draft: Objective,
         space: SearchSpace,
-        evaluations: int,
         seed: int,
-        report: Report | None,
-        cancelled: Callable[[], bool] | None,
+        refine: Refine | None,
+        refine_draft: Refine | None,
+        board: JobBoard,
+        ledger: Ledger,
     ) -> None:
+        self._objective = objective
+        self._draft = draft
         self._space = space
-        self._left = self._budget = evaluations
-        self._random = np.random.default_rng(seed)
-        self._report = report
-        self._cancelled = cancelled
-        self._lowest = math.inf
-        self._finalists: list[Array] = []
-        self._converged = False
-        self._population = 4 + int(3 * math.log(space.dimension))
+        self._seed = seed
+        self._refine = refine
+        self._refine_draft = refine_draft
+        self._board = board
+        self._ledger = ledger
+        self._left = self._budget = 0
         self._round = space.dimension + 1  # evaluations that a round of a refinement takes
 
-    def run(
-        self, objective: Objective, draft: Objective, refine: Refine | None, starts: list[Array]
-    ) -> SearchResult:
-        if starts:
-            self._warm_up(draft, starts, int(_WARM * self._budget))
-        reserve = int((_POLISH_ALONE if refine is None else _POLISH) * self._budget)
-        share = (self._left - reserve) // _RACES
-        while (room := self._left - reserve) >= max(share // 2, 1):
-            self._race(draft, min(share, room))
-        self._lowest = math.inf  # drafts are not comparable with what counts
-        return self._polish(objective, refine, starts)
-
-    def _warm_up(self, draft: Objective, starts: list[Array], allowance: int) -> None:
-        """Descend from the best of the given starts."""
-        errors = self._evaluate(draft, np.array(starts))
-        descent = self._descent(self._space.point(starts[int(np.argmin(errors))]), _WARM_STEP)
-        self._advance(draft, [descent], self._left - allowance)
-        self._finalists.append(self._space.vectors(descent.point[None])[0])
-
-    def _race(self, draft: Objective, allowance: int) -> None:
-        """Start descents far apart and keep the better half, again and again."""
-        finish = self._left - allowance
-        dimension = self._space.dimension
-        points = self._random.random((max(int(_SCATTER * allowance), 1), dimension))
-        errors = self._evaluate(draft, self._space.vectors(points))
-        population = 2 * self._population
-        runners = min(max(allowance // (_GENERATIONS * population), 1), _RUNNERS)
-        starts = _far_apart(points[np.argsort(errors, kind="stable")], runners)
-        descents = [self._descent(start, _COLD_STEP, population) for start in starts]
-        self._finalists.append(self._space.vectors(starts[:1])[0])
-        rounds = 1 + int(math.log2(len(descents)))
-        share = (self._left - finish) // rounds
-        while True:
-            last = len(descents) == 1
-            self._advance(draft, descents, finish if last else max(self._left - share, finish))
-            descents.sort(key=lambda descent: descent.error)
-            if last:
-                break
-            descents = descents[: len(descents) // 2]
-        if math.isfinite(descents[0].error):
-            self._finalists.append(self._space.vectors(descents[0].point[None])[0])
-
-    def _polish(self, objective: Objective, refine: Refine | None, starts: list[Array]) -> SearchResult:
-        """Judge finalists and starts by the real objective, and improve on the best of them."""
-        vectors = np.array([*starts, *reversed(self._finalists)])
-        errors = self._evaluate(objective, vectors)
-        order = np.argsort(errors, kind="stable")
-        incumbent = (vectors[order[0]], float(errors[order[0]]))
-        last = 0
-        if refine is not None:
-            last = min(_REFINEMENT * self._round, self._left // 5)
-            # The valley of the third may go down deepest.
-            bottom = self._descend(refine, vectors[order[:_REFINED]], last)
-            incumbent = self._better(objective, self._hop(refine, bottom, 3 * last), incumbent)
-        incumbent, settled = self._settle(objective, incumbent, last)
-        if refine is None:
-            self._converged = settled
-        elif self._left > self._round + 1:
-            end = refine(incumbent[0], self._left - 1, self._spend, robust=True)
-            incumbent = self._better(objective, end, incumbent)
+    def run(self, budget: int, starts: list[Array], *, local: bool) -> SearchResult:
+        self._left = self._budget = budget
+        share = _RACING_ALONE if self._refine is None else _RACING
+        found = [] if local and starts else self._races(int(share * budget))
+        candidates = [*starts, *found]
+        converged = False
+        if self._refine_draft is not None:
+            rough = self._refinements("rough", self._warm(starts) + found, _ROUGH)
+            deep = [each.vector for each in rough[:_DEEPEST]]
+            bottoms = sorted(self._refinements("thorough", deep, _THOROUGH) + rough, key=_error)[:_DEEPEST]
+            if bottoms:
+                lowest, converged = self._hops(bottoms[0], reserve=int(_SETTLING * budget))
+                candidates = [lowest.vector, *(each.vector for each in bottoms), *candidates]
+        (last,) = self._do([Job(key="settle", work=lambda: self._settled(candidates, self._left))])
         return SearchResult(
-            vector=incumbent[0],
-            error=incumbent[1],
-            evaluations=self._budget - self._left,
-            converged=self._converged,
+            vector=last.vector,
+            error=last.error,
+            evaluations=budget - self._left,
+            converged=last.settled if self._refine is None else converged,
         )
 
-    def _descend(self, refine: Refine, vectors: Array, allowance: int) -> Refined | None:
-        """Refine from several points; return the lowest point reached, if the budget allows for any."""
-        reached = [
-            refine(vector, allowance, self._spend)
-            for vector in vectors
-            if self._left > allowance > self._round
-        ]
-        return min(reached, key=lambda point: point.error, default=None)
+    def _races(self, allowance: int) -> list[Array]:
+        """Return what races found, the best first."""
+        count = max(min(_RACES, allowance // (_GENERATIONS_OF_A_RACE * population_of(self._space))), 1)
 
-    def _hop(self, refine: Refine, bottom: Refined | None, until: int) -> Refined | None:
-        """Refine from points up and down the valley, again and again."""
-        allowance = _HOP_REFINEMENT * self._round
-        stalled = 0
-        steps = itertools.cycle(_HOPS)
-        while bottom is not None and self._left - allowance >= until and stalled < _HOPS_IN_VAIN:
-            hop = bottom.valley @ self._random.normal(0.0, next(steps), self._space.dimension)
-            vector = self._space.vectors((self._space.point(bottom.vector) + hop)[None])[0]
-            reached = refine(vector, allowance, self._spend)
-            stalled = stalled + 1 if reached.error > (1.0 - PROGRESS) * bottom.error else 0
-            bottom = min(bottom, reached, key=lambda point: point.error)
-        self._converged = stalled == _HOPS_IN_VAIN
-        return bottom
+        def work(key: str) -> Outcome:
+            meter = Meter(allowance // count, self._ledger)
+            vector, error = race(self._draft, self._space, meter, self._random(key))
+            return Outcome(vector=vector, error=error, evaluations=meter.spent)
 
-    def _settle(
-        self, objective: Objective, incumbent: tuple[Array, float], until: int
-    ) -> tuple[tuple[Array, float], bool]:
-        """Descend from the best point by CMA-ES with ever smaller steps; tell whether it came to rest."""
-        step = _POLISH_STEP
-        while self._left > until and step > _FINEST_STEP:
-            descent = self._descent(self._space.point(incumbent[0]), step)
-            self._advance(objective, [descent], until)
-            if descent.error > (1.0 - PROGRESS) * incumbent[1]:
-                step /= 2.0
-            if descent.error < incumbent[1]:
-                incumbent = self._space.vectors(descent.point[None])[0], descent.error
-        return incumbent, step <= _FINEST_STEP and self._left >= until + self._population
+        outcomes = self._do([_job(f"race {number}", work) for number in range(count)])
+        return [outcome.vector for outcome in sorted(outcomes, key=_error)]
 
-    def _better(
-        self, objective: Objective, refined: Refined | None, incumbent: tuple[Array, float]
-    ) -> tuple[Array, float]:
-        """Return the better one of the best so far and what refining led to."""
-        if refined is None or self._left < 1:
-            return incumbent
-        error = float(self._evaluate(objective, refined.vector[None])[0])
-        return (refined.vector, error) if error < incumbent[1] else incumbent
+    def _warm(self, starts: list[Array]) -> list[Array]:
+        """Return the given starts, the last ones first, and points about them."""
+        spread = self._random("warm")
+        vectors = []
+        for start in starts[: -_WARM_STARTS - 1 : -1]:
+            about = self._space.point(start) + spread.normal(
+                0.0, _WARM_SPREAD, (_WARM_COPIES, self._space.dimension)
+            )
+            vectors += [start, *self._space.vectors(np.clip(about, 0.0, 1.0))]
+        return vectors
 
-    def _descent(self, mean: Array, step: float, population: int | None = None) -> Descent:
-        seed = int(self._random.integers(2**31))
-        return Descent(mean, step=step, population=population or self._population, seed=seed)
+    def _refinements(self, name: str, vectors: list[Array], rounds: int) -> list[Outcome]:
+        """Refine from several points; return the points reached, the lowest first."""
+        allowance = min(rounds * self._round, int(_REFINING * self._left) // max(len(vectors), 1))
+        if allowance <= self._round:
+            return []
+        outcomes = self._do(
+            [
+                Job(key=f"{name} {number}", work=partial(self._refined, vector, allowance))
+                for number, vector in enumerate(vectors)
+            ]
+        )
+        return sorted(outcomes, key=_error)
 
-    def _advance(self, objective: Objective, descents: list[Descent], until: int) -> None:
-        """Advance descents generation by generation until they stall or `until` evaluations are left."""
-        while running := [descent for descent in descents if not descent.finished]:
-            if self._left - sum(descent.population for descent in running) < until:
-                return
-            generations = [descent.ask() for descent in running]
-            errors = self._evaluate(objective, self._space.vectors(np.concatenate(generations)))
-            edges = np.cumsum([descent.population for descent in running])[:-1]
-            for descent, part in zip(running, np.split(errors, edges), strict=True):
-                descent.tell(part)
+    def _hops(self, bottom: Outcome, reserve: int) -> tuple[Outcome, bool]:
+        """Refine from points up and down the valley; return the lowest, and whether more hops are in vain."""
+        allowance = _HOP * self._round
+        stalled = number = 0
+        while stalled < _ROUNDS_IN_VAIN and self._left - len(_HOPS) * allowance >= reserve:
 
-    def _spend(self, evaluations: int) -> None:
-        """Book evaluations that were made elsewhere."""
-        self._require_go()
-        self._left -= evaluations
-        if self._report is not None:
-            self._report(min(self._budget - self._left, self._budget), self._lowest)
+            def work(key: str, step: float, base: Outcome) -> Outcome:
+                assert base.valley is not None
+                hop = base.valley @ self._random(key).normal(0.0, step, self._space.dimension)
+                vector = self._space.vectors((self._space.point(base.vector) + hop)[None])[0]
+                return self._refined(vector, allowance)
 
-    def _require_go(self) -> None:
-        if self._cancelled is not None and self._cancelled():
-            raise IdentificationCancelled("identification: cancelled; nothing was written")
+            outcomes = self._do(
+                [
+                    _job(f"hop {number}.{i}", partial(work, step=step, base=bottom))
+                    for i, step in enumerate(_HOPS)
+                ]
+            )
+            lowest = min(outcomes, key=_error)
+            stalled = 0 if lowest.error < (1.0 - PROGRESS) * bottom.error else stalled + 1
+            bottom = min(bottom, lowest, key=_error)
+            number += 1
+        return bottom, stalled == _ROUNDS_IN_VAIN
 
-    def _evaluate(self, objective: Objective, vectors: Array) -> Array:
-        """Evaluate as many of these vectors as the budget allows."""
-        parts = [np.empty(0)]
-        vectors = vectors[: max(self._left, 0)]
-        for part in np.split(vectors, range(_AT_ONCE, len(vectors), _AT_ONCE)) if len(vectors) else ():
-            self._require_go()
-            parts.append(objective(part))
-            self._left -= len(part)
-            self._lowest = min(self._lowest, float(np.min(parts[-1])))
-            if self._report is not None:
-                self._report(self._budget - self._left, self._lowest)
-        return np.concatenate(parts)
+    def _refined(self, vector: Array, allowance: int) -> Outcome:
+        assert self._refine_draft is not None
+        meter = Meter(allowance, self._ledger)
+        reached = self._refine_draft(vector, allowance, meter.spend)
+        return Outcome(
+            vector=reached.vector, error=reached.error, evaluations=meter.spent, valley=reached.valley
+        )
+
+    def _settled(self, candidates: list[Array], allowance: int) -> Outcome:
+        """Judge candidates by the real objective, and improve on the best of them."""
+        meter = Meter(allowance, self._ledger)
+        self._ledger.forget_lowest()  # drafts are not comparable with what counts
+        if self._refine is not None and meter.left > (_FIRST + 2) * self._round:
+            first = self._refine(candidates[0], _FIRST * self._round, meter.spend)
+            candidates = [first.vector, *candidates]
+        errors = meter.evaluate(self._objective, np.array(candidates))
+        lowest = int(np.argmin(errors))
+        kept = 0 if self._refine is None else min(_LAST * self._round, meter.left // 2)
+        vector, error, settled = polish(
+            self._objective,
+            self._space,
+            candidates[lowest],
+            float(errors[lowest]),
+            meter,
+            self._random("settle"),
+            keep=kept,
+        )
+        if self._refine is not None and meter.left > self._round + 1:
+            end = self._refine(vector, meter.left - 1, meter.spend, robust=True)
+            judged = float(meter.evaluate(self._objective, end.vector[None])[0])
+            vector, error = (end.vector, judged) if judged < error else (vector, error)
+        return Outcome(vector=vector, error=error, evaluations=meter.spent, settled=settled)
+
+    def _do(self, jobs: list[Job]) -> list[Outcome]:
+        outcomes = self._board.do(jobs, meanwhile=self._ledger.require_go)
+        self._left -= sum(outcome.evaluations for outcome in outcomes)
+        self._ledger.agree(self._budget - self._left)
+        return outcomes
+
+    def _random(self, key: str) -> np.random.Generator:
+        """Return the random numbers of one job: the same whoever does it, and whatever was done before."""
+        return np.random.default_rng([self._seed, zlib.crc32(key.encode())])
 
 
-def _far_apart(points: Array, count: int) -> Array:
-    """Take up to `count` points, in order, each at some distance from those already taken."""
-    distance = _APART * math.sqrt(points.shape[1])
-    taken = [points[0]]
-    for point in points[1:]:
-        if len(taken) == count:
-            break
-        if min(np.linalg.norm(point - other) for other in taken) >= distance:
-            taken.append(point)
-    return np.array(taken)
+def _job(key: str, work: Callable[[str], Outcome]) -> Job:
+    return Job(key=key, work=partial(work, key))
+
+
+def _error(outcome: Outcome) -> float:
+    return outcome.error

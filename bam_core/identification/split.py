@@ -35,6 +35,12 @@ _TEXT: Mapping[str, Callable[[Recording], str]] = MappingProxyType(
 RULE_KEYS = ("fraction", *_NUMERIC, *_TEXT)
 """What may stand before the "=" of a rule."""
 
+LEAVE_ONE_OUT = "leave-one-out"
+"""What stands before the "=" of the rule that holds out every configuration in turn."""
+
+FOLD_KEYS = (*_NUMERIC, *_TEXT)
+"""What may stand behind it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
@@ -44,6 +50,8 @@ class Split:
         train: logs that the parameters are fitted to.
         validation: held-out logs.
         rule: how they were told apart, as given.
+
+    Where every configuration is left out in turn, all logs are trained on in the end.
 
     Raises:
         BamError: a side is empty, or a log is on both.
@@ -55,7 +63,7 @@ class Split:
 
     def __post_init__(self) -> None:
         for side, logs in (("to train on", self.train), ("to validate with", self.validation)):
-            if not logs:
+            if not logs and left_out(self.rule) is None:
                 count = len(self.train) + len(self.validation)
                 raise BamError(
                     f"validation {self.rule}: leaves no log {side} (of {count} given); "
@@ -114,6 +122,56 @@ def split_recordings(
     )
 
 
+def left_out(rule: object) -> str | None:
+    """Return the key of a rule such as "leave-one-out=kp", and None for anything else."""
+    if not isinstance(rule, str):
+        return None
+    name, separator, key = rule.partition("=")
+    return key.strip() if separator and name.strip() == LEAVE_ONE_OUT else None
+
+
+def leave_one_out(recordings: Sequence[Recording], key: str) -> list[Split]:
+    """Set every configuration apart in turn.
+
+    Args:
+        recordings: all logs; their order does not matter.
+        key: of FOLD_KEYS: what makes a configuration.
+
+    Returns:
+        One split per value that the logs have, from the smallest; each rule names its value, as "kp=8".
+
+    Raises:
+        BamError: the key is unknown, or all logs have the same value.
+    """
+    if key not in FOLD_KEYS:
+        raise unknown_name(f"validation {LEAVE_ONE_OUT} key", key, FOLD_KEYS)
+    values = sorted({_value(recording, key) for recording in recordings})
+    if len(values) < 2:
+        there = f"all {len(recordings)} logs have {key} {_text(values[0])}" if values else "there are no logs"
+        raise BamError(
+            f"validation {LEAVE_ONE_OUT}={key}: holds out one {key} in turn ({there}, expected two or more); "
+            f"give logs with another {key}, or use another key ({', '.join(FOLD_KEYS)})"
+        )
+    ordered = sorted(recordings, key=lambda log: (log.name, log.sha256))
+    return [
+        Split(
+            train=tuple(log for log in ordered if _value(log, key) != value),
+            validation=tuple(log for log in ordered if _value(log, key) == value),
+            rule=f"{key}={_text(value)}",
+        )
+        for value in values
+    ]
+
+
+def _value(recording: Recording, key: str) -> float | str:
+    """Return what a log is told apart by; numbers that differ by rounding are the same."""
+    return float(f"{_NUMERIC[key](recording):.6g}") if key in _NUMERIC else _TEXT[key](recording)
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
 def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[bool]:
     key, separator, text = rule.partition("=")
     key, text = key.strip(), text.strip()
@@ -123,7 +181,7 @@ def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[boo
             f"{', '.join(RULE_KEYS[1:])}); correct it"
         )
     if key == "fraction":
-        return _random_share(len(recordings), rule, text, seed)
+        return _random_share(recordings, rule, text, seed)
     if key in _NUMERIC:
         return _matching_number(recordings, rule, key, text)
     if key in _TEXT:
@@ -132,7 +190,8 @@ def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[boo
     raise unknown_name("validation key", key, RULE_KEYS)
 
 
-def _random_share(count: int, rule: str, text: str, seed: int) -> list[bool]:
+def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: int) -> list[bool]:
+    count = len(recordings)
     share = _number(rule, text)
     if not 0.0 < share < 1.0:
         raise BamError(
@@ -141,7 +200,7 @@ def _random_share(count: int, rule: str, text: str, seed: int) -> list[bool]:
     if count < 2:
         raise BamError(
             f"validation {rule}: leaves no log to train on or to validate with (expected at least 2 logs, "
-            f"got {count}); give more logs"
+            f"got {count}); give others besides {recordings[0].source}"
         )
     wanted = min(max(round(share * count), 1), count - 1)
     chosen = set(np.random.default_rng(seed).permutation(count)[:wanted].tolist())

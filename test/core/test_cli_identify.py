@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from identification_cases import xl330_logs
 
 from bam_core.cli import main
-from bam_core.identification.identify import TRIALS_PER_PARAMETER
+from bam_core.identification.fitting import TRIALS_PER_PARAMETER
 from bam_core.identification.search import MIN_EVALUATIONS
 from bam_core.identification.split import DEFAULT_RULE
 
@@ -96,6 +99,7 @@ def test_a_single_log_cannot_be_split(tmp_path: Path, capsys: pytest.CaptureFixt
     assert run(xl330_logs() / "kp100_sin_sin.json", *words) == 2
     error = capsys.readouterr().err
     assert "leaves no log to train on or to validate with (expected at least 2 logs, got 1)" in error
+    assert f"give others besides {xl330_logs() / 'kp100_sin_sin.json'}" in error
     assert error.count("\n") == 1
 
 
@@ -155,3 +159,125 @@ def test_a_rule_among_logs_is_explained(tmp_path: Path, capsys: pytest.CaptureFi
     words = ["--servo", "xl330", "--models", "m1", "--output", tmp_path / "out"]
     assert run(logs, *words, "--validation", "kp=800", logs) == 2
     assert "LOGS before the options" in capsys.readouterr().err
+
+
+def damaged(log: dict[str, Any], change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Return a copy of a log of which every entry was changed."""
+    entries = [dict(entry) for entry in log["entries"]]
+    for entry in entries:
+        change(entry)
+    return {**log, "entries": entries}
+
+
+GARBAGE: dict[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str]] = {
+    "still": (
+        lambda log: damaged(log, lambda entry: entry.update(position=0.3)),
+        "position: is 0.3 rad throughout (expected an arm that moves); check torque",
+    ),
+    "free": (
+        lambda log: damaged(
+            log, lambda entry: entry.update(position=0.1 * math.cos(9.0 * entry["timestamp"]), speed=0.0)
+        ),
+        "position: does not follow goal_position while torque is on",
+    ),
+    "nan": (
+        lambda log: damaged(log, lambda entry: entry.update(position=math.nan)),
+        "entry 0, position: is nan (expected a finite number, rad); remove",
+    ),
+    "degrees": (
+        lambda log: damaged(log, lambda entry: entry.update(position=math.degrees(entry["position"]))),
+        "it looks like degrees",
+    ),
+    "rpm": (
+        lambda log: damaged(log, lambda entry: entry.update(speed=entry["speed"] * 9.55)),
+        "times the change of position (expected rad/s, and rad); convert the one",
+    ),
+    "hot": (
+        lambda log: damaged(log, lambda entry: entry.update(temp=300)),
+        "entry 0, temperature: 300 (expected °C",
+    ),
+    "unpowered": (
+        lambda log: damaged(log, lambda entry: entry.update(input_volts=0)),
+        "entry 0, voltage: 0 V (expected above 0 V while torque is on); remove",
+    ),
+    "backwards": (lambda log: {**log, "entries": log["entries"][::-1]}, "entry 1, time: goes back from"),
+    "gap": (
+        lambda log: {**log, "entries": log["entries"][:400] + log["entries"][800:]},
+        "entry 400, time: no sample for",
+    ),
+    "weightless": (lambda log: {**log, "mass": 0}, "mass and arm_mass are 0 kg (expected a mass above 0"),
+    "heavy": (lambda log: {**log, "mass": 100_000}, "mass is 100000 (expected kg, at most 100); convert it"),
+    "overloaded": (
+        lambda log: {**log, "mass": 49},
+        "mass, length: 49 kg at 0.1 m pull with 48.1 N·m (expected",
+    ),
+    "limp": (lambda log: {**log, "kp": 0}, "kp is 0 (expected 0 < kp"),
+    "empty": (
+        lambda log: {**log, "entries": []},
+        "entries: is empty (expected samples); record the run again",
+    ),
+    "single": (
+        lambda log: {**log, "entries": log["entries"][:1]},
+        "only 1 samples (expected at least 20); record the run again",
+    ),
+}
+"""What happens to a log, and what is said of it."""
+
+
+@pytest.mark.parametrize("damage", GARBAGE)
+def test_garbage_in_one_of_several_logs_is_refused_by_name_and_reason(
+    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change, reason = GARBAGE[damage]
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps(change(json.loads((xl330_logs() / "kp800_sin_sin.json").read_text()))))
+    good = sorted(xl330_logs().glob("kp[12]00_sin_sin.json"))
+    words = ["--servo", "xl330", "--models", "m1", "--output", tmp_path / "out"]
+    assert run(*good, bad, *words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"bam identify: {bad}: ")
+    assert reason in error
+    assert "; " in error
+    assert error.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.json"]
+
+
+def test_a_single_log_of_an_arm_that_never_moved_is_refused_for_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    still = tmp_path / "still.json"
+    log = json.loads((xl330_logs() / "kp800_sin_sin.json").read_text())
+    still.write_text(json.dumps(GARBAGE["still"][0](log)))
+    assert run(still, "--servo", "xl330", "--models", "m1", "--output", tmp_path / "out") == 2
+    assert f"{still}: position: is 0.3 rad throughout" in capsys.readouterr().err
+
+
+def test_torque_off_throughout_one_log_is_fine_and_throughout_all_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = sorted(xl330_logs().glob("kp[18]00_lift_and_drop.json"))
+    released = []
+    for log in logs:
+        released.append(tmp_path / log.name)
+        content = damaged(json.loads(log.read_text()), lambda entry: entry.update(torque_enable=False))
+        released[-1].write_text(json.dumps(content))
+    options = ["--models", "m1", "--validation", "kp=100", "--output", tmp_path / "out"]
+    assert run(*brief(*released), *options) == 2
+    error = capsys.readouterr().err
+    assert f"{released[1]}: torque_enabled: torque is off throughout all training logs" in error
+    assert not (tmp_path / "out").exists()
+    assert run(*brief(released[0], logs[1]), *options) == 0
+
+
+@pytest.mark.parametrize(
+    "command", [["validate", "--params", "xl330"], ["simulate", "--params", "xl330", "--recording"]]
+)
+def test_what_only_reads_takes_an_arm_that_never_moved(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    still = tmp_path / "still.json"
+    log = json.loads((xl330_logs() / "kp800_sin_sin.json").read_text())
+    still.write_text(json.dumps(GARBAGE["still"][0](log)))
+    words = [command[0], str(still), *command[1:]] if command[0] == "validate" else [*command, str(still)]
+    assert main(words) == 0
+    assert "still" in capsys.readouterr().out

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from identification_cases import mx106, record
 
 from bam_core.errors import BamError
-from bam_core.identification.split import is_rule, split_recordings
+from bam_core.identification.split import is_rule, leave_one_out, left_out, split_recordings
 from bam_core.pendulum import PendulumBench
 from bam_core.recording import Recording
 
@@ -93,3 +93,47 @@ def test_a_rule_is_told_from_a_path() -> None:
     assert is_rule("fraction=0.25")
     assert not is_rule("logs/a.json")
     assert not is_rule("logs/kp=400.json")
+
+
+def test_every_configuration_is_held_out_once() -> None:
+    folds = leave_one_out(LOGS[::-1], "kp")
+    assert [fold.rule for fold in folds] == ["kp=8", "kp=16", "kp=32"]
+    for fold, kp in zip(folds, (8.0, 16.0, 32.0), strict=True):
+        assert {log.kp for log in fold.validation} == {kp}
+        assert sorted(names(fold.train) + names(fold.validation)) == sorted(log.name for log in LOGS)
+        assert fold == split_recordings(LOGS, fold.rule)
+    by_script = leave_one_out(LOGS, "script")
+    assert [fold.rule for fold in by_script] == [
+        "script=lift_and_drop",
+        "script=sin_sin",
+        "script=up_and_down",
+    ]
+
+
+def test_values_that_differ_by_rounding_are_one_configuration() -> None:
+    almost = [replace(LOGS[0], name="almost", sha256="almost", kp=8.0 * (1.0 + 1e-12))]
+    assert len(leave_one_out([*LOGS, *almost], "kp")) == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "logs", "words"),
+    [
+        ("mass", LOGS, ["leave-one-out=mass", "all 9 logs have mass 1", "script"]),
+        ("gain", LOGS, ["unknown", "kp"]),
+        ("kp", [], ["no logs"]),
+    ],
+)
+def test_one_configuration_alone_cannot_be_left_out(key: str, logs: list, words: list[str]) -> None:
+    with pytest.raises(BamError) as error:
+        leave_one_out(logs, key)
+    assert "\n" not in str(error.value)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_the_rule_that_leaves_one_out_is_told_from_others() -> None:
+    assert left_out("leave-one-out=kp") == "kp"
+    assert left_out("leave-one-out = load") == "load"
+    assert left_out("kp=8") is None
+    assert left_out(None) is None
+    assert left_out(LOGS) is None

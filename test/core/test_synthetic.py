@@ -16,7 +16,7 @@ from bam_core.trajectories import SCRIPTS
 TRUTH = dataclasses.replace(
     servo(),
     motor=dataclasses.replace(servo().motor, torque_saturation=0.1, winding_heating=2.0),
-    rig=Rig(zero_offset=-0.02, command_delay=2e-3),
+    rig=Rig(zero_offset=-0.02, command_delay=2e-3, arm_compliance=0.02, arm_backlash=0.01),
 )
 
 

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam design``: which runs to record next, so that a session is as short as it can be."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bam_core.atomic_file import require_file, write_text
+from bam_core.cli.table import format_table
+from bam_core.errors import BamError
+
+if TYPE_CHECKING:
+    from bam_core.identification.candidate_runs import Choice
+    from bam_core.identification.design import Knowledge, RankedRun
+    from bam_core.identification.space import SearchSpace
+    from bam_core.recording import Recording
+    from bam_core.servo_model import ServoModel
+
+EXAMPLE = "bam design recordings/ --servo out/xl330/m4.yaml --runs 6 --session next.yaml"
+
+_MOST_CANDIDATES = 2000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "logs",
+        nargs="*",
+        metavar="LOGS",
+        help="what was recorded already: JSON logs, bags, or directories that are searched recursively "
+        "(default: nothing; then only the search bounds of the servo's file are known)",
+    )
+    parser.add_argument(
+        "--servo",
+        required=True,
+        metavar="NAME|FILE",
+        help="the current model: a servo YAML file, best one fitted to LOGS, or a name from 'bam servos'",
+    )
+    parser.add_argument("--runs", type=int, default=8, metavar="N", help="how many to plan (default: 8)")
+    choice = parser.add_argument_group(
+        "what may be varied (default: loads and gains of LOGS and some beside them, or what suits the servo)"
+    )
+    choice.add_argument("--mass", metavar="KG,...", help="masses; every one at every length")
+    choice.add_argument("--length", metavar="M,...", help="lengths, axis to load")
+    choice.add_argument("--arm-mass", type=float, default=0.0, metavar="KG", help="of the arm (default: 0)")
+    choice.add_argument("--kp", metavar="KP,...", help="position gains, firmware units")
+    choice.add_argument("--script", default="all", metavar="NAME,...|all", help="scripts (default: all)")
+    choice.add_argument(
+        "--voltage", type=float, metavar="V", help="supply (default: that of LOGS or nominal)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the ranking to this file, SI units")
+    parser.add_argument(
+        "--session",
+        metavar="FILE",
+        help="write a session for 'bam record': all combinations of the loads, gains and scripts in the plan",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Rank runs, print the tables, write what was asked for."""
+    from tqdm import tqdm
+
+    from bam_core.identification.design import prospects, rank
+    from bam_core.readers import load_recordings
+    from bam_core.servo_model import load_servo
+
+    if arguments.runs < 1:
+        raise BamError(f"--runs: is {arguments.runs} (expected at least 1); correct it")
+    servo = load_servo(arguments.servo)
+    for file in filter(None, (arguments.json, arguments.session)):
+        require_file(file)
+    recordings = load_recordings(arguments.logs) if arguments.logs else []
+    _require_servo(servo, recordings)
+    choice, refused = _choice(arguments, servo, recordings)
+    candidates = choice.runs()
+    if len(candidates) > _MOST_CANDIDATES:
+        raise BamError(
+            f"candidates: {len(candidates)} combinations (expected at most {_MOST_CANDIDATES}); "
+            f"give fewer of --mass, --length, --kp or --script"
+        )
+    space, knowledge = _knowledge(servo, recordings, choice)
+    with tqdm(total=len(candidates), desc="candidates", unit="run", disable=None, leave=False) as bar:
+        found, strayed = prospects(servo, candidates, space, knowledge, progress=bar.update)
+    plan = rank(found, space, knowledge, arguments.runs)
+    result = _result(servo, space, knowledge, plan, (*refused, *strayed))
+    print(_plan_table(result))
+    print()
+    print(_parameter_table(result))
+    for line in _shortened(result["left_out"]):
+        print(line)
+    if arguments.json:
+        write_text(arguments.json, json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        print(f"wrote {arguments.json}")
+    if arguments.session:
+        _write_session(arguments, servo, plan)
+    return 0
+
+
+def _require_servo(servo: ServoModel, recordings: Sequence[Recording]) -> None:
+    for recording in recordings:
+        if recording.servo.casefold() != servo.name.casefold():
+            raise BamError(
+                f"servo {servo.name}: {recording.source} is of another servo ({recording.servo!r}); "
+                f"leave it out, or name its servo"
+            )
+
+
+def _choice(
+    arguments: argparse.Namespace, servo: ServoModel, recordings: Sequence[Recording]
+) -> tuple[Choice, tuple[str, ...]]:
+    """Put together what may be varied; return it and a line about each load that is too heavy."""
+    from bam_core.identification.candidate_runs import choice_for, choice_near, liftable
+    from bam_core.pendulum import PendulumBench
+    from bam_core.trajectories import script
+
+    if arguments.voltage is not None and not 0.0 < arguments.voltage <= 100.0:
+        raise BamError(f"--voltage: is {arguments.voltage:g} (expected 0 to 100 V); correct it")
+    choice = choice_near(servo, recordings) if recordings else choice_for(servo, arguments.voltage)
+    if arguments.voltage is not None:
+        choice = replace(choice, supply_voltage=arguments.voltage)
+    if arguments.script != "all":
+        names = [name.strip() for name in arguments.script.split(",") if name.strip()]
+        choice = replace(choice, scripts=tuple(script(name) for name in dict.fromkeys(names)))
+    if arguments.kp is not None:
+        choice = replace(choice, gains=_numbers("--kp", arguments.kp))
+    if (arguments.mass is None) != (arguments.length is None):
+        one, other = ("--mass", "--length") if arguments.length is None else ("--length", "--mass")
+        raise BamError(f"{one}: is without {other} (a load is a mass at a length); give both")
+    if arguments.mass is None:
+        return choice, ()
+    loads = [
+        PendulumBench(mass=mass, length=length, arm_mass=arguments.arm_mass)
+        for length in _numbers("--length", arguments.length)
+        for mass in _numbers("--mass", arguments.mass)
+    ]
+    fits, refused = liftable(servo, loads, choice.supply_voltage)
+    return replace(choice, loads=fits), refused
+
+
+def _numbers(option: str, text: str) -> tuple[float, ...]:
+    values = []
+    for word in filter(None, (word.strip() for word in text.split(","))):
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        if not 0.0 < value < math.inf:
+            raise BamError(f"{option}: {word!r} is no number above 0 (expected as in 8,16,32); correct it")
+        values.append(value)
+    if not values:
+        raise BamError(f"{option}: is empty (expected numbers as in 8,16,32); give some")
+    return tuple(dict.fromkeys(values))
+
+
+def _knowledge(
+    servo: ServoModel, recordings: Sequence[Recording], choice: Choice
+) -> tuple[SearchSpace, Knowledge]:
+    from bam_core.friction import friction_model
+    from bam_core.identification.design import Knowledge
+    from bam_core.identification.settle import settle
+    from bam_core.identification.space import search_space
+    from bam_core.identification.uncertainty import doubt_about
+    from bam_core.rollout import Rollout
+
+    logs = list(recordings) or [run.as_recording(servo) for run in choice.runs()]
+    space = search_space(friction_model(servo.friction_model), logs, servo.search, servo.effects)
+    known = Knowledge.before_any_recording(servo, space)
+    if not recordings:
+        return space, known
+    settled = settle(Rollout.for_servo(recordings, servo), space, known.vector)
+    return space, Knowledge.from_doubt(doubt_about(servo, settled.vector, recordings, settled))
+
+
+def _result(
+    servo: ServoModel,
+    space: SearchSpace,
+    knowledge: Knowledge,
+    plan: Sequence[RankedRun],
+    left_out: Sequence[str],
+) -> dict[str, Any]:
+    """Return the content of the JSON file."""
+    from bam_core.identification.sensitivity import shares, slope_at, value_at
+    from bam_core.servo_model import PARAMETER_UNITS
+
+    where = shares(space, knowledge.vector)
+    slopes = [slope_at(axis, share) for axis, share in zip(space.axes, where, strict=True)]
+    names = [axis.name for axis in space.axes]
+
+    def errors(of: Any) -> dict[str, float]:
+        return {name: float(each * slope) for name, each, slope in zip(names, of, slopes, strict=True)}
+
+    return {
+        "servo": servo.name,
+        "friction_model": servo.friction_model,
+        "runs": [
+            {
+                "script": each.run.script.name,
+                "kp": each.run.kp,
+                "mass": each.run.bench.mass,
+                "arm_mass": each.run.bench.arm_mass,
+                "length": each.run.bench.length,
+                "supply_voltage": each.run.supply_voltage,
+                "information_bits": each.gain,
+                "helps": each.helps,
+                "standard_error_before": errors(each.before)[each.helps],
+                "standard_error_after": errors(each.after)[each.helps],
+                "seconds": each.seconds,
+            }
+            for each in plan
+        ],
+        "parameters": {
+            axis.name: {
+                "value": value_at(axis, float(share)),
+                "unit": PARAMETER_UNITS[axis.name],
+                "standard_error_before": errors(plan[0].before)[axis.name],
+                "standard_error_after": errors(plan[-1].after)[axis.name],
+            }
+            for axis, share in zip(space.axes, where, strict=True)
+        },
+        "left_out": list(left_out),
+    }
+
+
+def _plan_table(result: dict[str, Any]) -> str:
+    rows = [
+        (
+            str(number),
+            f"{each['mass']:g}",
+            f"{each['length']:g}",
+            f"{each['kp']:g}",
+            each["script"],
+            f"{each['information_bits']:.1f}",
+            each["helps"],
+            f"{each['standard_error_before']:.2g} -> {each['standard_error_after']:.2g}",
+            f"{each['seconds'] / 60.0:.1f}",
+        )
+        for number, each in enumerate(result["runs"], 1)
+    ]
+    header = (
+        "run",
+        "mass [kg]",
+        "length [m]",
+        "kp",
+        "script",
+        "bit",
+        "helps",
+        "standard error",
+        "time [min]",
+    )
+    return format_table(header, rows)
+
+
+def _parameter_table(result: dict[str, Any]) -> str:
+    rows = [
+        (
+            name,
+            f"{each['value']:.4g}",
+            f"{each['standard_error_before']:.2g}",
+            f"{each['standard_error_after']:.2g}",
+            each["unit"],
+        )
+        for name, each in result["parameters"].items()
+    ]
+    return format_table(("parameter", "value", "standard error now", "after the plan", "unit"), rows)
+
+
+def _shortened(lines: Sequence[str], most: int = 5) -> list[str]:
+    rest = len(lines) - most
+    return [*lines[:most], *([f"and {rest} more, see --json"] if rest > 0 else [])]
+
+
+def _write_session(arguments: argparse.Namespace, servo: ServoModel, plan: Sequence[RankedRun]) -> None:
+    loads = list(dict.fromkeys(each.run.bench for each in plan))
+    gains = sorted({each.run.kp for each in plan})
+    scripts = list(dict.fromkeys(each.run.script.name for each in plan))
+    wanted = len({(each.run.bench, each.run.kp, each.run.script.name) for each in plan})
+    lines = [
+        f"# {servo.title}: the {wanted} runs that `bam design` found to tell most, and what completes their",
+        "# loads, gains and scripts to all combinations.",
+        f"servo: {servo.name}",
+        f"supply_voltage: {plan[0].run.supply_voltage:g}  # [V]",
+        "loads:  # [kg], [m] from the axis",
+        *(
+            f"  - {{mass: {load.mass:g}, length: {load.length:g}, arm_mass: {load.arm_mass:g}}}"
+            for load in loads
+        ),
+        f"gains: [{', '.join(f'{kp:g}' for kp in gains)}]  # kp, firmware units",
+        f"scripts: [{', '.join(scripts)}]",
+    ]
+    write_text(arguments.session, "\n".join(lines) + "\n")
+    count = len(loads) * len(gains) * len(scripts)
+    print(f"wrote {arguments.session} ({count} runs, {wanted} of them planned)")

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An identification in words: what `bam identify` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bam_core.cli.table import format_table
+
+if TYPE_CHECKING:
+    from bam_core.identification import Identification
+
+
+def models_table(result: Identification) -> str:
+    """Errors in mrad and time, one row per model."""
+    rows = [
+        (
+            model,
+            _mrad(fit.train_mae),
+            _mrad(fit.validation_mae),
+            f"± {_mrad(error)}" if (error := fit.contender.standard_error) is not None else "",
+            str(fit.trials),
+            f"{fit.seconds:.1f}",
+        )
+        for model, fit in result.fits.items()
+    ]
+    return format_table(("model", "train [mrad]", "held out [mrad]", "", "trials", "time [s]"), rows)
+
+
+def effects_table(result: Identification) -> str:
+    """What the chosen model's errors become without each effect, in mrad; empty where it has none."""
+    if not result.effects:
+        return ""
+    first = result.effects[0]
+    rows = [(f"all, {result.chosen}", _mrad(first.train_mae), _mrad(first.validation_mae), "")]
+    rows += [
+        (
+            f"without {weight.name}",
+            _mrad(weight.train_mae_without),
+            _mrad(weight.validation_mae_without),
+            "kept" if weight.kept else "dropped",
+        )
+        for weight in result.effects
+    ]
+    return format_table(("effects", "train [mrad]", "held out [mrad]", ""), rows)
+
+
+def vague_parameters(result: Identification) -> list[str]:
+    """Say of each parameter of the chosen model that the logs do not tell, why, and what would."""
+    uncertainty = result.fits[result.chosen].uncertainty
+    if uncertainty is None:
+        return []
+    return [f"{each.name}: not identifiable: {each.remark}" for each in uncertainty.vague]
+
+
+def _mrad(value: float) -> str:
+    return f"{1e3 * value:.2f}"

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which model to use: the simplest that held-out logs cannot tell from the best, by one standard error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+SAME = 0.02
+"""Relative difference of held-out errors below which two models are the same, however sure the difference."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contender:
+    """One model as held-out logs see it.
+
+    Attributes:
+        name: of the model.
+        free_parameters: count.
+        held_out: mean absolute position error of every held-out log by name, rad.
+    """
+
+    name: str
+    free_parameters: int
+    held_out: Mapping[str, float]
+
+    @property
+    def error(self) -> float:
+        """Mean over held-out logs, rad."""
+        return fmean(self.held_out.values())
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of that mean, rad; None for a single log."""
+        errors = list(self.held_out.values())
+        return stdev(errors) / math.sqrt(len(errors)) if len(errors) > 1 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What became of a contender.
+
+    Attributes:
+        contender: who.
+        is_good: it is as good as the best one.
+        words: why it was chosen, or why not.
+    """
+
+    contender: Contender
+    is_good: bool
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The outcome of a contest.
+
+    Attributes:
+        name: of the model to use.
+        reason: in words.
+        verdicts: one per contender, in their order.
+    """
+
+    name: str
+    reason: str
+    verdicts: tuple[Verdict, ...]
+
+
+def choose(contenders: Sequence[Contender]) -> Choice:
+    """Choose the contender with fewest free parameters that is as good as the best on held-out logs.
+
+    As good means: worse by no more than one standard error of the difference, log by log, since logs differ
+    in difficulty far more than models do on the same log. A single held-out log has no such error; then, and
+    in any case, a difference of SAME does not count.
+
+    Args:
+        contenders: one at least, judged by the same logs.
+    """
+    best = min(contenders, key=lambda each: each.error)
+    excesses = [_excess(each, best) for each in contenders]
+    good = [each for each, (mean, error) in zip(contenders, excesses, strict=True) if mean <= error]
+    chosen = min(good or [best], key=lambda each: (each.free_parameters, each.error))
+    verdicts = tuple(
+        Verdict(contender=each, is_good=mean <= error, words=_words(each, chosen, best, mean, error))
+        for each, (mean, error) in zip(contenders, excesses, strict=True)
+    )
+    return Choice(name=chosen.name, reason=_reason(chosen, best), verdicts=verdicts)
+
+
+def _excess(contender: Contender, best: Contender) -> tuple[float, float]:
+    """Return by how much a contender is worse than the best, and what may be chance, rad."""
+    differences = [contender.held_out[log] - error for log, error in best.held_out.items()]
+    mean = fmean(differences)
+    error = stdev(differences) / math.sqrt(len(differences)) if len(differences) > 1 else 0.0
+    return mean, max(error, SAME * best.error)
+
+
+def _reason(chosen: Contender, best: Contender) -> str:
+    lowest = f"{best.name} has the lowest held-out error ({_mrad(best.error)})"
+    if chosen is best:
+        return f"{lowest}, and no simpler model comes within one standard error of it"
+    return (
+        f"{lowest}; {chosen.name} ({_mrad(chosen.error)}) is the simplest model within one standard error "
+        f"of it, log by log"
+    )
+
+
+def _words(each: Contender, chosen: Contender, best: Contender, mean: float, error: float) -> str:
+    if each is chosen:
+        return "chosen: the lowest error" if each is best else "chosen: the simplest of the good ones"
+    if each is best:
+        return f"the lowest error, but {chosen.name} is as good and simpler"
+    apart = f"{_mrad(mean)} worse than {best.name}"
+    if mean <= error:
+        return f"as good ({apart}, within {_mrad(error)}), but {chosen.name} is simpler"
+    return f"{apart}, more than chance ({_mrad(error)})"
+
+
+def _mrad(value: float) -> str:
+    return f"{1e3 * value:.2f} mrad"

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every effect is worth: the fit with and without it, judged by held-out logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.effects import EFFECTS
+from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.result import ModelFit
+from bam_core.rollout import PARAMETERS
+
+Array = NDArray[np.float64]
+
+TRIALS_PER_PARAMETER = 50
+"""Of a fit without an effect: it starts from the fit with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffectWeight:
+    """One effect of the chosen model.
+
+    Attributes:
+        name: in EFFECTS.
+        value: found with all effects, in its unit.
+        train_mae: with all effects, rad.
+        validation_mae: likewise, of held-out logs.
+        train_mae_without: of all effects but this one, rad.
+        validation_mae_without: likewise.
+        kept: it stayed in the model.
+        reason: in words.
+    """
+
+    name: str
+    value: float
+    train_mae: float
+    validation_mae: float
+    train_mae_without: float
+    validation_mae_without: float
+    kept: bool
+    reason: str
+
+    def summary(self) -> dict[str, Any]:
+        """Return its entry in ``summary.json``."""
+        return {
+            "name": self.name,
+            "unit": EFFECTS[self.name].unit,
+            "value": self.value,
+            "train_mae": self.train_mae,
+            "validation_mae": self.validation_mae,
+            "train_mae_without": self.train_mae_without,
+            "validation_mae_without": self.validation_mae_without,
+            "kept": self.kept,
+            "reason": self.reason,
+        }
+
+
+def weigh_effects(
+    fitter: Fitter, full: Fit, judge: Callable[[Fit], ModelFit], *, prune: bool, trials: int | None
+) -> tuple[Fit, tuple[EffectWeight, ...]]:
+    """Fit anew without each effect in turn, and drop those that held-out logs are better off without.
+
+    Args:
+        fitter: that made the fit.
+        full: the fit with all effects.
+        judge: tells a fit's errors.
+        prune: drop effects; else they are weighed only.
+        trials: of the fit with all effects, where they were limited.
+
+    Returns:
+        The fit to use: `full`, or one with fewer effects that is no worse on held-out logs. And the weights.
+    """
+    effects = full.effects
+    reference = judge(full)
+    without = {effect: judge(_refit(fitter, full, _less(effects, [effect]), trials)) for effect in effects}
+    idle = [name for name, fit in without.items() if fit.validation_mae <= reference.validation_mae]
+    used = full
+    if prune and idle:
+        pruned = _refit(fitter, full, _less(effects, idle), trials)
+        if judge(pruned).validation_mae <= reference.validation_mae:
+            used = pruned
+    weights = tuple(
+        EffectWeight(
+            name=name,
+            value=float(full.vector[PARAMETERS.index(name)]),
+            train_mae=reference.train_mae,
+            validation_mae=reference.validation_mae,
+            train_mae_without=fit.train_mae,
+            validation_mae_without=fit.validation_mae,
+            kept=name in used.effects,
+            reason=_reason(name in idle, name in used.effects, prune),
+        )
+        for name, fit in without.items()
+    )
+    return used, weights
+
+
+def _refit(fitter: Fitter, full: Fit, effects: Sequence[str], trials: int | None) -> Fit:
+    start = full.vector.copy()
+    for name in full.effects:
+        if name not in effects:
+            start[PARAMETERS.index(name)] = 0.0
+    gone = ", ".join(_less(full.effects, effects))
+    budget = TRIALS_PER_PARAMETER * (full.space.dimension - 1)
+    return fitter.fit(
+        full.model,
+        trials=min(budget, trials or budget),
+        effects=effects,
+        starts=[start],
+        label=f"{full.model.name} without {gone}",
+    )
+
+
+def _less(effects: Sequence[str], others: Sequence[str]) -> list[str]:
+    return [name for name in effects if name not in others]
+
+
+def _reason(is_idle: bool, is_kept: bool, prune: bool) -> str:
+    if not is_idle:
+        return "held-out logs are followed worse without it"
+    if not is_kept:
+        return "held-out logs are followed as well without it: dropped"
+    if not prune:
+        return "held-out logs are followed as well without it; kept because it was asked for"
+    return "held-out logs are followed as well without it, but not without all such effects: kept"

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evaluations of a search: counted, within what a job may spend, and reported."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError
+
+Array = NDArray[np.float64]
+Objective = Callable[[Array], Array]
+"""(n, PARAMETERS) vectors to (n,) finite errors."""
+Report = Callable[[int, float], None]
+"""Evaluations spent, best error so far."""
+
+_AT_ONCE = 256  # evaluations between two looks at whether it was cancelled
+
+
+class IdentificationCancelled(BamError):  # noqa: N818 - not an error but what the caller asked for
+    """The caller withdrew the identification; nothing was written."""
+
+
+class Ledger:
+    """What a whole search has spent, here and by other workers.
+
+    Attributes:
+        spent: evaluations.
+        lowest: error seen by this worker.
+    """
+
+    def __init__(self, report: Report | None, cancelled: Callable[[], bool] | None) -> None:
+        """Start at zero.
+
+        Args:
+            report: called whenever something was spent.
+            cancelled: asked before anything is spent.
+        """
+        self.spent = 0
+        self.lowest = math.inf
+        self._report = report
+        self._cancelled = cancelled
+        self._outdated = False
+
+    def book(self, evaluations: int, lowest: float = math.inf) -> None:
+        """Add evaluations that were made."""
+        self.spent += evaluations
+        if lowest < self.lowest or (self._outdated and math.isfinite(lowest)):
+            self.lowest, self._outdated = lowest, False
+        if self._report is not None:
+            self._report(self.spent, self.lowest)
+
+    def agree(self, spent: int) -> None:
+        """Take note of what all workers have spent."""
+        if spent != self.spent:
+            self.book(spent - self.spent)
+
+    def forget_lowest(self) -> None:
+        """Let the next error replace the lowest, whatever it is: what follows is measured otherwise."""
+        self._outdated = True
+
+    def require_go(self) -> None:
+        """Raise IdentificationCancelled if the caller has withdrawn."""
+        if self._cancelled is not None and self._cancelled():
+            raise IdentificationCancelled("identification: cancelled; nothing was written")
+
+
+class Meter:
+    """The evaluations of one job.
+
+    Attributes:
+        allowance: how many it may make.
+        spent: how many it has made.
+    """
+
+    def __init__(self, allowance: int, ledger: Ledger) -> None:
+        """Start at zero.
+
+        Args:
+            allowance: how many it may make.
+            ledger: where they are booked.
+        """
+        self.allowance = allowance
+        self.spent = 0
+        self._ledger = ledger
+
+    @property
+    def left(self) -> int:
+        """How many it may still make."""
+        return self.allowance - self.spent
+
+    def spend(self, evaluations: int) -> None:
+        """Book evaluations that are about to be made elsewhere."""
+        self._ledger.require_go()
+        self.spent += evaluations
+        self._ledger.book(evaluations)
+
+    def evaluate(self, objective: Objective, vectors: Array) -> Array:
+        """Return the errors of as many of these vectors, (n, PARAMETERS), as the allowance permits."""
+        parts = [np.empty(0)]
+        vectors = vectors[: max(self.left, 0)]
+        for start in range(0, len(vectors), _AT_ONCE):
+            self._ledger.require_go()
+            part = objective(vectors[start : start + _AT_ONCE])
+            parts.append(part)
+            self.spent += len(part)
+            self._ledger.book(len(part), float(np.min(part)))
+        return np.concatenate(parts)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last steps of a fit: down to where the truth lies, never up, inside the bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from identification_cases import mx106, session
+from uncertainty_cases import space_for
+
+from bam_core.identification.evidence import Weighing
+from bam_core.identification.sensitivity import residuals_at, sensitivity
+from bam_core.identification.settle import settle
+from bam_core.rollout import Rollout, parameter_vector
+
+
+@pytest.mark.parametrize("model", ["m1", "m4"])
+def test_it_finds_the_way_back_to_known_parameters(model: str) -> None:
+    servo = mx106(model)
+    logs = session(servo)
+    space = space_for(servo, logs)
+    rollout = Rollout.for_servo(logs, servo)
+    truth = parameter_vector(servo)
+    away = space.point(truth) + np.random.default_rng(1).normal(0.0, 0.02, space.dimension)
+    start = space.vectors(np.clip(away, 0.01, 0.99)[None])[0]
+    end = settle(rollout, space, start, steps=20).vector
+    errors = rollout.errors(np.stack([truth, start, end])).mean(axis=1)
+    assert errors[1] > 5.0 * errors[0]
+    assert errors[2] < 1.05 * errors[0]
+
+
+def test_it_does_not_leave_for_worse() -> None:
+    servo = mx106("m1")
+    logs = session(servo)[:4]
+    space = space_for(servo, logs)
+    rollout = Rollout.for_servo(logs, servo)
+    for seed in range(3):
+        point = np.random.default_rng(seed).random(space.dimension)
+        start = space.vectors(point[None])[0]
+        weighing = Weighing(sensitivity(rollout, space, start, thorough=False))
+        end = settle(rollout, space, start, steps=1)
+        assert weighing.cost(end.residuals) <= weighing.cost(residuals_at(rollout, start))
+        assert np.all((end.shares >= 0.0) & (end.shares <= 1.0))
