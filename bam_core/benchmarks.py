@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
+from typing import TypeVar
 
 import mujoco
 import numpy as np
@@ -18,9 +20,11 @@ import numpy as np
 from bam_core.friction import FRICTION_MODELS
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.pendulum import PendulumBench
-from bam_core.rollout import PARAMETERS, Rollout, parameter_vector
+from bam_core.rollout import PARAMETERS, Rollout, available_processors, parameter_vector
 from bam_core.servo_model import ServoModel, load_servo
 from bam_core.synthetic import synthesize
+
+_Key = TypeVar("_Key")
 
 LOGS = 100
 STEPS = 1200
@@ -34,6 +38,50 @@ def rollout_times(repeats: int = 7) -> dict[str, float]:
     A generation of 20 candidates is evaluated by one call, as an identification does it.
     """
     servo = load_servo("mx106")
+    rollout = _rollout(servo, LOGS)
+    work = {name: partial(rollout.errors, _candidates(servo, name, CANDIDATES)) for name in FRICTION_MODELS}
+    return {name: seconds / CANDIDATES * 1e3 for name, seconds in _medians(work, repeats).items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaling:
+    """What a step of M6 costs in one call of a rollout.
+
+    Attributes:
+        logs: of 1200 steps each.
+        candidates: beside each other.
+        workers: threads.
+        ns_per_step: wall time per log, candidate and step, times the threads.
+    """
+
+    logs: int
+    candidates: int
+    workers: int
+    ns_per_step: float
+
+
+def rollout_scaling(repeats: int = 5) -> list[Scaling]:
+    """Return how the cost of a step changes with logs, candidates and processors."""
+    servo = load_servo("mx106")
+    processors = available_processors()
+    cases = [(LOGS, n, 1) for n in (1, 5, 20)] + [(n, CANDIDATES, 1) for n in (1, 8, 25)]
+    cases += [(LOGS, CANDIDATES, n) for n in sorted({2, processors}) if 1 < n <= processors]
+    work = {
+        case: partial(_rollout(servo, case[0], workers=case[2]).errors, _candidates(servo, "m6", case[1]))
+        for case in cases
+    }
+    return [
+        Scaling(
+            logs=logs,
+            candidates=candidates,
+            workers=workers,
+            ns_per_step=seconds * workers / (logs * candidates * STEPS) * 1e9,
+        )
+        for (logs, candidates, workers), seconds in _medians(work, repeats).items()
+    ]
+
+
+def _rollout(servo: ServoModel, logs: int, workers: int | None = None) -> Rollout:
     runs = [
         synthesize(
             servo, PendulumBench(mass=mass, arm_mass=0.05, length=length), script, kp, sample_period=LOG_DT
@@ -43,16 +91,8 @@ def rollout_times(repeats: int = 7) -> dict[str, float]:
         for kp in (8.0, 32.0)
         for script in ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
     ]
-    recordings = [runs[i % len(runs)] for i in range(LOGS)]
-    rollout = Rollout(recordings, firmware=servo.firmware, dt=LOG_DT)
-    candidates = {name: _candidates(servo, name) for name in FRICTION_MODELS}
-    for population in candidates.values():  # compile, warm the caches
-        rollout.errors(population)
-    times: dict[str, list[float]] = {name: [] for name in candidates}
-    for _ in range(repeats):
-        for name, population in candidates.items():
-            times[name].append(_seconds(partial(rollout.errors, population)) / CANDIDATES * 1e3)
-    return {name: median(samples) for name, samples in times.items()}
+    recordings = [runs[i % len(runs)] for i in range(logs)]
+    return Rollout(recordings, firmware=servo.firmware, dt=LOG_DT, workers=workers)
 
 
 def mujoco_rates(steps: int = 20_000, repeats: int = 5) -> dict[str, float]:
@@ -79,7 +119,7 @@ def mujoco_rates(steps: int = 20_000, repeats: int = 5) -> dict[str, float]:
     return _rates({"bare": bare, "python": python}, steps, repeats)
 
 
-def _candidates(servo: ServoModel, model: str) -> np.ndarray:
+def _candidates(servo: ServoModel, model: str, count: int) -> np.ndarray:
     coefficients = servo.friction.coefficients()
     free = FRICTION_MODELS[model].parameters
     values = {
@@ -91,7 +131,18 @@ def _candidates(servo: ServoModel, model: str) -> np.ndarray:
     vector = parameter_vector(servo)
     for name, value in friction.coefficients().items():
         vector[PARAMETERS.index(name)] = value
-    return np.asarray(vector * np.random.default_rng(0).uniform(0.9, 1.1, (CANDIDATES, len(vector))))
+    return np.asarray(vector * np.random.default_rng(0).uniform(0.9, 1.1, (count, len(vector))))
+
+
+def _medians(work: Mapping[_Key, Callable[[], object]], repeats: int) -> dict[_Key, float]:
+    """Return the median seconds of each piece of work, done in turn; the first time does not count."""
+    for run in work.values():
+        run()
+    times: dict[_Key, list[float]] = {key: [] for key in work}
+    for _ in range(repeats):
+        for key, run in work.items():
+            times[key].append(_seconds(run))
+    return {key: median(samples) for key, samples in times.items()}
 
 
 def _rates(work: Mapping[str, Callable[[], None]], steps: int, repeats: int) -> dict[str, float]:

@@ -114,7 +114,7 @@ class Rollout:
         self._integrator = INTEGRATORS.index(integrator)
         self._opposing_only = quadratic_rule == "opposing"
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
-        self._workers = workers or _available_processors()
+        self._workers = workers or available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
     @classmethod
@@ -366,7 +366,8 @@ def parameter_vector(servo: ServoModel) -> Array:
     return np.array([*constants, *friction.values(), *servo.effect_values.values()])
 
 
-def _available_processors() -> int:
+def available_processors() -> int:
+    """Return how many processors this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 

@@ -10,6 +10,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--output", type=Path, default=RESULTS, help="JSON file (default: %(default)s)")
     arguments = parser.parse_args(argv)
-    from bam_core.benchmarks import mujoco_rates, rollout_times
+    from bam_core.benchmarks import mujoco_rates, rollout_scaling, rollout_times
 
     steps = (
         ("rollout_ms_per_evaluation", rollout_times),
+        ("rollout_scaling", lambda: [asdict(row) for row in rollout_scaling()]),
         ("mujoco_steps_per_second", mujoco_rates),
         ("dynamixel_loop", dynamixel_loops),
     )
@@ -119,12 +121,29 @@ def _dynamixel_loop(servo: str) -> float:
 
 def tables(results: dict[str, Any]) -> str:
     """Return the figures as tables."""
+    from bam_core.benchmarks import LOGS, STEPS
+    from bam_core.rollout import available_processors
+
     rollouts = results["rollout_ms_per_evaluation"]
     rates = results["mujoco_steps_per_second"]
     parts = [
         f"Machine: {results['machine']}",
         "Rollout, one evaluation = 1 candidate x 100 logs x 1200 steps:\n"
-        + format_table(("model", "ms"), [(name, f"{ms:.2f}") for name, ms in rollouts.items()]),
+        + format_table(
+            ("model", "ms", "ns per step and core"),
+            [
+                (name, f"{ms:.2f}", f"{ms * 1e6 * available_processors() / (LOGS * STEPS):.1f}")
+                for name, ms in rollouts.items()
+            ],
+        ),
+        "Rollout, one step of M6, wall time x threads:\n"
+        + format_table(
+            ("logs", "candidates", "threads", "ns per step"),
+            [
+                (str(row["logs"]), str(row["candidates"]), str(row["workers"]), f"{row['ns_per_step']:.1f}")
+                for row in results["rollout_scaling"]
+            ],
+        ),
         "MuJoCo, pendulum with one servo:\n"
         + format_table(
             ("stepping", "steps/s", "share of bare"),
