@@ -386,7 +386,8 @@ def simulate_block(
             c[np.uint64(row * np.uint64(BLOCK)) + i] = candidates[i, row]
         s[_CONDUCTANCE + i] = 1.0 / c[_RESISTANCE + i]
         s[_SPEED_SCALE + i] = 1.0 / c[_STRIBECK_VELOCITY + i]
-        s[_WARMING + i] = s[_CASE + i] if c[_WINDING_HEATING + i] > 0.0 else 0.0
+        s[_CASE + i] = s[_CASE + i] if c[_WINDING_HEATING + i] > 0.0 else 0.0
+        s[_WARMING + i] = s[_CASE + i]
         delay = c[_COMMAND_DELAY + i] / dt
         late[i] = math.floor(delay)
         late_share[i] = delay - late[i]

@@ -32,6 +32,14 @@ _BENCH = {
 }
 _ALWAYS_FINITE = ("time", "position", "goal_position")
 _LONGEST_PERIOD = 0.2  # s; the arm swings at ~2 Hz, slower sampling does not show it
+_SHORTEST_PERIOD = 5e-5  # s; no bus is that fast, and simulations need no finer samples
+_LONGEST_GAP = 0.5  # s; what the arm did in a longer one cannot be guessed
+_LATEST_START = 60.0  # s after the first command; later is another clock
+_JUMP = 0.5  # rad between two samples, at a velocity that is not plausible: a bad reading, or a turn lost
+_MEASURED_SUPPLY = (0.3, 3.0)  # of the nominal one; sagging and other supplies than planned are within
+_FAST = 0.5  # rad/s; slower, reported velocities are mostly noise
+_PROPORTIONAL = 0.9  # correlation of reported and seen velocity, if they are the same but for the unit
+_SAME_UNIT = (1 / 3, 3.0)  # seen velocity by reported one; rpm is 0.1, degrees per second 0.02, turns 6.3
 
 
 class RecordingError(BamError):
@@ -46,9 +54,9 @@ class Recording:
     for some samples); time, position, goal and torque state are always there.
 
     Raises:
-        RecordingError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing, position or
-            goal not finite, a value that betrays another unit, or a header field out of range; nothing hangs
-            on the bench.
+        RecordingError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing or with a gap,
+            position or goal not finite, a position that jumps, values that betray another unit, a supply that
+            is off while torque is on, or a header field out of range; nothing hangs on the bench.
     """
 
     name: str
@@ -91,6 +99,9 @@ class Recording:
         self._check_time()
         for name, (limit, unit, other) in _PLAUSIBLE.items():
             self._check_values(name, limit, unit, other)
+        self._check_jumps()
+        self._check_velocity()
+        self._check_voltage()
 
     @property
     def duration(self) -> float:
@@ -185,6 +196,22 @@ class Recording:
                 f"time: samples are {self.dt:g} s apart (expected at most {_LONGEST_PERIOD:g} s); "
                 f"give seconds, not milliseconds, or record faster"
             )
+        if self.dt < _SHORTEST_PERIOD:
+            raise self._fail(
+                f"time: samples are {self.dt:g} s apart (expected at least {_SHORTEST_PERIOD:g} s); "
+                f"give seconds, not minutes or longer"
+            )
+        if self.time[0] > _LATEST_START:
+            raise self._fail(
+                f"entry 0, time: {self.time[0]:.10g} s (expected at most {_LATEST_START:g} s after the first "
+                f"command); subtract the time of the first command"
+            )
+        bad = _first(np.diff(self.time) > _LONGEST_GAP)
+        if bad is not None:
+            raise self._fail(
+                f"entry {bad + 1}, time: no sample for {self.time[bad + 1] - self.time[bad]:g} s before it "
+                f"(expected at most {_LONGEST_GAP:g} s); record the run again, or cut it there"
+            )
 
     def _check_values(self, name: str, limit: float, unit: str, other: str) -> None:
         values = getattr(self, name)
@@ -197,23 +224,53 @@ class Recording:
                 )
         bad = _first(np.abs(values) > limit)
         if bad is not None:
+            cure = f"convert it, it looks like {other}" if np.isfinite(values[bad]) else "remove the entry"
             raise self._fail(
-                f"entry {bad}, {name}: {values[bad]:g} (expected {unit}, within ±{limit:.4g}); "
-                f"convert it, it looks like {other}"
+                f"entry {bad}, {name}: {values[bad]:g} (expected {unit}, within ±{limit:.4g}); {cure}"
             )
 
+    def _check_jumps(self) -> None:
+        fastest = _PLAUSIBLE["velocity"][0]
+        step, period = np.diff(self.position), np.diff(self.time)
+        bad = _first((np.abs(step) > _JUMP) & (np.abs(step) > fastest * period))
+        if bad is not None:
+            raise self._fail(
+                f"entry {bad + 1}, position: jumps by {step[bad]:.3g} rad in {period[bad]:.2g} s (expected "
+                f"at most {fastest:g} rad/s); remove bad readings, add lost turns of 2π, or record it again"
+            )
 
-def require_motion(recording: Recording) -> None:
-    """Refuse a recording in which the arm never moves, which tells nothing of the servo.
+    def _check_velocity(self) -> None:
+        """Compare what the servo reported with what its positions show."""
+        seen = np.gradient(self.position, self.time)
+        fast = np.abs(self.velocity) > _FAST  # false for NaN
+        seen, reported = seen[fast], self.velocity[fast]
+        if len(seen) < MIN_SAMPLES or np.ptp(seen) == 0.0 or np.ptp(reported) == 0.0:
+            return
+        share = float(seen @ reported / (reported @ reported))
+        if abs(np.corrcoef(seen, reported)[0, 1]) < _PROPORTIONAL or _SAME_UNIT[0] < share < _SAME_UNIT[1]:
+            return
+        what = "is against" if share < 0.0 else f"is {1.0 / share:.3g} times"
+        cure = "correct the sign of one" if share < 0.0 else "convert the one that is in another unit"
+        raise self._fail(f"velocity: {what} the change of position (expected rad/s, and rad); {cure}")
 
-    Raises:
-        RecordingError: every position is the same.
-    """
-    if np.ptp(recording.position) == 0.0:
-        raise RecordingError(
-            f"{recording.source}: position: is {recording.position[0]:g} rad throughout (expected an arm "
-            f"that moves); check that the servo is the one on the bench, or leave it out"
-        )
+    def _check_voltage(self) -> None:
+        driven = _first(self.torque_enabled & (self.voltage <= 0.0))
+        bad = _first(self.voltage < 0.0) if driven is None else driven
+        if bad is not None:
+            raise self._fail(
+                f"entry {bad}, voltage: {self.voltage[bad]:g} V (expected above 0 V while torque is on); "
+                f"remove the entry, or voltage from all entries if the servo does not measure it"
+            )
+        known = self.voltage[np.isfinite(self.voltage) & self.torque_enabled]
+        if not known.size:
+            return
+        middle, nominal = float(np.median(known)), self.supply_voltage
+        low, high = (share * nominal for share in _MEASURED_SUPPLY)
+        if not low <= middle <= high:
+            raise self._fail(
+                f"voltage: {middle:g} V in the middle where supply_voltage is {nominal:g} V (expected "
+                f"{low:g} to {high:g} V); correct the one that is wrong, or its unit"
+            )
 
 
 def _first(mask: NDArray[np.bool_]) -> int | None:

@@ -136,7 +136,7 @@ class ReferenceSimulation:
         extra = 1.0 if self.integrator == "semi_implicit" else 0.0
         position, velocity = _moved(state.position, state.velocity, gained, dt, extra)
         current = self.motor.current(*electrical)
-        warmed = float(self.motor.warming_rate(current, state.warming, self.case_warming)) * dt
+        warmed = float(self.motor.warming_rate(current, state.warming, self._case)) * dt
         return PendulumState(
             position=position,
             velocity=velocity,
@@ -155,9 +155,8 @@ class ReferenceSimulation:
         """
         zero = self.rig.zero_offset
         arm = zero + self.link(dt).rest(position - zero, self.bench.gravity_torque)
-        warming = self.case_warming if self.motor.winding_heating else 0.0
         return PendulumState(
-            position=position, velocity=velocity, warming=warming, arm_position=arm, arm_velocity=velocity
+            position=position, velocity=velocity, warming=self._case, arm_position=arm, arm_velocity=velocity
         )
 
     def link(self, dt: float) -> ArmLink:
@@ -169,6 +168,11 @@ class ReferenceSimulation:
             outer=self.bench.inertia,
             dt=dt,
         )
+
+    @property
+    def _case(self) -> float:
+        """The case's temperature counts where that of the winding does."""
+        return self.case_warming if self.motor.winding_heating else 0.0
 
     def _gravity(self, position: float, velocity: float, half_step: float) -> float:
         angle = position + half_step * velocity - self.rig.zero_offset

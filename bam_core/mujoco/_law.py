@@ -49,7 +49,8 @@ GOAL_POSITION = 0
 ENABLED = 1
 KP = 2
 SUPPLY_VOLTAGE = 3
-COMMANDS = 4
+CASE_WARMING = 4
+COMMANDS = 5
 
 # Rows of the state, one column per servo.
 DUTY = 0
@@ -173,7 +174,7 @@ def _limited(c: Array, command: Array, state: Array, i: int, demand: float, velo
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _saturate_and_heat(c: Array, state: Array, i: int, dt: float, linear: float) -> float:
+def _saturate_and_heat(c: Array, command: Array, state: Array, i: int, dt: float, linear: float) -> float:
     """Turn k_t·I into τ_m of a motor that saturates, and let the winding warm on; see `motor.DcMotor`.
 
     Both are exactly off at zero.
@@ -182,7 +183,8 @@ def _saturate_and_heat(c: Array, state: Array, i: int, dt: float, linear: float)
     current = linear / c[_TORQUE_CONSTANT]
     loss = c[_WARMING_PER_CURRENT_SQUARED] * (1.0 + COPPER_COEFFICIENT * warming) * current * current
     state[CURRENT, i] = current
-    state[WINDING_WARMING, i] = warming + dt * (loss - warming / WINDING_COOLING_TIME)
+    case = command[CASE_WARMING, i] if c[_WARMING_PER_CURRENT_SQUARED] > 0.0 else 0.0
+    state[WINDING_WARMING, i] = warming + dt * (loss - (warming - case) / WINDING_COOLING_TIME)
     return float(linear / (1.0 + c[_TORQUE_SATURATION] * abs(current)))
 
 
@@ -238,7 +240,7 @@ def before_solver(
         velocity = v + 0.5 * dt * state[ACCELERATION, i]
         position = qpos[position_address[i]]
         linear = _linear_torque(c, command, state, i, time, dt, position, velocity)
-        motor = _saturate_and_heat(c, state, i, dt, linear)
+        motor = _saturate_and_heat(c, command, state, i, dt, linear)
         applied = qfrc_applied[dof[i]]
         external = qfrc_passive[dof[i]] - qfrc_bias[dof[i]] + applied + state[OTHER_TORQUE, i]
         available = budget(c, motor, external, velocity)

@@ -52,9 +52,11 @@ class ServoActuation:
         torque_enabled: (servos,) 1 or 0; write it. Torque is off at first.
         kp: (servos,) position gain in firmware units; write it.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
+        case_warming: (servos,) of the motors' cases above the temperature that R belongs to, K;
+            write it. Zero at first. It counts where the windings heat up.
         duty: (servos,) -1..1 in the last step; where firmware asks for a current, that which it takes.
         current: (servos,) of the motors in the last step, A.
-        winding_warming: (servos,) by now, above the temperature that the motors' resistance belongs to, K.
+        winding_warming: (servos,) the same of the windings, by now, K.
         motor_torque: (servos,) N·m in the last step.
         external_torque: (servos,) τ_e in the last step, N·m.
         friction_budget: (servos,) τ_f^m in the last step, N·m.
@@ -82,6 +84,7 @@ class ServoActuation:
         self.torque_enabled = self._command[_law.ENABLED]
         self.kp = self._command[_law.KP]
         self.supply_voltage = self._command[_law.SUPPLY_VOLTAGE]
+        self.case_warming = self._command[_law.CASE_WARMING]
         self.kp[:] = DEFAULT_KP
         self.supply_voltage[:] = [servo.nominal_voltage for servo in self.servos]
 
@@ -118,9 +121,14 @@ class ServoActuation:
         return self.data.qvel[self._dof]
 
     def reset(self) -> None:
-        """Forget the previous step, with cold windings; call it after writing another state into `data`."""
+        """Forget the previous step; call it after writing another state into `data`.
+
+        Windings are then as warm as their cases.
+        """
         self._state[:] = 0.0
         self._state[_law.WAS_ENABLED] = _law.UNKNOWN
+        heats = np.array([servo.motor.winding_heating > 0.0 for servo in self.servos])
+        self.winding_warming[:] = np.where(heats, self.case_warming, 0.0)
 
     def step(self) -> None:
         """Advance `data` by one time step.

@@ -45,13 +45,17 @@ class _RigidBody:
         return cls(mass=mass, centre=centre, inertia=max(bench.inertia - mass * centre**2, _LEAST_INERTIA))
 
 
-def bench_spec(bench: PendulumBench, *, joint: str = BENCH_JOINT, timestep: float = 1e-3) -> mujoco.MjSpec:
+def bench_spec(
+    bench: PendulumBench, *, joint: str = BENCH_JOINT, timestep: float = 1e-3, has_link: bool = False
+) -> mujoco.MjSpec:
     """Return the bench without its servo; `equip` adds that.
 
     Args:
         bench: load, arm and length.
         joint: name of the hinge.
         timestep: s.
+        has_link: the arm gets a hinge of its own, second after that of the servo, on the same axis. Nothing
+            links them yet: see `replay.replay`.
     """
     body = _RigidBody.of(bench)
     spec = mujoco.MjSpec()
@@ -60,6 +64,13 @@ def bench_spec(bench: PendulumBench, *, joint: str = BENCH_JOINT, timestep: floa
     spec.option.gravity = [0.0, 0.0, -GRAVITY]
     spec.worldbody.add_light(pos=[1.0, -0.5, 1.0], dir=[-1.0, 0.5, -1.0])
     _visual(spec.worldbody, "mount", mujoco.mjtGeom.mjGEOM_BOX, _MOUNT, (-_MOUNT[0], 0.0, 0.0), _GREY)
+    if has_link:
+        # Beside the arm, not above it: a joint feels the weight of all that hangs below, but this servo only
+        # what the link passes on.
+        shaft = spec.worldbody.add_body(
+            name="shaft", mass=_LEAST_MASS, inertia=[_LEAST_INERTIA] * 3, explicitinertial=True
+        )
+        _hinge(shaft, joint)
     arm = spec.worldbody.add_body(
         name="arm",
         mass=body.mass,
@@ -67,7 +78,7 @@ def bench_spec(bench: PendulumBench, *, joint: str = BENCH_JOINT, timestep: floa
         inertia=[body.inertia, body.inertia, _LEAST_INERTIA],
         explicitinertial=True,
     )
-    arm.add_joint(name=joint, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[1.0, 0.0, 0.0])
+    _hinge(arm, f"{joint}_arm" if has_link else joint)
     half = max(bench.length, _SHORTEST_ARM) / 2.0
     _visual(arm, "rod", mujoco.mjtGeom.mjGEOM_CAPSULE, (_ARM_RADIUS, half, 0.0), (0.01, 0.0, -half), _STEEL)
     if bench.mass > 0.0:
@@ -114,6 +125,10 @@ def bench_urdf(bench: PendulumBench, *, joint: str = BENCH_JOINT) -> str:
     ElementTree.SubElement(hinge, "axis", xyz="1 0 0")
     ElementTree.indent(robot)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(robot, encoding="unicode") + "\n"
+
+
+def _hinge(body: mujoco.MjsBody, name: str) -> None:
+    body.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[1.0, 0.0, 0.0])
 
 
 def _visual(

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from bam_core.arm_link import ArmLink
+from bam_core.effects import Rig
 from bam_core.errors import BamError
 from bam_core.mujoco.actuation import ServoActuation
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
@@ -25,6 +27,9 @@ Array = NDArray[np.float64]
 DEFAULT_DT = 1e-3
 """Time step where nothing else is said, s."""
 
+RIGID = Rig()
+"""An arm that neither bends nor has play."""
+
 _STEP_SLACK = 1e-9  # s; commands that fall on a step count for it in spite of rounding
 
 
@@ -34,8 +39,8 @@ class Replay:
 
     Attributes:
         time: s.
-        position: rad.
-        velocity: rad/s.
+        position: of the servo, rad.
+        velocity: of the servo, rad/s.
         goal_position: rad, in force from this time on.
         torque_enabled: False where the H-bridge is released.
         duty: -1..1, in force from this time on.
@@ -68,6 +73,8 @@ def replay(
     supply_voltage: Array | float,
     position: float = 0.0,
     velocity: float = 0.0,
+    case_warming: float = 0.0,
+    rig: Rig = RIGID,
 ) -> Replay:
     """Simulate the bench through one command per time step.
 
@@ -81,6 +88,9 @@ def replay(
         supply_voltage: (n,) or one for all, V.
         position: at the start, rad.
         velocity: at the start, rad/s.
+        case_warming: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+        rig: how the arm, at first at rest, is linked to the servo. Its zero offset and command delay do not
+            count here: angles are from straight down, commands are given when they are obeyed.
 
     Raises:
         BamError: the time step is not positive or too long for this servo.
@@ -88,18 +98,16 @@ def replay(
     """
     if not dt > 0.0:
         raise BamError(f"time step: is {dt:g} s (expected > 0); correct it")
-    spec = bench_spec(bench, timestep=dt)
-    equip(spec, {BENCH_JOINT: servo})
-    model = compile_robot(spec)
-    data = mujoco.MjData(model)
-    actuation = ServoActuation(model, data, {BENCH_JOINT: servo})
+    run = _BenchRun(servo, bench, rig, dt)
+    data, actuation = run.data, run.actuation
     actuation.kp[:] = kp
+    actuation.case_warming[:] = case_warming
     steps = len(goal_position)
     voltage = np.broadcast_to(np.asarray(supply_voltage, dtype=np.float64), (steps,))
     actuation.goal_position[0] = goal_position[0]
     actuation.torque_enabled[0] = torque_enabled[0]
     actuation.supply_voltage[0] = voltage[0]
-    _start(data, actuation, position, velocity)
+    run.start(position, velocity)
     trace = np.empty((5, steps))
     for k in range(steps):
         trace[0, k] = data.qpos[0]
@@ -107,7 +115,7 @@ def replay(
         actuation.goal_position[0] = goal_position[k]
         actuation.torque_enabled[0] = torque_enabled[k]
         actuation.supply_voltage[0] = voltage[k]
-        actuation.step()
+        run.step()
         trace[2, k] = actuation.duty[0]
         trace[3, k] = actuation.motor_torque[0]
         trace[4, k] = actuation.friction_torque[0]
@@ -123,25 +131,60 @@ def replay(
     )
 
 
-def _start(data: mujoco.MjData, actuation: ServoActuation, position: float, velocity: float) -> None:
-    """Write the initial state: MuJoCo's velocity belongs half a step before the position."""
-    mujoco.mj_resetData(actuation.model, data)
-    data.qpos[0], data.qvel[0] = position, velocity
-    actuation.reset()
-    actuation.step()
-    is_sliding = abs(actuation.friction_torque[0]) >= actuation.friction_budget[0]
-    half_step = 0.5 * actuation.model.opt.timestep * data.qacc[0] if is_sliding else 0.0
-    mujoco.mj_resetData(actuation.model, data)
-    data.qpos[0], data.qvel[0] = position, velocity - half_step
-    actuation.reset()
+class _BenchRun:
+    """The bench with its servo and, unless the rig is rigid, with an arm on a hinge of its own."""
+
+    def __init__(self, servo: ServoModel, bench: PendulumBench, rig: Rig, dt: float) -> None:
+        self._link = ArmLink(
+            compliance=rig.arm_compliance,
+            backlash=rig.arm_backlash,
+            inner=servo.motor.armature,
+            outer=bench.inertia,
+            dt=dt,
+        )
+        self._gravity_torque = bench.gravity_torque
+        self._is_rigid = self._link.is_rigid
+        spec = bench_spec(bench, timestep=dt, has_link=not self._is_rigid)
+        equip(spec, {BENCH_JOINT: servo})
+        model = compile_robot(spec)
+        self.data = mujoco.MjData(model)
+        self.actuation = ServoActuation(model, self.data, {BENCH_JOINT: servo})
+        self._motion = self.data.qpos, self.data.qvel, self.data.qfrc_applied
+
+    def start(self, position: float, velocity: float) -> None:
+        """Write the initial state: MuJoCo's velocity belongs half a step before the position."""
+        self._put(position, velocity)
+        self.step()
+        gained = self.data.qacc * self.actuation.model.opt.timestep
+        if abs(self.actuation.friction_torque[0]) < self.actuation.friction_budget[0]:
+            gained[0] = 0.0  # friction holds the servo
+        self._put(position, velocity - 0.5 * gained)
+
+    def step(self) -> None:
+        """Advance by one time step, with the link's torque on both sides."""
+        if not self._is_rigid:
+            position, velocity, applied = self._motion
+            # The torque acts from half a step before the position to half a step after it, so that position
+            # is the midpoint already.
+            pull = self._link.torque(position[0] - position[1], velocity[0] - velocity[1], half_step=0.0)
+            applied[0], applied[1] = -pull, pull
+        self.actuation.step()
+
+    def _put(self, position: float, velocity: float | Array) -> None:
+        mujoco.mj_resetData(self.actuation.model, self.data)
+        self.data.qpos[:] = position
+        if not self._is_rigid:
+            self.data.qpos[1] = self._link.rest(position, self._gravity_torque)
+        self.data.qvel[:] = velocity
+        self.actuation.reset()
 
 
 def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEFAULT_DT) -> Replay:
     """Simulate a recorded run from its own start, with its load, gain, commands and measured supply voltage.
 
-    Commands, supply and the state at the start are those that `rollout.Rollout` uses, and so is the rig that
-    the servo was fitted on: commands come into force its delay later (torque enable rounded to the firmware's
-    period), and positions are those of its encoder.
+    Commands, supply, the case's temperature and the state at the start are those that `rollout.Rollout` uses,
+    and so is the rig that the servo was fitted on: commands come into force its delay later (torque enable
+    rounded to the firmware's period), the arm hangs on its link, and positions are those of its encoder.
 
     Raises:
         BamError, SimulationError: as `replay`.
@@ -166,6 +209,8 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
         supply_voltage=signals[held, 1],
         position=float(packed.logs[4, lane]) - zero,
         velocity=float(packed.logs[5, lane]),
+        case_warming=float(packed.logs[6, lane]),
+        rig=servo.rig,
     )
     return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
 

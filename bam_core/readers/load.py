@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from bam_core.readers.bag import read_bag
 from bam_core.readers.discovery import DiscoveryError, find_sources
 from bam_core.readers.json_log import NotALogError, read_json_log
-from bam_core.recording import Recording, require_motion
+from bam_core.recording import Recording
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +30,7 @@ def load_recordings(
         held out and trained on at once: it is taken once, with a warning that names the other place.
 
     Raises:
-        RecordingError: a path leads nowhere, or a recording cannot be used or never moves; the message names
-            the file.
+        RecordingError: a path leads nowhere, or a recording cannot be used; the message names the file.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
@@ -44,7 +43,6 @@ def load_recordings(
                 raise
             log.warning("%s (passed over)", error)
             continue
-        require_motion(recording)
         first = recordings.setdefault(recording.sha256, recording)
         if first is not recording:
             log.warning("%s: holds the same data as %s, counted once", source.path, first.source)

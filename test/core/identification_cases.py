@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,4 +66,29 @@ def xl330_logs() -> Path:
     path = Path(__file__).parents[2].parent / "shared" / "data" / "xl330"
     if not path.is_dir():
         pytest.skip(f"real recordings not there ({path})")
+    return path
+
+
+def write_log(recording: Recording, path: Path) -> Path:
+    """Write a recording as BAM's own recorder would."""
+    entries = [
+        {
+            "timestamp": float(recording.time[k]),
+            "position": float(recording.position[k]),
+            "goal_position": float(recording.goal_position[k]),
+            "torque_enable": bool(recording.torque_enabled[k]),
+        }
+        for k in range(len(recording))
+    ]
+    bench = recording.bench
+    header = {
+        "mass": bench.mass,
+        "arm_mass": bench.arm_mass,
+        "length": bench.length,
+        "kp": recording.kp,
+        "vin": recording.supply_voltage,
+        "motor": recording.servo,
+        "trajectory": recording.script,
+    }
+    path.write_text(json.dumps({**header, "entries": entries}))
     return path

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bam_core.friction import FRICTION_MODELS
 from bam_core.identification.descent import Descent
-from bam_core.identification.refine import Refined
 from bam_core.identification.meter import IdentificationCancelled
+from bam_core.identification.refine import Refined
 from bam_core.identification.search import MIN_EVALUATIONS, minimise
 from bam_core.identification.space import search_space
 

@@ -262,3 +262,15 @@ def test_chosen_samples_are_those_of_the_whole_trajectory():
         whole = rollout.positions(vector)
         for part, positions, every in zip(samples.split(row), whole, (1, 3, 7), strict=True):
             assert np.array_equal(part, positions[::every])
+
+
+def test_a_logged_temperature_says_nothing_where_windings_do_not_heat():
+    motor = dataclasses.replace(servo().motor, torque_saturation=0.1)
+    model = dataclasses.replace(servo(), motor=motor)
+    cold = random_run(3, 2e-3)
+    hot = dataclasses.replace(cold, temperature=np.full(len(cold), 70.0))
+    rollout = Rollout.for_servo([cold, hot], model, dt=2e-3, substeps=2)
+    one, other = rollout.positions(parameter_vector(model))
+    assert np.array_equal(one, other)
+    expected = reference_positions(rollout, model, hot, 1, 2)
+    np.testing.assert_allclose(other, expected, atol=1e-9)

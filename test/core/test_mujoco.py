@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.integrate import quad
 
 from bam_core.effects import Rig
@@ -32,10 +33,13 @@ from bam_core.mujoco import (
 )
 from bam_core.pendulum import GRAVITY, PendulumBench
 from bam_core.recording import Recording
+from bam_core.reference import ReferenceSimulation
 from bam_core.rollout import Rollout, parameter_vector
 from bam_core.servo_model import ServoModel, load_servo
 from bam_core.synthetic import synthesize
 from bam_core.trajectories import SCRIPTS
+
+Array = NDArray[np.float64]
 
 BENCH = PendulumBench(mass=0.5, length=0.15)
 SERVO = load_servo("mx106")
@@ -50,28 +54,27 @@ EFFECT_CASES = {
     "zero_offset": {"zero_offset": 0.03},
     "command_delay": {"command_delay": 0.0034},
     "negative_command_delay": {"command_delay": -0.001},
+    "arm_compliance": {"arm_compliance": 0.3},
+    "arm_backlash": {"arm_compliance": 0.1, "arm_backlash": 0.03},
     "all": {
         "torque_saturation": 0.3,
         "winding_heating": 8.0,
         "zero_offset": -0.03,
         "command_delay": 0.0034,
+        "arm_compliance": 0.3,
+        "arm_backlash": 0.03,
     },
 }
+SOFT = Rig(arm_compliance=0.3, arm_backlash=0.03)
 
 
 def affected(
-    servo: ServoModel,
-    *,
-    torque_saturation: float = 0.0,
-    winding_heating: float = 0.0,
-    zero_offset: float = 0.0,
-    command_delay: float = 0.0,
+    servo: ServoModel, *, torque_saturation: float = 0.0, winding_heating: float = 0.0, **rig: float
 ) -> ServoModel:
     motor = dataclasses.replace(
         servo.motor, torque_saturation=torque_saturation, winding_heating=winding_heating
     )
-    rig = Rig(zero_offset=zero_offset, command_delay=command_delay)
-    return dataclasses.replace(servo, motor=motor, rig=rig)
+    return dataclasses.replace(servo, motor=motor, rig=Rig(**rig))
 
 
 def on_bench(
@@ -256,26 +259,64 @@ def runs() -> list[Recording]:
     return [synthesize(servo, PendulumBench(mass=0.1, length=0.1), script, 400.0) for script in SCRIPTS]
 
 
-@pytest.mark.parametrize("case", EFFECT_CASES)
-def test_effects_are_those_of_the_converged_rollout(case: str, runs: list[Recording]) -> None:
-    plain = load_servo("xl330")
-    servo = affected(plain, **EFFECT_CASES[case])
-    fine = Rollout(
+def converged(servo: ServoModel, runs: list[Recording]) -> list[Array]:
+    """Return what a rollout with very small steps makes of recorded commands, rad."""
+    rollout = Rollout(
         runs,
         firmware=servo.firmware,
         dt=servo.firmware.period,
         substeps=50,
         quadratic_rule=servo.friction.quadratic_rule,
     )
-    expected, without = (fine.positions(parameter_vector(each)) for each in (servo, plain))
-    changes = []
-    for run, position, plain_position in zip(runs, expected, without, strict=True):
-        error, change = (
-            np.sqrt(np.mean((x - position) ** 2)) for x in (simulate_recording(servo, run), plain_position)
-        )
-        assert error < 0.6e-3
-        changes.append(change)
-    assert max(changes) > 3e-3
+    return rollout.positions(parameter_vector(servo))
+
+
+def distances(simulated: list[Array], expected: list[Array]) -> list[float]:
+    """Return the root mean square difference of each run, rad."""
+    return [float(np.sqrt(np.mean((x - y) ** 2))) for x, y in zip(simulated, expected, strict=True)]
+
+
+@pytest.mark.parametrize("case", EFFECT_CASES)
+def test_effects_are_those_of_the_converged_rollout(case: str, runs: list[Recording]) -> None:
+    plain = load_servo("xl330")
+    servo = affected(plain, **EFFECT_CASES[case])
+    expected = converged(servo, runs)
+    assert max(distances([simulate_recording(servo, run) for run in runs], expected)) < 0.6e-3
+    assert max(distances(converged(plain, runs), expected)) > 3e-3
+
+
+@pytest.mark.parametrize("case", ["winding_heating", "all"])
+def test_a_servo_that_was_warm_when_recorded_is_that_of_the_converged_rollout(
+    case: str, runs: list[Recording]
+) -> None:
+    servo = affected(load_servo("xl330"), **EFFECT_CASES[case])
+    warm = [dataclasses.replace(run, temperature=np.full(len(run), 60.0)) for run in runs]
+    expected = converged(servo, warm)
+    assert max(distances([simulate_recording(servo, run) for run in warm], expected)) < 0.6e-3
+    assert max(distances(converged(servo, runs), expected)) > 3e-3
+
+
+def test_an_arm_that_is_held_hangs_still_behind_its_link() -> None:
+    held = dataclasses.replace(SERVO, friction_model="m1", friction=Friction(coulomb=100.0))
+    run = replay(
+        held,
+        BENCH,
+        dt=1e-4,
+        goal_position=np.zeros(5000),
+        torque_enabled=np.zeros(5000, dtype=bool),
+        kp=32.0,
+        supply_voltage=15.0,
+        position=1.0,
+        rig=SOFT,
+    )
+    link = ReferenceSimulation(
+        firmware=held.firmware, motor=held.motor, friction=held.friction, bench=BENCH, kp=32.0, rig=SOFT
+    )
+    arm = link.at_rest(1.0, dt=1e-4).arm_position
+    assert 0.75 < arm < 0.9
+    assert np.abs(run.position - 1.0).max() < 1e-9
+    # The link's formula weakens the spring a little, the less the shorter the step.
+    np.testing.assert_allclose(run.friction_torque, BENCH.gravity_torque * np.sin(arm), rtol=5e-4)
 
 
 def test_the_goal_of_a_replay_is_the_one_in_force() -> None:
@@ -289,7 +330,9 @@ def test_the_goal_of_a_replay_is_the_one_in_force() -> None:
 
 def test_the_rig_stays_out_of_robots() -> None:
     positions = []
-    for servo in (load_servo("mx64"), affected(load_servo("mx64"), zero_offset=0.3, command_delay=0.05)):
+    plain = load_servo("mx64")
+    rig = Rig(zero_offset=0.3, command_delay=0.05, arm_compliance=0.3, arm_backlash=0.03)
+    for servo in (plain, dataclasses.replace(plain, rig=rig)):
         actuation = walker(servo=servo)
         actuation.torque_enabled[:] = 1.0
         for k in range(300):
@@ -334,6 +377,27 @@ def test_a_stalled_motor_warms_and_weakens_and_cools_again(saturation: float) ->
     assert actuation.winding_warming[0] == 0.0
 
 
+def test_windings_start_as_warm_as_their_case_and_cool_down_to_it() -> None:
+    actuation = on_bench(affected(SERVO, winding_heating=0.5))
+    actuation.case_warming[0] = 35.0
+    actuation.reset()
+    assert actuation.winding_warming[0] == 35.0
+    actuation.winding_warming[0] = 100.0
+    for _ in range(3000):
+        actuation.step()
+    cooled = 35.0 + 65.0 * np.exp(-3.0 / WINDING_COOLING_TIME)
+    assert actuation.winding_warming[0] == pytest.approx(cooled, rel=1e-5)
+
+
+def test_a_winding_that_does_not_heat_up_ignores_its_case() -> None:
+    actuation = at_full_duty(affected(SERVO, torque_saturation=0.3))
+    actuation.case_warming[0] = 35.0
+    actuation.reset()
+    for _ in range(100):
+        actuation.step()
+    assert actuation.winding_warming[0] == 0.0
+
+
 @pytest.mark.parametrize("case", ["torque_saturation", "winding_heating", "all"])
 def test_a_short_circuited_motor_only_takes_energy(case: str) -> None:
     dt, steps = 5e-4, 4000
@@ -362,21 +426,23 @@ def test_a_short_circuited_motor_only_takes_energy(case: str) -> None:
     saturation=st.floats(0.0, 3.0),
     heating=st.floats(0.0, 20.0),
     warming=st.floats(0.0, 200.0),
+    case=st.floats(-30.0, 60.0),
     velocity=st.floats(-10.0, 10.0),
     supply=st.floats(-20.0, 20.0),
 )
 @settings(deadline=None, max_examples=50)
 def test_the_compiled_motor_is_that_of_dc_motor(
-    saturation: float, heating: float, warming: float, velocity: float, supply: float
+    saturation: float, heating: float, warming: float, case: float, velocity: float, supply: float
 ) -> None:
     servo = affected(SERVO, torque_saturation=saturation, winding_heating=heating)
     motor, actuation = servo.motor, at_full_duty(servo)
     actuation.data.qvel[0] = velocity - 0.5e-3 * actuation.data.qacc[0]
     actuation.winding_warming[0], actuation.supply_voltage[0] = warming, supply
+    actuation.case_warming[0] = case
     actuation.step()
     voltage = servo.firmware.duty_limit * supply
     current = float(motor.current(voltage, velocity, True, warming))
-    warmed = warming + 1e-3 * float(motor.warming_rate(current, warming))
+    warmed = warming + 1e-3 * float(motor.warming_rate(current, warming, case if heating else 0.0))
     assert actuation.current[0] == pytest.approx(current, rel=1e-9, abs=1e-9)
     assert actuation.motor_torque[0] == pytest.approx(
         float(motor.torque(voltage, velocity, True, warming)), rel=1e-9, abs=1e-9

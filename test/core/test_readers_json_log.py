@@ -83,6 +83,12 @@ def test_newer_logs_that_hold_the_duty_itself_are_read_as_such(tmp_path: Path) -
     assert (read_json_log(save(tmp_path, content)).duty == 0.25).all()
 
 
+def test_a_duty_that_is_not_a_number_does_not_change_what_the_others_mean(tmp_path: Path) -> None:
+    duty = read_json_log(save(tmp_path, entry(7, "load", math.nan)())).duty
+    assert math.isnan(duty[7])
+    assert duty[:2].tolist() == [-1.0, 1.0]
+
+
 def test_optional_measurements_may_be_missing(tmp_path: Path) -> None:
     content = log()
     for entry in content["entries"]:

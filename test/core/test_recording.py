@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bam_core.errors import BamError
 from bam_core.pendulum import PendulumBench
-from bam_core.recording import MIN_SAMPLES, Recording, RecordingError, require_motion
+from bam_core.recording import MIN_SAMPLES, Recording, RecordingError
 
 N = 50
 
@@ -61,10 +61,43 @@ def test_a_bare_arm_is_a_pendulum_too() -> None:
     assert Recording(**fields(bench=bench)).bench == bench
 
 
-def test_one_motion_is_motion_enough_and_none_is_refused() -> None:
-    require_motion(Recording(**with_value("position", 3, 0.123)))
-    with pytest.raises(RecordingError, match=r"run\.json: position: is 0\.5 rad throughout"):
-        require_motion(Recording(**fields(position=np.full(N, 0.5))))
+def test_an_arm_that_does_not_move_can_be_read() -> None:
+    assert np.ptp(Recording(**fields(position=np.full(N, 0.5))).position) == 0.0
+
+
+def moving(scale: float = 1.0, **changes: Any) -> dict[str, Any]:
+    """An arm that swings fast, and velocities that are `scale` times what its positions show."""
+    time = np.arange(N) * 0.005
+    swing = {"position": np.sin(8.0 * time), "velocity": scale * 8.0 * np.cos(8.0 * time)}
+    return fields(**swing | changes)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0])
+def test_a_velocity_that_is_rough_is_taken(scale: float) -> None:
+    noise = np.random.default_rng(0).normal(0.0, 1.0, N)
+    assert len(Recording(**moving(velocity=moving(scale)["velocity"] + noise))) == N
+
+
+def test_a_velocity_that_says_nothing_of_its_unit_is_taken() -> None:
+    noise = np.random.default_rng(0).normal(0.0, 10.0, N)
+    assert len(Recording(**moving(velocity=noise))) == N
+
+
+def test_a_supply_that_sags_or_is_not_measured_is_taken() -> None:
+    sagging = np.linspace(8.5, 5.0, N)
+    assert Recording(**fields(voltage=sagging)).voltage[-1] == 5.0
+    assert np.isnan(Recording(**fields(voltage=np.full(N, np.nan))).voltage).all()
+
+
+def test_a_supply_that_is_off_with_torque_off_is_taken() -> None:
+    off = fields(voltage=np.zeros(N), torque_enabled=np.zeros(N, dtype=bool))
+    assert not Recording(**off).voltage.any()
+
+
+def test_a_few_lost_samples_are_no_gap() -> None:
+    time = np.array(fields()["time"])
+    time[20:] += 0.4
+    assert Recording(**fields(time=time)).duration > 0.6
 
 
 def test_arrays_cannot_be_changed_and_do_not_share_memory_with_the_callers() -> None:
@@ -91,6 +124,29 @@ def test_arrays_cannot_be_changed_and_do_not_share_memory_with_the_callers() -> 
         (with_value("time", 5, math.nan), "entry 5, time: is nan"),
         (fields(time=np.arange(N) * 0.005 - 1.0), "entry 0, time: -1 s .expected >= 0"),
         (fields(time=np.arange(N) * 5.0), "time: samples are 5 s apart.*not milliseconds"),
+        (fields(time=np.arange(N) * 0.005 + 1.7e9), "entry 0, time: 1700000000 s .*subtract the time of"),
+        (fields(time=np.arange(N) * 5e-6), "time: samples are 5e-06 s apart .expected at least 0.0001 s"),
+        (with_value("time", N - 1, 1e6), r"entry 49, time: no sample for 1e\+06 s before it .*cut it there"),
+        (
+            with_value("time", N - 1, 0.8),
+            "entry 49, time: no sample for 0.557 s .*expected at most 0.5 s",
+        ),
+        (with_value("position", 30, 3.0), "entry 30, position: jumps by 2.85 rad in 0.005 s .*bad readings"),
+        (
+            fields(position=np.where(np.arange(N) < 30, 0.1, 0.1 - 2 * np.pi)),
+            "entry 30, position: jumps by -6.28 rad .*lost turns",
+        ),
+        (moving(60 / (2 * np.pi)), "velocity: is 9.56 times the change of position .*another unit"),
+        (moving(1 / (2 * np.pi)), "velocity: is 0.159 times the change of position .*another unit"),
+        (moving(-1.0), "velocity: is against the change of position .*sign"),
+        (
+            with_value("velocity", 3, math.inf),
+            "entry 3, velocity: inf .expected rad/s.*; remove the entry",
+        ),
+        (with_value("voltage", 3, 0.0), "entry 3, voltage: 0 V .expected above 0 V while torque is on"),
+        (with_value("voltage", 3, -7.3), "entry 3, voltage: -7.3 V"),
+        (fields(voltage=np.full(N, 73.0)), "voltage: 73 V in the middle where supply_voltage is 7.4 V"),
+        (fields(supply_voltage=0.74), "voltage: 7.3 V in the middle where supply_voltage is 0.74 V"),
         (fields(velocity=np.zeros(N - 1)), r"velocity has shape \(49,\) where time has \(50,\)"),
         (
             fields(bench=PendulumBench(mass=0.0, length=0.1)),
