@@ -25,7 +25,10 @@ from bam_core.servo_model import ServoModel
 Array = NDArray[np.float64]
 
 TRIALS_PER_PARAMETER = 800
-"""Default budget: simulations of all training logs per free parameter of a model."""
+"""Default budget of a model that starts from one it contains: simulations per free parameter."""
+
+COLD_TRIALS_PER_PARAMETER = 1500
+"""Default budget of a model that has nothing to start from."""
 
 INTEGRATOR = "midpoint"
 """What parameters are fitted with, and what fitted servos say of themselves."""
@@ -147,7 +150,9 @@ class Fitter:
         begin = time.monotonic()
         chosen = self.servo.effects if effects is None else effects
         space = search_space(model, self.rollout.recordings, self.servo.search, chosen)
-        budget = trials or TRIALS_PER_PARAMETER * space.dimension
+        earlier = [vector for name, vector in self._optima.items() if is_nested(FRICTION_MODELS[name], model)]
+        default = TRIALS_PER_PARAMETER if starts or earlier else COLD_TRIALS_PER_PARAMETER
+        budget = trials or default * space.dimension
 
         def report(evaluation: int, best: float) -> None:
             if self._progress is not None:

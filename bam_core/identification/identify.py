@@ -53,7 +53,8 @@ def identify(
         servo: which; its firmware and search bounds count, its parameters do not.
         models: "all", or names of friction models.
         trials: simulations of all training logs per model, drafts included; at least MIN_EVALUATIONS.
-            Default: `fitting.TRIALS_PER_PARAMETER` per free parameter.
+            Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one to
+            start from.
         seed: of the search and of a random split, 0 to 2³² - 1.
         validation: which logs to hold out, see `split.split_recordings`; or "leave-one-out=KEY": every
             configuration in turn, which takes a fit each, and all logs are trained on in the end.

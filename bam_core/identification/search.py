@@ -43,6 +43,7 @@ _HOPS = (0.05, 0.15, 0.4, 0.15)  # standard deviations of a round of hops where 
 _HOP = 15  # rounds of refinement after a hop
 _ROUNDS_IN_VAIN = 3  # of hops, after which there are no more
 _SETTLING = 0.13  # share of the budget for what counts: a refinement, CMA-ES, and another refinement
+_SETTLING_AT_MOST = 0.2  # the same where hops have left more
 _FIRST = 10  # rounds of the first of these,
 _LAST = 25  # and of the last
 
@@ -167,7 +168,9 @@ class _Search:
             if bottoms:
                 lowest, converged = self._hops(bottoms[0], reserve=int(_SETTLING * budget))
                 candidates = [lowest.vector, *(each.vector for each in bottoms), *candidates]
-        (last,) = self._do([Job(key="settle", work=lambda: self._settled(candidates, self._left))])
+        enough = self._left if self._refine is None else int(_SETTLING_AT_MOST * budget)
+        allowance = min(self._left, enough)
+        (last,) = self._do([Job(key="settle", work=lambda: self._settled(candidates, allowance))])
         return SearchResult(
             vector=last.vector,
             error=last.error,
