@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 SOURCES := bam_core bam_ros launch test tools setup.py
 
-.PHONY: setup demo test check bench format lock clean
+.PHONY: setup demo test check coverage bench format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -21,6 +21,9 @@ check: setup  ## format, lint, types
 	@$(PY) -m ruff format --check $(SOURCES)
 	@$(PY) -m ruff check $(SOURCES)
 	@$(PY) -m mypy
+
+coverage: setup  ## how often 95 % intervals hold the truth, for every servo, also into coverage_results.json
+	@$(PY) -m bam_core.coverage
 
 bench: setup  ## speed tables, also into bench_results.json
 	@$(PY) -m bam_ros.bench

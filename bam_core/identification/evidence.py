@@ -63,31 +63,32 @@ class Evidence:
         """(dimension, dimension) information of all logs and of the bounds; always invertible."""
         return np.asarray(self.information.sum(axis=0) + self.bounds)
 
-    def shift(self, damping: float = 0.0) -> Array:
+    def shift(self, damping: float = 0.0, lean: Array | float = 0.0) -> Array:
         """Return the way (dimension,) from here to the optimum of the linear model inside the bounds.
 
         Args:
             damping: shortens it (Marquardt), the more so across the valley: a share of the information.
+            lean: (dimension,) what else pulls besides the logs' scores.
         """
         total = self.total
         factor = np.linalg.cholesky(total + damping * np.diag(np.diag(total)))
-        pull = -np.linalg.solve(factor, self.scores.sum(axis=0))
+        pull = -np.linalg.solve(factor, self.scores.sum(axis=0) + lean)
         # Bounds that coincide with the point are a whisker away, which the solver insists on.
         low, high = -self.shares - _WHISKER, 1.0 - self.shares + _WHISKER
         step = lsq_linear(factor.T, pull, bounds=(low, high), tol=1e-9).x
         return np.clip(step, -self.shares, 1.0 - self.shares)
 
-    def response(self, sensitivity: Sensitivity, offset: Array) -> Array:
-        """Return by how much (dimension,) the optimum moves when measured positions move by `offset`.
+    def displacement(self, sensitivity: Sensitivity, offset: Array) -> Array:
+        """Return by how much (dimension,) the optimum is off because simulations are, inside the bounds.
 
         Args:
             sensitivity: that this is the evidence of.
-            offset: (samples,) rad.
+            offset: (samples,) right minus simulated positions, rad.
         """
         weighing = Weighing(sensitivity)
         _, second = weighing.pull(sensitivity.residuals)
-        weights = second * weighing.per_sample**2
-        return np.asarray(np.linalg.solve(self.total, sensitivity.jacobian.T @ (weights * offset)))
+        lean = sensitivity.jacobian.T @ (second * weighing.per_sample**2 * offset)
+        return self.shift() - self.shift(lean=lean)
 
 
 class Weighing:

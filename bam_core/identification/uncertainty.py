@@ -201,7 +201,7 @@ def doubt_about(
     )
     # Of first order in the step: what is left beyond the finer one is a share of the difference.
     coarseness = (residuals_at(finer, settled.vector) - settled.residuals) * _FINER / (_FINER - 1)
-    numerical = found.response(settled, coarseness)
+    numerical = found.displacement(settled, coarseness)
     unfinished = shares(space, vector) - settled.shares - _left_to_go(coarse, settled, found)
     scatter = covariance(found, resolution=servo.firmware.resolution)
     return Doubt(
