@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from bam_core.identification.split import Split
-from bam_core.recording import Recording
 from bam_core.rollout import Rollout, parameter_vector
 from bam_core.servo_model import ServoModel
 
-Fit = Callable[[Sequence[Recording]], ServoModel]
-"""From training logs to the servo fitted to them."""
+FitSplit = Callable[[Split], ServoModel]
+"""From a split to the servo fitted to its training logs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +66,7 @@ class CrossValidation:
 
 
 def cross_validate(
-    splits: Sequence[Split], fit: Fit, *, progress: Callable[[Split], None] | None = None
+    splits: Sequence[Split], fit: FitSplit, *, progress: Callable[[Split], None] | None = None
 ) -> CrossValidation:
     """Fit to the training logs of every split and judge by its held-out logs.
 
@@ -80,7 +79,7 @@ def cross_validate(
     for split in splits:
         if progress is not None:
             progress(split)
-        servo = fit(split.train)
+        servo = fit(split)
         errors = Rollout.for_servo(split.validation, servo).errors(parameter_vector(servo))[0]
         per_log = {log.name: float(error) for log, error in zip(split.validation, errors, strict=True)}
         folds.append(Fold(split=split, servo=servo, per_log=per_log))

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from bam_core.effects import resolve_effects
 from bam_core.errors import BamError
 from bam_core.friction import FRICTION_MODELS, FrictionModel, friction_model
 from bam_core.identification.advice import advisor
+from bam_core.identification.cross_validation import cross_validate
 from bam_core.identification.effect_weighing import EffectWeight, weigh_effects
 from bam_core.identification.fitting import Fitter, Progress
 from bam_core.identification.judging import Judge
@@ -53,8 +55,8 @@ def identify(
         servo: which; its firmware and search bounds count, its parameters do not.
         models: "all", or names of friction models.
         trials: simulations of all training logs per model, drafts included; at least MIN_EVALUATIONS.
-            Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one to
-            start from.
+            Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one
+            to start from.
         seed: of the search and of a random split, 0 to 2³² - 1.
         validation: which logs to hold out, see `split.split_recordings`; or "leave-one-out=KEY": every
             configuration in turn, which takes a fit each, and all logs are trained on in the end.
@@ -138,13 +140,13 @@ def _held_out(
     trials: int | None,
 ) -> dict[str, dict[str, float]]:
     """Return the error of every log by the fit that did without its configuration, model by model, rad."""
-    errors: dict[str, dict[str, float]] = {model.name: {} for model in models}
-    for fold in folds:
-        fit = fitter(fold.train, f"without {fold.rule}: ")
-        judge = Judge(fit.rollout, fold, 0, fit.servo)
-        for model in models:
-            errors[model.name].update(judge.judged(fit.fit(model, trials=trials)).held_out)
-    return errors
+    fitters = {fold.rule: fitter(fold.train, f"without {fold.rule}: ") for fold in folds}
+
+    def servo(fold: Split, model: FrictionModel) -> ServoModel:
+        fit = fitters[fold.rule]
+        return Judge(fit.rollout, fold, 0, fit.servo).judged(fit.fit(model, trials=trials)).servo
+
+    return {model.name: cross_validate(folds, partial(servo, model=model)).per_log for model in models}
 
 
 def _with_uncertainty(fit: ModelFit, recordings: Sequence[Recording], space: SearchSpace) -> ModelFit:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from statistics import fmean
 
@@ -12,7 +12,6 @@ from identification_cases import mx106, session
 
 from bam_core.identification.cross_validation import cross_validate
 from bam_core.identification.split import Split, leave_one_out
-from bam_core.recording import Recording
 from bam_core.rollout import Rollout, parameter_vector
 from bam_core.servo_model import ServoModel
 
@@ -20,11 +19,11 @@ TRUTH = mx106("m1")
 LOGS = session(TRUTH)
 
 
-def wrong_where_seen(kp: float) -> object:
+def wrong_where_seen(kp: float) -> Callable[[Split], ServoModel]:
     """A fit that is right unless it has seen this gain."""
 
-    def fit(recordings: Sequence[Recording]) -> ServoModel:
-        seen = any(log.kp == kp for log in recordings)
+    def fit(split: Split) -> ServoModel:
+        seen = any(log.kp == kp for log in split.train)
         return replace(TRUTH, motor=replace(TRUTH.motor, torque_constant=1.5)) if seen else TRUTH
 
     return fit
