@@ -8,7 +8,8 @@ with δ the shaft's lead over the arm, c the compliance and b the backlash. The 
 DAMPING_RATIO; 6 s of recording hardly tell it.
 
 One step is made by the implicit midpoint rule, as if the relative motion knew only the spring: stable for any
-stiffness, of second order, and closed-form, because within a step the spring is linear.
+stiffness, of second order for the spring by itself, and closed-form, because within a step the spring is
+linear. What else pulls within a step (gravity, motor, friction) makes the whole of first order.
 """
 
 from __future__ import annotations

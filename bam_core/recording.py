@@ -32,7 +32,7 @@ _BENCH = {
 }
 _ALWAYS_FINITE = ("time", "position", "goal_position")
 _LONGEST_PERIOD = 0.2  # s; the arm swings at ~2 Hz, slower sampling does not show it
-_SHORTEST_PERIOD = 5e-5  # s; no bus is that fast, and simulations need no finer samples
+_SHORTEST_PERIOD = 1e-4  # s; no bus is faster
 _LONGEST_GAP = 0.5  # s; what the arm did in a longer one cannot be guessed
 _LATEST_START = 60.0  # s after the first command; later is another clock
 _JUMP = 0.5  # rad between two samples, at a velocity that is not plausible: a bad reading, or a turn lost
@@ -196,7 +196,7 @@ class Recording:
                 f"time: samples are {self.dt:g} s apart (expected at most {_LONGEST_PERIOD:g} s); "
                 f"give seconds, not milliseconds, or record faster"
             )
-        if self.dt < _SHORTEST_PERIOD:
+        if self.dt < (1.0 - 1e-6) * _SHORTEST_PERIOD:  # times are rounded
             raise self._fail(
                 f"time: samples are {self.dt:g} s apart (expected at least {_SHORTEST_PERIOD:g} s); "
                 f"give seconds, not minutes or longer"

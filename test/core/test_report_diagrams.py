@@ -27,7 +27,9 @@ def test_every_model_is_drawn_on_the_same_axes(results: Path) -> None:
 def test_small_torques_keep_their_digits(results: Path) -> None:
     loaded = load_results(results)
     servo = loaded.best.servo
-    weak = replace(servo, motor=replace(servo.motor, torque_constant=0.05))
+    weak = replace(
+        servo, motor=replace(servo.motor, torque_constant=0.05, resistance=2.0, torque_saturation=0.0)
+    )
     best = replace(loaded.best, servo=weak)
     ((_, svg),) = diagrams(replace(loaded, models={loaded.chosen: best}))
     ticks = [float(text) for text in re.findall(r"<text[^>]*>([\d.]+)</text>", svg)]

@@ -82,7 +82,7 @@ def test_a_saved_servo_loads_back_equal(servo: ServoModel, tmp_path_factory: pyt
 @pytest.mark.parametrize("name", servo_names())
 def test_library_servos_are_sound_starting_points_for_identification(name: str) -> None:
     servo = load_servo(name)
-    assert servo.name == name.removesuffix("_bam")
+    assert servo.name == name
     for parameter in MOTOR_PARAMETERS:
         low, high = servo.search[parameter]
         assert low < servo.parameters[parameter] < high
