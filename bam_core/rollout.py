@@ -20,10 +20,11 @@ from bam_core.effects import EFFECTS
 from bam_core.errors import BamError, unknown_name
 from bam_core.firmware import PositionFirmware
 from bam_core.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
-from bam_core.kernel import BLOCK, LANES, interpolate, simulate_block
+from bam_core.kernel import BLOCK, LANES, simulate_block
 from bam_core.packing import PackedLogs, pack
 from bam_core.recording import Recording
 from bam_core.reference import INTEGRATORS
+from bam_core.samples import Samples
 
 if TYPE_CHECKING:
     from bam_core.servo_model import ServoModel
@@ -195,25 +196,29 @@ class Rollout:
         """
         return Samples(self, every)
 
-    def traced(self, parameters: Array, read: Callable[[int, int, Array], None]) -> None:
+    def traced(self, parameters: ArrayLike, read: Callable[[int, int, Array], None]) -> None:
         """Simulate candidates and show their traces, in the threads that made them.
 
         Args:
-            parameters: (candidates, PARAMETERS) in SI units, checked.
+            parameters: (candidates, PARAMETERS) in SI units; or one candidate, (PARAMETERS,).
             read: called with a candidate's row, a lane of the first copy, and the trace (2, steps): positions
                 in rad and velocities in rad/s on the grid of `packed`, good until it returns.
+
+        Raises:
+            BamError: wrong shape, or a value that is not finite.
         """
+        candidates = _checked(parameters)
         steps = self.packed.signals.shape[0]
         local = threading.local()
 
         def work(task: _Task) -> None:
             if not hasattr(local, "trace"):
                 local.trace = np.empty((2, steps, BLOCK))
-            self._simulate(parameters, task, local.trace)
+            self._simulate(candidates, task, local.trace)
             for lane, (row, log) in enumerate(zip(task.rows, task.logs, strict=True)):
                 read(int(row), int(log), local.trace[:, :, lane])
 
-        self._share(work, self._tasks(len(parameters)))
+        self._share(work, self._tasks(len(candidates)))
 
     def _tasks(self, candidates: int) -> list[_Task]:
         """Cut candidates x logs into blocks of lanes."""
@@ -290,73 +295,6 @@ class _Task:
     @property
     def used(self) -> int:
         return len(self.rows)
-
-
-class Samples:
-    """Chosen samples of the recordings of a rollout, all in one row: recording after recording.
-
-    Attributes:
-        measured: (samples,) rad.
-        counts: samples per recording.
-    """
-
-    def __init__(self, rollout: Rollout, every: int | Sequence[int]) -> None:
-        """Choose samples; see `Rollout.samples`."""
-        self._rollout = rollout
-        packed, recordings = rollout.packed, rollout.recordings
-        strides = [every] * len(recordings) if isinstance(every, int) else list(every)
-        self.measured = np.concatenate([r.position[::n] for r, n in zip(recordings, strides, strict=True)])
-        self.counts = np.array([len(r.position[::n]) for r, n in zip(recordings, strides, strict=True)])
-        ends = np.concatenate([[0], np.cumsum(self.counts)])
-        self._slices = [slice(low, high) for low, high in itertools.pairwise(ends.tolist())]
-        self._by_lane = {
-            int(lane): (place, *_hermite(recording.time[::n] - recording.time[0], packed.grid(i)))
-            for i, (lane, place, recording, n) in enumerate(
-                zip(packed.lanes, self._slices, recordings, strides, strict=True)
-            )
-        }
-
-    def positions(self, parameters: ArrayLike) -> Array:
-        """Return the simulated positions of candidates, (candidates, samples) rad.
-
-        Args:
-            parameters: (candidates, PARAMETERS) in SI units; or one candidate, (PARAMETERS,).
-
-        Raises:
-            BamError: wrong shape, or a value that is not finite.
-        """
-        candidates = _checked(parameters)
-        positions = np.empty((len(candidates), len(self.measured)))
-
-        def read(row: int, lane: int, trace: Array) -> None:
-            place, steps, weights = self._by_lane[lane]
-            interpolate(trace, steps, weights, positions[row, place])
-
-        self._rollout.traced(candidates, read)
-        return positions
-
-    def split(self, row: Array) -> list[Array]:
-        """Cut a row of samples into recordings."""
-        return [row[place] for place in self._slices]
-
-
-def _hermite(time: Array, grid: Array) -> tuple[NDArray[np.intp], Array]:
-    """Return the grid steps in which times lie, and the weights (times, 4) of x_k, v_k, x_{k+1}, v_{k+1}.
-
-    Position is quadratic in time within a step, which a cubic Hermite spline follows.
-    """
-    if len(grid) < 2:
-        return np.zeros(len(time), dtype=np.intp), np.tile([1.0, 0.0, 0.0, 0.0], (len(time), 1))
-    dt = grid[1] - grid[0]
-    steps = np.clip((time / dt + 1e-9).astype(np.intp), 0, len(grid) - 2)
-    u = time / dt - steps
-    weights = [
-        (1.0 + 2.0 * u) * (1.0 - u) ** 2,
-        u * (1.0 - u) ** 2 * dt,
-        u**2 * (3.0 - 2.0 * u),
-        u**2 * (u - 1.0) * dt,
-    ]
-    return steps, np.stack(weights, axis=1)
 
 
 def parameter_vector(servo: ServoModel) -> Array:
