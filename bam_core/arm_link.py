@@ -2,8 +2,8 @@
 """The link between a servo's encoder and the mass on the arm: horn, screws and arm bend, and have play.
 
 A light servo's encoder sits on the output shaft; what is screwed to it gives way. On recordings of an XL330
-with 0.49 kg on its arm, the shaft springs back by 4° when the torque is released under load, ahead of the
-falling mass, and rings with it at 10 Hz. A spring with play tells this: τ = (|δ| - b/2)₊·sign(δ)/c + d·δ̇
+with 0.49 kg on its arm, the shaft springs some 2° ahead of the falling mass when the torque is released
+under load, and rings with it at about 10 Hz. A spring with play tells this: τ = (|δ| - b/2)₊·sign(δ)/c + d·δ̇
 with δ the shaft's lead over the arm, c the compliance and b the backlash. The damping d is that of
 DAMPING_RATIO; 6 s of recording hardly tell it.
 
@@ -23,6 +23,9 @@ DAMPING_RATIO = 0.2
 LEAST_COMPLIANCE = 1e-6
 """rad/(N·m); a link stiffer than that, with a play of less radians, is taken as rigid."""
 
+LEAST_INNER_SHARE = 1e-3
+"""Of the arm's inertia: what counts on the servo's side at least, so that the link has a frequency."""
+
 REST_ITERATIONS = 50
 """Of Newton's method for the arm's rest; half a dozen are enough unless the arm all but topples over."""
 
@@ -37,7 +40,7 @@ class ArmLink:
     Attributes:
         compliance: c, rad/(N·m).
         backlash: b, free play from end to end, rad.
-        inner: inertia on the servo's side, kg·m²; at least a thousandth of `outer` counts.
+        inner: inertia on the servo's side, kg·m²; at least LEAST_INNER_SHARE of `outer` counts.
         outer: inertia on the arm's side, kg·m².
         dt: length of a step, s. A spring that would swing faster than a step resolves is softened.
     """
@@ -56,7 +59,7 @@ class ArmLink:
     @property
     def reduced_inertia(self) -> float:
         """Inertia of the relative motion, kg·m²."""
-        inner = max(self.inner, 1e-3 * self.outer)
+        inner = max(self.inner, LEAST_INNER_SHARE * self.outer)
         return inner * self.outer / (inner + self.outer)
 
     @property

@@ -18,7 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core import _vector_math as vm
-from bam_core.arm_link import DAMPING_RATIO, LEAST_COMPLIANCE, LEAST_SLOPE, REST_ITERATIONS
+from bam_core.arm_link import (
+    DAMPING_RATIO,
+    LEAST_COMPLIANCE,
+    LEAST_INNER_SHARE,
+    LEAST_SLOPE,
+    REST_ITERATIONS,
+)
 from bam_core.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
 from bam_core.reference import INTEGRATORS, VELOCITY_LIMIT
 
@@ -309,7 +315,7 @@ def _start_link(s: Array, c: Array, lanes: int, dt: float) -> None:
     """Hang the arm on its link at rest, and work out the link's constants."""
     for i in range(np.uint64(lanes)):
         bench = s[_BENCH_INERTIA + i]
-        inner = max(c[_ARMATURE + i], 1e-3 * bench)
+        inner = max(c[_ARMATURE + i], LEAST_INNER_SHARE * bench)
         reduced = inner * bench / (inner + bench)
         compliance = max(c[_ARM_COMPLIANCE + i], dt * dt / reduced)
         stiffness = 1.0 / compliance
