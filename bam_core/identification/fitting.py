@@ -111,7 +111,7 @@ class Fitter:
         """
         self.servo = servo
         self.rollout = Rollout(train, firmware=servo.firmware, integrator=INTEGRATOR)
-        # Steps this coarse move the optimum little and cost half.
+        # Steps this coarse move the optimum little and cost a quarter.
         self._draft = Rollout(
             train,
             firmware=servo.firmware,
@@ -166,7 +166,6 @@ class Fitter:
                     )
                 )
 
-        earlier = [vector for name, vector in self._optima.items() if is_nested(FRICTION_MODELS[name], model)]
         result = minimise(
             lambda vectors: np.asarray(self.rollout.errors(vectors).mean(axis=1)),
             space,
