@@ -46,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="N",
         help="at most this many simulations of all training logs per model, at least 50 (default: 800 "
-        "per free parameter, which usually is enough; fewer may leave all models equally bad)",
+        "per free parameter, 1500 for a model with no simpler one to start from; fewer may leave all models "
+        "equally bad)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
     parser.add_argument(
