@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core.kernel import interpolate
+from bam_core.recording import Recording
 
 if TYPE_CHECKING:
     from bam_core.rollout import Rollout
 
 Array = NDArray[np.float64]
+
+ENOUGH = 400
+"""Samples of a log that tell what its run tells; more say little new and cost time."""
 
 
 class Samples:
@@ -83,3 +87,8 @@ def _hermite(time: Array, grid: Array) -> tuple[NDArray[np.intp], Array]:
         u**2 * (u - 1.0) * dt,
     ]
     return steps, np.stack(weights, axis=1)
+
+
+def strides(recordings: Sequence[Recording]) -> list[int]:
+    """Return for every recording which n-th samples to look at so that about ENOUGH are left."""
+    return [max(len(recording) // ENOUGH, 1) for recording in recordings]

@@ -21,10 +21,10 @@ from scipy.optimize import least_squares
 
 from bam_core.identification.space import SearchSpace
 from bam_core.rollout import Rollout
+from bam_core.samples import strides
 
 Array = NDArray[np.float64]
 
-_SAMPLES = 400  # of each log that are compared; more say little new and cost time
 _STEP = 3e-3  # of the finite differences, in coordinates: wide, because stiction makes the error rough
 _LEAST_RMS = 1e-4  # rad; finer than any encoder, so that a perfect run does not outweigh all others
 _TOLERANCE = 1e-6  # the bottom of a valley hardly slopes
@@ -58,7 +58,7 @@ class Refiner:
 
     def __init__(self, rollout: Rollout, space: SearchSpace) -> None:
         self._space = space
-        self._samples = rollout.samples([max(len(log) // _SAMPLES, 1) for log in rollout.recordings])
+        self._samples = rollout.samples(strides(rollout.recordings))
         # Every log counts the same, however many samples it has.
         self._counts = self._samples.counts
         self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])

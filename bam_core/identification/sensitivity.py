@@ -21,13 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.identification.space import Axis, SearchSpace
-from bam_core.recording import Recording
 from bam_core.rollout import Rollout
+from bam_core.samples import strides
 
 Array = NDArray[np.float64]
-
-SAMPLES = 400
-"""Of each log that are looked at, as `refine` does."""
 
 _FIRST_STEP = 1e-3  # share of the search range
 _SHORTEST, _LONGEST = 1e-7, 0.2  # steps, in shares of the search range
@@ -138,24 +135,16 @@ def sensitivity(
         vector=vector_at(space, here),
         jacobian=jacobian,
         residuals=base,
-        counts=np.array([len(log.position[:: every(log)]) for log in rollout.recordings]),
+        counts=rollout.samples(strides(rollout.recordings)).counts,
     )
 
 
 def residuals_at(rollout: Rollout, vector: Array) -> Array:
     """Return simulated minus measured positions (samples,) in rad, every log's samples in a row."""
-    simulated = rollout.positions(vector)
-    parts = [
-        (positions - log.position)[:: every(log)]
-        for positions, log in zip(simulated, rollout.recordings, strict=True)
-    ]
+    samples = rollout.samples(strides(rollout.recordings))
+    residuals = samples.positions(vector)[0] - samples.measured
     # A diverged simulation is far off, not without a value.
-    return np.nan_to_num(np.concatenate(parts), nan=math.tau, posinf=math.tau, neginf=-math.tau)
-
-
-def every(log: Recording) -> int:
-    """Return the distance of the samples of a log that are looked at."""
-    return max(len(log) // SAMPLES, 1)
+    return np.nan_to_num(residuals, nan=math.tau, posinf=math.tau, neginf=-math.tau)
 
 
 class _Differences:
