@@ -15,6 +15,20 @@ def require_not_negative(owner: str, **quantities: float) -> None:
             raise BamError(f"{owner} {name}: is {value!r} (expected a finite number >= 0); correct it")
 
 
+def require_finite(owner: str, **quantities: float) -> None:
+    """Raise BamError unless every quantity is a finite number."""
+    for name, value in quantities.items():
+        if not _is_finite(value):
+            raise BamError(f"{owner} {name}: is {value!r} (expected a finite number); correct it")
+
+
+def require_share(owner: str, **quantities: float) -> None:
+    """Raise BamError unless every quantity is a number from 0 to 1."""
+    for name, value in quantities.items():
+        if not _is_finite(value) or not 0.0 <= value <= 1.0:
+            raise BamError(f"{owner} {name}: is {value!r} (expected 0 to 1); correct it")
+
+
 def require_positive(owner: str, **quantities: float) -> None:
     """Raise BamError unless every quantity is a finite number above zero."""
     for name, value in quantities.items():

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from bam_core.effects import Quirks, Rig
 from bam_core.errors import BamError, unknown_name
 
 _NUMBER = (int, float)
@@ -40,25 +42,22 @@ _FIELDS: _Spec = {
     },
     "friction_model": (str, True),
     "friction": (dict, True),
-    "rig": {
-        "zero_offset": (_NUMBER, False),
-        "command_delay": (_NUMBER, False),
-        "arm_compliance": (_NUMBER, False),
-        "arm_backlash": (_NUMBER, False),
-    },
+    "quirks": {field.name: (_NUMBER, False) for field in dataclasses.fields(Quirks)},
+    "rig": {field.name: (_NUMBER, False) for field in dataclasses.fields(Rig)},
     "effects": (list, False),
     "integrator": (str, False),
     "uncertainty": (dict, False),
     "search": (dict, False),
     "provenance": _PROVENANCE,
 }
-_OPTIONAL_SECTIONS = ("provenance", "rig")
+_OPTIONAL_SECTIONS = ("provenance", "quirks", "rig")
 
 _COMMENTS = {
     "protocol": "Dynamixel protocol",
     "nominal_voltage": "V",
     "motor": "at the output shaft, gearbox included",
     "friction_model": "m1 to m6",
+    "quirks": "of the servo, besides motor and friction",
     "rig": "of the recordings, no part of the servo",
     "effects": "what identification fits besides motor and friction",
     "integrator": "the one the parameters were fitted with",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -65,6 +65,17 @@ class Friction:
     def coefficients(self) -> dict[str, float]:
         """Return the eleven coefficients by name, in the order of FRICTION_PARAMETERS."""
         return {name: getattr(self, name) for name in FRICTION_PARAMETERS}
+
+    def greased(self, scale: float) -> Friction:
+        """Return the law with the friction that no load causes scaled, as temperature does it."""
+        if scale == 1.0:
+            return self
+        return replace(
+            self,
+            viscous=scale * self.viscous,
+            coulomb=scale * self.coulomb,
+            stribeck_coulomb=scale * self.stribeck_coulomb,
+        )
 
     def budget(
         self, motor_torque: ArrayLike, external_torque: ArrayLike, velocity: ArrayLike

@@ -26,6 +26,7 @@ from bam_core.arm_link import (
     REST_ITERATIONS,
 )
 from bam_core.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
+from bam_core.pendulum import GRAVITY
 from bam_core.reference import INTEGRATORS, VELOCITY_LIMIT
 
 Array = NDArray[np.float64]
@@ -60,11 +61,19 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _QUADRATIC_EXTERNAL,
     _TORQUE_SATURATION,
     _WINDING_HEATING,
+    _FRICTION_TEMPERATURE,
+    _BRIDGE_COASTING,
+    _FIRMWARE_GAIN,
+    _LIMIT_SHORTFALL,
+    _SENSOR_DELAY,
+    _ENCODER_QUANTISATION,
     _ZERO_OFFSET,
     _COMMAND_DELAY,
     _ARM_COMPLIANCE,
     _ARM_BACKLASH,
-) = (np.uint64(row * BLOCK) for row in range(20))
+    _ARM_MASS,
+    _SUPPLY_RIPPLE,
+) = (np.uint64(row * BLOCK) for row in range(28))
 
 (
     _POSITION,
@@ -92,8 +101,14 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _GOAL,
     _SUPPLY,
     _RATE_GAIN,
-) = (np.uint64(row * BLOCK) for row in range(25))
-_ROWS = 25
+    _SEEN,
+    _LIMIT,
+    _CLOSED,
+) = (np.uint64(row * BLOCK) for row in range(28))
+_ROWS = 28
+
+# Adding 1.5·2^52 to a double rounds it to an integer.
+_ROUNDER = 6755399441055744.0
 
 _COOLING_RATE = 1.0 / WINDING_COOLING_TIME
 
@@ -135,24 +150,54 @@ def _command(
 
 
 @_compiled
-def _demand_voltage(s: Array, lanes: int, limit: float) -> None:
-    """Let the firmware set the voltage (eq. 12)."""
+def _see(s: Array, c: Array, lanes: int) -> None:
+    """Let the firmware see the position, as old as it may be."""
     for i in range(np.uint64(lanes)):
-        duty = s[_GAIN + i] * (s[_GOAL + i] - s[_POSITION + i])
-        s[_DEMAND + i] = min(max(duty, -limit), limit) * s[_SUPPLY + i]
+        s[_SEEN + i] = s[_POSITION + i] - c[_SENSOR_DELAY + i] * s[_VELOCITY + i]
 
 
 @_compiled
-def _demand_current(s: Array, lanes: int, limit: float) -> None:
+def _count(s: Array, c: Array, lanes: int, resolution: float) -> None:
+    """Let the firmware see whole counts of its encoder, where it does."""
+    for i in range(np.uint64(lanes)):
+        seen = s[_SEEN + i]
+        counts = (seen / resolution + _ROUNDER) - _ROUNDER
+        s[_SEEN + i] = seen + c[_ENCODER_QUANTISATION + i] * (resolution * counts - seen)
+
+
+@_compiled
+def _add_ripple(s: Array, c: Array, lanes: int, ripple: Array, start: Any) -> None:
+    """Let a share of the ripple of the supply count; `ripple` is (lanes,) of this step."""
+    for i in range(np.uint64(lanes)):
+        s[_SUPPLY + i] += c[_SUPPLY_RIPPLE + i] * ripple[start + i]
+
+
+@_compiled
+def _demand_voltage(s: Array, c: Array, lanes: int) -> None:
+    """Let the firmware set the voltage (eq. 12)."""
+    for i in range(np.uint64(lanes)):
+        limit = s[_LIMIT + i]
+        duty = s[_GAIN + i] * (s[_GOAL + i] - s[_SEEN + i])
+        duty = min(max(duty, -limit), limit)
+        s[_CLOSED + i] = 1.0 - c[_BRIDGE_COASTING + i] * (1.0 - abs(duty))
+        s[_DEMAND + i] = duty * s[_SUPPLY + i]
+
+
+@_compiled
+def _demand_current(s: Array, lanes: int) -> None:
     """Let the firmware ask for a current (eq. 14), which the supply may not be able to bring about."""
     for i in range(np.uint64(lanes)):
-        current = s[_GAIN + i] * (s[_GOAL + i] - s[_POSITION + i]) - s[_RATE_GAIN + i] * s[_VELOCITY + i]
+        limit = s[_LIMIT + i]
+        current = s[_GAIN + i] * (s[_GOAL + i] - s[_SEEN + i]) - s[_RATE_GAIN + i] * s[_VELOCITY + i]
         s[_DEMAND + i] = min(max(current, -limit), limit)
 
 
 @_compiled
 def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: float, limit: float) -> None:
-    """`_command` and `_demand_voltage` in one, where nobody has a delay; `now` is (4, lanes) of this step."""
+    """`_command` to `_demand_voltage` in one, where the firmware is as its law says and nothing is late.
+
+    `now` is (4, lanes) of this step.
+    """
     for i in range(np.uint64(lanes)):
         position = s[_POSITION + i]
         error = abs(position - now[3, start + i])
@@ -180,17 +225,18 @@ def _drive(s: Array, c: Array, lanes: int, half_step: float) -> None:
 
 @_compiled
 def _drive_warm(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
-    """As `_drive`, with saturation and a warm winding; see `motor.DcMotor`."""
+    """As `_drive`, with saturation, a warm winding (see `motor.DcMotor`) and an open bridge (`Quirks`)."""
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
         torque_constant = c[_TORQUE_CONSTANT + i]
+        back_emf = torque_constant * s[_CLOSED + i]
         enabled = s[_ENABLED + i]
         warming = s[_WARMING + i]
         warm = c[_RESISTANCE + i] * (1.0 + COPPER_COEFFICIENT * warming)
         conductance = enabled / warm
-        current = (s[_DEMAND + i] - torque_constant * velocity) * conductance
+        current = (s[_DEMAND + i] - back_emf * velocity) * conductance
         share = 1.0 / (1.0 + c[_TORQUE_SATURATION + i] * abs(current))
-        damping = torque_constant * torque_constant * conductance * share * share
+        damping = torque_constant * back_emf * conductance * share * share
         s[_MOTOR + i] = torque_constant * current * share
         s[_INERTIA + i] = c[_ARMATURE + i] + half_step * damping
         s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity) + c[_COULOMB + i]
@@ -342,8 +388,10 @@ def simulate_block(
     first: int,
     lanes: int,
     signals: Array,
+    ripple: Array,
     logs: Array,
     demand_limit: float,
+    resolution: float,
     regulates_current: bool,
     dt: float,
     substeps: int,
@@ -362,8 +410,10 @@ def simulate_block(
         first: first lane of the block, counted over all lanes of the packed logs.
         lanes: count, a multiple of LANES, at most BLOCK.
         signals: (steps, 4, all lanes) as in `packing.PackedLogs`.
-        logs: (8, all lanes) as in `packing.PackedLogs`.
+        ripple: (steps, all lanes) likewise, or empty.
+        logs: (9, all lanes) likewise.
         demand_limit: largest duty, or current in A.
+        resolution: one encoder count, rad.
         regulates_current: the firmware asks for a current, not for a duty.
         dt: step, s.
         substeps: count per step.
@@ -387,9 +437,22 @@ def simulate_block(
         s[_VELOCITY + i] = logs[5, start + i]
         s[_CASE + i] = logs[6, start + i]
         s[_RATE_GAIN + i] = logs[7, start + i]
+        length = logs[8, start + i]
         longest = max(longest, int(logs[0, start + i]))
         for row in range(np.uint64(candidates.shape[1])):
             c[np.uint64(row * np.uint64(BLOCK)) + i] = candidates[i, row]
+        arm = c[_ARM_MASS + i]
+        s[_BENCH_INERTIA + i] += arm / 3.0 * length * length
+        s[_GRAVITY + i] += arm / 2.0 * GRAVITY * length
+        gain = 1.0 + c[_FIRMWARE_GAIN + i]
+        s[_GAIN + i] *= gain
+        s[_RATE_GAIN + i] *= math.sqrt(gain)
+        s[_LIMIT + i] = demand_limit * (1.0 - c[_LIMIT_SHORTFALL + i])
+        s[_CLOSED + i] = 1.0
+        grease = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
+        c[_VISCOUS + i] *= grease
+        c[_COULOMB + i] *= grease
+        c[_STRIBECK_COULOMB + i] *= grease
         s[_CONDUCTANCE + i] = 1.0 / c[_RESISTANCE + i]
         s[_SPEED_SCALE + i] = 1.0 / c[_STRIBECK_VELOCITY + i]
         s[_CASE + i] = s[_CASE + i] if c[_WINDING_HEATING + i] > 0.0 else 0.0
@@ -405,8 +468,19 @@ def simulate_block(
         or _is_on(c, _QUADRATIC_MOTOR, lanes)
         or _is_on(c, _QUADRATIC_EXTERNAL, lanes)
     )
-    has_effects = _is_on(c, _TORQUE_SATURATION, lanes) or _is_on(c, _WINDING_HEATING, lanes)
-    has_delay = _is_on(c, _COMMAND_DELAY, lanes)
+    has_coasting = _is_on(c, _BRIDGE_COASTING, lanes)
+    has_effects = has_coasting or _is_on(c, _TORQUE_SATURATION, lanes) or _is_on(c, _WINDING_HEATING, lanes)
+    has_counts = _is_on(c, _ENCODER_QUANTISATION, lanes)
+    has_ripple = ripple.size > 0 and _is_on(c, _SUPPLY_RIPPLE, lanes)
+    is_plain = not (
+        regulates_current
+        or has_coasting
+        or has_counts
+        or has_ripple
+        or _is_on(c, _COMMAND_DELAY, lanes)
+        or _is_on(c, _SENSOR_DELAY, lanes)
+        or _is_on(c, _LIMIT_SHORTFALL, lanes)
+    )
     has_link = _has_link(c, lanes)
     opposing = 1.0 if opposing_only else 0.0
     substep = dt / substeps
@@ -419,14 +493,19 @@ def simulate_block(
             for i in range(np.uint64(lanes)):
                 trace[0, k, i] = s[_POSITION + i]
                 trace[1, k, i] = s[_VELOCITY + i]
-        if regulates_current:
-            _command(s, lanes, signals, start, k, late, late_share)
-            _demand_current(s, lanes, demand_limit)
-        elif has_delay:
-            _command(s, lanes, signals, start, k, late, late_share)
-            _demand_voltage(s, lanes, demand_limit)
-        else:
+        if is_plain:
             _demand_voltage_in_time(s, lanes, signals[k], start, float(k), demand_limit)
+        else:
+            _command(s, lanes, signals, start, k, late, late_share)
+            _see(s, c, lanes)
+            if has_counts:
+                _count(s, c, lanes, resolution)
+            if has_ripple:
+                _add_ripple(s, c, lanes, ripple[k], start)
+            if regulates_current:
+                _demand_current(s, lanes)
+            else:
+                _demand_voltage(s, c, lanes)
         for _ in range(substeps):
             if regulates_current:
                 _drive_by_current(s, c, lanes, substep, half_step)

@@ -31,9 +31,11 @@ class PackedLogs:
     Attributes:
         signals: (steps, 4, lanes): mean goal in rad, mean supply in V and share of the time with torque on
             (0..1) from t_k to t_{k+1}; measured position in rad at t_k.
-        logs: (8, lanes): length in steps, bench inertia kg·m², gravity torque N·m, demand (duty or A) per
+        ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
+            readings are aliased; of others it is empty.
+        logs: (9, lanes): length in steps, bench inertia kg·m², gravity torque N·m, demand (duty or A) per
             rad, initial position rad, initial velocity rad/s, temperature of the case above that of cold
-            copper K, demand per rad/s.
+            copper K, demand per rad/s, length of the arm m.
         lanes: lane of each recording in the first copy.
         copies: of all recordings, one or more.
         blocks: (first lane, count) of the blocks that the kernel takes one at a time.
@@ -41,6 +43,7 @@ class PackedLogs:
     """
 
     signals: Array
+    ripple: Array
     logs: Array
     lanes: NDArray[np.intp]
     copies: int
@@ -65,7 +68,7 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     passes every later sample late.) The controller looks at its goal once per period, so a goal comes into
     force half a period after it was written, on average. The measured position is interpolated linearly.
     Where the supply was not measured its last value counts, at first the nominal one. Of a firmware whose
-    readings of the supply are aliased, their mean counts throughout.
+    readings of the supply are aliased, their mean counts throughout, and the rest is kept apart.
 
     Args:
         recordings: at least one.
@@ -77,7 +80,8 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     copies = max(BLOCK // count, 1)
     total = -(-copies * count // LANES) * LANES
     signals = np.zeros((max(lengths), 4, total))
-    logs = np.zeros((8, total))
+    ripple = np.zeros((max(lengths) if firmware.supply_is_aliased else 0, total))
+    logs = np.zeros((9, total))
     logs[0], logs[1] = 1.0, 1.0  # padding lanes: one step of an arm that hangs still
     # Neighbours of similar length let a block stop early.
     lanes = np.empty(len(recordings), dtype=np.intp)
@@ -85,6 +89,8 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     for recording, length, lane in zip(recordings, lengths, lanes, strict=True):
         _fill_signals(signals[:length, :, lane], recording, dt, firmware)
         signals[length:, :, lane] = signals[length - 1, :, lane]  # a command delay may look beyond the end
+        if firmware.supply_is_aliased:
+            ripple[:length, lane] = _supply(recording, dt, length) - signals[0, 1, lane]
         position, velocity = initial_state(recording, firmware.resolution)
         stiffness, damping = firmware.gains(recording.kp)
         logs[:, lane] = (
@@ -96,11 +102,15 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
             velocity,
             _case_warming(recording),
             damping,
+            recording.bench.length,
         )
     for copy in range(1, copies):
         signals[:, :, copy * count : (copy + 1) * count] = signals[:, :, :count]
+        ripple[:, copy * count : (copy + 1) * count] = ripple[:, :count]
         logs[:, copy * count : (copy + 1) * count] = logs[:, :count]
-    return PackedLogs(signals=signals, logs=logs, lanes=lanes, copies=copies, blocks=_blocks(total), dt=dt)
+    return PackedLogs(
+        signals=signals, ripple=ripple, logs=logs, lanes=lanes, copies=copies, blocks=_blocks(total), dt=dt
+    )
 
 
 def _case_warming(recording: Recording) -> float:
@@ -134,11 +144,22 @@ def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: Pos
     time = recording.time - recording.time[0]
     grid = _grid(len(signals) + 1, dt)
     enabled = recording.torque_enabled.astype(np.float64)
-    supply = _filled(recording.voltage, recording.supply_voltage)
+    supply = _supply(recording, dt, len(signals))
     signals[:, 0] = _held_mean(time + 0.5 * firmware.period, recording.goal_position, grid)
-    signals[:, 1] = supply.mean() if firmware.supply_is_aliased else _held_mean(time, supply, grid)
+    signals[:, 1] = _mean_supply(recording) if firmware.supply_is_aliased else supply
     signals[:, 2] = _held_mean(time, enabled, grid)
     signals[:, 3] = np.interp(grid[:-1], time, recording.position)
+
+
+def _supply(recording: Recording, dt: float, length: int) -> Array:
+    """Mean supply of each of so many grid steps, V."""
+    time = recording.time - recording.time[0]
+    readings = _filled(recording.voltage, recording.supply_voltage)
+    return _held_mean(time, readings, _grid(length + 1, dt))
+
+
+def _mean_supply(recording: Recording) -> float:
+    return float(_filled(recording.voltage, recording.supply_voltage).mean())
 
 
 def _grid(points: int, dt: float) -> Array:

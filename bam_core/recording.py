@@ -30,6 +30,8 @@ _BENCH = {
     "arm_mass": (100.0, "kg", "grams"),
     "length": (5.0, "m", "millimetres or centimetres"),
 }
+_LIGHTEST = 1e-3  # kg; lighter than any arm that a servo turns
+_SHORTEST = 1e-3  # m
 _ALWAYS_FINITE = ("time", "position", "goal_position")
 _LONGEST_PERIOD = 0.2  # s; the arm swings at ~2 Hz, slower sampling does not show it
 _SHORTEST_PERIOD = 1e-4  # s; no bus is faster
@@ -69,6 +71,8 @@ class Recording:
     """Servo model as named when recording, such as "mx106"."""
     bench: PendulumBench
     """Load, arm and length of this run."""
+    firmware: str = ""
+    """Control law that ran, a name in `firmware.FIRMWARES`; empty where the recording does not tell."""
     kp: float
     """Position gain, firmware units, > 0."""
     supply_voltage: float
@@ -151,6 +155,17 @@ class Recording:
                     f"{name} is {value:g} (expected {unit}, at most {most:g}); "
                     f"convert it, it looks like {other}"
                 )
+        weight = self.bench.mass + self.bench.arm_mass
+        if 0.0 < weight < _LIGHTEST:
+            raise self._fail(
+                f"mass and arm_mass are {weight:g} kg together (expected at least {_LIGHTEST:g}); write "
+                f"what hung on the bench, in kilograms"
+            )
+        if 0.0 < self.bench.length < _SHORTEST:
+            raise self._fail(
+                f"length is {self.bench.length:g} m (expected at least {_SHORTEST:g}); write the "
+                f"distance from the axis to the load, in metres"
+            )
         if self.bench.gravity_torque == 0.0:
             zero = "length is 0 m" if self.bench.length == 0.0 else "mass and arm_mass are 0 kg"
             raise self._fail(

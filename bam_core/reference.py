@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_positive
 from bam_core.arm_link import ArmLink
-from bam_core.effects import Rig
+from bam_core.effects import Quirks, Rig
 from bam_core.errors import unknown_name
 from bam_core.firmware import PositionFirmware
 from bam_core.friction import Friction
@@ -64,8 +64,10 @@ class ReferenceSimulation:
         bench: pendulum.
         kp: position gain in the firmware's units, above zero.
         integrator: one of INTEGRATORS.
-        rig: where the arm hangs straight down, and how it is linked to the servo. Its command delay does not
-            count here: commands are given when they are obeyed.
+        rig: where the arm hangs straight down, what it weighs, and how it is linked to the servo. Its command
+            delay and supply ripple do not count here: commands are given when they are obeyed, and the supply
+            is the one that counts.
+        quirks: of the servo.
         case_warming: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
 
     Raises:
@@ -79,6 +81,7 @@ class ReferenceSimulation:
     kp: float
     integrator: str = "midpoint"
     rig: Rig = field(default_factory=Rig)
+    quirks: Quirks = field(default_factory=Quirks)
     case_warming: float = 0.0
 
     def __post_init__(self) -> None:
@@ -89,15 +92,34 @@ class ReferenceSimulation:
     @property
     def inertia(self) -> float:
         """J = bench + armature, kg·m²."""
-        return self.bench.inertia + self.motor.armature
+        return self._bench.inertia + self.motor.armature
 
     def demand(self, state: PendulumState, goal: float, supply: float) -> float:
         """Return what the firmware asks of the motor for a goal in rad: V (BAM eq. 12) or A (eq. 14)."""
-        demand = float(self.firmware.demand(self.kp, goal - state.position, state.velocity))
+        demand = self._asked(state, goal)
         return demand if self.firmware.regulates_current else demand * supply
 
+    def closed_share(self, state: PendulumState, goal: float) -> float:
+        """Return the share of a PWM period in which the winding is closed; see `effects.Quirks`."""
+        if self.firmware.regulates_current:
+            return 1.0
+        return 1.0 - self.quirks.bridge_coasting * (1.0 - abs(self._asked(state, goal)))
+
+    def _asked(self, state: PendulumState, goal: float) -> float:
+        """Duty or A."""
+        seen = self.quirks.seen_position(state.position, state.velocity, self.firmware.resolution)
+        kp = self.kp * (1.0 + self.quirks.firmware_gain)
+        limit = self.firmware.demand_limit * (1.0 - self.quirks.limit_shortfall)
+        return min(max(float(self.firmware.demand(kp, goal - seen, state.velocity)), -limit), limit)
+
     def step(
-        self, state: PendulumState, demand: float, enabled: float, dt: float, supply: float = math.inf
+        self,
+        state: PendulumState,
+        demand: float,
+        enabled: float,
+        dt: float,
+        supply: float = math.inf,
+        closed: float = 1.0,
     ) -> PendulumState:
         """Advance by one step of Algorithm 1 or of its variant.
 
@@ -107,6 +129,7 @@ class ReferenceSimulation:
             enabled: share of the step that the H-bridge drives, 0..1.
             dt: Δt, s.
             supply: what limits a current, V.
+            closed: share of a PWM period in which the winding is closed, so that back-EMF acts.
         """
         half_step = 0.5 * dt if self.integrator == "midpoint" else 0.0
         voltage, is_kept = demand, False
@@ -114,24 +137,24 @@ class ReferenceSimulation:
             regulating = self.motor.regulating_voltage(demand, state.velocity, supply, state.warming)
             voltage = float(regulating)
             is_kept = abs(voltage) < supply
-        electrical = (voltage, state.velocity, enabled, state.warming)
+        electrical = (voltage, closed * state.velocity, enabled, state.warming)
         # J·θ̈ = τ - b·(θ̇ + ½θ̈Δt) is (J + ½bΔt)·θ̈ = τ - b·θ̇: back-EMF at the mean velocity adds inertia.
         # A current that is kept up has no b.
-        damping = 0.0 if is_kept else float(self.motor.damping(*electrical))
+        damping = 0.0 if is_kept else closed * float(self.motor.damping(*electrical))
         inertia = self.motor.armature + half_step * damping
         motor = float(self.motor.torque(*electrical))
         link = self.link(dt)
         arm = state.arm_position, state.arm_velocity
         if link.is_rigid:
             external = self._gravity(state.position, state.velocity, half_step)
-            inertia += self.bench.inertia
+            inertia += self._bench.inertia
         else:
             lead, slip = state.position - state.arm_position, state.velocity - state.arm_velocity
             pull = link.torque(lead, slip, half_step)
             external = -pull
             falling = self._gravity(state.arm_position, state.arm_velocity, half_step)
-            arm = _moved(*arm, (pull + falling) / self.bench.inertia * dt, dt, 0.0)
-        friction = float(self.friction.applied(motor, external, state.velocity, inertia, dt))
+            arm = _moved(*arm, (pull + falling) / self._bench.inertia * dt, dt, 0.0)
+        friction = float(self._warm_friction.applied(motor, external, state.velocity, inertia, dt))
         gained = (motor + external + friction) / inertia * dt
         extra = 1.0 if self.integrator == "semi_implicit" else 0.0
         position, velocity = _moved(state.position, state.velocity, gained, dt, extra)
@@ -154,7 +177,7 @@ class ReferenceSimulation:
             dt: of the steps that follow, s.
         """
         zero = self.rig.zero_offset
-        arm = zero + self.link(dt).rest(position - zero, self.bench.gravity_torque)
+        arm = zero + self.link(dt).rest(position - zero, self._bench.gravity_torque)
         return PendulumState(
             position=position, velocity=velocity, warming=self._case, arm_position=arm, arm_velocity=velocity
         )
@@ -165,7 +188,7 @@ class ReferenceSimulation:
             compliance=self.rig.arm_compliance,
             backlash=self.rig.arm_backlash,
             inner=self.motor.armature,
-            outer=self.bench.inertia,
+            outer=self._bench.inertia,
             dt=dt,
         )
 
@@ -174,9 +197,17 @@ class ReferenceSimulation:
         """The case's temperature counts where that of the winding does."""
         return self.case_warming if self.motor.winding_heating else 0.0
 
+    @property
+    def _bench(self) -> PendulumBench:
+        return self.rig.weighed(self.bench)
+
+    @property
+    def _warm_friction(self) -> Friction:
+        return self.friction.greased(self.quirks.grease(self.case_warming))
+
     def _gravity(self, position: float, velocity: float, half_step: float) -> float:
         angle = position + half_step * velocity - self.rig.zero_offset
-        return float(self.bench.external_torque(angle))
+        return float(self._bench.external_torque(angle))
 
     def run(
         self,
@@ -210,8 +241,9 @@ class ReferenceSimulation:
         for k in range(len(goals) - 1):
             supply_now = float(supplies[k])
             demand = self.demand(state, float(goals[k]), supply_now)
+            closed = self.closed_share(state, float(goals[k]))
             for _ in range(substeps):
-                state = self.step(state, demand, float(switches[k]), dt / substeps, supply_now)
+                state = self.step(state, demand, float(switches[k]), dt / substeps, supply_now, closed)
             states.append(state)
         return np.array([s.position for s in states]), np.array([s.velocity for s in states])
 

@@ -112,6 +112,7 @@ class Rollout:
         self.substeps = int(substeps)
         self._demand_limit = firmware.demand_limit
         self._regulates_current = firmware.regulates_current
+        self._resolution = firmware.resolution
         self._integrator = INTEGRATORS.index(integrator)
         self._opposing_only = quadratic_rule == "opposing"
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
@@ -270,8 +271,10 @@ class Rollout:
             task.first,
             task.lanes,
             self.packed.signals,
+            self.packed.ripple,
             self.packed.logs,
             self._demand_limit,
+            self._resolution,
             self._regulates_current,
             self.dt,
             self.substeps,

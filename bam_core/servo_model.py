@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from bam_core import _servo_yaml
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.atomic_file import write_text
-from bam_core.effects import EFFECTS, Rig, resolve_effects
+from bam_core.effects import EFFECTS, Quirks, Rig, resolve_effects
 from bam_core.errors import BamError, unknown_name
 from bam_core.firmware import PositionFirmware, find_firmware
 from bam_core.friction import FRICTION_UNITS, Friction, FrictionModel, friction_model
@@ -23,7 +23,8 @@ from bam_core.reference import INTEGRATORS
 
 MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
 MOTOR_EFFECTS = ("torque_saturation", "winding_heating")
-RIG_EFFECTS = ("zero_offset", "command_delay", "arm_compliance", "arm_backlash")
+QUIRKS = tuple(f.name for f in fields(Quirks))
+RIG_EFFECTS = tuple(f.name for f in fields(Rig))
 
 PARAMETER_UNITS: Mapping[str, str] = MappingProxyType(
     {
@@ -76,6 +77,7 @@ class ServoModel:
         friction: the friction law.
         integrator: the one that the parameters were fitted with, one of `reference.INTEGRATORS`.
         effects: which of `effects.EFFECTS` an identification fits besides motor and friction.
+        quirks: of the servo, besides motor and friction.
         rig: what the recordings of the fit told about their rig; it counts where recordings are simulated,
             and stays out of other robots.
         uncertainty: one standard deviation of parameters, by their name, in their unit.
@@ -98,6 +100,7 @@ class ServoModel:
     friction: Friction
     integrator: str = "midpoint"
     effects: tuple[str, ...] = ()
+    quirks: Quirks = field(default_factory=Quirks)
     rig: Rig = field(default_factory=Rig)
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     search: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -124,7 +127,7 @@ class ServoModel:
             if name not in PARAMETER_UNITS:
                 raise unknown_name("parameter", name, PARAMETER_UNITS)
         for name, (low, high) in self.search.items():
-            least = -math.inf if name in ("zero_offset", "command_delay") else 0.0
+            least = -math.inf if name in EFFECTS and EFFECTS[name].low < 0.0 else 0.0
             if not least <= low < high < math.inf or not math.isfinite(low):
                 raise BamError(
                     f"servo '{self.name}', search {name}: is [{low:g}, {high:g}] "
@@ -143,7 +146,8 @@ class ServoModel:
     def effect_values(self) -> dict[str, float]:
         """The parameters of all EFFECTS by name, zero where an effect is off."""
         motor = {name: getattr(self.motor, name) for name in MOTOR_EFFECTS}
-        return {**motor, **{name: getattr(self.rig, name) for name in RIG_EFFECTS}}
+        quirks = {name: getattr(self.quirks, name) for name in QUIRKS}
+        return {**motor, **quirks, **{name: getattr(self.rig, name) for name in RIG_EFFECTS}}
 
     def stall_torque(self, supply_voltage: float | None = None) -> float:
         """Return the motor's largest torque at rest, with a cold winding and without friction, N·m.
@@ -152,7 +156,7 @@ class ServoModel:
             supply_voltage: V; default the nominal one.
         """
         supply = self.nominal_voltage if supply_voltage is None else supply_voltage
-        limit = self.firmware.demand_limit
+        limit = self.firmware.demand_limit * (1.0 - self.quirks.limit_shortfall)
         voltage = limit * supply
         if self.firmware.regulates_current:
             voltage = float(self.motor.regulating_voltage(limit, 0.0, supply))
@@ -182,6 +186,7 @@ class ServoModel:
                 "motor": {name: value for name, value in motor.items() if value or name in MOTOR_PARAMETERS},
                 "friction_model": self.friction_model,
                 "friction": {"quadratic_rule": self.friction.quadratic_rule, **friction},
+                "quirks": {name: getattr(self.quirks, name) for name in QUIRKS if getattr(self.quirks, name)},
                 "rig": {name: getattr(self.rig, name) for name in RIG_EFFECTS if getattr(self.rig, name)},
                 "effects": list(self.effects),
                 "integrator": self.integrator,
@@ -222,6 +227,11 @@ def load_servo(name_or_path: str | os.PathLike[str]) -> ServoModel:
     if text in servo_names():
         return _read(Path(str(files("bam_core") / "servos" / f"{text}.yaml")))
     path = Path(text)
+    if path.suffix == ".json":
+        raise BamError(
+            f"{path}: is JSON (expected a servo's YAML file); turn parameters of BAM's program into one with "
+            f"'bam import'"
+        )
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return _read(path)
     raise unknown_name("servo", text, servo_names())
@@ -247,6 +257,7 @@ def _read(path: Path) -> ServoModel:
                 "motor": DcMotor(**fields["motor"]),
                 "friction": law,
                 "effects": tuple(fields.get("effects", ())),
+                "quirks": Quirks(**fields.get("quirks", {})),
                 "rig": Rig(**fields.get("rig", {})),
                 "search": {name: (low, high) for name, (low, high) in fields.get("search", {}).items()},
                 "provenance": Provenance(**fields.get("provenance", {})),

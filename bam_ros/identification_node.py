@@ -17,6 +17,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
+from bam_core.effects import resolve_effects
 from bam_core.errors import BamError
 from bam_core.identification import (
     Identification,
@@ -58,6 +59,15 @@ class IdentificationNode(Node):
                 default=".",
                 description="logs are read and results written below this directory, nowhere else",
             ),
+            NodeParameter(
+                name="effects",
+                default="",
+                description=(
+                    "what requests that name no effects fit besides motor and friction, separated by commas,"
+                    " or none; empty: what the servo's file names and held-out logs ask for"
+                ),
+                read_only=False,
+            ),
         ),
         interfaces=(
             Interface(
@@ -94,13 +104,14 @@ class IdentificationNode(Node):
         )
 
     def start(self) -> None:
-        """Check the data directory; raises BamError where there is none."""
+        """Check the parameters; raises BamError where there is no data directory, or no such effect."""
         directory = self._data_directory
         if not directory.is_dir():
             raise BamError(
                 f"data_directory {directory}: is no directory (expected the one that holds the recordings); "
                 f"set the parameter data_directory"
             )
+        resolve_effects(self._effects([]) or ())
         self.get_logger().info(f"ready: action 'identify' and service 'identify_model', data in {directory}")
 
     def close(self) -> None:
@@ -209,11 +220,18 @@ class IdentificationNode(Node):
             trials=request.trials or None,
             seed=request.seed,
             validation=request.validation or None,
+            effects=self._effects(request.effects),
             progress=report,
             cancelled=cancelled,
         )
         found.save(output)
         return found, output
+
+    def _effects(self, wanted: Sequence[str]) -> list[str] | None:
+        """Return what to fit, None for the servo's; an empty list in a message says nothing, "none" does."""
+        named = list(wanted) or str(self.get_parameter("effects").value).split(",")
+        names = [name.strip() for name in named if name.strip()]
+        return [] if names == ["none"] else names or None
 
     def _inside(self, path: str, field: str) -> Path:
         """Return an absolute path below the data directory, links followed; raises BamError for any other."""

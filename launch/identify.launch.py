@@ -22,13 +22,22 @@ def generate_launch_description() -> LaunchDescription:
                 default_value=".",
                 description="recordings and results lie below it; goals cannot reach elsewhere",
             ),
+            DeclareLaunchArgument(
+                "effects",
+                default_value="",
+                description="what goals that name no effects fit besides motor and friction, separated by "
+                "commas, or none; empty: what the servo's file names and held-out logs ask for",
+            ),
             Node(
                 package="bam_bench",
                 executable="identification",
                 name="identification",
                 output="screen",
                 parameters=[
-                    {"data_directory": ParameterValue(LaunchConfiguration("data_directory"), value_type=str)}
+                    {
+                        name: ParameterValue(LaunchConfiguration(name), value_type=str)
+                        for name in ("data_directory", "effects")
+                    }
                 ],
                 on_exit=Shutdown(reason="the identification node has ended"),
             ),

@@ -66,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from bam_core.identification.design import prospects, rank
+    from bam_core.identification.same_servo import require_same_servo
     from bam_core.readers import load_recordings
     from bam_core.servo_model import load_servo
 
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     for file in filter(None, (arguments.json, arguments.session)):
         require_file(file)
     recordings = load_recordings(arguments.logs) if arguments.logs else []
-    _require_servo(servo, recordings)
+    require_same_servo(servo, recordings)
     choice, refused = _choice(arguments, servo, recordings)
     candidates = choice.runs()
     if len(candidates) > _MOST_CANDIDATES:
@@ -99,15 +100,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.session:
         _write_session(arguments, servo, plan)
     return 0
-
-
-def _require_servo(servo: ServoModel, recordings: Sequence[Recording]) -> None:
-    for recording in recordings:
-        if recording.servo.casefold() != servo.name.casefold():
-            raise BamError(
-                f"servo {servo.name}: {recording.source} is of another servo ({recording.servo!r}); "
-                f"leave it out, or name its servo"
-            )
 
 
 def _choice(

@@ -62,8 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--effects",
         metavar="NAME,...|none",
-        help="what to fit besides motor and friction: torque_saturation, winding_heating (of the servo), "
-        "zero_offset, command_delay, arm_compliance, arm_backlash (of the rig) (default: those that the "
+        help="what to fit besides motor and friction: torque_saturation, winding_heating, "
+        "friction_temperature, bridge_coasting, firmware_gain, limit_shortfall, sensor_delay, "
+        "encoder_quantisation (of the servo), zero_offset, command_delay, arm_compliance, arm_backlash, "
+        "arm_mass, supply_ripple (of the rig) (default: those that the "
         "servo's file names, less those that held-out logs are followed as well without)",
     )
     parser.add_argument(
@@ -91,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     validation = None
     if arguments.validation:
         recordings, validation = _validation(arguments.validation, recordings)
-    with _Bars() as bars, _terminable():
+    with _interruptible(arguments.storage), _Bars() as bars, _terminable():
         result = identify(
             recordings,
             servo,
@@ -166,6 +168,20 @@ def _validation(
         for (digest, recording), name in zip(all_logs.items(), names, strict=True)
     }
     return [named[each.sha256] for each in recordings], [named[each.sha256] for each in held_out]
+
+
+@contextlib.contextmanager
+def _interruptible(storage: str | None) -> Iterator[None]:
+    """Tell who interrupts a search what becomes of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        what = "nothing is written yet; "
+        if storage is None:
+            what += "add --storage sqlite:///study.db to be able to go on where a search was interrupted"
+        else:
+            what += "give the same command again to go on where it was"
+        raise KeyboardInterrupt(what) from None
 
 
 @contextlib.contextmanager

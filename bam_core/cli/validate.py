@@ -96,6 +96,14 @@ def validate(
     others = sorted({recording.servo for recording in recordings} - {servo.name})
     if others:
         log.warning("servo model '%s' is compared with recordings of '%s'", servo.name, "', '".join(others))
+    laws = sorted({recording.firmware for recording in recordings} - {servo.firmware.name, ""})
+    if laws:
+        log.warning(
+            "servo model '%s' with firmware %s is compared with recordings under %s",
+            servo.name,
+            servo.firmware.name,
+            ", ".join(laws),
+        )
     errors = Rollout.for_servo(recordings, servo, dt=dt).errors(parameter_vector(servo)[None])[0]
     per_log = {recording.name: float(error) for recording, error in zip(recordings, errors, strict=True)}
     return {"mae": float(errors.mean()), "per_log": per_log}

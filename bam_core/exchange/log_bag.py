@@ -87,14 +87,14 @@ class _Messages:
 
     def run(self) -> bytes:
         recording, bench = self._recording, self._recording.bench
-        known = recording.servo in servo_names()
+        usual = load_servo(recording.servo).firmware.name if recording.servo in servo_names() else ""
         return self._cdr(
             RUN,
             format=1,
             servo=recording.servo,
             id=0,
             joint=_JOINT,
-            firmware=load_servo(recording.servo).firmware.name if known else "",
+            firmware=recording.firmware or usual,
             mass=bench.mass,
             arm_mass=bench.arm_mass,
             length=bench.length,

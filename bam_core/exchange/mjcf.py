@@ -24,7 +24,7 @@ from bam_core.errors import BamError
 from bam_core.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import ServoModel
+from bam_core.servo_model import QUIRKS, ServoModel
 
 _GRID = 41  # points per axis on which a friction law is approximated
 _TORQUE_SHARE, _SPEED_SHARE = 0.2, 0.5  # of stall torque and of no-load speed, up to which it is
@@ -87,6 +87,11 @@ def servo_mjcf(
         )
     if servo.motor.torque_saturation:
         remarks.append("torque_saturation: is left out, MuJoCo's torque is proportional to the current")
+    remarks += [
+        f"{name}: is left out, MuJoCo's dcmotor has no such effect"
+        for name in QUIRKS
+        if getattr(servo.quirks, name)
+    ]
     if servo.motor.winding_heating and servo.firmware.regulates_current:
         remarks.append("winding_heating: is left out, a warm dcmotor of MuJoCo misses the current asked for")
     if servo.integrator == "semi_implicit":

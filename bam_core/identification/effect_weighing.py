@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.effects import EFFECTS
+from bam_core.identification.choice import SAME
 from bam_core.identification.fitting import Fit, Fitter
 from bam_core.identification.result import ModelFit
 from bam_core.rollout import PARAMETERS
@@ -63,7 +64,10 @@ class EffectWeight:
 def weigh_effects(
     fitter: Fitter, full: Fit, judge: Callable[[Fit], ModelFit], *, prune: bool, trials: int | None
 ) -> tuple[Fit, tuple[EffectWeight, ...]]:
-    """Fit anew without each effect in turn, and drop those that held-out logs are better off without.
+    """Fit anew without each effect in turn, and drop those that held-out logs do not miss.
+
+    An effect must earn its place: the held-out error must grow without it, by more than a difference that
+    does not count between models either (`choice.SAME`).
 
     Args:
         fitter: that made the fit.
@@ -73,16 +77,17 @@ def weigh_effects(
         trials: of the fit with all effects, where they were limited.
 
     Returns:
-        The fit to use: `full`, or one with fewer effects that is no worse on held-out logs. And the weights.
+        The fit to use: `full`, or one with fewer effects that is as good on held-out logs. And the weights.
     """
     effects = full.effects
     reference = judge(full)
     without = {effect: judge(_refit(fitter, full, _less(effects, [effect]), trials)) for effect in effects}
-    idle = [name for name, fit in without.items() if fit.validation_mae <= reference.validation_mae]
+    as_good = (1.0 + SAME) * reference.validation_mae
+    idle = [name for name, fit in without.items() if fit.validation_mae <= as_good]
     used = full
     if prune and idle:
         pruned = _refit(fitter, full, _less(effects, idle), trials)
-        if judge(pruned).validation_mae <= reference.validation_mae:
+        if judge(pruned).validation_mae <= as_good:
             used = pruned
     weights = tuple(
         EffectWeight(

@@ -16,6 +16,7 @@ from bam_core.identification.effect_weighing import EffectWeight, weigh_effects
 from bam_core.identification.fitting import Fitter, Progress
 from bam_core.identification.judging import Judge
 from bam_core.identification.result import Identification, ModelFit
+from bam_core.identification.same_servo import require_same_servo
 from bam_core.identification.screening import require_informative, require_torque
 from bam_core.identification.search import MIN_EVALUATIONS
 from bam_core.identification.space import SearchSpace
@@ -82,7 +83,7 @@ def identify(
     if not 0 <= seed <= _MAX_SEED:
         raise BamError(f"seed: is {seed} (expected 0 to {_MAX_SEED}); correct it")
     given = [] if validation is None or isinstance(validation, str) else validation
-    _require_servo(servo, (*recordings, *given))
+    require_same_servo(servo, (*recordings, *given))
     require_informative(servo, (*recordings, *given))
     key = left_out(validation)
     folds = leave_one_out(recordings, key) if key is not None else []
@@ -172,17 +173,3 @@ def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:
     if not found:
         raise BamError(f"models: none given (valid: all, {', '.join(FRICTION_MODELS)}); name some")
     return tuple(model for name, model in FRICTION_MODELS.items() if name in found)
-
-
-def _require_servo(servo: ServoModel, recordings: Sequence[Recording]) -> None:
-    others: dict[str, list[str]] = {}
-    for recording in recordings:
-        if recording.servo.casefold() != servo.name.casefold():
-            others.setdefault(recording.servo, []).append(recording.name)
-    if others:
-        count = sum(map(len, others.values()))
-        named = "; ".join(f"{name!r}: {logs[0]}" for name, logs in others.items())
-        raise BamError(
-            f"servo {servo.name}: {count} of {len(recordings)} logs are of another servo ({named}); "
-            f"leave them out, or name their servo"
-        )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core import __version__
-from bam_core.effects import Rig
+from bam_core.effects import Quirks, Rig
 from bam_core.friction import Friction, FrictionModel
 from bam_core.identification.fitting import INTEGRATOR, Fit
 from bam_core.identification.result import ModelFit
@@ -23,6 +23,7 @@ from bam_core.rollout import PARAMETERS, Rollout
 from bam_core.servo_model import (
     MOTOR_EFFECTS,
     MOTOR_PARAMETERS,
+    QUIRKS,
     RIG_EFFECTS,
     Provenance,
     ServoModel,
@@ -74,11 +75,13 @@ class Judge:
     def _servo_with(self, model: FrictionModel, effects: Sequence[str], vector: Array) -> ServoModel:
         values = dict(zip(PARAMETERS, vector.tolist(), strict=True))
         motor = DcMotor(**{name: values.pop(name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)})
+        quirks = Quirks(**{name: values.pop(name) for name in QUIRKS})
         rig = Rig(**{name: values.pop(name) for name in RIG_EFFECTS})
         everything = Friction(**values)
         return replace(
             self._servo,
             motor=motor,
+            quirks=quirks,
             rig=rig,
             effects=tuple(effects),
             friction_model=model.name,

@@ -7,18 +7,31 @@ without complaint. Reading, validating and simulating do not ask for this.
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from bam_core.effects import EFFECTS
+from bam_core.identification.hanging import hanging
 from bam_core.recording import Recording, RecordingError
 from bam_core.servo_model import ServoModel
+from bam_core.trajectories import SCRIPTS
+
+log = logging.getLogger(__name__)
 
 _LIFTABLE = 20.0  # stall torques of the servo as it is known before; its arm would not leave the ground
 _DRIVEN = 0.2  # rad; a goal that moves less need not move an arm with friction
 _STUCK = 0.02  # of the goal's range; encoder noise is below, the weakest arm that moves at all far above
 _STEP = 0.01  # s between samples that are compared with the goal
 _LATEST = 0.5  # s that an arm may be late; a pendulum on a weak servo is up to half a period
+_WRITTEN = 0.05  # rad; nearer to its script, a position was written and not measured,
+_SCRIPTED = 5.0  # if it is so many times nearer than the goal
+_ITSELF = 0.01  # rad; a goal nearer to its script than this is it
+_PLUMB = 0.13  # rad; beyond the zero offsets that a fit looks for
+_SURE = 6.0  # standard errors; friction of one direction feigns up to 5
+_DECIDED = 0.15  # rad of standard error, below which gravity's direction is beyond doubt
 _FOLLOWS = 0.3  # correlation at the best delay; 0.8 and more on every working bench, 0.2 for a free swing
 
 
@@ -30,12 +43,16 @@ def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> N
         recordings: each is judged for itself.
 
     Raises:
-        RecordingError: a load is far beyond the servo, or an arm never moves or does not follow its goal.
+        RecordingError: a load is far beyond the servo; a goal spans more than a turn; an arm never moves or
+            does not follow its goal; goal and position are swapped, or gravity pulls upwards.
     """
     for recording in recordings:
         _require_liftable(servo, recording)
         _require_motion(recording)
+        _require_one_turn(recording)
+        _require_order(recording)
         _require_following(recording)
+        _require_plumb(servo, recording)
 
 
 def require_torque(train: Sequence[Recording]) -> None:
@@ -77,6 +94,54 @@ def _require_motion(recording: Recording) -> None:
     raise RecordingError(
         f"{recording.source}: position: {what} (expected an arm that moves); {cure}, or leave the log out"
     )
+
+
+def _require_one_turn(recording: Recording) -> None:
+    wanted = recording.goal_position[recording.torque_enabled]
+    spanned = float(np.ptp(wanted)) if wanted.size else 0.0
+    if spanned > 2.0 * math.pi:
+        raise RecordingError(
+            f"{recording.source}: goal_position: spans {spanned:.3g} rad (expected at most a turn, 6.28, on "
+            f"a pendulum bench); give radians, not degrees, or leave the log out"
+        )
+
+
+def _require_order(recording: Recording) -> None:
+    """Compare with the script, where it is a known one."""
+    if recording.script not in SCRIPTS:
+        return
+    script = SCRIPTS[recording.script].goal_position(recording.time)
+    goal, position = (
+        float(np.sqrt(np.mean((values - script) ** 2)))
+        for values in (recording.goal_position, recording.position)
+    )
+    if position < _WRITTEN and goal > max(_ITSELF, _SCRIPTED * position):
+        raise RecordingError(
+            f"{recording.source}: position: is its script {recording.script} within {position:.2g} rad where "
+            f"goal_position is off by {goal:.2g} (expected it the other way round); swap the two"
+        )
+
+
+def _require_plumb(servo: ServoModel, recording: Recording) -> None:
+    found = hanging(servo, recording)
+    if found is None:
+        return
+    where = f"{recording.source}: position: gravity pulls the arm towards {found.angle:.2f} rad"
+    if abs(found.angle) > 0.5 * math.pi and found.standard_error < _DECIDED:
+        raise RecordingError(
+            f"{where} (expected 0, straight down); correct the encoder's zero, the sign of both positions, "
+            f"or swap goal_position and position if they are"
+        )
+    if abs(found.angle) > max(_PLUMB, _SURE * found.standard_error):
+        offset = EFFECTS["zero_offset"]
+        log.warning(
+            "%s (expected 0, and a fit looks for %s from %g to %g rad only); hang it straight down at 0, or "
+            "subtract the difference from position and goal_position",
+            where,
+            offset.name,
+            offset.low,
+            offset.high,
+        )
 
 
 def _require_following(recording: Recording) -> None:

@@ -130,10 +130,11 @@ def search_space(
         model: which friction parameters are free.
         recordings: the training logs.
         known: (low, high) of parameters, as in `ServoModel.search`.
-        effects: which of EFFECTS are free; the others are off.
+        effects: which of EFFECTS are free, or on where they are switches; the others are off.
     """
     bounds = {**_bounds(recordings), **(known or {})}
-    names = (*MOTOR_PARAMETERS, *model.parameters, *effects)
+    switches = {name: EFFECTS[name].high for name in effects if EFFECTS[name].is_switch}
+    names = (*MOTOR_PARAMETERS, *model.parameters, *(name for name in effects if name not in switches))
     axes = tuple(
         Axis(name=name, low=bounds[name][0], high=bounds[name][1], targets=_targets(model, name))
         for name in names
@@ -143,7 +144,8 @@ def search_space(
         **Friction().coefficients(),
         **dict.fromkeys(EFFECTS, 0.0),
     }
-    return SearchSpace(axes=axes, base=np.array([switched_off[name] for name in PARAMETERS]))
+    base = {**switched_off, **switches}
+    return SearchSpace(axes=axes, base=np.array([base[name] for name in PARAMETERS]))
 
 
 def _targets(model: FrictionModel, name: str) -> tuple[str, ...]:

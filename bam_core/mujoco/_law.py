@@ -43,6 +43,10 @@ _WARMING_PER_CURRENT_SQUARED = 18  # of a cold winding
 _DEMAND_PER_ROOT_KP_VELOCITY = 19
 _REGULATES_CURRENT = 20
 _RESISTANCE = 21
+_FRICTION_TEMPERATURE = 22
+_BRIDGE_COASTING = 23
+_SENSOR_DELAY = 24
+_COUNT = 25  # of the encoder as the firmware sees it, rad; 0 where it sees angles
 
 # Rows of the command, written by the user; one column per servo.
 GOAL_POSITION = 0
@@ -50,7 +54,8 @@ ENABLED = 1
 KP = 2
 SUPPLY_VOLTAGE = 3
 CASE_WARMING = 4
-COMMANDS = 5
+ENCODER_ZERO = 5
+COMMANDS = 6
 
 # Rows of the state, one column per servo.
 DUTY = 0
@@ -65,7 +70,10 @@ _HELD_DEMAND = 8  # what the firmware asked for last, duty or A
 WAS_ENABLED = 9  # torque enable in the previous step, or UNKNOWN
 CURRENT = 10
 WINDING_WARMING = 11
-STATES = 12
+_VELOCITY_BEFORE = 12  # MuJoCo's, of the past step
+_SPARED = 13  # steps' worth of the budget that the next steps leave out, see `_spared`
+_INVERSE_INERTIA = 14  # as MuJoCo estimates it
+STATES = 15
 
 UNKNOWN = -1.0
 
@@ -78,18 +86,20 @@ _FRICTION_DOF = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
 # iterations, a hundred times does not in robots with contacts.
 _COMPLIANCE = 1e-7
 
+_SLIDES = 1.0 - 1e-6  # of the budget: friction that much is not holding
+
 _CLOCK_SLACK = 1e-9  # s; rounding of the simulation time
 
 
 def constants(servo: ServoModel) -> list[float]:
     """Return the row of constants of one servo."""
-    motor, firmware, friction = servo.motor, servo.firmware, servo.friction
-    stiffness, damping = (float(gain) for gain in firmware.gains(1.0))
+    motor, firmware, friction, quirks = servo.motor, servo.firmware, servo.friction, servo.quirks
+    stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + quirks.firmware_gain))
     return [
         motor.torque_constant / motor.resistance,
         motor.torque_constant,
         stiffness,
-        firmware.demand_limit,
+        firmware.demand_limit * (1.0 - quirks.limit_shortfall),
         firmware.period,
         *friction.coefficients().values(),
         1.0 if friction.quadratic_rule == "opposing" else 0.0,
@@ -98,12 +108,17 @@ def constants(servo: ServoModel) -> list[float]:
         damping,
         1.0 if firmware.regulates_current else 0.0,
         motor.resistance,
+        quirks.friction_temperature,
+        quirks.bridge_coasting,
+        quirks.sensor_delay,
+        firmware.resolution if quirks.encoder_quantisation else 0.0,
     ]
 
 
 @numba.njit(cache=True, error_model="numpy")
-def budget(c: Array, motor: float, external: float, velocity: float) -> float:
+def budget(c: Array, motor: float, external: float, velocity: float, case_warming: float = 0.0) -> float:
     """Return τ_f^m in N·m (BAM eq. 10) for one row of constants; the compiled twin of `Friction.budget`."""
+    grease = math.exp(-c[_FRICTION_TEMPERATURE] * case_warming)
     speed = abs(velocity)
     fade = math.exp(-((speed / c[_STRIBECK_VELOCITY]) ** c[_STRIBECK_EXPONENT]))
     quadratic = 0.0
@@ -112,13 +127,21 @@ def budget(c: Array, motor: float, external: float, velocity: float) -> float:
             quadratic = c[_QUADRATIC_EXTERNAL] * external * external
         elif abs(motor) < abs(external):
             quadratic = c[_QUADRATIC_MOTOR] * motor * motor
-    always = c[_VISCOUS] * speed + c[_COULOMB] + abs(c[_LOAD_MOTOR] * motor - c[_LOAD_EXTERNAL] * external)
+    lubricated = grease * (c[_VISCOUS] * speed + c[_COULOMB])
+    always = lubricated + abs(c[_LOAD_MOTOR] * motor - c[_LOAD_EXTERNAL] * external)
     at_rest = (
-        c[_STRIBECK_COULOMB]
+        grease * c[_STRIBECK_COULOMB]
         + abs(c[_LOAD_MOTOR_STRIBECK] * motor - c[_LOAD_EXTERNAL_STRIBECK] * external)
         + quadratic
     )
     return float(always + fade * at_rest)
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _enabled_share(command: Array, state: Array, i: int) -> float:
+    """Return for which share of the step torque is on: its first half belongs to the previous command."""
+    now, before = command[ENABLED, i], state[WAS_ENABLED, i]
+    return float(now if before == UNKNOWN else 0.5 * (now + before))
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -131,9 +154,9 @@ def _linear_torque(
     `time` counts for half of it. The firmware holds its demand for its period, even where that is shorter
     than a step.
     """
-    is_enabled = command[ENABLED, i] != 0.0
-    was_enabled = is_enabled if state[WAS_ENABLED, i] == UNKNOWN else state[WAS_ENABLED, i] != 0.0
-    state[WAS_ENABLED, i] = 1.0 if is_enabled else 0.0
+    share = _enabled_share(command, state, i)
+    is_enabled, was_enabled = command[ENABLED, i] > 0.0, 2.0 * share > command[ENABLED, i]
+    state[WAS_ENABLED, i] = command[ENABLED, i]
     held = state[_HELD_DEMAND, i]
     demand = held
     if is_enabled:
@@ -141,7 +164,8 @@ def _linear_torque(
         due = math.floor((time + _CLOCK_SLACK) / period) != math.floor((time - dt + _CLOCK_SLACK) / period)
         if due or not was_enabled:
             kp = command[KP, i]
-            wanted = c[_DEMAND_PER_KP_RAD] * kp * (command[GOAL_POSITION, i] - position)
+            seen = _seen(c, position - c[_SENSOR_DELAY] * velocity, command[ENCODER_ZERO, i])
+            wanted = c[_DEMAND_PER_KP_RAD] * kp * (command[GOAL_POSITION, i] - seen)
             wanted -= c[_DEMAND_PER_ROOT_KP_VELOCITY] * math.sqrt(abs(kp)) * velocity
             renewed = min(max(wanted, -c[_DEMAND_LIMIT]), c[_DEMAND_LIMIT])
             stale = 0.5 * min(period / dt, 1.0) if was_enabled else 0.0
@@ -151,14 +175,21 @@ def _linear_torque(
         held = 0.0
     state[_HELD_DEMAND, i] = held
     state[DUTY, i] = 0.0 if c[_REGULATES_CURRENT] else held
-    if not (is_enabled or was_enabled):
+    if share == 0.0:
         return 0.0
-    share = 1.0 if is_enabled and was_enabled else 0.5
     if c[_REGULATES_CURRENT]:
         return share * c[_TORQUE_CONSTANT] * _limited(c, command, state, i, demand, velocity)
     voltage = demand * command[SUPPLY_VOLTAGE, i]
-    cold = share * c[_TORQUE_PER_VOLT] * (voltage - c[_TORQUE_CONSTANT] * velocity)
+    closed = 1.0 - c[_BRIDGE_COASTING] * (1.0 - abs(demand))
+    cold = share * c[_TORQUE_PER_VOLT] * (voltage - closed * c[_TORQUE_CONSTANT] * velocity)
     return float(cold / (1.0 + COPPER_COEFFICIENT * state[WINDING_WARMING, i]))
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _seen(c: Array, position: float, zero: float) -> float:
+    """Return a position in rad as the firmware sees it, in whole counts of its encoder where it does."""
+    count = c[_COUNT]
+    return count * np.rint((position + zero) / count) - zero if count > 0.0 else position
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -186,6 +217,38 @@ def _saturate_and_heat(c: Array, command: Array, state: Array, i: int, dt: float
     case = command[CASE_WARMING, i] if c[_WARMING_PER_CURRENT_SQUARED] > 0.0 else 0.0
     state[WINDING_WARMING, i] = warming + dt * (loss - (warming - case) / WINDING_COOLING_TIME)
     return float(linear / (1.0 + c[_TORQUE_SATURATION] * abs(current)))
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _holds(state: Array, i: int) -> bool:
+    """Return whether friction had more to give in the past step."""
+    return bool(abs(state[FRICTION_TORQUE, i]) < _SLIDES * state[FRICTION_BUDGET, i])
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _partly_held(
+    c: Array, share: float, is_released: bool, motor: float, external: float, case_warming: float
+) -> tuple[float, float]:
+    """Return motor torque and limit of friction, N·m, where torque is switched on a joint that friction held.
+
+    Friction holds it until the switch. For the rest of the step it gets what the new torque leaves, and not
+    what the mean torque would: that might not even let it go, which would start every fall half a step late.
+
+    Args:
+        c: constants of the servo.
+        share: of the step with torque on.
+        is_released: torque goes off.
+        motor: mean torque of the step, N·m.
+        external: N·m.
+        case_warming: K.
+    """
+    renewed, rest = (0.0, 1.0 - share) if is_released else (motor / share, share)
+    push = renewed + external
+    left = rest * math.copysign(max(abs(push) - budget(c, renewed, external, 0.0, case_warming), 0.0), push)
+    friction = left - motor - external
+    if friction * push < 0.0:
+        return motor, abs(friction)
+    return motor + friction, 0.0
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -220,7 +283,7 @@ def before_solver(
     """Apply motor torques and set this step's friction budgets; return OK, NO_ROW or NOT_FINITE.
 
     Args:
-        constants: (servos, 22), see `constants`.
+        constants: (servos, 26), see `constants`.
         command: (COMMANDS, servos).
         state: (STATES, servos).
         position_address: (servos,) into qpos.
@@ -239,15 +302,23 @@ def before_solver(
         # the velocity is taken at the position's time, so that the whole step is second-order accurate.
         velocity = v + 0.5 * dt * state[ACCELERATION, i]
         position = qpos[position_address[i]]
+        share, before = _enabled_share(command, state, i), state[WAS_ENABLED, i]
         linear = _linear_torque(c, command, state, i, time, dt, position, velocity)
         motor = _saturate_and_heat(c, command, state, i, dt, linear)
         applied = qfrc_applied[dof[i]]
         external = qfrc_passive[dof[i]] - qfrc_bias[dof[i]] + applied + state[OTHER_TORQUE, i]
-        available = budget(c, motor, external, velocity)
+        available = budget(c, motor, external, velocity, command[CASE_WARMING, i])
+        spared = min(state[_SPARED, i], 1.0)
+        limit = (1.0 - spared) * available
+        if 0.0 < share < 1.0 and _holds(state, i):
+            is_released = command[ENABLED, i] < before
+            motor, limit = _partly_held(c, share, is_released, motor, external, command[CASE_WARMING, i])
         state[MOTOR_TORQUE, i] = motor
         state[EXTERNAL_TORQUE, i] = external
         state[FRICTION_BUDGET, i] = available
         state[USER_TORQUE, i] = applied
+        state[_VELOCITY_BEFORE, i] = v
+        state[_SPARED, i] -= spared
         if not math.isfinite(motor + available):
             status = max(status, NOT_FINITE)
             continue
@@ -256,8 +327,9 @@ def before_solver(
         if row < 0:
             status = max(status, NO_ROW)
             continue
+        state[_INVERSE_INERTIA, i] = efc_diagonal[row]
         compliance = _COMPLIANCE * efc_diagonal[row]
-        efc_frictionloss[row] = available
+        efc_frictionloss[row] = limit
         efc_R[row] = compliance
         efc_D[row] = 1.0 / compliance
         # To rest within this step (eq. 4); the second term is how far the row gives way under the last force.
@@ -265,7 +337,7 @@ def before_solver(
         efc_aref[row] = stop
         if to_island.size > 0:
             copy = to_island[row]
-            iefc_frictionloss[copy] = available
+            iefc_frictionloss[copy] = limit
             iefc_R[copy] = compliance
             iefc_D[copy] = 1.0 / compliance
             iefc_aref[copy] = stop
@@ -276,6 +348,8 @@ def before_solver(
 def after_solver(
     state: Array,
     dof: Indices,
+    dt: float,
+    qvel: Array,
     qacc: Array,
     qfrc_bias: Array,
     qfrc_passive: Array,
@@ -293,10 +367,28 @@ def after_solver(
         d = dof[i]
         row = _row_of(d, first_row, rows, efc_type, efc_id)
         state[FRICTION_TORQUE, i] = efc_force[row] if row >= 0 else 0.0
+        state[_SPARED, i] += _spared(state, i, qvel[d], dt)
         state[ACCELERATION, i] = qacc[d]
         other_smooth = qfrc_smooth[d] - qfrc_passive[d] + qfrc_bias[d] - qfrc_applied[d]
         state[OTHER_TORQUE, i] = other_smooth + qfrc_constraint[d] - state[FRICTION_TORQUE, i]
         qfrc_applied[d] = state[USER_TORQUE, i]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _spared(state: Array, i: int, velocity: float, dt: float) -> float:
+    """Return how much friction a step overdid that ends with another direction of motion, in steps' worth.
+
+    The solver lets friction oppose the new direction throughout the step, but until the joint turned it
+    opposed the old one. Without the difference, every turn would cost an error of first order in the step.
+    The next steps leave it out: so friction still never drives.
+    """
+    before = state[_VELOCITY_BEFORE, i]
+    turns = before * velocity < 0.0 and state[FRICTION_TORQUE, i] * velocity < 0.0
+    if not turns or _holds(state, i):
+        return 0.0
+    friction = abs(state[FRICTION_TORQUE, i])
+    gained_without_turn = abs(velocity - before) + 2.0 * dt * state[_INVERSE_INERTIA, i] * friction
+    return 2.0 * abs(before) / gained_without_turn
 
 
 @numba.njit(cache=True, error_model="numpy")

@@ -49,11 +49,14 @@ class ServoActuation:
         servos: in the order of every array below.
         names: joints, in the order of every array below.
         goal_position: (servos,) rad; write it.
-        torque_enabled: (servos,) 1 or 0; write it. Torque is off at first.
+        torque_enabled: (servos,) 1 or 0, or for which share of the time until the next command; write it.
+            Torque is off at first.
         kp: (servos,) position gain in firmware units; write it.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
         case_warming: (servos,) of the motors' cases above the temperature that R belongs to, K;
-            write it. Zero at first. It counts where the windings heat up.
+            write it. Zero at first. It counts where windings heat up or friction knows temperature.
+        encoder_zero: (servos,) rad, what their encoders say where the joint is at zero; write it. Zero at
+            first. It counts where the firmware sees whole counts.
         duty: (servos,) -1..1 in the last step; where firmware asks for a current, that which it takes.
         current: (servos,) of the motors in the last step, A.
         winding_warming: (servos,) the same of the windings, by now, K.
@@ -85,6 +88,7 @@ class ServoActuation:
         self.kp = self._command[_law.KP]
         self.supply_voltage = self._command[_law.SUPPLY_VOLTAGE]
         self.case_warming = self._command[_law.CASE_WARMING]
+        self.encoder_zero = self._command[_law.ENCODER_ZERO]
         self.kp[:] = DEFAULT_KP
         self.supply_voltage[:] = [servo.nominal_voltage for servo in self.servos]
 
@@ -102,6 +106,7 @@ class ServoActuation:
         # Attribute access on MjData builds a new array object each time; these stay valid for its life.
         self._before = (data.qpos, data.qvel, data.qfrc_bias, data.qfrc_passive, data.qfrc_applied)
         self._after = (
+            data.qvel,
             data.qacc,
             data.qfrc_bias,
             data.qfrc_passive,
@@ -174,7 +179,17 @@ class ServoActuation:
         if status != _law.OK:
             raise self._failure(status, time)
         mujoco.mj_step2(model, data)
-        _law.after_solver(self._state, self._dof, *self._after, first_row, rows, kinds, ids, data.efc_force)
+        _law.after_solver(
+            self._state,
+            self._dof,
+            self._option.timestep,
+            *self._after,
+            first_row,
+            rows,
+            kinds,
+            ids,
+            data.efc_force,
+        )
         if data.time <= time:  # MuJoCo starts over when the state is no longer finite
             raise self._failure(_law.NOT_FINITE, time)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 
 import mujoco
@@ -68,7 +69,7 @@ def replay(
     *,
     dt: float,
     goal_position: Array,
-    torque_enabled: NDArray[np.bool_],
+    torque_enabled: Array | NDArray[np.bool_],
     kp: float,
     supply_voltage: Array | float,
     position: float = 0.0,
@@ -83,14 +84,16 @@ def replay(
         bench: load, arm and length.
         dt: time step, s.
         goal_position: (n,) rad, in force from time i·dt.
-        torque_enabled: (n,) likewise.
+        torque_enabled: (n,) likewise; or the share of each step, 0..1.
         kp: position gain, firmware units.
         supply_voltage: (n,) or one for all, V.
         position: at the start, rad.
         velocity: at the start, rad/s.
         case_warming: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
-        rig: how the arm, at first at rest, is linked to the servo. Its zero offset and command delay do not
-            count here: angles are from straight down, commands are given when they are obeyed.
+        rig: how the arm, at first at rest, is linked to the servo, and what it weighs beyond `bench`. Angles
+            are from straight down: its zero offset tells only where the encoder's counts lie. Its command
+            delay and supply ripple do not count here: commands are given when they are obeyed, and the supply
+            is the one that counts.
 
     Raises:
         BamError: the time step is not positive or too long for this servo.
@@ -98,10 +101,11 @@ def replay(
     """
     if not dt > 0.0:
         raise BamError(f"time step: is {dt:g} s (expected > 0); correct it")
-    run = _BenchRun(servo, bench, rig, dt)
+    run = _BenchRun(servo, rig.weighed(bench), rig, dt)
     data, actuation = run.data, run.actuation
     actuation.kp[:] = kp
     actuation.case_warming[:] = case_warming
+    actuation.encoder_zero[:] = rig.zero_offset
     steps = len(goal_position)
     voltage = np.broadcast_to(np.asarray(supply_voltage, dtype=np.float64), (steps,))
     actuation.goal_position[0] = goal_position[0]
@@ -124,7 +128,7 @@ def replay(
         position=trace[0],
         velocity=trace[1],
         goal_position=np.array(goal_position, dtype=np.float64),
-        torque_enabled=np.array(torque_enabled, dtype=np.bool_),
+        torque_enabled=np.asarray(torque_enabled, dtype=np.float64) > 0.0,
         duty=trace[2],
         motor_torque=trace[3],
         friction_torque=trace[4],
@@ -183,8 +187,8 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
     """Simulate a recorded run from its own start, with its load, gain, commands and measured supply voltage.
 
     Commands, supply, the case's temperature and the state at the start are those that `rollout.Rollout` uses,
-    and so is the rig that the servo was fitted on: commands come into force its delay later (torque enable
-    rounded to the firmware's period), the arm hangs on its link, and positions are those of its encoder.
+    and so is the rig that the servo was fitted on: commands come into force its delay later, the arm hangs on
+    its link, and positions are those of its encoder.
 
     Raises:
         BamError, SimulationError: as `replay`.
@@ -197,6 +201,9 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
     zero = servo.rig.zero_offset
     signals = packed.signals[:, :, lane]
     goal, enabled = (_delayed(signals[:, row], servo.rig.command_delay / period) for row in (0, 2))
+    supply = signals[:, 1]
+    if packed.ripple.size:
+        supply = supply + servo.rig.supply_ripple * packed.ripple[:, lane]
     steps = int(np.ceil(recording.duration / dt - _STEP_SLACK)) + 1
     held = ((np.arange(steps) * dt + _STEP_SLACK) / period).astype(np.intp).clip(max=len(signals) - 1)
     run = replay(  # which counts angles from where the arm hangs straight down
@@ -204,9 +211,9 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
         recording.bench,
         dt=dt,
         goal_position=goal[held] - zero,
-        torque_enabled=enabled[held] >= 0.5,
+        torque_enabled=_means(enabled, period, dt, steps),
         kp=recording.kp,
-        supply_voltage=signals[held, 1],
+        supply_voltage=supply[held],
         position=float(packed.logs[4, lane]) - zero,
         velocity=float(packed.logs[5, lane]),
         case_warming=float(packed.logs[6, lane]),
@@ -219,6 +226,15 @@ def _delayed(values: Array, steps: float) -> Array:
     """Shift a signal by steps, whole or not; before its first value and after its last it keeps still."""
     index = np.arange(len(values), dtype=np.float64)
     return np.asarray(np.interp(index - np.float64(steps), index, values))
+
+
+def _means(values: Array, period: float, dt: float, steps: int) -> Array:
+    """Return (steps,): means over steps of dt of a signal that holds each value for a period, both in s."""
+    ends = np.arange(steps + 1) * dt / period
+    beyond = max(math.ceil(ends[-1]) - len(values), 0)
+    integral = np.concatenate([[0.0], np.cumsum(np.append(values, np.full(beyond, values[-1])))])
+    means = np.diff(np.interp(ends, np.arange(len(integral)), integral)) * period / dt
+    return np.asarray(np.round(means, 6))
 
 
 def simulate_recording(servo: ServoModel, recording: Recording, *, dt: float = DEFAULT_DT) -> Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,7 @@ def read_bag(path: Path, name: str | None = None) -> Recording:
             source=path,
             sha256=_digest(files),
             servo=run.servo,
+            firmware=run.firmware,
             bench=PendulumBench(mass=run.mass, arm_mass=run.arm_mass, length=run.length),
             kp=run.kp,
             supply_voltage=run.supply_voltage,
@@ -137,6 +139,11 @@ def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
     if run.format > RUN_FORMAT:
         raise RecordingError(
             f"{path}: is of format {run.format} (this version reads up to {RUN_FORMAT}); update bam_bench"
+        )
+    if not 0.0 <= run.duration < math.inf:
+        raise RecordingError(
+            f"{path}: duration: is {run.duration:g} (expected seconds, 0 where the run has no planned end); "
+            f"record the run again"
         )
     return run
 

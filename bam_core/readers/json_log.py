@@ -74,6 +74,7 @@ def read_json_log(path: Path, name: str | None = None) -> Recording:
         source=path,
         sha256=hashlib.sha256(data).hexdigest(),
         servo=servo,
+        firmware=header.firmware(servo),
         bench=bench,
         kp=header.number("kp", "firmware units"),
         supply_voltage=header.supply(servo),
@@ -177,15 +178,15 @@ class _Header:
         return value
 
     def supply(self, servo: str) -> float:
-        """Nominal supply; tells of a damping that the servo's firmware here does not have."""
-        if servo not in _CURRENT_LAWS:
-            return self.number("vin", "V")
-        if "damping" in self._log:
-            self._tell_damping(self.number("damping", "A·s/rad per root of kp"), _CURRENT_LAWS[servo])
-        return self.number("vin", "V") if "vin" in self._log else _CURRENT_LAW_SUPPLY
+        """Nominal supply."""
+        is_told = servo not in _CURRENT_LAWS or "vin" in self._log
+        return self.number("vin", "V") if is_told else _CURRENT_LAW_SUPPLY
 
-    def _tell_damping(self, damping: float, usual: str) -> None:
-        """Name the firmware that has this damping, unless it is the usual one."""
+    def firmware(self, servo: str) -> str:
+        """Name the firmware that has the log's damping; empty where it does not tell."""
+        if servo not in _CURRENT_LAWS or "damping" not in self._log:
+            return ""
+        damping, usual = self.number("damping", "A·s/rad per root of kp"), _CURRENT_LAWS[servo]
         laws = [each for each in FIRMWARES.values() if isinstance(each, CurrentFirmware)]
         names = [law.name for law in laws if law.damping == damping]
         if not names:
@@ -202,6 +203,7 @@ class _Header:
                 names[0],
                 usual,
             )
+        return usual if usual in names else names[0]
 
     def arm_mass(self) -> float:
         present = [key for key in ("arm_mass", "arm-mass") if key in self._log]

@@ -26,10 +26,17 @@ _SYMBOLS: dict[str, tuple[str, str, str]] = {  # letter, index below, index abov
     "quadratic_external": ("K", "e", "q"),
     "torque_saturation": ("s", "", ""),
     "winding_heating": ("h", "", ""),
+    "friction_temperature": ("γ", "", ""),
+    "bridge_coasting": ("β", "", ""),
+    "firmware_gain": ("g", "", ""),
+    "limit_shortfall": ("x", "", ""),
+    "sensor_delay": ("t", "s", ""),
     "zero_offset": ("θ", "0", ""),
     "command_delay": ("t", "d", ""),
     "arm_compliance": ("c", "a", ""),
     "arm_backlash": ("b", "a", ""),
+    "arm_mass": ("m", "a", ""),
+    "supply_ripple": ("r", "", ""),
 }
 
 

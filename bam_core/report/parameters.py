@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bam_core.report.names import unit, words
 from bam_core.report.numbers import Scale, interval, quantity, round_up
 from bam_core.report.results import Estimate, ModelResult, Uncertainty
+from bam_core.servo_model import PARAMETER_UNITS
 
 _NARROWEST, _WIDEST = 0.05, 1.0  # of the axis, relative to the value
 
@@ -37,6 +39,11 @@ class ParameterRow:
     identifiable: bool
     trades_with: tuple[str, ...]
     remark: str
+
+    @property
+    def is_remarked(self) -> bool:
+        """Whether there is something to say about it, in a row below."""
+        return bool(self.at_bound or not self.identifiable or self.trades_with or self.remark)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +130,17 @@ def _row(name: str, value: float, estimate: Estimate | None, at_bound: bool, sca
         at_bound=at_bound,
         identifiable=estimate is None or estimate.identifiable,
         trades_with=estimate.trades_with if estimate else (),
-        remark=estimate.remark if estimate else "",
+        remark=_in_words(estimate.remark) if estimate else "",
     )
+
+
+def _in_words(remark: str) -> str:
+    """Call parameters in a remark what the table calls them."""
+
+    def called(found: re.Match[str]) -> str:
+        return words(found[0]) if found[0] in PARAMETER_UNITS else found[0]
+
+    return re.sub(r"\w+_\w+", called, remark)
 
 
 def _cell(name: str, other: str, value: float) -> Cell:

@@ -206,6 +206,28 @@ GARBAGE: dict[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str]] = {
         "entry 400, time: no sample for",
     ),
     "weightless": (lambda log: {**log, "mass": 0}, "mass and arm_mass are 0 kg (expected a mass above 0"),
+    "featherweight": (
+        lambda log: {**log, "mass": 1e-9},
+        "mass and arm_mass are 1e-09 kg together (expected at least 0.001",
+    ),
+    "swapped": (
+        lambda log: damaged(
+            log,
+            lambda entry: entry.update(
+                position=entry["goal_position"], goal_position=entry["position"], speed=0
+            ),
+        ),
+        "position: is its script sin_sin within",
+    ),
+    "upside down": (
+        lambda log: damaged(
+            log,
+            lambda entry: entry.update(
+                position=entry["position"] + math.pi, goal_position=entry["goal_position"] + math.pi
+            ),
+        ),
+        "position: gravity pulls the arm towards",
+    ),
     "heavy": (lambda log: {**log, "mass": 100_000}, "mass is 100000 (expected kg, at most 100); convert it"),
     "overloaded": (
         lambda log: {**log, "mass": 49},

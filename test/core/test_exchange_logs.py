@@ -149,7 +149,10 @@ def test_a_log_of_an_erob_needs_no_supply(tmp_path: Path, caplog: pytest.LogCapt
 def test_another_damping_than_the_usual_one_names_its_firmware(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    read_json_log(erob_log(tmp_path / "a.json", damping=1.0))
+    log = read_json_log(erob_log(tmp_path / "a.json", damping=1.0))
+    assert log.firmware == "erob80_c1"
+    write_bag(log, tmp_path / "bag", start_ns=START)
+    assert read_bag(tmp_path / "bag").firmware == "erob80_c1"
     assert "damping is 1; use a servo file whose firmware is erob80_c1, not erob80" in caplog.text
     with pytest.raises(BamError, match=r"damping: is 0.5 \(expected one that a firmware has: 2, 1\)"):
         read_json_log(erob_log(tmp_path / "b.json", damping=0.5))

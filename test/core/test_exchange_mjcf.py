@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from bam_core.effects import Quirks
 from bam_core.errors import BamError
 from bam_core.exchange import MjcfDrive, servo_mjcf
 from bam_core.friction import FRICTION_MODELS
@@ -94,8 +95,9 @@ def test_every_servo_of_the_library_compiles_alone_and_in_a_robot(name: str, kp:
     assert any(remark.startswith("friction: ") for remark in remarks)
     assert all("\n" not in remark for remark in remarks)
     robot = f"""<mujoco><include file="servo.xml"/><worldbody><body>
-        <joint name="hip" class="{name}" axis="1 0 0"/><geom size="0.05" pos="0 0 -0.1"/></body></worldbody>
-        <actuator><dcmotor class="{name}" joint="hip"/></actuator></mujoco>"""
+        <joint name="hip" class="{servo.name}" axis="1 0 0"/>
+        <geom size="0.05" pos="0 0 -0.1"/></body></worldbody>
+        <actuator><dcmotor class="{servo.name}" joint="hip"/></actuator></mujoco>"""
     model = mujoco.MjSpec.from_string(robot, include={"servo.xml": text.encode()}).compile()
     assert model.dof_armature[0] == servo.motor.armature
     assert model.dof_frictionloss[0] > 0.0
@@ -143,6 +145,12 @@ def test_the_approximation_of_a_law_without_load_terms_is_near_it() -> None:
 def test_what_mjcf_cannot_hold_is_told() -> None:
     voltage = m1("mx106", torque_saturation=0.2, winding_heating=1.0)
     assert [line.split(":")[0] for line in servo_mjcf(voltage)[1]] == ["torque_saturation"]
+    quirky = dataclasses.replace(voltage, quirks=Quirks(sensor_delay=1e-3, bridge_coasting=1.0))
+    assert [line.split(":")[0] for line in servo_mjcf(quirky)[1]] == [
+        "torque_saturation",
+        "bridge_coasting",
+        "sensor_delay",
+    ]
     current = dataclasses.replace(m1("erob80_100", winding_heating=1.0), integrator="semi_implicit")
     assert [line.split(":")[0] for line in servo_mjcf(current)[1]] == ["winding_heating", "integrator"]
 

@@ -69,6 +69,67 @@ def test_an_arm_that_moves_against_its_goal_is_refused(run: Recording) -> None:
     assert "does not follow goal_position while torque is on" in refused(against)
 
 
+def turned(recording: Recording, angle: float) -> Recording:
+    """The same run seen by an encoder whose zero is elsewhere."""
+    return replace(
+        recording, position=recording.position + angle, goal_position=recording.goal_position + angle
+    )
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("angle", [np.pi, -np.pi, 2.5])
+def test_an_arm_that_hangs_up_is_refused(script: str, angle: float) -> None:
+    error = refused(turned(record(SERVO, script, 8.0), angle))
+    assert "position: gravity pulls the arm towards " in error
+    assert "rad (expected 0, straight down); correct the encoder's zero" in error
+
+
+def test_every_real_log_is_refused_with_its_arm_up_and_with_goal_and_position_swapped() -> None:
+    servo = load_servo("xl330")
+    for log in load_recordings([xl330_logs()]):
+        unknown = np.full(len(log), np.nan)
+        swapped = replace(log, position=log.goal_position, goal_position=log.position, velocity=unknown)
+        with pytest.raises(RecordingError, match="gravity pulls the arm towards"):
+            require_informative(servo, [turned(log, np.pi)])
+        with pytest.raises(
+            RecordingError, match=f"position: is its script {log.script} within .*swap the two"
+        ):
+            require_informative(servo, [swapped])
+        with pytest.raises(RecordingError, match=r"gravity pulls the arm towards .*or swap goal_position"):
+            require_informative(servo, [replace(swapped, script="of the lab")])
+
+
+@pytest.mark.parametrize("degrees", [11.0, -11.0])
+def test_a_zero_beyond_what_a_fit_looks_for_is_told(degrees: float, caplog: pytest.LogCaptureFixture) -> None:
+    run = record(SERVO, "sin_sin", 8.0)
+    require_informative(SERVO, [run, turned(run, 0.05)])
+    assert caplog.text == ""
+    require_informative(SERVO, [turned(run, np.deg2rad(degrees))])
+    (line,) = caplog.messages
+    start, pulled = f"{run.source}: position: gravity pulls the arm towards ", line.split(" rad ")[0]
+    assert line.startswith(start)
+    assert float(pulled.removeprefix(start)) == pytest.approx(np.deg2rad(degrees), abs=0.05)
+    assert "a fit looks for zero_offset from -0.1 to 0.1 rad only); hang it straight down at 0" in line
+
+
+def test_goal_and_position_that_are_swapped_are_refused(run: Recording) -> None:
+    swapped = replace(run, position=run.goal_position, goal_position=run.position)
+    assert "position: is its script sin_sin within" in refused(swapped)
+    assert "gravity pulls the arm towards" in refused(replace(swapped, script="of the lab"))
+
+
+def test_degrees_are_refused_where_no_velocity_gives_them_away(run: Recording) -> None:
+    small = replace(
+        run,
+        position=11.0 * np.sin(run.time - 0.1),
+        goal_position=11.0 * np.sin(run.time),
+        script="of the lab",
+    )
+    error = refused(small)
+    assert "goal_position: spans 22 rad (expected at most a turn, 6.28, on a pendulum bench)" in error
+    assert "not degrees" in error
+
+
 def test_one_bad_log_among_good_ones_is_found(run: Recording) -> None:
     still = replace(run, name="still", position=np.zeros(len(run)))
     with pytest.raises(RecordingError, match="position: is 0 rad throughout"):

@@ -88,6 +88,14 @@ def test_effects_are_free_where_they_are_asked_for_and_off_elsewhere() -> None:
     assert space.at_bound(space.vectors(points[1:])[0]) == ("zero_offset",)
 
 
+def test_a_switch_is_on_where_it_is_asked_for_and_no_axis_of_the_search() -> None:
+    plain = search_space(FRICTION_MODELS["m1"], LOGS)
+    space = search_space(FRICTION_MODELS["m1"], LOGS, effects=("encoder_quantisation",))
+    assert space.axes == plain.axes
+    column = PARAMETERS.index("encoder_quantisation")
+    assert (plain.base[column], space.base[column]) == (0.0, 1.0)
+
+
 def test_what_is_known_of_a_servo_narrows_the_bounds() -> None:
     servo = load_servo("mx106")
     axes = {axis.name: axis for axis in search_space(FRICTION_MODELS["m1"], LOGS, servo.search).axes}

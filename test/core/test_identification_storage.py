@@ -195,7 +195,10 @@ def test_a_process_that_is_asked_to_end_frees_its_job_at_once(
     process = start(workers, logs, output, url, action, EARLY)
     _, error = process.communicate(timeout=WITHIN)
     assert process.returncode == 130
-    assert error.endswith("bam identify: interrupted\n")
+    last = error.splitlines()[-1]
+    assert last == (
+        "bam identify: interrupted; nothing is written yet; give the same command again to go on where it was"
+    )
     assert [trial.state for trial in trials(url)] == [TrialState.FAIL]
     assert not output.exists()
 
@@ -259,3 +262,18 @@ def test_the_command_refuses_a_bad_storage_and_writes_nothing(
     assert main([*words(logs, tmp_path / "out"), "--storage", "study.db"]) == 2
     assert capsys.readouterr().err.startswith("bam identify: storage 'study.db': is not the URL")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interruption_without_storage_tells_how_to_be_able_to_go_on(
+    logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bam_core.identification.identify", interrupt)
+    assert main(words(logs, tmp_path / "out")) == 130
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith(
+        "bam identify: interrupted; nothing is written yet; add --storage sqlite:///study.db"
+    )
+    assert not (tmp_path / "out").exists()

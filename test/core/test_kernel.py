@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from physics_cases import BENCH, law, random_run, run, servo
 
-from bam_core.effects import Rig
+from bam_core.effects import Quirks, Rig
 from bam_core.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
 from bam_core.pendulum import PendulumBench
 from bam_core.reference import INTEGRATORS, ReferenceSimulation
@@ -29,6 +29,7 @@ def reference_positions(rollout, model, recording, index, substeps):
         kp=recording.kp,
         integrator=model.integrator,
         rig=model.rig,
+        quirks=model.quirks,
         case_warming=float(rollout.packed.logs[6, rollout.packed.lanes[index]]),
     )
     packed = rollout.packed
@@ -229,6 +230,131 @@ def test_the_kernel_is_the_reference_for_any_link_of_the_arm(compliance, backlas
     rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
     ours = rollout.positions(parameter_vector(model))[0]
     np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 2), atol=1e-8)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.fixed_dictionaries(
+        {
+            "friction_temperature": st.floats(0.0, 0.1),
+            "bridge_coasting": st.floats(0.0, 1.0),
+            "firmware_gain": st.floats(-0.3, 0.3),
+            "limit_shortfall": st.floats(0.0, 0.9),
+            "sensor_delay": st.floats(0.0, 5e-3),
+            "encoder_quantisation": st.sampled_from([0.0, 1.0]),
+        }
+    ),
+    st.floats(0.0, 0.2),
+    st.floats(0.0, 0.05),
+    st.integers(0, 1000),
+)
+def test_the_kernel_is_the_reference_for_any_quirks_and_arm(quirks, arm_mass, compliance, seed):
+    rig = Rig(arm_mass=arm_mass, arm_compliance=compliance)
+    model = dataclasses.replace(servo(armature=0.01), quirks=Quirks(**quirks), rig=rig)
+    recording = random_run(seed, 2e-3, samples=100)
+    recording = dataclasses.replace(recording, temperature=np.full(len(recording), 40.0))
+    rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
+    ours = rollout.positions(parameter_vector(model))[0]
+    np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 2), atol=1e-8)
+
+
+QUIRK_CASES = {
+    "friction_temperature": {"friction_temperature": 0.02},
+    "bridge_coasting": {"bridge_coasting": 0.5},
+    "firmware_gain": {"firmware_gain": 0.05},
+    "limit_shortfall": {"limit_shortfall": 0.4},
+    "sensor_delay": {"sensor_delay": 2e-3},
+    "encoder_quantisation": {"encoder_quantisation": 1.0},
+}
+
+
+@pytest.mark.parametrize("case", QUIRK_CASES)
+def test_every_quirk_alone_moves_the_arm_as_in_the_reference(case):
+    plain = servo(law("m4"), model="m4")
+    model = dataclasses.replace(plain, quirks=Quirks(**QUIRK_CASES[case]))
+    recording = random_run(5, 2e-3)
+    recording = dataclasses.replace(recording, temperature=np.full(len(recording), 45.0))
+    rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
+    with_it, without = (rollout.positions(parameter_vector(each))[0] for each in (model, plain))
+    np.testing.assert_allclose(with_it, reference_positions(rollout, model, recording, 0, 2), atol=1e-9)
+    assert np.max(np.abs(with_it - without)) > 3e-5
+
+
+def test_lanes_with_quirks_leave_those_beside_them_alone():
+    recordings = [random_run(seed, 2e-3) for seed in range(3)]
+    rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
+    plain = parameter_vector(servo())
+    vectors = [plain]
+    for case in QUIRK_CASES.values():
+        vectors.append(parameter_vector(dataclasses.replace(servo(), quirks=Quirks(**case))))
+    np.testing.assert_allclose(rollout.errors(vectors)[0], rollout.errors(plain)[0], rtol=1e-12)
+
+
+def test_an_arm_that_weighs_more_is_a_bench_with_a_heavier_arm():
+    recording = random_run(4, 2e-3)
+    heavier = dataclasses.replace(recording.bench, arm_mass=recording.bench.arm_mass + 0.15)
+    recordings = [recording, dataclasses.replace(recording, bench=heavier)]
+    rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
+    expected = rollout.positions(parameter_vector(servo()))[1]
+    weighed = dataclasses.replace(servo(), rig=Rig(arm_mass=0.15))
+    np.testing.assert_allclose(rollout.positions(parameter_vector(weighed))[0], expected, atol=1e-12)
+
+
+def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_rig_says():
+    aliased = dataclasses.replace(servo().firmware, supply_is_aliased=True)
+    recording = random_run(6, 2e-3)
+    vector = parameter_vector(servo())
+    series = Rollout([recording], firmware=servo().firmware, dt=2e-3).positions(vector)[0]
+    rollout = Rollout([recording] * 3, firmware=aliased, dt=2e-3)
+    mean = rollout.positions(vector)[0]
+    assert np.max(np.abs(series - mean)) > 1e-3
+    vector[PARAMETERS.index("supply_ripple")] = 1.0
+    np.testing.assert_allclose(rollout.positions(vector)[2], series, atol=1e-9)
+    unaliased = Rollout([recording], firmware=servo().firmware, dt=2e-3)
+    assert np.array_equal(unaliased.positions(vector)[0], series)
+
+
+def test_positions_older_than_their_stamps_are_commands_that_come_later():
+    dt, late = 1e-3, 4
+    time = np.arange(1500) * dt
+    model = dataclasses.replace(servo(), rig=Rig(command_delay=late * dt))
+    goal = 0.8 * np.sin(5.0 * time)
+    in_time, old = Rollout([run(time, goal)], firmware=servo().firmware, dt=dt), parameter_vector(servo())
+    of_before = np.concatenate([np.zeros(late), in_time.positions(old)[0][:-late]])
+    np.testing.assert_allclose(in_time.positions(parameter_vector(model))[0], of_before, atol=1e-12)
+
+
+def test_a_delay_of_the_sensor_takes_damping_away():
+    time = np.arange(1500) * 1e-3
+    step = run(time, 0.5, kp=32.0)
+    rollout = Rollout([step], firmware=servo().firmware, dt=1e-3)
+    frictionless = servo(Friction())
+    late = dataclasses.replace(frictionless, quirks=Quirks(sensor_delay=5e-3))
+    calm, swinging = (rollout.positions(parameter_vector(each))[0] for each in (frictionless, late))
+    assert np.max(swinging) > np.max(calm) + 0.01
+
+
+def test_an_open_bridge_brakes_less():
+    time = np.arange(1500) * 1e-3
+    recording = run(time, 0.0, position=1.0, kp=0.5)
+    rollout = Rollout([recording], firmware=servo().firmware, dt=1e-3)
+    brake = servo(Friction())
+    coast = dataclasses.replace(brake, quirks=Quirks(bridge_coasting=1.0))
+    braked, coasting = (rollout.positions(parameter_vector(each))[0] for each in (brake, coast))
+    assert np.min(coasting) < np.min(braked) - 0.1
+
+
+def test_friction_without_load_is_that_of_the_temperature_that_was_logged():
+    model = dataclasses.replace(
+        servo(law("m4"), model="m4"), quirks=Quirks(friction_temperature=np.log(2.0) / 20.0)
+    )
+    recording = random_run(8, 2e-3)
+    warm = dataclasses.replace(recording, temperature=np.full(len(recording), 45.0))
+    rollout = Rollout([recording, warm], firmware=model.firmware, dt=2e-3)
+    half = servo(law("m4").greased(0.5), model="m4")
+    found = rollout.positions(parameter_vector(model))
+    np.testing.assert_allclose(found[1], rollout.positions(parameter_vector(half))[0], atol=1e-9)
+    assert np.array_equal(found[0], rollout.positions(parameter_vector(servo(law("m4"), model="m4")))[0])
 
 
 def test_the_winding_starts_at_the_temperature_that_was_logged():

@@ -71,7 +71,8 @@ def test_axes_end_at_the_stall_torque_of_each_servo() -> None:
 def test_a_saturating_motor_stalls_at_less_torque() -> None:
     servo = load_servo("xl330")
     motor = dataclasses.replace(servo.motor, torque_saturation=0.3)
-    plain, current = stall_torque(servo), 7.5 / motor.resistance
+    unsaturated = dataclasses.replace(servo, motor=dataclasses.replace(motor, torque_saturation=0.0))
+    plain, current = stall_torque(unsaturated), 7.5 / motor.resistance
     assert np.isclose(plain, motor.torque_constant * current)
     saturated = stall_torque(dataclasses.replace(servo, motor=motor))
     assert np.isclose(saturated, plain / (1.0 + 0.3 * current))

@@ -195,6 +195,13 @@ def test_a_bag_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     refuse(bag, tmp_path, "format 2 .*update bam_bench")
 
 
+@pytest.mark.parametrize("duration", [np.nan, np.inf, -6.0])
+def test_a_bag_whose_run_has_no_sound_length_is_refused(duration: float, tmp_path: Path) -> None:
+    bag = RunBag(samples=50)
+    bag.run["duration"] = duration
+    refuse(bag, tmp_path, f"duration: is {duration:g} .expected seconds, 0 where")
+
+
 def test_a_bag_without_states_of_its_joint_names_those_it_has(tmp_path: Path) -> None:
     bag = RunBag(samples=50)
     bag.run["joint"] = "wrist"

@@ -152,6 +152,11 @@ def test_arrays_cannot_be_changed_and_do_not_share_memory_with_the_callers() -> 
             fields(bench=PendulumBench(mass=0.0, length=0.1)),
             "mass and arm_mass are 0 kg .expected a mass above 0 at",
         ),
+        (
+            fields(bench=PendulumBench(mass=1e-9, length=0.1)),
+            "mass and arm_mass are 1e-09 kg together .expected at least 0.001.*in kilograms",
+        ),
+        (fields(bench=PendulumBench(mass=0.5, length=1e-4)), "length is 0.0001 m .expected at least 0.001"),
         (fields(bench=PendulumBench(mass=0.5, length=0.0)), "length is 0 m .expected a mass above 0 at"),
         (fields(bench=PendulumBench(mass=490.0, length=0.1)), "mass is 490 .expected kg.*looks like grams"),
         (fields(bench=PendulumBench(mass=0.5, length=100.0)), "length is 100 .expected m.*millimetres"),

@@ -80,6 +80,16 @@ def test_it_opens_complete_quiet_and_offline(page: Page, report: Path, dark: boo
     assert max(lightness) < 60 if dark else min(lightness) > 200
 
 
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_remarks_take_the_width_of_the_table(page: Page, report: Path, phone: bool) -> None:
+    opened(page, report, phone=phone)
+    shares = page.evaluate("""[...document.querySelectorAll("#parameters td.remark")]
+        .filter(each => !each.closest("details:not([open])"))
+        .map(each => each.offsetWidth / each.closest("table").offsetWidth)""")
+    assert shares
+    assert min(shares) > 0.95
+
+
 def test_text_stands_out_from_what_is_behind_it(page: Page, report: Path) -> None:
     for dark in (False, True):
         opened(page, report, dark=dark)

@@ -78,3 +78,18 @@ def test_correlations_are_strong_at_both_ends_and_mirror_each_other(complete_res
     assert [[cell.text for cell in rows[name]] for name in names] == [
         [rows[other][i].text for other in names] for i in range(len(names))
     ]
+
+
+def test_a_remark_calls_parameters_what_the_table_calls_them(model: ModelResult) -> None:
+    told = replace(
+        with_estimates(model, {"resistance": (-30.0, 50.0)}),
+        at_bound=("viscous",),
+    )
+    assert told.uncertainty is not None
+    vague = replace(
+        told.uncertainty.estimates["resistance"], remark="hardly told from torque_constant; record sin_sin"
+    )
+    told = replace(told, uncertainty=replace(told.uncertainty, estimates={"resistance": vague}))
+    rows = {row.name: row for row in parameter_table(told).rows}
+    assert rows["resistance"].remark == "hardly told from torque constant; record sin_sin"
+    assert [name for name, row in rows.items() if row.is_remarked] == ["resistance", "viscous"]

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bam_core.effects import EFFECTS, Rig
+from bam_core.effects import EFFECTS, Quirks, Rig, resolve_effects
 from bam_core.errors import BamError
 from bam_core.firmware import FIRMWARES
 from bam_core.friction import FRICTION_MODELS, QUADRATIC_RULES
 from bam_core.motor import DcMotor
 from bam_core.reference import INTEGRATORS
 from bam_core.servo_model import (
+    MOTOR_EFFECTS,
     MOTOR_PARAMETERS,
     PARAMETER_UNITS,
     Provenance,
@@ -27,6 +28,7 @@ from bam_core.servo_model import (
 
 positive = st.floats(1e-9, 1e6)
 not_negative = st.floats(0.0, 1e6)
+share = st.floats(0.0, 1.0)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 digests = st.dictionaries(words, st.text("0123456789abcdef", min_size=64, max_size=64), max_size=3)
 parameters = st.sampled_from(sorted(PARAMETER_UNITS))
@@ -56,7 +58,20 @@ def servos(draw: st.DrawFn) -> ServoModel:
         friction=model.friction(values, quadratic_rule=draw(st.sampled_from(QUADRATIC_RULES))),
         integrator=draw(st.sampled_from(INTEGRATORS)),
         effects=tuple(draw(st.sets(st.sampled_from(sorted(EFFECTS))))),
-        rig=Rig(zero_offset=draw(st.floats(-1.0, 1.0)), command_delay=draw(st.floats(-1.0, 1.0))),
+        quirks=Quirks(
+            friction_temperature=draw(not_negative),
+            bridge_coasting=draw(share),
+            firmware_gain=draw(st.floats(-0.9, 1.0)),
+            limit_shortfall=draw(st.floats(0.0, 0.9)),
+            sensor_delay=draw(not_negative),
+            encoder_quantisation=draw(st.sampled_from([0.0, 1.0])),
+        ),
+        rig=Rig(
+            zero_offset=draw(st.floats(-1.0, 1.0)),
+            command_delay=draw(st.floats(-1.0, 1.0)),
+            arm_mass=draw(not_negative),
+            supply_ripple=draw(share),
+        ),
         uncertainty=draw(st.dictionaries(parameters, not_negative, max_size=3)),
         search=draw(st.dictionaries(parameters, st.tuples(st.floats(0, 1), st.floats(2, 9)), max_size=3)),
         provenance=Provenance(
@@ -82,7 +97,7 @@ def test_a_saved_servo_loads_back_equal(servo: ServoModel, tmp_path_factory: pyt
 @pytest.mark.parametrize("name", servo_names())
 def test_library_servos_are_sound_starting_points_for_identification(name: str) -> None:
     servo = load_servo(name)
-    assert servo.name == name
+    assert servo.name == name.removesuffix("_bam")
     for parameter in MOTOR_PARAMETERS:
         low, high = servo.search[parameter]
         assert low < servo.parameters[parameter] < high
@@ -93,6 +108,16 @@ def test_the_library_holds_both_generations_of_mx_and_the_small_servos() -> None
     assert set(servo_names()) >= {"mx64", "mx106", "mx64_2", "mx106_2", "xl320", "xl330"}
 
 
+def test_the_xl330_is_there_as_identified_and_as_published() -> None:
+    ours, published = load_servo("xl330"), load_servo("xl330_bam")
+    assert (ours.integrator, len(ours.provenance.train_data)) == ("midpoint", 12)
+    assert set(ours.parameters) == set(ours.uncertainty)
+    assert ours.motor.torque_saturation > 0.0
+    assert (published.integrator, published.rig) == ("semi_implicit", Rig())
+    assert "as published by its authors, fitted with their integrator" in published.provenance.source
+    assert ours.search == published.search
+
+
 def test_every_parameter_in_the_file_carries_its_unit(tmp_path: Path) -> None:
     load_servo("mx106").save(tmp_path / "mx106.yaml")
     text = (tmp_path / "mx106.yaml").read_text()
@@ -100,9 +125,12 @@ def test_every_parameter_in_the_file_carries_its_unit(tmp_path: Path) -> None:
     assert "viscous: 0.0507157  # N·m·s/rad" in text
 
 
+BENCH_EFFECTS = ("zero_offset", "command_delay", "arm_compliance", "arm_backlash")
+
+
 def test_effects_in_use_are_parameters_with_their_unit(tmp_path: Path) -> None:
     servo = load_servo("xl330")
-    assert servo.effects == tuple(EFFECTS)
+    assert servo.effects == resolve_effects([*MOTOR_EFFECTS, *BENCH_EFFECTS])
     servo = replace(
         servo, motor=replace(servo.motor, torque_saturation=0.4), rig=Rig(zero_offset=-0.02), effects=()
     )
@@ -149,6 +177,12 @@ def edited(tmp_path: Path, old: str, new: str) -> Path:
         ("integrator:", "effects: [backlsh]\nintegrator:", "effect 'backlsh': unknown"),
         ("integrator:", "effects: zero_offset\nintegrator:", "effects is 'zero_offset' .expected a list"),
         ("integrator:", "effects: [[1]]\nintegrator:", "effects holds a list of 1 .expected names"),
+        ("integrator:", "quirks:\n  sensor_lag: 0.1\nintegrator:", "field 'quirks.sensor_lag'.*did you mean"),
+        (
+            "integrator:",
+            "quirks:\n  bridge_coasting: 2\nintegrator:",
+            "bridge_coasting: is 2.0 .expected 0 to 1",
+        ),
         ("integrator:", "rig:\n  zero: 0.1\nintegrator:", "field 'rig.zero'.*did you mean"),
         ("friction_model: m6", "friction_model: m7", "friction model 'm7'"),
         ("friction_model: m6", "friction_model: m1", "friction model m1"),
@@ -183,6 +217,12 @@ def test_an_unknown_servo_name_suggests_the_closest() -> None:
         load_servo("xl-330")
 
 
+@pytest.mark.parametrize("path", ["m4.json", "logs/kp100_sin_sin.json"])
+def test_json_in_place_of_a_servo_file_points_to_the_import(path: str) -> None:
+    with pytest.raises(BamError, match=r"\.json: is JSON .expected a servo's YAML file.*'bam import'"):
+        load_servo(path)
+
+
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(BamError, match=r"nowhere/servo\.yaml: cannot be read"):
         load_servo("nowhere/servo.yaml")
@@ -200,3 +240,18 @@ def test_a_failed_save_leaves_the_old_file_untouched(tmp_path: Path) -> None:
     with pytest.raises(BamError, match="cannot be written"):
         load_servo("mx106").save(target)
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_servo_whose_limit_falls_short_stalls_at_less() -> None:
+    servo = load_servo("mx106")
+    short = replace(servo, quirks=Quirks(limit_shortfall=0.25))
+    assert short.stall_torque() == pytest.approx(0.75 * servo.stall_torque())
+
+
+def test_quirks_are_written_with_their_units(tmp_path: Path) -> None:
+    servo = replace(load_servo("mx106"), quirks=Quirks(sensor_delay=0.002, bridge_coasting=1.0))
+    servo.save(tmp_path / "mx106.yaml")
+    text = (tmp_path / "mx106.yaml").read_text()
+    assert "quirks:  # of the servo, besides motor and friction" in text
+    assert "  sensor_delay: 0.002  # s" in text
+    assert "firmware_gain" not in text

@@ -68,12 +68,12 @@ def write_logs(directory: Path) -> None:
 class Client:
     """The node on an executor of its own, and a client of its action and service."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, effects: str = "") -> None:
         self.directory = directory
         self.context = Context()
         self.context.init()
-        parameter = Parameter("data_directory", value=str(directory))
-        self.server = IdentificationNode(context=self.context, parameter_overrides=[parameter])
+        parameters = [Parameter("data_directory", value=str(directory)), Parameter("effects", value=effects)]
+        self.server = IdentificationNode(context=self.context, parameter_overrides=parameters)
         self.server.start()
         self.node = Node("client", context=self.context)
         self.action = ActionClient(self.node, Identify, "identify")
@@ -145,6 +145,19 @@ def test_action_service_and_core_give_the_same_numbers(client: Client) -> None:
         assert json.loads((written / "summary.json").read_text())["chosen"] == expected.chosen
 
 
+def test_effects_are_fitted_that_a_request_names_or_else_the_nodes_parameter(client: Client) -> None:
+    def fitted(effects: list[str]) -> tuple[str, ...]:
+        response = client.call(**{**BRIEF, "models": ["m1"], "effects": effects})
+        assert response.success, response.message
+        return load_servo(Path(response.output) / "m1.yaml").effects
+
+    assert fitted([]) == load_servo("mx106").effects
+    client.server.set_parameters([Parameter("effects", value="zero_offset, command_delay")])
+    assert fitted([]) == ("zero_offset", "command_delay")
+    assert fitted(["winding_heating"]) == ("winding_heating",)
+    assert fitted(["none"]) == ()
+
+
 def test_feedback_names_model_evaluation_and_error_at_ten_hertz_at_most(client: Client) -> None:
     handle = client.send(**LONG)
     wait_for(lambda: len(client.feedback) >= 4, 30.0, "feedback")
@@ -205,6 +218,7 @@ def test_closing_the_node_ends_what_runs(client: Client) -> None:
         ({"logs": ["nothing"]}, ["nothing", "does not exist"]),
         ({"servo": "mx107"}, ["mx107", "unknown", "mx106, mx106_2, mx64", "did you mean 'mx106'?"]),
         ({"servo": ""}, ["servo: not given", "mx106, mx106_2, mx64"]),
+        ({"effects": ["backlash"]}, ["effect 'backlash': unknown", "arm_backlash"]),
         ({"models": ["m9"]}, ["m9", "m1, m2, m3, m4, m5, m6"]),
         ({"validation": "kp=400"}, ["kp=400", "no log to validate"]),
         ({"validation": "/etc/passwd"}, ["not a rule"]),
@@ -230,3 +244,8 @@ def test_a_request_that_cannot_be_met_is_answered_in_one_line(
 def test_a_data_directory_that_is_none_stops_the_start(ros_domain: int, tmp_path: Path) -> None:
     with pytest.raises(BamError, match="is no directory"):
         Client(tmp_path / "nowhere")
+
+
+def test_an_unknown_effect_stops_the_start(ros_domain: int, tmp_path: Path) -> None:
+    with pytest.raises(BamError, match="effect 'backlash': unknown"):
+        Client(tmp_path, effects="backlash")
