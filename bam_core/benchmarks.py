@@ -18,7 +18,8 @@ import mujoco
 import numpy as np
 
 from bam_core.friction import FRICTION_MODELS
-from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
+from bam_core.mujoco import ServoActuation, compile_robot, equip
+from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.pendulum import PendulumBench
 from bam_core.rollout import PARAMETERS, Rollout, available_processors, parameter_vector
 from bam_core.servo_model import ServoModel, load_servo
@@ -95,28 +96,71 @@ def _rollout(servo: ServoModel, logs: int, workers: int | None = None) -> Rollou
     return Rollout(recordings, firmware=servo.firmware, dt=LOG_DT, workers=workers)
 
 
-def mujoco_rates(steps: int = 20_000, repeats: int = 5) -> dict[str, float]:
-    """Return steps per second of a pendulum: bare `mj_step`, and with servo and friction from Python."""
-    servo = load_servo("mx106")
-    spec = bench_spec(PendulumBench(mass=1.0, arm_mass=0.0, length=0.15), timestep=1e-3)
-    bare_model = spec.compile()
-    bare_data = mujoco.MjData(bare_model)
-    equip(spec, {BENCH_JOINT: servo})
-    model = compile_robot(spec)
-    data = mujoco.MjData(model)
-    actuation = ServoActuation(model, data, {BENCH_JOINT: servo})
-    actuation.torque_enabled[:] = 1
-    actuation.goal_position[:] = 1.0
+SERVO_COUNTS = (1, 2, 12)
+"""Sizes of the robots that MuJoCo is timed with."""
 
-    def bare() -> None:
-        for _ in range(steps):
-            mujoco.mj_step(bare_model, bare_data)
 
-    def python() -> None:
+def mujoco_rates(steps: int = 10_000, repeats: int = 5) -> dict[int, dict[str, float]]:
+    """Return steps per second of chains of servos in MuJoCo, by the number of servos.
+
+    All are called from Python once per step. "frictionless" is the chain without servos, "bare" has MuJoCo's
+    own position actuators, damping and frictionloss, "native" our engine plugin, "python" `ServoActuation`.
+    """
+    return {count: _mujoco_rates(count, steps, repeats) for count in SERVO_COUNTS}
+
+
+def _mujoco_rates(count: int, steps: int, repeats: int) -> dict[str, float]:
+    servos = dict.fromkeys((f"j{i}" for i in range(count)), load_servo("mx106"))
+    models = {"frictionless": _chain(count).compile()}
+    plain, native, python = (_chain(count) for _ in range(3))
+    equip(plain, servos)
+    for joint in servos:
+        plain.joint(joint).damping = np.full_like(plain.joint(joint).damping, 0.1)
+        actuator = plain.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        actuator.set_to_position(kp=20.0)
+    models["bare"] = compile_robot(plain)
+    equip_native(native, {joint: NativeServo(servo=servo) for joint, servo in servos.items()})
+    models["native"] = compile_robot(native)
+    work: dict[str, Callable[[], None]] = {}
+    for name, model in models.items():
+        data = mujoco.MjData(model)
+        data.ctrl[:] = 0.3
+        work[name] = partial(_step, model, data, steps)
+    equip(python, servos)
+    model = compile_robot(python)
+    actuation = ServoActuation(model, mujoco.MjData(model), servos)
+    actuation.torque_enabled[:], actuation.goal_position[:] = 1.0, 0.3
+
+    def from_python() -> None:
         for _ in range(steps):
             actuation.step()
 
-    return _rates({"bare": bare, "python": python}, steps, repeats)
+    return _rates({**work, "python": from_python}, steps, repeats)
+
+
+def _step(model: mujoco.MjModel, data: mujoco.MjData, steps: int) -> None:
+    for _ in range(steps):
+        mujoco.mj_step(model, data)
+
+
+def _chain(count: int) -> mujoco.MjSpec:
+    """Return links that hang from one another, on hinges j0, j1, ... whose axes alternate."""
+    spec = mujoco.MjSpec()
+    spec.option.timestep = 1e-3
+    parent, length = spec.worldbody, 0.3 / count
+    for i in range(count):
+        parent = parent.add_body(pos=[0.0, 0.0, -length if i else 0.0])
+        axis = [1.0, 0.0, 0.0] if i % 2 == 0 else [0.0, 1.0, 0.0]
+        parent.add_joint(name=f"j{i}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
+        parent.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+            size=[0.01, 0.4 * length, 0.0],
+            pos=[0.0, 0.0, -0.5 * length],
+            mass=1.0 / count,
+            contype=0,
+            conaffinity=0,
+        )
+    return spec
 
 
 def _candidates(servo: ServoModel, model: str, count: int) -> np.ndarray:

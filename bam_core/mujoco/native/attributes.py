@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A servo as the plugin's configuration: the numbers of `servo_law.h`, by name."""
+
+from __future__ import annotations
+
+from bam_core.servo_model import ServoModel
+
+
+def plugin_attributes(servo: ServoModel) -> dict[str, float]:
+    """Return the constants of a servo by the plugin's names, SI units; kp is the user's to choose."""
+    motor, firmware, friction, quirks = servo.motor, servo.firmware, servo.friction, servo.quirks
+    stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + quirks.firmware_gain))
+    return {
+        "torque_constant": motor.torque_constant,
+        "resistance": motor.resistance,
+        "demand_per_kp_rad": stiffness,
+        "demand_per_root_kp_velocity": damping,
+        "demand_limit": firmware.demand_limit * (1.0 - quirks.limit_shortfall),
+        "period": firmware.period,
+        "regulates_current": 1.0 if firmware.regulates_current else 0.0,
+        **friction.coefficients(),
+        "quadratic_opposing": 1.0 if friction.quadratic_rule == "opposing" else 0.0,
+        "torque_saturation": motor.torque_saturation,
+        "winding_heating": motor.winding_heating,
+        "supply_voltage": servo.nominal_voltage,
+        "friction_temperature": quirks.friction_temperature,
+        "bridge_coasting": quirks.bridge_coasting,
+        "sensor_delay": quirks.sensor_delay,
+        "encoder_count": firmware.resolution if quirks.encoder_quantisation else 0.0,
+    }

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loading the engine plugin, and putting its servos on the joints of a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+
+from bam_core.errors import BamError
+from bam_core.mujoco.actuation import DEFAULT_KP
+from bam_core.mujoco.native.attributes import plugin_attributes
+from bam_core.mujoco.robot import equip
+from bam_core.servo_model import ServoModel
+
+PLUGIN_NAME = "bam_bench.servo"
+LIBRARY = "libbam_servo.so"
+PATH_VARIABLE = "BAM_SERVO_PLUGIN"
+"""Environment variable that names the library where it lies elsewhere."""
+
+_ROOT = Path(__file__).resolve().parents[3]
+_loaded: list[Path] = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class NativeServo:
+    """A servo as the plugin drives it.
+
+    Attributes:
+        servo: its constants.
+        kp: position gain, firmware units.
+        supply_voltage: V; None: the servo's nominal voltage.
+        case_warming: of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+        encoder_zero: what the encoder says where the joint is at zero, rad.
+        has_torque_enable: with a second control, torque enable, 0 to 1; without, torque is on.
+    """
+
+    servo: ServoModel
+    kp: float = DEFAULT_KP
+    supply_voltage: float | None = None
+    case_warming: float = 0.0
+    encoder_zero: float = 0.0
+    has_torque_enable: bool = False
+
+    def config(self) -> dict[str, str]:
+        """Return the plugin's configuration; numbers in full precision."""
+        values = plugin_attributes(self.servo)
+        values["kp"] = self.kp
+        values["case_warming"] = self.case_warming
+        values["encoder_zero"] = self.encoder_zero
+        if self.supply_voltage is not None:
+            values["supply_voltage"] = self.supply_voltage
+        return {name: repr(float(value)) for name, value in values.items()}
+
+
+def plugin_path() -> Path:
+    """Return where the library of the plugin is, for `mj_loadPluginLibrary` of any MuJoCo program.
+
+    Raises:
+        BamError: it has not been built.
+    """
+    named = os.environ.get(PATH_VARIABLE)
+    for path in [Path(named)] if named else _places():
+        if path.is_file():
+            return path
+    raise BamError(
+        f"{named or LIBRARY}: no such library (the engine plugin bam_bench.servo); build it with `make setup`"
+        f" or colcon, or name it in {PATH_VARIABLE}"
+    )
+
+
+def load_plugin() -> Path:
+    """Make the plugin known to MuJoCo in this process, once; return where it came from.
+
+    Raises:
+        BamError: it has not been built, or MuJoCo cannot load it.
+    """
+    if _loaded:
+        return _loaded[0]
+    path = plugin_path()
+    try:
+        mujoco.mj_loadPluginLibrary(str(path))
+    except Exception as error:
+        raise BamError(
+            f"{path}: cannot be loaded ({error}); build it with this MuJoCo ({mujoco.__version__})"
+        ) from None
+    _loaded.append(path)
+    return path
+
+
+def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None:
+    """Put servos on joints, in place, driven inside `mj_step`; each control is a goal position.
+
+    Joints get armature and a friction row as from `equip`; actuators that act on them are replaced. The new
+    actuators bear the joints' names, those of torque enable `<joint>_torque_enable`.
+
+    Raises:
+        BamError: the description has no such joint, or the plugin cannot be loaded.
+    """
+    load_plugin()
+    equip(spec, {joint: each.servo for joint, each in servos.items()})
+    spec.activate_plugin(PLUGIN_NAME)
+    for joint, each in servos.items():
+        instance = spec.add_plugin(name=f"{joint}_servo", plugin_name=PLUGIN_NAME, active=True)
+        instance.config = each.config()
+        names = [joint, f"{joint}_torque_enable"] if each.has_torque_enable else [joint]
+        for name in names:
+            actuator = spec.add_actuator(name=name, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            actuator.plugin.name = f"{joint}_servo"
+            actuator.plugin.plugin_name = PLUGIN_NAME
+            actuator.plugin.active = True
+
+
+def _places() -> Iterator[Path]:
+    """Where builds put the library: an ament prefix, or the checkout's install space."""
+    prefixes = [Path(each) for each in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if each]
+    for prefix in [*prefixes, _ROOT / "install" / "bam_bench", *Path(__file__).parents]:
+        yield prefix / "lib" / LIBRARY

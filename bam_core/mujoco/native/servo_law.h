@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The law of a servo: firmware, motor and the friction budget of BAM eq. 10. No MuJoCo, no state of its own.
+// The compiled Python twin is bam_core/mujoco/_law.py; a test holds the two together to 1e-9.
+#ifndef BAM_BENCH_SERVO_LAW_H_
+#define BAM_BENCH_SERVO_LAW_H_
+
+#include <algorithm>
+#include <cmath>
+
+namespace bam {
+
+constexpr double kCopperCoefficient = 3.93e-3;  // 1/K
+constexpr double kWindingCoolingTime = 30.0;    // s
+constexpr double kClockSlack = 1e-9;            // s; rounding of the simulation time
+
+// One servo, SI units; the names are those of servo files. Every field is an attribute of the plugin.
+struct Constants {
+  double torque_constant = 0.0;         // k_t, N·m/A
+  double resistance = 0.0;              // R, Ohm
+  double demand_per_kp_rad = 0.0;       // firmware: duty or A per unit of kp and rad
+  double demand_per_root_kp_velocity = 0.0;  // firmware: A per root of kp and rad/s
+  double demand_limit = 0.0;            // firmware: largest duty, or current in A
+  double period = 1e-3;                 // of the firmware, s
+  double regulates_current = 0.0;       // 1: demands are currents; 0: duties
+  double viscous = 0.0;                 // K_v, N·m·s/rad
+  double coulomb = 0.0;                 // K_c, N·m
+  double stribeck_coulomb = 0.0;        // K_c^s, N·m
+  double stribeck_velocity = 1.0;       // v_s, rad/s
+  double stribeck_exponent = 1.0;       // alpha
+  double load_motor = 0.0;              // K_m
+  double load_external = 0.0;           // K_e
+  double load_motor_stribeck = 0.0;     // K_m^s
+  double load_external_stribeck = 0.0;  // K_e^s
+  double quadratic_motor = 0.0;         // K_m^q, 1/(N·m)
+  double quadratic_external = 0.0;      // K_e^q, 1/(N·m)
+  double quadratic_opposing = 0.0;      // 1: the quadratic term only where motor and load torque oppose
+  double torque_saturation = 0.0;       // 1/A
+  double winding_heating = 0.0;         // K/J
+  double kp = 0.0;                      // position gain, firmware units
+  double supply_voltage = 0.0;          // V
+  double case_warming = 0.0;            // of the motor's case above the temperature that R belongs to, K
+  double friction_temperature = 0.0;    // 1/K
+  double bridge_coasting = 0.0;         // share of the time between duty pulses without a brake
+  double sensor_delay = 0.0;            // s
+  double encoder_count = 0.0;           // rad, where the firmware sees whole counts; 0: it sees angles
+  double encoder_zero = 0.0;            // what the encoder says where the joint is at zero, rad
+};
+
+// What a servo is told for one step.
+struct Command {
+  double goal_position;  // rad
+  double enabled;        // 1 or 0, or for which share of the time until the next command
+};
+
+// What a servo keeps from step to step.
+struct Memory {
+  double held_demand;      // what the firmware asked for last, duty or A
+  double was_enabled;      // torque enable in the previous step; below zero: there was none
+  double winding_warming;  // K
+  double friction_torque;  // of the previous step, N·m
+  double friction_budget;  // of the previous step, N·m
+  double spared;           // steps' worth of the budget that the next steps leave out, see Overdone
+};
+
+// What a servo does in one step.
+struct Drive {
+  Memory next;
+  double duty;          // -1..1
+  double current;       // A
+  double motor_torque;  // N·m
+  double friction_budget;  // tau_f^m, N·m
+  double friction_limit;   // what friction may do in this step, N·m
+};
+
+// tau_f^m (BAM eq. 10), N·m.
+inline double Budget(const Constants& c, double motor, double external, double velocity) {
+  const double warmer = c.friction_temperature * c.case_warming;
+  const double grease = warmer == 0.0 ? 1.0 : std::exp(-warmer);
+  const double speed = std::abs(velocity);
+  const double fade = std::exp(-std::pow(speed / c.stribeck_velocity, c.stribeck_exponent));
+  double quadratic = 0.0;
+  if (c.quadratic_opposing == 0.0 || motor * external < 0.0) {
+    if (std::abs(motor) > std::abs(external)) {
+      quadratic = c.quadratic_external * external * external;
+    } else if (std::abs(motor) < std::abs(external)) {
+      quadratic = c.quadratic_motor * motor * motor;
+    }
+  }
+  const double always = grease * (c.viscous * speed + c.coulomb) +
+                        std::abs(c.load_motor * motor - c.load_external * external);
+  const double at_rest = grease * c.stribeck_coulomb +
+                         std::abs(c.load_motor_stribeck * motor - c.load_external_stribeck * external) +
+                         quadratic;
+  return always + fade * at_rest;
+}
+
+// Whether friction had more to give.
+inline bool Holds(double friction, double budget) { return std::abs(friction) < (1.0 - 1e-6) * budget; }
+
+// A position as the firmware sees it, in whole counts of its encoder where it does.
+inline double Seen(const Constants& c, double position) {
+  if (c.encoder_count <= 0.0) return position;
+  return c.encoder_count * std::nearbyint((position + c.encoder_zero) / c.encoder_count) - c.encoder_zero;
+}
+
+// Motor torque and limit of friction where torque is switched on a joint that friction held. Friction holds it
+// until the switch; for the rest of the step it gets what the new torque leaves.
+inline void PartlyHeld(const Constants& c, double share, bool is_released, double external, Drive* drive) {
+  const double renewed = is_released ? 0.0 : drive->motor_torque / share;
+  const double rest = is_released ? 1.0 - share : share;
+  const double push = renewed + external;
+  const double left =
+      rest * std::copysign(std::max(std::abs(push) - Budget(c, renewed, external, 0.0), 0.0), push);
+  const double friction = left - drive->motor_torque - external;
+  if (friction * push < 0.0) {
+    drive->friction_limit = std::abs(friction);
+  } else {
+    drive->motor_torque += friction;
+    drive->friction_limit = 0.0;
+  }
+}
+
+// How much friction a step overdid that ends with another direction of motion, in steps' worth: it opposed the
+// new direction throughout, but until the joint turned it should have opposed the old one. The next steps leave
+// the difference out.
+inline double Overdone(double friction, double budget, double before, double velocity, double dt,
+                       double inverse_inertia) {
+  if (!(before * velocity < 0.0 && friction * velocity < 0.0) || Holds(friction, budget)) return 0.0;
+  const double without_turn = std::abs(velocity - before) + 2.0 * dt * inverse_inertia * std::abs(friction);
+  return 2.0 * std::abs(before) / without_turn;
+}
+
+// The firmware renews its demand if it is due (eqs. 12, 14); the motor answers (eqs. 13, 15), saturates and
+// warms; friction gets its budget (eq. 10). A step stands for the time from half a step before `time` to half
+// a step after it, so what changes at `time` counts for half of it.
+inline Drive Step(const Constants& c, const Command& command, const Memory& memory, double time, double dt,
+                  double position, double velocity, double external) {
+  const double share = memory.was_enabled < 0.0 ? command.enabled : 0.5 * (command.enabled + memory.was_enabled);
+  const bool is_enabled = command.enabled > 0.0;
+  const bool was_enabled = 2.0 * share > command.enabled;
+  double held = memory.held_demand;
+  double demand = held;
+  if (is_enabled) {
+    const bool is_due = std::floor((time + kClockSlack) / c.period) !=
+                        std::floor((time - dt + kClockSlack) / c.period);
+    if (is_due || !was_enabled) {
+      const double seen = Seen(c, position - c.sensor_delay * velocity);
+      const double wanted = c.demand_per_kp_rad * c.kp * (command.goal_position - seen) -
+                            c.demand_per_root_kp_velocity * std::sqrt(std::abs(c.kp)) * velocity;
+      const double renewed = std::min(std::max(wanted, -c.demand_limit), c.demand_limit);
+      const double stale = was_enabled ? 0.5 * std::min(c.period / dt, 1.0) : 0.0;
+      demand = renewed + stale * (held - renewed);
+      held = renewed;
+    }
+  } else {
+    held = 0.0;
+  }
+  Drive drive{};
+  drive.next = memory;
+  drive.next.held_demand = held;
+  drive.next.was_enabled = command.enabled;
+  const double warming = memory.winding_warming;
+  const double resistance = c.resistance * (1.0 + kCopperCoefficient * warming);
+  const double back_emf = c.torque_constant * velocity;
+  double linear = 0.0;  // k_t·I
+  if (c.regulates_current == 0.0) drive.duty = held;
+  if (share > 0.0 && c.regulates_current != 0.0) {
+    const double limited = std::min(std::max(demand, (-c.supply_voltage - back_emf) / resistance),
+                                    (c.supply_voltage - back_emf) / resistance);
+    if (is_enabled) drive.duty = (resistance * limited + back_emf) / c.supply_voltage;
+    linear = share * c.torque_constant * limited;
+  } else if (share > 0.0) {
+    const double closed = 1.0 - c.bridge_coasting * (1.0 - std::abs(demand));
+    linear = share * c.torque_constant * (demand * c.supply_voltage - closed * back_emf) / resistance;
+  }
+  drive.current = linear / c.torque_constant;
+  const double heating = c.winding_heating * resistance * drive.current * drive.current;
+  const double case_warming = c.winding_heating > 0.0 ? c.case_warming : 0.0;
+  drive.next.winding_warming = warming + dt * (heating - (warming - case_warming) / kWindingCoolingTime);
+  drive.motor_torque = linear / (1.0 + c.torque_saturation * std::abs(drive.current));
+
+  drive.friction_budget = Budget(c, drive.motor_torque, external, velocity);
+  const double spared = std::min(memory.spared, 1.0);
+  drive.next.spared -= spared;
+  drive.friction_limit = (1.0 - spared) * drive.friction_budget;
+  if (share > 0.0 && share < 1.0 && Holds(memory.friction_torque, memory.friction_budget)) {
+    PartlyHeld(c, share, command.enabled < memory.was_enabled, external, &drive);
+  }
+  return drive;
+}
+
+}  // namespace bam
+
+#endif  // BAM_BENCH_SERVO_LAW_H_

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the plugin's servos did in the last step, read from `MjData.plugin_state`."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import unknown_name
+
+_FIELDS = (
+    "held_demand",
+    "was_enabled",
+    "winding_warming",
+    "acceleration",
+    "other_torque",
+    "friction_torque",
+    "duty",
+    "current",
+    "motor_torque",
+    "external_torque",
+    "friction_budget",
+)
+"""In the order of `servo_plugin.cc`; those behind them are the plugin's own."""
+
+
+class NativeState:
+    """A live view of one servo's state, in the terms of `ServoActuation`.
+
+    Args:
+        model: with the plugin's servos.
+        data: of that model.
+        joint: whose servo.
+
+    Raises:
+        BamError: no servo of the plugin is on that joint.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joint: str) -> None:
+        instances = {
+            model.joint(model.actuator_trnid[actuator, 0]).name: int(instance)
+            for actuator, instance in enumerate(model.actuator_plugin)
+            if instance >= 0 and model.plugin_statenum[instance] > len(_FIELDS)
+        }
+        if joint not in instances:
+            raise unknown_name("joint with a native servo", joint, list(instances))
+        address = int(model.plugin_stateadr[instances[joint]])
+        self._state = data.plugin_state[address : address + len(_FIELDS)]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(11,) SI units; a view."""
+        return self._state
+
+    def __getattr__(self, name: str) -> float:
+        """Return one quantity: winding_warming (K), duty, current (A), motor_torque, ... (N·m)."""
+        if name not in _FIELDS:
+            raise AttributeError(name)
+        return float(self._state[_FIELDS.index(name)])
