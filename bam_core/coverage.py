@@ -3,10 +3,10 @@
 
 For each repeat a session is recorded in simulation, with the servo's own parameters and with what differs
 from one session to the next on a bench: loads, where the arm rests when a run starts, the encoder's noise
-below a count, rounding to counts, samples taken a little early or late. A fit starts some way from the truth,
-descends (`settle`) and is asked how sure it is. What this leaves out is the search from nowhere: whether it
-finds the right valley is another question than how well a valley is known. So a descent that ends higher than
-the truth itself, where a search would have gone on, starts again elsewhere; the table says how often.
+below a count, rounding to counts, samples taken a little early or late. Then the servo's friction model is
+searched for all over its space and its uncertainty estimated, as `bam identify` does it, in ignorance of the
+truth. Only then is the truth consulted: does each interval hold it, and does a descent that starts there end
+lower than the search did?
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from bam_core.cli.table import format_table
 from bam_core.errors import BamError
 from bam_core.friction import FRICTION_MODELS
 from bam_core.identification.candidate_runs import CandidateRun, arm_stretch, stall_torque
-from bam_core.identification.sensitivity import Sensitivity, shares
-from bam_core.identification.settle import settle
+from bam_core.identification.fitting import INTEGRATOR, Fitter
+from bam_core.identification.search import MIN_EVALUATIONS
+from bam_core.identification.sensitivity import shares
+from bam_core.identification.settle import descend, settle
 from bam_core.identification.space import SearchSpace, search_space
 from bam_core.identification.uncertainty import describe, doubt_about
 from bam_core.pendulum import GRAVITY, PendulumBench
@@ -51,28 +53,28 @@ _LOAD_SPREAD = 0.07  # of the masses from repeat to repeat; each is known to the
 _START_SPREAD = 0.03  # rad; where the arm rests when a run starts
 _NOISE = 0.3  # of an encoder count, before rounding
 _JITTER = 2e-4  # s
-_AWAY = 0.02  # of the search's coordinates: how far from the truth a fit starts
 _FINE = 20  # steps of the integrator per period of the firmware that recorded
-_STEPS = 40  # of a descent
-_STARTS = 4  # descents at most
-_EDGE = 0.005  # of the search's coordinates: least distance of the start to the bounds
+_TRIALS = 150  # of a search, per free parameter
+_ARRIVED = 0.002  # of the training error that a descent from the truth may be lower
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repeat:
-    """One session and its fit.
+    """One session, its fit, and how both compare with the truth.
 
     Attributes:
         covered: (n,) the interval holds the truth.
         identifiable: (n,) as the fit says.
         off: (n,) estimate minus truth, in shares of the search range.
-        starts: descents that it took.
+        width: (n,) of the interval, in the same.
+        arrived: a descent from the truth ends hardly lower than the search.
     """
 
     covered: NDArray[np.bool_]
     identifiable: NDArray[np.bool_]
     off: Array
-    starts: int
+    width: Array
+    arrived: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +94,7 @@ class Case:
 
 def case_for(servo: ServoModel) -> Case:
     """Return the case of a servo, as an identification would see it."""
-    paper = replace(servo, integrator="midpoint", friction=replace(servo.friction, quadratic_rule="paper"))
+    paper = replace(servo, integrator=INTEGRATOR, friction=replace(servo.friction, quadratic_rule="paper"))
     runs = [run.as_recording(paper) for run in session_runs(paper)]
     space = search_space(FRICTION_MODELS[servo.friction_model], runs, servo.search, servo.effects)
     truth = space.vectors(space.point(parameter_vector(paper))[None])[0]
@@ -147,32 +149,39 @@ def record_session(case: Case, random: np.random.Generator) -> list[Recording]:
     return recorded
 
 
-def repeat(case: Case, seed: int) -> Repeat:
-    """Record, fit and ask once; `seed` is that of everything random."""
+def repeat(case: Case, seed: int, trials: int = _TRIALS) -> Repeat:
+    """Record, search and ask once.
+
+    Args:
+        case: the servo.
+        seed: of everything random.
+        trials: simulations of the session that the search may take, per free parameter.
+    """
     servo, space = case.servo, case.space
-    random = np.random.default_rng(seed)
-    recordings = record_session(case, random)
-    rollout = Rollout.for_servo(recordings, servo)
-    fits: list[Sensitivity] = []
-    while len(fits) < _STARTS:
-        away = space.point(case.truth) + random.normal(0.0, _AWAY, space.dimension)
-        start = space.vectors(np.clip(away, _EDGE, 1.0 - _EDGE)[None])[0]
-        fits.append(settle(rollout, space, start, steps=_STEPS, workers=1))
-        least, truth = (float(rollout.errors(each).mean()) for each in (fits[-1].vector, case.truth))
-        if least <= truth:
-            break
-    fit = min(fits, key=lambda each: float(rollout.errors(each.vector).mean()))
-    doubt = doubt_about(servo, fit.vector, recordings, fit)
-    told = describe(doubt, fit.shares).estimates
+    recordings = record_session(case, np.random.default_rng(seed))
+    fitter = Fitter(servo, recordings, seed=seed, workers=1)
+    fit = fitter.fit(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension)
+    settled = settle(fitter.rollout, space, fit.vector)
+    told = describe(doubt_about(servo, fit.vector, recordings, settled), shares(space, fit.vector)).estimates
     values = case.truth[[PARAMETERS.index(axis.targets[0]) for axis in space.axes]]
     rounding = 1e-9 * np.abs(values)
     low, high = (np.array([getattr(each, end) for each in told]) for end in ("low", "high"))
+    best = descend(fitter.rollout, space, case.truth)
+    reached, reachable = fitter.rollout.errors(np.stack([fit.vector, best.vector])).mean(axis=1)
     return Repeat(
         covered=(low - rounding <= values) & (values <= high + rounding),
         identifiable=np.array([each.identifiable for each in told]),
-        off=fit.shares - shares(space, case.truth),
-        starts=len(fits),
+        off=shares(space, fit.vector) - shares(space, case.truth),
+        width=_shares(space, high) - _shares(space, low),
+        arrived=bool(reached <= (1.0 + _ARRIVED) * reachable),
     )
+
+
+def _shares(space: SearchSpace, values: Array) -> Array:
+    vector = space.base.copy()
+    for axis, value in zip(space.axes, values, strict=True):
+        vector[[PARAMETERS.index(target) for target in axis.targets]] = value
+    return shares(space, vector)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -181,6 +190,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--servos", nargs="+", default=list(servo_names()), metavar="NAME")
     parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
+    parser.add_argument("--trials", type=int, default=_TRIALS, metavar="N", help="per free parameter")
     parser.add_argument("--json", default="coverage_results.json", metavar="FILE")
     arguments = parser.parse_args(argv)
     try:
@@ -193,11 +203,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _study(arguments: argparse.Namespace) -> int:
     if arguments.repeats < 1:
         raise BamError(f"--repeats: is {arguments.repeats} (expected at least 1); correct it")
+    if arguments.trials < MIN_EVALUATIONS:
+        raise BamError(f"--trials: is {arguments.trials} (expected at least {MIN_EVALUATIONS}); correct it")
     require_file(arguments.json)
     cases = {name: case_for(load_servo(name)) for name in arguments.servos}
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
     with ProcessPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        jobs = {name: [pool.submit(repeat, case, seed) for seed in seeds] for name, case in cases.items()}
+        jobs = {
+            name: [pool.submit(repeat, case, seed, arguments.trials) for seed in seeds]
+            for name, case in cases.items()
+        }
         results = {name: _gathered(name, jobs[name]) for name in jobs}
     table = {name: _summary(cases[name].space, repeats) for name, repeats in results.items()}
     everything = np.concatenate([each.covered for repeats in results.values() for each in repeats])
@@ -205,7 +220,7 @@ def _study(arguments: argparse.Namespace) -> int:
     write_text(arguments.json, json.dumps(report, indent=2) + "\n")
     print(
         format_table(
-            ("servo", "covered [%]", "lowest [%]", "which", "second starts"),
+            ("servo", "covered [%]", "lowest [%]", "which", "arrived"),
             [_row(*item) for item in table.items()],
         )
     )
@@ -222,7 +237,7 @@ def _row(name: str, entry: dict[str, Any]) -> tuple[str, ...]:
     parameters: dict[str, float] = entry["parameters"]
     lowest = min(parameters, key=parameters.__getitem__)
     covered, least = f"{100 * entry['coverage']:.1f}", f"{100 * parameters[lowest]:.0f}"
-    return name, covered, least, lowest, str(entry["second_starts"])
+    return name, covered, least, lowest, str(entry["arrived"])
 
 
 def _summary(space: SearchSpace, repeats: Sequence[Repeat]) -> dict[str, Any]:
@@ -230,12 +245,17 @@ def _summary(space: SearchSpace, repeats: Sequence[Repeat]) -> dict[str, Any]:
     covered = np.mean([each.covered for each in repeats], axis=0)
     identifiable = np.mean([each.identifiable for each in repeats], axis=0)
     off = np.sqrt(np.mean([each.off**2 for each in repeats], axis=0))
+    width = np.mean([each.width for each in repeats], axis=0)
     return {
         "coverage": float(covered.mean()),
-        "second_starts": sum(each.starts > 1 for each in repeats),
+        "arrived": sum(each.arrived for each in repeats),
+        "missed": [
+            [name for name, held in zip(names, each.covered, strict=True) if not held] for each in repeats
+        ],
         "parameters": dict(zip(names, covered.tolist(), strict=True)),
         "identifiable": dict(zip(names, identifiable.tolist(), strict=True)),
         "root_mean_square_error": dict(zip(names, off.tolist(), strict=True)),  # shares of the search range
+        "mean_width": dict(zip(names, width.tolist(), strict=True)),
     }
 
 

@@ -85,10 +85,7 @@ class Evidence:
             sensitivity: that this is the evidence of.
             offset: (samples,) right minus simulated positions, rad.
         """
-        weighing = Weighing(sensitivity)
-        _, second = weighing.pull(sensitivity.residuals)
-        lean = sensitivity.jacobian.T @ (second * weighing.per_sample**2 * offset)
-        return self.shift() - self.shift(lean=lean)
+        return self.shift() - self.shift(lean=Weighing(sensitivity).lean(sensitivity, offset))
 
 
 class Weighing:
@@ -113,20 +110,31 @@ class Weighing:
         bent = 1.0 + (weighted / self._bend) ** 2
         return weighted / np.sqrt(bent), bent**-1.5
 
+    def curvature(self, residuals: Array, *, cautious: bool = False) -> Array:
+        """Return the second derivative (samples,) of the cost, or its secant to the bottom if `cautious`.
+
+        The secant does not all but vanish for large errors: steps do not overshoot then.
+        """
+        _, second = self.pull(residuals)
+        return np.cbrt(second) if cautious else second
+
+    def lean(self, sensitivity: Sensitivity, offset: Array, *, cautious: bool = False) -> Array:
+        """Return the gradient (dimension,) that an offset (samples,) of the residuals, rad, adds."""
+        second = self.curvature(sensitivity.residuals, cautious=cautious)
+        return np.asarray(sensitivity.jacobian.T @ (second * self.per_sample**2 * offset))
+
 
 def evidence(sensitivity: Sensitivity, *, cautious: bool = False) -> Evidence:
     """Return what the logs say about the parameters, from how positions answer to these.
 
     Args:
         sensitivity: of the positions.
-        cautious: curve the cost by its secant to the bottom, not by its second derivative, which all but
-            vanishes for large errors: steps do not overshoot then.
+        cautious: curve the cost by its secant to the bottom, see `Weighing.curvature`.
     """
     weighing = Weighing(sensitivity)
     residuals = sensitivity.residuals
-    first, second = weighing.pull(residuals)
-    if cautious:
-        second = np.cbrt(second)
+    first, _ = weighing.pull(residuals)
+    second = weighing.curvature(residuals, cautious=cautious)
     jacobian = sensitivity.jacobian * weighing.per_sample[:, None]
     grain = jacobian * (second * weighing.per_sample)[:, None]
     logs = [

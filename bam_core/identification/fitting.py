@@ -97,6 +97,7 @@ class Fitter:
         progress: Callable[[Progress], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
         prefix: str = "",
+        workers: int | None = None,
     ) -> None:
         """Pack the logs.
 
@@ -108,15 +109,17 @@ class Fitter:
             progress: called after every generation.
             cancelled: asked before every generation.
             prefix: of what progress calls its models.
+            workers: threads of its simulations; default one per available processor.
         """
         self.servo = servo
-        self.rollout = Rollout(train, firmware=servo.firmware, integrator=INTEGRATOR)
+        self.rollout = Rollout(train, firmware=servo.firmware, integrator=INTEGRATOR, workers=workers)
         # Steps this coarse move the optimum little and cost a quarter.
         self._draft = Rollout(
             train,
             firmware=servo.firmware,
             integrator=INTEGRATOR,
             dt=_DRAFT_PERIODS * servo.firmware.period,
+            workers=workers,
         )
         self._seed = seed
         self._storage = storage

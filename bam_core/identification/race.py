@@ -76,10 +76,8 @@ def polish(
     error: float,
     meter: Meter,
     random: np.random.Generator,
-    *,
-    keep: int = 0,
 ) -> tuple[Array, float, bool]:
-    """Descend from a good point with ever smaller steps, until `keep` evaluations are left.
+    """Descend from a good point with ever smaller steps, until the allowance is spent.
 
     Returns:
         Vector, its error, and whether it came to rest before the allowance was spent. Never worse than what
@@ -87,14 +85,14 @@ def polish(
     """
     step = _POLISH_STEP
     population = population_of(space)
-    while meter.left - keep >= population and step > _FINEST_STEP:
+    while meter.left >= population and step > _FINEST_STEP:
         descent = _descent(space.point(vector), step, population, random)
-        _advance(objective, space, [descent], meter, keep)
+        _advance(objective, space, [descent], meter, 0)
         if descent.error > (1.0 - PROGRESS) * error:
             step /= 2.0
         if descent.error < error:
             vector, error = space.vectors(descent.point[None])[0], descent.error
-    return vector, error, step <= _FINEST_STEP and meter.left - keep >= population
+    return vector, error, step <= _FINEST_STEP and meter.left >= population
 
 
 def _descent(mean: Array, step: float, population: int, random: np.random.Generator) -> Descent:

@@ -23,29 +23,32 @@ from bam_core.identification.descent import PROGRESS
 from bam_core.identification.meter import Ledger, Meter, Objective, Report
 from bam_core.identification.race import polish, population_of, race
 from bam_core.identification.refine import Refined
+from bam_core.identification.settle import evaluations_for
 from bam_core.identification.space import SearchSpace
 from bam_core.identification.storage import open_study
 
 Array = NDArray[np.float64]
 
-_RACES = 3
-_GENERATIONS_OF_A_RACE = 40  # what it should have at least; fewer races where the budget is small
+_RACES = 3  # where there are starts,
+_RACES_WITHOUT_STARTS = 8  # and where there are none
+_GENERATIONS_OF_A_RACE = 15  # what it should have at least; fewer races where the budget is small,
+_GENERATIONS_ALONE = 40  # and where nothing refines
 _RACING = 0.25  # share of the budget for all races,
 _RACING_ALONE = 0.7  # and where nothing refines
 _WARM_STARTS = 2  # of the given starts that are refined, the last ones,
 _WARM_COPIES = 2  # each also from this many points about it
 _WARM_SPREAD = 0.08  # standard deviation of these, in coordinates of the space
 _REFINING = 0.5  # most of what is left after races that is for the first refinements
-_ROUGH = 10  # rounds of a refinement that shows how deep a valley goes, each an evaluation per dimension
+_ROUGH = 3  # steps of a refinement that shows how deep a valley goes
 _DEEPEST = 4  # points that are refined further,
-_THOROUGH = 25  # by so many rounds
+_THOROUGH = 8  # by so many steps
 _HOPS = (0.05, 0.15, 0.4, 0.15)  # standard deviations of a round of hops where the valley is longest
-_HOP = 15  # rounds of refinement after a hop
+_HOP = 4  # steps of refinement after a hop
 _ROUNDS_IN_VAIN = 3  # of hops, after which there are no more
-_SETTLING = 0.13  # share of the budget for what counts: a refinement, CMA-ES, and another refinement
-_SETTLING_AT_MOST = 0.2  # the same where hops have left more
-_FIRST = 10  # rounds of the first of these,
-_LAST = 25  # and of the last
+_SETTLING = 0.17  # share of the budget for what counts,
+_SETTLING_AT_MOST = 0.25  # the same where hops have left more
+_ENDS = 3  # drafts that are refined on what counts,
+_LAST = 10  # by so many steps; then the lowest by as many again, and what is left is for hops about it
 
 MIN_EVALUATIONS = 50
 """The smallest budget: a generation or two, enough to see that everything works."""
@@ -54,9 +57,7 @@ MIN_EVALUATIONS = 50
 class Refine(Protocol):
     """From a vector to a likely better one nearby; see `refine.Refiner.refine`."""
 
-    def __call__(
-        self, vector: Array, evaluations: int, spend: Callable[[int], None], *, robust: bool = False
-    ) -> Refined:
+    def __call__(self, vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
         """Descend from `vector` within `evaluations`, each told to `spend` before it is made."""
         ...
 
@@ -153,14 +154,15 @@ class _Search:
         self._board = board
         self._ledger = ledger
         self._left = self._budget = 0
-        self._round = space.dimension + 1  # evaluations that a round of a refinement takes
+        self._least = self._cost(1)  # evaluations that a refinement needs
 
     def run(self, budget: int, starts: list[Array], *, local: bool) -> SearchResult:
         self._left = self._budget = budget
         share = _RACING_ALONE if self._refine is None else _RACING
-        found = [] if local and starts else self._races(int(share * budget))
+        races = _RACES if starts else _RACES_WITHOUT_STARTS
+        found = [] if local and starts else self._races(races, int(share * budget))
         candidates = [*starts, *found]
-        converged = False
+        converged, bottoms = False, []
         if self._refine_draft is not None:
             rough = self._refinements("rough", self._warm(starts) + found, _ROUGH)
             deep = [each.vector for each in rough[:_DEEPEST]]
@@ -168,8 +170,7 @@ class _Search:
             if bottoms:
                 lowest, converged = self._hops(bottoms[0], reserve=int(_SETTLING * budget))
                 candidates = [lowest.vector, *(each.vector for each in bottoms), *candidates]
-        enough = self._left if self._refine is None else int(_SETTLING_AT_MOST * budget)
-        allowance = min(self._left, enough)
+        allowance = min(self._left, int(_SETTLING_AT_MOST * budget)) if bottoms else self._left
         (last,) = self._do([Job(key="settle", work=lambda: self._settled(candidates, allowance))])
         return SearchResult(
             vector=last.vector,
@@ -178,9 +179,10 @@ class _Search:
             converged=last.settled if self._refine is None else converged,
         )
 
-    def _races(self, allowance: int) -> list[Array]:
-        """Return what races found, the best first."""
-        count = max(min(_RACES, allowance // (_GENERATIONS_OF_A_RACE * population_of(self._space))), 1)
+    def _races(self, most: int, allowance: int) -> list[Array]:
+        """Return what races found, `most` or fewer, the best first."""
+        least = _GENERATIONS_ALONE if self._refine is None else _GENERATIONS_OF_A_RACE
+        count = max(min(most, allowance // (least * population_of(self._space))), 1)
 
         def work(key: str) -> Outcome:
             meter = Meter(allowance // count, self._ledger)
@@ -201,10 +203,10 @@ class _Search:
             vectors += [start, *self._space.vectors(np.clip(about, 0.0, 1.0))]
         return vectors
 
-    def _refinements(self, name: str, vectors: list[Array], rounds: int) -> list[Outcome]:
+    def _refinements(self, name: str, vectors: list[Array], steps: int) -> list[Outcome]:
         """Refine from several points; return the points reached, the lowest first."""
-        allowance = min(rounds * self._round, int(_REFINING * self._left) // max(len(vectors), 1))
-        if allowance <= self._round:
+        allowance = min(self._cost(steps), int(_REFINING * self._left) // max(len(vectors), 1))
+        if allowance < self._least:
             return []
         outcomes = self._do(
             [
@@ -216,7 +218,7 @@ class _Search:
 
     def _hops(self, bottom: Outcome, reserve: int) -> tuple[Outcome, bool]:
         """Refine from points up and down the valley; return the lowest, and whether more hops are in vain."""
-        allowance = _HOP * self._round
+        allowance = self._cost(_HOP)
         stalled = number = 0
         while stalled < _ROUNDS_IN_VAIN and self._left - len(_HOPS) * allowance >= reserve:
 
@@ -250,32 +252,46 @@ class _Search:
         """Judge candidates by the real objective, and improve on the best of them."""
         meter = Meter(allowance, self._ledger)
         self._ledger.forget_lowest()  # drafts are not comparable with what counts
-        if self._refine is not None and meter.left > (_FIRST + 2) * self._round:
-            first = self._refine(candidates[0], _FIRST * self._round, meter.spend)
-            candidates = [first.vector, *candidates]
+        reached = self._descents(candidates, meter)
+        candidates = [*reached, *candidates]
         errors = meter.evaluate(self._objective, np.array(candidates))
         lowest = int(np.argmin(errors))
-        kept = 0 if self._refine is None else min(_LAST * self._round, meter.left // 2)
-        vector, error, settled = polish(
-            self._objective,
-            self._space,
-            candidates[lowest],
-            float(errors[lowest]),
-            meter,
-            self._random("settle"),
-            keep=kept,
-        )
-        if self._refine is not None and meter.left > self._round + 1:
-            end = self._refine(vector, meter.left - 1, meter.spend, robust=True)
-            judged = float(meter.evaluate(self._objective, end.vector[None])[0])
-            vector, error = (end.vector, judged) if judged < error else (vector, error)
+        vector, error, settled = candidates[lowest], float(errors[lowest]), False
+        if not reached:
+            vector, error, settled = polish(
+                self._objective, self._space, vector, error, meter, self._random("settle")
+            )
         return Outcome(vector=vector, error=error, evaluations=meter.spent, settled=settled)
+
+    def _descents(self, candidates: list[Array], meter: Meter) -> list[Array]:
+        """Refine the best drafts on what counts, and hop about the lowest; leave enough to judge them all."""
+        if self._refine is None:
+            return []
+        random = self._random("settle")
+        reached: list[Refined] = []
+        while meter.left >= self._least + len(candidates) + len(reached) + 1:
+            number, ends = len(reached), min(_ENDS, len(candidates))
+            if number < ends:
+                vector, steps = candidates[number], _LAST
+            elif number == ends:
+                vector, steps = min(reached, key=_error).vector, _LAST
+            else:
+                base = min(reached, key=_error)
+                hop = base.valley @ random.normal(0.0, _HOPS[number % len(_HOPS)], self._space.dimension)
+                vector = self._space.vectors((self._space.point(base.vector) + hop)[None])[0]
+                steps = _HOP
+            allowance = min(self._cost(steps), meter.left - len(candidates) - number - 1)
+            reached.append(self._refine(vector, allowance, meter.spend))
+        return [each.vector for each in reached]
 
     def _do(self, jobs: list[Job]) -> list[Outcome]:
         outcomes = self._board.do(jobs, meanwhile=self._ledger.require_go)
         self._left -= sum(outcome.evaluations for outcome in outcomes)
         self._ledger.agree(self._budget - self._left)
         return outcomes
+
+    def _cost(self, steps: int) -> int:
+        return evaluations_for(self._space.dimension, steps)
 
     def _random(self, key: str) -> np.random.Generator:
         """Return the random numbers of one job: the same whoever does it, and whatever was done before."""
@@ -286,5 +302,5 @@ def _job(key: str, work: Callable[[str], Outcome]) -> Job:
     return Job(key=key, work=partial(work, key))
 
 
-def _error(outcome: Outcome) -> float:
+def _error(outcome: Outcome | Refined) -> float:
     return outcome.error

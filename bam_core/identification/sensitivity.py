@@ -13,8 +13,7 @@ the same on either half of the way.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from bam_core.identification.space import Axis, SearchSpace
 from bam_core.rollout import Rollout
-from bam_core.samples import strides
+from bam_core.samples import Samples, strides
 
 Array = NDArray[np.float64]
 
@@ -94,6 +93,11 @@ def slope_at(axis: Axis, share: float) -> float:
     return axis.high - axis.low
 
 
+def cost_of_sensitivity(dimension: int) -> int:
+    """Return how many simulations of all recordings a quick `sensitivity` takes at most."""
+    return 1 + (_TRIES + 3) * dimension
+
+
 def sensitivity(
     rollout: Rollout,
     space: SearchSpace,
@@ -102,7 +106,7 @@ def sensitivity(
     noise: float | None = None,
     guess: Array | None = None,
     thorough: bool = True,
-    workers: int = 2,
+    spend: Callable[[int], None] | None = None,
 ) -> Sensitivity:
     """Differentiate the simulated positions of recordings.
 
@@ -115,42 +119,56 @@ def sensitivity(
         guess: Jacobian (samples, dimension) of a point nearby, which spares the first round.
         thorough: tell slopes from jumps, which takes three to four times as long; steps of a descent do
             without.
-        workers: simulations at a time.
+        spend: called with the simulations that follow; may raise to end it.
     """
     here = shares(space, vector)
+    samples = rollout.samples(strides(rollout.recordings))
 
-    def residuals(share: Array) -> Array:
-        return residuals_at(rollout, vector_at(space, share))
+    def residuals(at: Array) -> Array:
+        if spend is not None:
+            spend(len(at))
+        return _off(samples, np.array([vector_at(space, share) for share in at]))
 
-    with ThreadPoolExecutor(workers, thread_name_prefix="sensitivity") as pool:
-        base = residuals(here)
-        left_over = float(np.sqrt(np.mean(base**2)))
-        wanted = min(max(left_over, _LEAST_RESPONSE), _MOST_RESPONSE) if noise is None else noise
-        differences = _Differences(lambda many: list(pool.map(residuals, many)), here, base)
-        jacobian = differences.along_axes(wanted) if guess is None else guess
-        for _ in range(_ROUNDS if thorough else 1):
-            jacobian = differences.along_valleys(jacobian, wanted, jumps=not thorough)
+    base = residuals(here[None])[0]
+    left_over = float(np.sqrt(np.mean(base**2)))
+    wanted = min(max(left_over, _LEAST_RESPONSE), _MOST_RESPONSE) if noise is None else noise
+    differences = _Differences(residuals, here, base)
+    jacobian = differences.along_axes(wanted) if guess is None else guess
+    for _ in range(_ROUNDS if thorough else 1):
+        jacobian = differences.along_valleys(jacobian, wanted, jumps=not thorough)
     return Sensitivity(
         space=space,
         vector=vector_at(space, here),
         jacobian=jacobian,
         residuals=base,
-        counts=rollout.samples(strides(rollout.recordings)).counts,
+        counts=samples.counts,
     )
 
 
-def residuals_at(rollout: Rollout, vector: Array) -> Array:
-    """Return simulated minus measured positions (samples,) in rad, every log's samples in a row."""
-    samples = rollout.samples(strides(rollout.recordings))
-    residuals = samples.positions(vector)[0] - samples.measured
+def residuals_at(rollout: Rollout, vectors: Array) -> Array:
+    """Return simulated minus measured positions in rad, every log's samples in a row.
+
+    Args:
+        rollout: simulates the recordings.
+        vectors: (PARAMETERS,), or many of them, (n, PARAMETERS).
+
+    Returns:
+        (samples,), or (n, samples).
+    """
+    found = _off(rollout.samples(strides(rollout.recordings)), np.atleast_2d(vectors))
+    return found if vectors.ndim > 1 else found[0]
+
+
+def _off(samples: Samples, vectors: Array) -> Array:
     # A diverged simulation is far off, not without a value.
-    return np.nan_to_num(residuals, nan=math.tau, posinf=math.tau, neginf=-math.tau)
+    off = samples.positions(vectors) - samples.measured
+    return np.nan_to_num(off, nan=math.tau, posinf=math.tau, neginf=-math.tau)
 
 
 class _Differences:
     """Differences of a function of shares around one point, inside 0..1."""
 
-    def __init__(self, residuals: Callable[[Iterable[Array]], list[Array]], here: Array, base: Array) -> None:
+    def __init__(self, residuals: Callable[[Array], Array], here: Array, base: Array) -> None:
         self._residuals = residuals
         self._here = here
         self._base = base
@@ -158,16 +176,15 @@ class _Differences:
     def along_axes(self, wanted: float) -> Array:
         """Return the Jacobian from one difference per parameter, each of about the wanted response."""
         steps = np.where(self._here < 0.5, _FIRST_STEP, -_FIRST_STEP)
-        for _ in range(_TRIES):
-            moved = np.array(self._residuals(self._here + np.diag(steps))) - self._base
+        for tries in range(_TRIES + 1):
+            moved = self._residuals(self._here + np.diag(steps)) - self._base
             off = wanted / np.maximum(np.sqrt(np.mean(moved**2, axis=1)), 1e-9 * wanted)
-            if np.all((off < _NEAR_ENOUGH) & (off > 1.0 / _NEAR_ENOUGH)):
+            if tries == _TRIES or np.all((off < _NEAR_ENOUGH) & (off > 1.0 / _NEAR_ENOUGH)):
                 break
             room = np.where(steps > 0.0, 1.0 - self._here, self._here)
             longest = np.minimum(_LONGEST, room)
             length = np.clip(np.abs(steps) * np.clip(off, 1e-2, 1e2), _SHORTEST, longest)
             steps = np.copysign(length, steps)
-        moved = np.array(self._residuals(self._here + np.diag(steps))) - self._base
         return np.asarray((moved / steps[:, None]).T)
 
     def along_valleys(self, jacobian: Array, wanted: float, *, jumps: bool) -> Array:
@@ -202,7 +219,7 @@ class _Differences:
     def _moved(self, ahead: Array, behind: Array) -> Array:
         """Return by how much (directions, samples) positions move on the way."""
         ends = self._residuals(np.clip(self._here + np.concatenate([ahead, behind]), 0.0, 1.0))
-        return np.array(ends[: len(ahead)]) - np.array(ends[len(ahead) :])
+        return np.asarray(ends[: len(ahead)] - ends[len(ahead) :])
 
     def _agreed(self, ahead: Array, behind: Array) -> Array:
         """Return by how much (directions, samples) positions move on either half of a way, where both agree.
@@ -213,7 +230,7 @@ class _Differences:
         middle = 0.5 * (ahead + behind)
         apart = np.linalg.norm(middle, axis=1) > 0.0
         ends = np.concatenate([ahead, behind, middle[apart]])
-        moved = np.array(self._residuals(np.clip(self._here + ends, 0.0, 1.0)))
+        moved = self._residuals(np.clip(self._here + ends, 0.0, 1.0))
         forth, back, known = np.split(moved, [len(ahead), 2 * len(ahead)])
         centre = np.tile(self._base, (len(ahead), 1))
         centre[apart] = known

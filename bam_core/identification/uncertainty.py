@@ -159,7 +159,6 @@ def estimate_uncertainty(
     space: SearchSpace,
     *,
     advise: Advise | None = None,
-    workers: int = 2,
 ) -> Uncertainty:
     """Return how well the parameters of a fitted servo are known.
 
@@ -170,10 +169,9 @@ def estimate_uncertainty(
         recordings: that they were fitted to, two at least.
         space: that was searched.
         advise: tells which recording would help, see `advice.advisor`.
-        workers: simulations at a time.
     """
     vector = parameter_vector(servo)
-    settled = settle(Rollout.for_servo(recordings, servo), space, vector, workers=workers)
+    settled = settle(Rollout.for_servo(recordings, servo), space, vector)
     return describe(doubt_about(servo, vector, recordings, settled), shares(space, vector), advise)
 
 

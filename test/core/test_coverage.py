@@ -42,6 +42,7 @@ def test_the_study_prints_a_table_and_writes_json(tmp_path: Path, capsys: pytest
     result = json.loads(file.read_text())
     assert result["overall"] == result["servos"]["mx106"]["coverage"]
     assert result["overall"] > 0.8
+    assert result["servos"]["mx106"]["arrived"] <= len(result["servos"]["mx106"]["missed"]) == 2
     assert "mx106" in capsys.readouterr().out
 
 
@@ -50,6 +51,7 @@ def test_the_study_prints_a_table_and_writes_json(tmp_path: Path, capsys: pytest
     [
         (["--servos", "mx1066"], "did you mean"),
         (["--repeats", "0"], "at least 1"),
+        (["--trials", "49"], "at least 50"),
         (["--json", "/proc/x/c.json"], "/proc/x"),
     ],
 )

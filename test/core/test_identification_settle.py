@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import pytest
 from identification_cases import mx106, session
-from uncertainty_cases import space_for
+from uncertainty_cases import linear_space, space_for
 
 from bam_core.identification.evidence import Weighing
 from bam_core.identification.sensitivity import residuals_at, sensitivity
-from bam_core.identification.settle import settle
+from bam_core.identification.settle import descend, evaluations_for, settle
 from bam_core.rollout import Rollout, parameter_vector
 
 
@@ -23,7 +25,7 @@ def test_it_finds_the_way_back_to_known_parameters(model: str) -> None:
     truth = parameter_vector(servo)
     away = space.point(truth) + np.random.default_rng(1).normal(0.0, 0.02, space.dimension)
     start = space.vectors(np.clip(away, 0.01, 0.99)[None])[0]
-    end = settle(rollout, space, start, steps=20).vector
+    end = settle(rollout, space, start).vector
     errors = rollout.errors(np.stack([truth, start, end])).mean(axis=1)
     assert errors[1] > 5.0 * errors[0]
     assert errors[2] < 1.05 * errors[0]
@@ -38,6 +40,32 @@ def test_it_does_not_leave_for_worse() -> None:
         point = np.random.default_rng(seed).random(space.dimension)
         start = space.vectors(point[None])[0]
         weighing = Weighing(sensitivity(rollout, space, start, thorough=False))
-        end = settle(rollout, space, start, steps=1)
+        end = settle(rollout, space, start)
         assert weighing.cost(end.residuals) <= weighing.cost(residuals_at(rollout, start))
         assert np.all((end.shares >= 0.0) & (end.shares <= 1.0))
+
+
+class BentValley:
+    """Stands for a rollout of one log with two samples; the valley y = x² hardly slopes towards x = 0.8."""
+
+    recordings = (range(2),)
+    measured = np.zeros(2)
+    counts = np.array([2])
+
+    def samples(self, _every: object) -> BentValley:
+        return self
+
+    def positions(self, vectors: np.ndarray) -> np.ndarray:
+        x, y = vectors[:, 0], vectors[:, 1]
+        return np.stack([1e-3 * (x - 0.8), 1e-2 * (y - x**2)], axis=1)
+
+
+def test_it_follows_the_bend_of_a_valley_to_the_very_bottom_within_its_budget() -> None:
+    space = linear_space(2)
+    start = space.base.copy()
+    start[:2] = -0.8, 0.64
+    allowance = evaluations_for(2, 10)  # straight steps are at -0.2 by then
+    spent: list[int] = []
+    end = descend(cast(Rollout, BentValley()), space, start, evaluations=allowance, spend=spent.append)
+    np.testing.assert_allclose(end.vector[:2], [0.8, 0.64], atol=1e-3)
+    assert sum(spent) <= allowance

@@ -56,5 +56,5 @@ def fitted(
     space = space_for(servo, logs)
     start = shares(space, parameter_vector(servo))
     start = start * (1.0 + np.random.default_rng(seed).normal(0.0, away, len(start)))
-    fit = settle(Rollout.for_servo(logs, servo), space, vector_at(space, start), steps=15)
+    fit = settle(Rollout.for_servo(logs, servo), space, vector_at(space, start))
     return fit, describe(doubt_about(servo, fit.vector, logs, fit), fit.shares)
