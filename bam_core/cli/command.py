@@ -46,6 +46,8 @@ CORE_COMMANDS: tuple[Command, ...] = (
     Command("simulate", "simulate a servo on the bench in MuJoCo", "bam_core.cli.simulate"),
     Command("import", "turn parameters or logs of BAM's program into ours", "bam_core.cli.import_"),
     Command("export", "turn servos or recordings into BAM's JSON or MJCF", "bam_core.cli.export"),
+    Command("gear", "find the asymmetric friction of a servo's gear", "bam_core.cli.gear"),
+    Command("reproduce", "redo a paper's tables and figures", "bam_core.cli.reproduce"),
     Command("record", "record a session on the bench (ROS 2)", "bam_core.cli.needs_ros"),
     Command("demo", "record, identify and simulate a virtual servo (ROS 2)", "bam_core.cli.needs_ros"),
 )
@@ -79,8 +81,8 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
         return USER_ERROR
     except SystemExit as done:  # argparse, after help or a usage error that it has printed
         return done.code if isinstance(done.code, int) else 0
-    except KeyboardInterrupt:
-        print(f"\n{prefix}: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:  # which may say what to do about it
+        print(f"\n{prefix}: interrupted{'; ' if stop.args else ''}{stop}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

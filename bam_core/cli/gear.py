@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam gear``: the asymmetric friction of a servo's gear from recordings, beside its friction models."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bam_core.atomic_file import require_file, write_text
+from bam_core.cli.table import format_table
+from bam_core.errors import BamError
+
+if TYPE_CHECKING:
+    from bam_core.gears.identification import GearFit
+    from bam_core.identification.split import Split
+    from bam_core.servo_model import ServoModel
+
+EXAMPLE = "bam gear recordings/ --servo xl330 --against out/xl330/m1.yaml out/xl330/m6.yaml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "logs",
+        nargs="+",
+        metavar="LOGS",
+        help="JSON logs, bags, or directories that are searched recursively",
+    )
+    parser.add_argument(
+        "--servo", required=True, metavar="NAME|FILE", help="servo that was recorded: firmware, search bounds"
+    )
+    parser.add_argument(
+        "--against",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="servo YAML files or names to compare with on the same logs",
+    )
+    parser.add_argument("--trials", type=int, metavar="N", help="simulations of all training logs (4000)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (default 0)")
+    parser.add_argument(
+        "--validation", metavar="RULE", help="fraction=0.25 (default) or KEY=VALUE such as kp=400"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write parameters and errors to this file, SI units")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fit the gear, print its parameters and its errors beside those of others."""
+    from tqdm import tqdm
+
+    from bam_core.gears.identification import DEFAULT_TRIALS, fit_gear
+    from bam_core.identification.split import split_recordings
+    from bam_core.readers import load_recordings
+    from bam_core.readers.discovery import unique_names
+    from bam_core.servo_model import load_servo
+
+    if arguments.seed < 0:
+        raise BamError(f"--seed: is {arguments.seed} (expected 0 or more); correct it")
+    if arguments.json:
+        require_file(arguments.json)
+    servo = load_servo(arguments.servo)
+    names = unique_names([Path(path) for path in arguments.against])
+    others = {name: load_servo(path) for name, path in zip(names, arguments.against, strict=True)}
+    split = split_recordings(load_recordings(arguments.logs), arguments.validation, seed=arguments.seed)
+    trials = arguments.trials if arguments.trials is not None else DEFAULT_TRIALS
+    with tqdm(desc="gear", total=trials, unit="trial", disable=None, leave=False) as bar:
+
+        def say(done: int, error: float) -> None:
+            bar.update(done - bar.n)
+            if math.isfinite(error):
+                bar.set_postfix_str(f"best {1e3 * error:.2f} mrad", refresh=False)
+
+        fit = fit_gear(split.train, servo, trials=trials, seed=arguments.seed, say=say)
+    errors = {"gear": (fit.train_mae, _mean(fit.validate(split.validation, servo)))}
+    errors |= {name: _errors(other, split) for name, other in others.items()}
+    print(_parameters(fit))
+    print()
+    print(_comparison(errors))
+    if arguments.json:
+        write_text(arguments.json, json.dumps(_summary(fit, errors), indent=2) + "\n")
+    return 0
+
+
+def _errors(servo: ServoModel, split: Split) -> tuple[float, float]:
+    """Return the training and held-out error of a servo model, rad."""
+    from bam_core.rollout import Rollout, parameter_vector
+
+    both = []
+    for recordings in (split.train, split.validation):
+        both.append(float(Rollout.for_servo(recordings, servo).errors(parameter_vector(servo)[None]).mean()))
+    return both[0], both[1]
+
+
+def _mean(values: dict[str, float]) -> float:
+    return sum(values.values()) / len(values)
+
+
+def _parameters(fit: GearFit) -> str:
+    symbols = {"input_side": "γ_u", "output_side": "γ_v"}
+    rows = [
+        (
+            f"{name} ({symbols[name]})" if name in symbols else name,
+            f"{value:.4g}",
+            f"± {error:.2g}" if math.isfinite(error := fit.standard_errors.get(name, math.inf)) else "",
+        )
+        for name, value in fit.parameters.items()
+    ]
+    gear = fit.asymmetry
+    rows.append(("forward efficiency (η_f)", f"{gear.forward_efficiency:.4g}", ""))
+    rows.append(("backward efficiency (η_b)", f"{gear.backward_efficiency:.4g}", ""))
+    return format_table(("parameter, SI", "value", ""), rows) + f"\nThis gear is {gear.drivability}."
+
+
+def _comparison(errors: dict[str, tuple[float, float]]) -> str:
+    rows: Sequence[Sequence[str]] = [
+        (name, f"{1e3 * train:.2f}", f"{1e3 * held_out:.2f}") for name, (train, held_out) in errors.items()
+    ]
+    return format_table(("model", "train [mrad]", "held out [mrad]"), rows)
+
+
+def _summary(fit: GearFit, errors: dict[str, tuple[float, float]]) -> dict[str, Any]:
+    finite = {name: error for name, error in fit.standard_errors.items() if math.isfinite(error)}
+    return {
+        "parameters": dict(fit.parameters),
+        "standard_errors": finite,
+        "models": {
+            name: {"train_mae": train, "validation_mae": held_out}
+            for name, (train, held_out) in errors.items()
+        },
+        "trials": fit.trials,
+    }

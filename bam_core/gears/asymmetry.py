@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much a gear's friction takes of the torque on either side (Kikuuwe 3.1, 4.1, 4.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bam_core.errors import BamError
+
+_NO_LOSS = "correct it, or for a gear without friction give γ_u = γ_v = 0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asymmetry:
+    """The two asymmetry coefficients of a gear.
+
+    Both signs may be changed at once without a change of the dynamics (14), so that a sum of zero or more is
+    all there is.
+
+    Attributes:
+        input_side: γ_u, share of the input torque that becomes friction, dimensionless.
+        output_side: γ_v, share of the output torque that becomes friction, dimensionless.
+
+    Raises:
+        BamError: a value is not finite, or γ_u + γ_v < 0.
+    """
+
+    input_side: float
+    output_side: float
+
+    def __post_init__(self) -> None:
+        for symbol, value in (("γ_u", self.input_side), ("γ_v", self.output_side)):
+            if not math.isfinite(value):
+                raise BamError(f"gear {symbol}: is {value!r} (expected a finite number); correct it")
+        if self.input_side + self.output_side < 0.0:
+            raise BamError(
+                f"gear γ_u + γ_v: is {self.input_side + self.output_side:g} (expected >= 0: eq. 14 is the "
+                f"same with both signs changed); give γ_u = {-self.input_side:g}, γ_v = {-self.output_side:g}"
+            )
+
+    @classmethod
+    def from_efficiencies(cls, *, forward: float, backward: float) -> Asymmetry:
+        """Return the coefficients of a gear with these efficiencies (27).
+
+        Args:
+            forward: η_f, output torque per input torque while the input just drives, between 0 and 1.
+            backward: η_b, the same while the output drives, below 1; zero or less for a gear that locks
+                itself, where it is a slope of the static set and no efficiency.
+
+        Raises:
+            BamError: a value is out of range. (With an efficiency of 1, (27) leads to no gear but 0/0.)
+        """
+        if not 0.0 < forward < 1.0:
+            raise BamError(f"gear efficiency forward: is {forward!r} (expected between 0 and 1); {_NO_LOSS}")
+        if not (math.isfinite(backward) and backward < 1.0):
+            raise BamError(f"gear efficiency backward: is {backward!r} (expected below 1); {_NO_LOSS}")
+        both = forward * backward
+        return cls(
+            input_side=(1.0 - 2.0 * forward + both) / (1.0 - both),
+            output_side=(1.0 - 2.0 * backward + both) / (1.0 - both),
+        )
+
+    @property
+    def forward_efficiency(self) -> float:
+        """η_f (26); an efficiency of a gear that can be driven both ways, else a slope of the static set."""
+        return _ratio(1.0 - self.input_side, 1.0 + self.output_side)
+
+    @property
+    def backward_efficiency(self) -> float:
+        """η_b (26); an efficiency of a gear that can be driven both ways, else a slope of the static set."""
+        return _ratio(1.0 - self.output_side, 1.0 + self.input_side)
+
+    @property
+    def is_backdrivable(self) -> bool:
+        """Whether some torque on the output alone moves the gear: |γ_v| < 1."""
+        return abs(self.output_side) < 1.0
+
+    @property
+    def is_forward_drivable(self) -> bool:
+        """Whether some torque on the input alone moves the gear: |γ_u| < 1."""
+        return abs(self.input_side) < 1.0
+
+    @property
+    def drivability(self) -> str:
+        """The class of fig. 5: "BD & FD", "nBD & FD", "BD & nFD" or "nBD & nFD"."""
+        backward = "BD" if self.is_backdrivable else "nBD"
+        return f"{backward} & {'FD' if self.is_forward_drivable else 'nFD'}"
+
+    def holds(self, input_torque: ArrayLike, output_torque: ArrayLike) -> NDArray[np.bool_]:
+        """Tell whether a gear at rest stays at rest: the static set (23).
+
+        Args:
+            input_torque: f_u, N·m seen at the output.
+            output_torque: f_v, N·m, from the gear to its load.
+
+        Returns:
+            In the broadcast shape of the arguments.
+        """
+        drive, load = np.asarray(input_torque), np.asarray(output_torque)
+        return np.asarray(np.abs(drive - load) <= np.abs(self.input_side * drive + self.output_side * load))
+
+
+def _ratio(share: float, of: float) -> float:
+    """Divide; where (26) divides by zero a border of the static set is an axis, with a slope of infinity."""
+    if of != 0.0:
+        return share / of
+    return math.copysign(math.inf, share) if share != 0.0 else math.nan

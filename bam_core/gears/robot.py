@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A MuJoCo robot with gears on its joints: M(q), h, J and contacts from MuJoCo, the step by (69)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bam_core.errors import BamError, unknown_name
+from bam_core.friction import Friction
+from bam_core.gears.asymmetry import Asymmetry
+from bam_core.gears.geared_joints import GearedJoints, JointsStep
+
+Array = NDArray[np.float64]
+
+_ONE_DEGREE = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+_ROUNDS = 30  # of friction and contacts in turn; a handful is the rule
+_SETTLED = 1e-8  # change of the friction at hand that ends them, relative to the largest
+_FRICTION_ROW = mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF.value
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointGear:
+    """The gear of one joint.
+
+    Attributes:
+        asymmetry: γ_u and γ_v.
+        friction: load-independent friction beside it.
+    """
+
+    asymmetry: Asymmetry
+    friction: Friction = field(default_factory=Friction)
+
+
+class GearedRobot:
+    """Steps a model in MuJoCo's stead.
+
+    The armature of a joint is its input inertia m. Actuators act on the input side; everything else, such as
+    gravity, damping, springs, `qfrc_applied` and contacts, on the output side. Contacts and other constraints
+    are MuJoCo's: it works out their forces beside friction of a given bound, which is then worked out from
+    these forces, and so on until the bound is what it was.
+
+    Attributes:
+        model: the robot.
+        data: its state; positions, velocities and time are advanced, the rest is as of the start of a step.
+        joints: the gears of all degrees of freedom; those that got none have none.
+        constraint_torque: of contacts and other constraints in the last step, (nv,) N·m.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, gears: Mapping[str, JointGear]) -> None:
+        """Put gears on hinges and slides.
+
+        Args:
+            model: the robot.
+            data: its state.
+            gears: gear of every geared joint.
+
+        Raises:
+            BamError: no such joint, or one with more than one degree of freedom.
+        """
+        self.model, self.data = model, data
+        asymmetries = [Asymmetry(input_side=0.0, output_side=0.0)] * model.nv
+        frictions = [Friction()] * model.nv
+        for name, gear in gears.items():
+            dof = _degree_of_freedom(model, name)
+            asymmetries[dof], frictions[dof] = gear.asymmetry, gear.friction
+            if model.dof_frictionloss[dof] > 0.0:
+                raise BamError(
+                    f"joint {name!r}: has a gear and a frictionloss of {model.dof_frictionloss[dof]:g} "
+                    f"(expected 0); give it as JointGear(friction=Friction(coulomb=...))"
+                )
+        self.joints = GearedJoints(asymmetries, model.dof_armature.copy(), frictions)
+        self._geared = np.array([_degree_of_freedom(model, name) for name in gears], dtype=np.intp)
+        self.constraint_torque = np.zeros(model.nv)
+        self._friction = np.zeros(model.nv)
+
+    def step(self, input_torque: ArrayLike = 0.0) -> JointsStep:
+        """Advance by the model's time step.
+
+        Args:
+            input_torque: τ_u beside that of actuators, (nv,) N·m.
+
+        Raises:
+            BamError: nothing solves the step.
+        """
+        model, data = self.model, self.data
+        applied = data.qfrc_applied.copy()
+        data.qfrc_applied += input_torque  # so that constraints know it
+        try:
+            made = self._solve(np.asarray(input_torque, dtype=np.float64))
+        finally:
+            data.qfrc_applied[:] = applied
+            model.dof_frictionloss[self._geared] = 0.0
+        self._friction = made.friction
+        data.qvel[:] = made.velocity
+        mujoco.mj_integratePos(model, data.qpos, data.qvel, model.opt.timestep)
+        data.time += model.opt.timestep
+        return made
+
+    def _solve(self, input_torque: Array) -> JointsStep:
+        model, data = self.model, self.data
+        mujoco.mj_forward(model, data)
+        full = np.empty((model.nv, model.nv))
+        mujoco.mj_fullM(model, data, full)
+        output_inertia = full - np.diag(model.dof_armature)
+        drive = data.qfrc_actuator + input_torque
+        load = data.qfrc_bias - data.qfrc_passive - data.qfrc_applied + input_torque
+
+        def advance(constraint: Array) -> JointsStep:
+            self.constraint_torque = constraint
+            dt, start = float(model.opt.timestep), self._friction
+            return self.joints.step(data.qvel, drive, load - constraint, output_inertia, dt, start=start)
+
+        made = advance(data.qfrc_constraint.copy())
+        if data.nefc == 0 or not len(self._geared):
+            return made
+        extra = self.joints.load_independent(data.qvel)
+        bound = np.zeros(len(self._geared))
+        for _ in range(_ROUNDS):
+            last, bound = bound, (np.abs(made.internal_force) + extra)[self._geared]
+            if np.max(np.abs(bound - last)) <= _SETTLED * np.max(bound):
+                break
+            model.dof_frictionloss[self._geared] = np.maximum(bound, mujoco.mjMINVAL)
+            mujoco.mj_forward(model, data)
+            made = advance(self._constraint())
+        return made
+
+    def _constraint(self) -> Array:
+        """Return the torques of MuJoCo's constraints without friction of geared joints, (nv,) N·m."""
+        data = self.data
+        torque = data.qfrc_constraint.copy()
+        rows = np.flatnonzero(data.efc_type == _FRICTION_ROW)
+        geared = rows[np.isin(data.efc_id[rows], self._geared)]
+        torque[data.efc_id[geared]] -= data.efc_force[geared]
+        return torque
+
+
+def _degree_of_freedom(model: mujoco.MjModel, name: str) -> int:
+    joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+    if joint < 0:
+        raise unknown_name("joint", name, [model.joint(index).name for index in range(model.njnt)])
+    if mujoco.mjtJoint(model.jnt_type[joint]) not in _ONE_DEGREE:
+        raise BamError(f"joint {name!r}: is neither hinge nor slide (expected one of them); choose another")
+    return int(model.jnt_dofadr[joint])

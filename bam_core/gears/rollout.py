@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of a pendulum followed with a gear between motor and arm, for many candidates at a time.
+
+The motor's armature is the gear's input inertia, load and arm are its output inertia; the motor's torque is
+f_u, and -τ_e is f_v. Commands, supply and the error's definition are those of `bam_core.rollout`, and so is
+the "midpoint" integrator, so that errors compare.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bam_core.errors import BamError
+from bam_core.firmware import PositionFirmware
+from bam_core.gears._pendulum import simulate
+from bam_core.packing import pack
+from bam_core.recording import Recording
+
+Array = NDArray[np.float64]
+
+GEAR_PARAMETERS = (
+    "torque_constant",
+    "resistance",
+    "armature",
+    "viscous",
+    "coulomb",
+    "stribeck_coulomb",
+    "stribeck_velocity",
+    "stribeck_exponent",
+    "input_side",
+    "output_side",
+    "zero_offset",
+    "command_delay",
+)
+"""Columns of candidates, SI; `input_side` and `output_side` are γ_u and γ_v."""
+
+TRACE_STEPS = 12
+"""Steps of the firmware between positions that `GearRollout.positions` returns."""
+
+
+class GearRollout:
+    """Recordings, packed once, to be simulated with many candidates.
+
+    Attributes:
+        recordings: as given.
+        measured: (samples,) rad: what `positions` is compared with, recording after recording.
+        counts: samples per recording.
+    """
+
+    def __init__(
+        self, recordings: Sequence[Recording], *, firmware: PositionFirmware, substeps: int = 2
+    ) -> None:
+        """Pack recordings.
+
+        Args:
+            recordings: at least one.
+            firmware: position controller that ran.
+            substeps: of the integrator per period of the firmware.
+
+        Raises:
+            BamError: there is no recording.
+        """
+        if not recordings:
+            raise BamError("gear rollout: no recordings (expected at least one); give some")
+        self.recordings = tuple(recordings)
+        self._firmware, self._substeps = firmware, substeps
+        self._packed = pack(recordings, firmware, firmware.period)
+        lengths = self._packed.logs[0, self._packed.lanes].astype(np.intp)
+        self.counts = -(-lengths // TRACE_STEPS)
+        self._ends = np.concatenate([[0], np.cumsum(self.counts)])
+        self.measured = np.concatenate(
+            [
+                self._packed.signals[:length:TRACE_STEPS, 3, lane]
+                for lane, length in zip(self._packed.lanes, lengths, strict=True)
+            ]
+        )
+
+    def errors(self, parameters: ArrayLike) -> Array:
+        """Return the mean absolute position errors of candidates, (candidates, recordings) rad.
+
+        Args:
+            parameters: (candidates, GEAR_PARAMETERS) SI; or one candidate.
+
+        Raises:
+            BamError: wrong shape.
+        """
+        return self._simulate(parameters)[0]
+
+    def positions(self, parameters: ArrayLike) -> Array:
+        """Return positions where `measured` is, (candidates, samples) rad; arguments as of `errors`."""
+        return self._simulate(parameters)[1]
+
+    def _simulate(self, parameters: ArrayLike) -> tuple[Array, Array]:
+        candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
+        if candidates.ndim != 2 or candidates.shape[1] != len(GEAR_PARAMETERS):
+            raise BamError(
+                f"gear parameters: shape {candidates.shape} (expected (candidates, {len(GEAR_PARAMETERS)})); "
+                f"columns are {', '.join(GEAR_PARAMETERS)}"
+            )
+        errors = np.empty((len(candidates), len(self.recordings)))
+        trace = np.empty((len(candidates), int(self._ends[-1])))
+
+        def run(rows: slice) -> None:
+            simulate(
+                candidates[rows],
+                self._packed.signals,
+                self._packed.logs,
+                self._packed.lanes,
+                self._ends,
+                float(self._firmware.demand_limit),
+                self._firmware.regulates_current,
+                self._packed.dt,
+                self._substeps,
+                TRACE_STEPS,
+                errors[rows],
+                trace[rows],
+            )
+
+        workers = min(os.cpu_count() or 1, len(candidates))
+        edges = [len(candidates) * i // workers for i in range(workers + 1)]
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(run, [slice(edges[i], edges[i + 1]) for i in range(workers)]))
+        return errors, trace

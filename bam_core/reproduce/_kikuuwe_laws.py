@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The equations and lemmas of Kikuuwe that need no example: by how much they miss on many random gears."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.gears import (
+    Asymmetry,
+    Gear,
+    GearedJoints,
+    axproj,
+    friction_torque,
+    internal_forces,
+    largest_gain,
+)
+from bam_core.gears.benchmark import Problem, random_problem
+from bam_core.reproduce.claim import Claim
+
+Array = NDArray[np.float64]
+
+_GEARS = 20_000
+_REST_STEPS = 100_000
+_ROUNDING = 1e-9
+
+
+def law_claims() -> list[Claim]:
+    """Check equations 24-38 and lemmas 1-4, static friction, energy, and what remark 4 leaves open."""
+    random = np.random.default_rng(0)
+    return [
+        *_static_claims(random),
+        *_dynamic_claims(random),
+        *_joint_claims(random),
+        *_rest_claims(random),
+        _uniqueness_claim(),
+    ]
+
+
+def _miss(claim: str, miss: float, unit: str = "") -> Claim:
+    """Claim that something holds but for rounding."""
+    return Claim(claim=claim, paper="0", ours=miss, unit=unit, holds=miss < _ROUNDING)
+
+
+def _static_claims(random: np.random.Generator) -> list[Claim]:
+    worst, disagreements, locked = 0.0, 0, 0
+    for _ in range(_GEARS):
+        forward, backward = random.uniform(0.01, 0.99), random.uniform(-1.0, 0.99)
+        gear = Asymmetry.from_efficiencies(forward=forward, backward=backward)
+        back = (gear.forward_efficiency, gear.backward_efficiency)
+        worst = max(worst, abs(back[0] - forward), abs(back[1] - backward))
+        other = random.uniform(-2.0, 2.0)
+        gear = Asymmetry(input_side=max(random.uniform(-2.0, 2.0), -other), output_side=other)
+        drive, load = random.normal(size=2)
+        u, v = gear.input_side, gear.output_side
+        product = ((1 + v) * load - (1 - u) * drive) * ((1 + u) * drive - (1 - v) * load)
+        slopes = (load - gear.forward_efficiency * drive) * (drive - gear.backward_efficiency * load)
+        holds = bool(gear.holds(drive, load))
+        if abs(product) > _ROUNDING:
+            disagreements += holds != (product > 0.0)
+            disagreements += holds != ((1 + u) * (1 + v) * slopes > 0.0)
+        locked += bool(gear.holds(0.0, load)) == gear.is_backdrivable
+        locked += bool(gear.holds(drive, 0.0)) == gear.is_forward_drivable
+    return [
+        _miss("(26), (27): efficiencies there and back, largest miss", worst),
+        Claim(
+            claim=f"(23), (24), (25): disagreements, {_GEARS} gears",
+            paper=0,
+            ours=disagreements,
+            holds=disagreements == 0,
+        ),
+        Claim(
+            claim="fig. 5: gears that a torque alone moves against their class",
+            paper=0,
+            ours=locked,
+            holds=locked == 0,
+        ),
+    ]
+
+
+def _dynamic_claims(random: np.random.Generator) -> list[Claim]:
+    lemma_1, inclusion, apparent, falls = 0.0, 0.0, 0.0, 0
+    for _ in range(_GEARS):
+        drive, feedback = random.normal(0.0, 10.0), random.uniform(-3.0, 3.0)
+        for force in internal_forces(drive, feedback):
+            lemma_1 = max(lemma_1, abs(force - feedback * abs(force) - drive) / max(1.0, abs(force)))
+        v = random.uniform(-0.9, 0.9)
+        gear = Gear(
+            asymmetry=Asymmetry(input_side=random.uniform(max(-v, -0.9), 0.9), output_side=v),
+            input_inertia=math.exp(random.normal()),
+            output_inertia=math.exp(random.normal()),
+        )
+        torque, load = random.normal(0.0, 10.0, 2)
+        side = float(random.choice([-1.0, 1.0]))
+        phi = gear.drive(torque, load)
+        friction = friction_torque(side, phi, gear.feedback)
+        acceleration = (torque - load - friction) / gear.inertia
+        u = gear.asymmetry.input_side
+        hidden = (u * gear.input_inertia - v * gear.output_inertia) * acceleration
+        inclusion = max(inclusion, abs(abs(u * torque + v * load - hidden) * side - friction))
+        apparent = max(apparent, abs(acceleration - _apparent(gear, torque, load, side * phi > 0.0)))
+        sides = np.linspace(-1.0, 1.0, 9)
+        row = [friction_torque(float(s), phi, gear.feedback) for s in sides]
+        falls += any(after < before for before, after in itertools.pairwise(row))
+    return [
+        _miss("lemma 1, (31): largest miss of λ - ρ|λ| = φ, |ρ| < 3", lemma_1),
+        _miss("(14), (32)-(34): largest miss of the inclusion", inclusion, "N·m"),
+        _miss("(38): largest miss of apparent inertias", apparent, "rad/s²"),
+        Claim(claim="lemma 2: gears whose Φ falls somewhere", paper=0, ours=falls, holds=falls == 0),
+    ]
+
+
+def _apparent(gear: Gear, drive: float, load: float, forwards: bool) -> float:
+    """Return the acceleration by (38)."""
+    m, M = gear.input_inertia, gear.output_inertia
+    if forwards:
+        share = gear.asymmetry.forward_efficiency
+        return (share * drive - load) / (share * m + M)
+    share = gear.asymmetry.backward_efficiency
+    return (drive / share - load) / (m / share + M)
+
+
+def _joint_claims(random: np.random.Generator) -> list[Claim]:
+    apart, bound, jump = 0.0, 0.0, 0.0
+    for _ in range(300):
+        count = int(random.integers(1, 13))
+        P = random.normal(size=(count, count))
+        P *= random.uniform(0.1, 0.95) / np.linalg.norm(P, 2)
+        phi, s = random.normal(0.0, 10.0, count), random.uniform(-1.0, 1.0, count)
+        moved = np.clip(s + random.uniform(-1e-4, 1e-4, count), -1.0, 1.0)
+        sigma, size = largest_gain(P), float(np.linalg.norm(phi))
+        one, other = _internal(phi, P, s, phi), _internal(phi, P, s, random.normal(0.0, 100.0, count))
+        apart = max(apart, float(np.max(np.abs(one - other))))
+        bound = max(bound, float(np.linalg.norm(one)) * (1.0 - sigma) / size)
+        limit = sigma * size / (1.0 - sigma) ** 2 * float(np.linalg.norm(moved - s))
+        jump = max(jump, float(np.linalg.norm(_internal(phi, P, moved, phi) - one)) / limit)
+    gained = -math.inf
+    for index in range(2000):
+        problem = random_problem(random, 1 + index % 12)
+        made = problem.joints.step(problem.velocity, problem.drive, problem.load, problem.inertia, 1e-3)
+        total = np.diag(problem.joints.input_inertia) + problem.inertia
+        before = problem.velocity @ total @ problem.velocity
+        work = 1e-3 * made.velocity @ (problem.drive - problem.load)
+        gained = max(gained, float(0.5 * (made.velocity @ total @ made.velocity - before) - work))
+    return [
+        _miss("lemma 3: largest distance of two λ", apart, "N·m"),
+        Claim(claim="lemma 4, (81): largest ‖λ‖ of its bound", paper="<= 1", ours=bound, holds=bound <= 1.0),
+        Claim(claim="lemma 4, (85): largest change of its bound", paper="<= 1", ours=jump, holds=jump <= 1.0),
+        Claim(
+            claim="(69): most energy that friction adds in a step",
+            paper="<= 0",
+            ours=gained,
+            unit="J",
+            holds=gained <= 1e-12,
+        ),
+    ]
+
+
+def _internal(phi: Array, P: Array, s: Array, start: Array) -> Array:
+    """Return λ of a friction state, by remark 3."""
+    for _ in range(1500):
+        start = phi + P @ (s * np.abs(start))
+    return start
+
+
+def _rest_claims(random: np.random.Generator) -> list[Claim]:
+    gear = Gear(asymmetry=Asymmetry(input_side=0.2, output_side=1.05), input_inertia=1.0, output_inertia=1.0)
+    speed = fastest = 0.0
+    for load in random.normal(0.0, 400.0, _REST_STEPS):
+        speed = gear.step(speed, 0.0, float(load), 1e-3).velocity
+        fastest = max(fastest, abs(speed))
+    joints = GearedJoints([Asymmetry(input_side=0.1, output_side=1.1)] * 2, [1.0, 1.0])
+    inertia = np.array([[5.0, 2.0], [2.0, 1.0]])
+    velocity, friction, fastest_joint = np.zeros(2), np.zeros(2), 0.0
+    for load in random.normal(0.0, 300.0, (_REST_STEPS, 2)):
+        made = joints.step(velocity, np.zeros(2), load, inertia, 1e-3, start=friction)
+        velocity, friction = made.velocity, made.friction
+        fastest_joint = max(fastest_joint, float(np.max(np.abs(velocity))))
+    return [
+        Claim(
+            claim=f"(45): largest speed at rest, {_REST_STEPS} steps, 1 joint",
+            paper=0,
+            ours=fastest,
+            unit="rad/s",
+            holds=fastest == 0.0,
+        ),
+        Claim(
+            claim="(69): the same, 2 joints",
+            paper=0,
+            ours=fastest_joint,
+            unit="rad/s",
+            holds=fastest_joint == 0.0,
+        ),
+    ]
+
+
+def _uniqueness_claim() -> Claim:
+    """Two joints with σ_max(P) < 1 that may stay at rest or go: while one sticks, the other jams."""
+    problem = Problem(
+        joints=GearedJoints(
+            [Asymmetry(input_side=0.1, output_side=0.7), Asymmetry(input_side=0.4, output_side=1.4)],
+            [0.5, 0.6],
+        ),
+        inertia=np.array([[4.3, -1.6], [-1.6, 2.2]]),
+        velocity=np.zeros(2),
+        drive=np.array([13.0, -2.0]),
+        load=np.array([7.0, 7.0]),
+    )
+    arguments = problem.arguments()
+    found = {
+        tuple(np.round(axproj(*arguments, start=start).velocity, 9).tolist())
+        for start in np.random.default_rng(0).normal(0.0, 20.0, (200, 2))
+    }
+    return Claim(
+        claim=f"remark 4: solutions of one step with σ_max(P) = {largest_gain(arguments[3]):.3f}",
+        paper="1 if Φ is monotone, which is open",
+        ours=f"{len(found)}, so it is not",
+        holds=len(found) > 1,
+    )

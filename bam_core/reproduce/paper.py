@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which papers can be redone, and how.
+
+The module of a paper has one function::
+
+    def run(output: Path, say: Callable[[str], None]) -> list[Claim]: ...
+
+It draws its plots into `output` and calls `say` with what it is about to do, in a few words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import cast
+
+from bam_core.errors import unknown_name
+from bam_core.reproduce.claim import Claim
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper.
+
+    Attributes:
+        name: what the user types.
+        title: authors, title, year.
+        module: where it is redone, imported when chosen.
+    """
+
+    name: str
+    title: str
+    module: str
+
+
+PAPERS: Mapping[str, Paper] = MappingProxyType(
+    {
+        paper.name: paper
+        for paper in (
+            Paper(
+                name="bam",
+                title="Duclusaud, Passault, Padois, Ly, Extended Friction Models for the Physics Simulation"
+                " of Servo Actuators, 2024",
+                module="bam_core.reproduce.bam",
+            ),
+            Paper(
+                name="kikuuwe",
+                title="Kikuuwe, Dynamics Modeling of Gear Transmissions with Asymmetric Load-Dependent"
+                " Friction, 2022",
+                module="bam_core.reproduce.kikuuwe",
+            ),
+            Paper(
+                name="egle",
+                title="Egle, Whole-body Joint Friction Modeling in a Torque-controlled Humanoid Walking"
+                " Robot, 2021",
+                module="bam_core.reproduce.egle",
+            ),
+        )
+    }
+)
+"""By name."""
+
+
+def reproduce(name: str, output: Path, say: Callable[[str], None] = lambda words: None) -> list[Claim]:
+    """Redo a paper: draw its plots into a directory and return what it claims beside what was found.
+
+    Args:
+        name: key in PAPERS.
+        output: directory for plots; created.
+        say: told what is being done, in a few words.
+
+    Raises:
+        BamError: no such paper, or the directory cannot be written to.
+    """
+    if name not in PAPERS:
+        raise unknown_name("paper", name, PAPERS)
+    run = cast("Callable[[Path, Callable[[str], None]], list[Claim]]", import_module(PAPERS[name].module).run)
+    return run(output, say)
