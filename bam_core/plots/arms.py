@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two-link arms on their paths, as BAM figs. 1, 6 and 7."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from bam_core.arms import PATHS, ArmTrack, TwoLinkArm, path_points
+from bam_core.plots.models import MODEL_COLORS
+
+
+def plot_paths(arms: Sequence[TwoLinkArm], paths: Sequence[str]) -> Figure:
+    """Draw the paths of the tip with the arm at their start; one row per arm."""
+    figure = Figure(figsize=(2.8 * len(paths), 3.0 * len(arms)), layout="constrained")
+    panels = np.asarray(figure.subplots(len(arms), len(paths), squeeze=False))
+    for row, arm in zip(panels, arms, strict=True):
+        for axes, name in zip(row, paths, strict=True):
+            points = path_points(arm, name, np.linspace(0.0, PATHS[name].duration, 2000))
+            shoulder, _ = arm.inverse(points[0])
+            elbow = arm.upper.length * np.array([np.sin(shoulder), -np.cos(shoulder)])
+            links = np.array([[0.0, 0.0], elbow, points[0]])
+            axes.plot(*links.T, "o-", color="0.55", lw=3, markersize=6)
+            axes.plot(*points.T, color="tab:blue")
+            axes.set_aspect("equal")
+            axes.set_title(name.replace("_", " "), fontsize="medium")
+            axes.grid(alpha=0.3)
+        row[0].set_ylabel(f"{arm.title}\nheight [m]", fontsize="small")
+    for axes in panels[-1]:
+        axes.set_xlabel("horizontal [m]")
+    return figure
+
+
+def plot_arm_errors(mae: Mapping[tuple[str, str], Mapping[str, float]], title: str) -> Figure:
+    """Draw a group of bars per path and gain.
+
+    Args:
+        mae: (path, gain) -> model -> mean absolute error of the joints, rad.
+        title: above it.
+    """
+    figure = Figure(figsize=(11.0, 4.0), layout="constrained")
+    axes = figure.subplots()
+    models = list(next(iter(mae.values())))
+    place = np.arange(len(mae), dtype=np.float64)
+    width = 0.85 / len(models)
+    for index, model in enumerate(models):
+        heights = [1e3 * of_model[model] for of_model in mae.values()]
+        offset = (index - 0.5 * (len(models) - 1)) * width
+        axes.bar(place + offset, heights, width, label=model.upper(), color=MODEL_COLORS[index])
+    axes.set_xticks(place, [f"{path.replace('_', ' ')}\n{gain}" for path, gain in mae])
+    axes.set_ylabel("mean absolute error [mrad]")
+    axes.set_yscale("log")
+    axes.set_title(title)
+    axes.legend(ncols=len(models), fontsize="small")
+    axes.grid(axis="y", alpha=0.3)
+    axes.set_axisbelow(True)
+    return figure
+
+
+def plot_arm_run(arm: TwoLinkArm, true: ArmTrack, simulated: Mapping[str, ArmTrack]) -> Figure:
+    """Draw the tip's way and its distance from the true one over time.
+
+    Args:
+        arm: whose tip it is.
+        true: the run that is to be met.
+        simulated: model -> run.
+    """
+    figure = Figure(figsize=(11.0, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    goal, tip = arm.forward(true.goal_position), arm.forward(true.position)
+    left.plot(*goal.T, color="0.75", lw=1.0, label="goal")
+    left.plot(*tip.T, color="black", lw=2.0, label="true")
+    for (model, run), color in zip(simulated.items(), ("tab:orange", "tab:blue"), strict=False):
+        found = arm.forward(run.position)
+        left.plot(*found.T, "--", color=color, label=model.upper())
+        right.plot(run.time, 1e3 * np.linalg.norm(found - tip, axis=1), color=color, label=model.upper())
+    left.set_aspect("equal")
+    left.set_xlabel("horizontal [m]")
+    left.set_ylabel("height [m]")
+    left.legend(fontsize="small")
+    right.set_xlabel("time [s]")
+    right.set_ylabel("distance of the tip from the true one [mm]")
+    right.legend(fontsize="small")
+    figure.suptitle(f"{arm.title}, low gains")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+    return figure
