@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 SOURCES := bam_core bam_ros launch test tools setup.py
 
-.PHONY: setup demo test check coverage bench format lock clean
+.PHONY: setup demo demo-erob test check coverage bench soak format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -13,6 +13,9 @@ setup:  ## environment in .venv, ROS 2 package in install/ (repeat at will)
 
 demo: setup  ## record a virtual servo over its bus, identify it, simulate it (under 5 minutes)
 	@.venv/bin/bam demo --output demo_output
+
+demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (needs root)
+	@.venv/bin/bam demo --servo erob80_100 --output demo_erob_output
 
 test: setup  ## everything that is tested
 	@$(PY) -m pytest
@@ -27,6 +30,9 @@ coverage: setup  ## how often 95 % intervals hold the truth, for every servo, al
 
 bench: setup  ## speed tables, also into bench_results.json
 	@$(PY) -m bam_ros.bench
+
+soak: setup  ## ten minutes of the EtherCAT cycle on an emulated drive, every cycle accounted for
+	@$(PY) -m bam_ros.erob.soak
 
 format: setup  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)

@@ -23,6 +23,7 @@ RESULTS = Path("bench_results.json")
 
 _WARM_UP = 2.0  # s
 _MEASURE = 10.0  # s
+_SOAK = 20.0  # s
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,12 +36,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     steps = (
         ("rollout_ms_per_evaluation", rollout_times),
         ("rollout_scaling", lambda: [asdict(row) for row in rollout_scaling()]),
-        ("mujoco_steps_per_second", mujoco_rates),
+        ("mujoco", mujoco_rates),
         ("dynamixel_loop", dynamixel_loops),
+        ("erob_cycle_us", erob_cycle),
     )
     results: dict[str, Any] = {"machine": machine()}
     for name, measure in tqdm(steps, desc="measuring"):
         results[name] = measure()
+    rates = results.pop("mujoco")
+    results["mujoco_steps_per_second"] = rates[1]
+    results["mujoco_steps_per_second_by_servos"] = rates
     loops = results.pop("dynamixel_loop")
     results["dynamixel_loop_hz"] = loops["mx106"]
     results["dynamixel_loop_hz_by_servo"] = loops
@@ -119,13 +124,34 @@ def _dynamixel_loop(servo: str) -> float:
     return (last - first) / (end - start)
 
 
+def erob_cycle() -> dict[str, float] | None:
+    """Return the deviation of the master's period at 1 kHz with one emulated drive, µs by name.
+
+    None where raw frames are not permitted.
+    """
+    from bam_core.errors import BamError
+    from bam_ros.erob.soak import EMULATED_TIMEOUT, soak
+    from bam_ros.erob.virtual.process import VirtualSegmentProcess
+
+    segment = VirtualSegmentProcess(1)
+    try:
+        segment.start()
+    except BamError as error:
+        tqdm.write(f"erob_cycle_us: not measured, {error}")
+        return None
+    try:
+        return soak(segment.interface, 1, _SOAK, answer_timeout=EMULATED_TIMEOUT).jitter
+    finally:
+        segment.stop()
+
+
 def tables(results: dict[str, Any]) -> str:
     """Return the figures as tables."""
     from bam_core.benchmarks import LOGS, STEPS
     from bam_core.rollout import available_processors
 
     rollouts = results["rollout_ms_per_evaluation"]
-    rates = results["mujoco_steps_per_second"]
+    rates = results["mujoco_steps_per_second_by_servos"]
     parts = [
         f"Machine: {results['machine']}",
         "Rollout, one evaluation = 1 candidate x 100 logs x 1200 steps:\n"
@@ -144,10 +170,14 @@ def tables(results: dict[str, Any]) -> str:
                 for row in results["rollout_scaling"]
             ],
         ),
-        "MuJoCo, pendulum with one servo:\n"
+        "MuJoCo, chain of servos, called once per step (bare: its own actuators and frictionloss):\n"
         + format_table(
-            ("stepping", "steps/s", "share of bare"),
-            [(name, f"{rate:.0f}", f"{rate / rates['bare']:.2f}") for name, rate in rates.items()],
+            ("servos", "stepping", "steps/s", "share of bare"),
+            [
+                (str(servos), name, f"{rate:.0f}", f"{rate / of_one['bare']:.2f}")
+                for servos, of_one in rates.items()
+                for name, rate in of_one.items()
+            ],
         ),
         "Driver node on a virtual servo, reading everything and publishing:\n"
         + format_table(
@@ -155,6 +185,11 @@ def tables(results: dict[str, Any]) -> str:
             [(name, f"{rate:.0f}") for name, rate in results["dynamixel_loop_hz_by_servo"].items()],
         ),
     ]
+    if cycle := results["erob_cycle_us"]:
+        parts.append(
+            "EtherCAT master at 1 kHz, one emulated drive, deviation of the period in us:\n"
+            + format_table(tuple(cycle), [tuple(f"{micros:.0f}" for micros in cycle.values())])
+        )
     return "\n\n".join(["", *parts, ""])
 
 

@@ -33,7 +33,7 @@ def servo_diagnostics(
     statuses = [_bus_status(node, bus, loop, loop.report())]
     sample = loop.sample
     if sample is not None:
-        statuses += [_servo_status(node, name, sample, index) for index, name in enumerate(bus.names)]
+        statuses += [_servo_status(node, bus, sample, index) for index in range(len(bus.names))]
     return DiagnosticArray(status=statuses)
 
 
@@ -47,6 +47,7 @@ def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatis
         "lost reads [%]": f"{statistics.lost * 100.0:.1f}",
         "timeouts": str(statistics.timeouts),
         "CRC errors": str(statistics.corrupt),
+        **bus.figures,
     }
     if loop.fault is not None:
         return _status(f"{node}: bus", DiagnosticStatus.ERROR, loop.fault, values)
@@ -64,9 +65,9 @@ def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatis
     return _status(f"{node}: bus", DiagnosticStatus.OK, "running", values)
 
 
-def _servo_status(node: str, name: str, sample: ServoSample, index: int) -> DiagnosticStatus:
-    bits = sample.hardware_error[index]
-    errors = describe_hardware_errors(name, bits)
+def _servo_status(node: str, bus: ServoBus, sample: ServoSample, index: int) -> DiagnosticStatus:
+    name, bits = bus.names[index], sample.hardware_error[index]
+    errors = bus.describe_errors(name, bits) or describe_hardware_errors(name, bits)
     level = DiagnosticStatus.ERROR if bits & FATAL else DiagnosticStatus.WARN if bits else DiagnosticStatus.OK
     torque = "on" if sample.torque_enabled[index] else "off"
     values = {

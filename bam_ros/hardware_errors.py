@@ -22,6 +22,7 @@ class HardwareError(IntFlag):
     RANGE = ServoStates.ERROR_RANGE
     CHECKSUM = ServoStates.ERROR_CHECKSUM
     INSTRUCTION = ServoStates.ERROR_INSTRUCTION
+    DRIVE = ServoStates.ERROR_DRIVE
 
 
 FATAL = (
@@ -30,6 +31,7 @@ FATAL = (
     | HardwareError.OVERLOAD
     | HardwareError.ENCODER
     | HardwareError.ELECTRICAL_SHOCK
+    | HardwareError.DRIVE
 )
 """Errors of the servo itself, after which torque is released; the others concern a single packet."""
 
@@ -44,6 +46,7 @@ _CURES: Mapping[HardwareError, str] = MappingProxyType(
         HardwareError.RANGE: "keep written values within their registers' ranges",
         HardwareError.CHECKSUM: "check cable length, termination and baud rate",
         HardwareError.INSTRUCTION: "check that the configured protocol matches the servo's firmware",
+        HardwareError.DRIVE: "see /diagnostics for its name, then reboot the servo",
     }
 )
 

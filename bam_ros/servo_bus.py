@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bam_core.errors import BamError
@@ -129,6 +130,18 @@ class ServoBus(ABC):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is not as it should be though the bus works, one line each; valid after `open`."""
+        return ()
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        """What this bus counts beside what every bus does, for people: name with unit -> value."""
+        return {}
+
+    def describe_errors(self, name: str, bits: int) -> tuple[str, ...]:
+        """Return the hardware errors of a joint in the bus' own words, one line each.
+
+        Nothing where the names of the bits say as much as the bus knows.
+        """
         return ()
 
     @abstractmethod

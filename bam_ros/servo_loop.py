@@ -277,7 +277,8 @@ class ServoLoop:
         lines = [
             line
             for name, bits in zip(self._bus.names, sample.hardware_error, strict=True)
-            for line in describe_hardware_errors(name, bits & FATAL)
+            for line in self._bus.describe_errors(name, bits & FATAL)
+            or describe_hardware_errors(name, bits & FATAL)
         ]
         self._bus.release()
         self._latch("; ".join(lines))

@@ -3,6 +3,7 @@
 
     ros2 launch bam_bench record.launch.py port:=/dev/ttyUSB0 session:=session.yaml output:=recordings
     ros2 launch bam_bench record.launch.py virtual:=true output:=recordings
+    ros2 launch bam_bench record.launch.py driver:=erob interface:=eth0 servo:=erob80_100 session:=mine.yaml
 
 The recorder asks for each load in its log; confirm it with
 `ros2 service call /recorder/load_mounted std_srvs/srv/Trigger`.
@@ -35,6 +36,15 @@ ARGUMENTS = (
         description="directory for the bags; complete runs in it are kept",
     ),
     DeclareLaunchArgument(
+        "driver",
+        default_value="dynamixel",
+        choices=["dynamixel", "erob"],
+        description="dynamixel: a servo on a serial port; erob: a drive on an EtherCAT interface",
+    ),
+    DeclareLaunchArgument(
+        "interface", default_value="", description="network interface of an erob, such as eth0"
+    ),
+    DeclareLaunchArgument(
         "port",
         default_value="",
         description="serial device of the servo, such as /dev/ttyUSB0; empty: the only one there is, "
@@ -43,7 +53,9 @@ ARGUMENTS = (
     DeclareLaunchArgument(
         "baud_rate", default_value="0", description="bit/s that is tried first; 0: find it"
     ),
-    DeclareLaunchArgument("id", default_value="1", description="bus id of the servo"),
+    DeclareLaunchArgument(
+        "id", default_value="1", description="bus id of the servo, or position of an erob on its segment"
+    ),
     DeclareLaunchArgument(
         "joint", default_value="joint", description="name of the servo's joint, as in the session file"
     ),
@@ -57,7 +69,9 @@ ARGUMENTS = (
         description="true: start a virtual servo that hangs its loads itself, and use it instead of a port",
     ),
     DeclareLaunchArgument(
-        "servo", default_value="mx106", description="virtual servo: mx64, mx64_2, mx106, mx106_2 or xl330"
+        "servo",
+        default_value="mx106",
+        description="virtual servo: mx64, mx64_2, mx106, mx106_2 or xl330; of an erob: erob80_50, erob80_100",
     ),
     DeclareLaunchArgument(
         "seed", default_value="0", description="virtual servo: seed of its hidden parameters"
@@ -71,26 +85,10 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def _nodes(context: LaunchContext) -> list[Action]:
-    virtual = LaunchConfiguration("virtual").perform(context) == "true"
+    erob = LaunchConfiguration("driver").perform(context) == "erob"
+    virtual = LaunchConfiguration("virtual").perform(context) == "true" and not erob
     port = LaunchConfiguration("port").perform(context) or (VIRTUAL_PORT if virtual else "")
-    driver = Node(
-        package=PACKAGE,
-        executable="dynamixel",
-        name="dynamixel",
-        output="screen",
-        parameters=[
-            {
-                "port": port,
-                "baud_rate": ParameterValue(LaunchConfiguration("baud_rate"), value_type=int),
-                "ids": ParameterValue(["[", LaunchConfiguration("id"), "]"], value_type=list[int]),
-                "joint_names": ParameterValue(
-                    ["['", LaunchConfiguration("joint"), "']"], value_type=list[str]
-                ),
-                "rate": ParameterValue(LaunchConfiguration("rate"), value_type=float),
-            }
-        ],
-        on_exit=Shutdown(reason="the driver has ended"),
-    )
+    driver = _erob() if erob else _dynamixel(port)
     recorder = Node(
         package=PACKAGE,
         executable="recorder",
@@ -98,7 +96,7 @@ def _nodes(context: LaunchContext) -> list[Action]:
         output="screen",
         parameters=[
             {
-                "driver": "dynamixel",
+                "driver": "erob" if erob else "dynamixel",
                 "virtual_bench": "virtual_dynamixel" if virtual else "",
                 "session_file": ParameterValue(LaunchConfiguration("session"), value_type=str),
                 "output": ParameterValue(LaunchConfiguration("output"), value_type=str),
@@ -125,6 +123,48 @@ def _nodes(context: LaunchContext) -> list[Action]:
         on_exit=Shutdown(reason="the virtual bench has ended"),
     )
     return [_after_port(bench, driver, port), bench, recorder]
+
+
+def _dynamixel(port: str) -> Node:
+    return Node(
+        package=PACKAGE,
+        executable="dynamixel",
+        name="dynamixel",
+        output="screen",
+        parameters=[
+            {
+                "port": port,
+                "baud_rate": ParameterValue(LaunchConfiguration("baud_rate"), value_type=int),
+                "ids": ParameterValue(["[", LaunchConfiguration("id"), "]"], value_type=list[int]),
+                "joint_names": ParameterValue(
+                    ["['", LaunchConfiguration("joint"), "']"], value_type=list[str]
+                ),
+                "rate": ParameterValue(LaunchConfiguration("rate"), value_type=float),
+            }
+        ],
+        on_exit=Shutdown(reason="the driver has ended"),
+    )
+
+
+def _erob() -> Node:
+    return Node(
+        package=PACKAGE,
+        executable="erob",
+        name="erob",
+        output="screen",
+        parameters=[
+            {
+                "interface": ParameterValue(LaunchConfiguration("interface"), value_type=str),
+                "positions": ParameterValue(["[", LaunchConfiguration("id"), "]"], value_type=list[int]),
+                "servos": ParameterValue(["['", LaunchConfiguration("servo"), "']"], value_type=list[str]),
+                "joint_names": ParameterValue(
+                    ["['", LaunchConfiguration("joint"), "']"], value_type=list[str]
+                ),
+                "rate": ParameterValue(LaunchConfiguration("rate"), value_type=float),
+            }
+        ],
+        on_exit=Shutdown(reason="the driver has ended"),
+    )
 
 
 def _after_port(bench: Node, driver: Node, port: str) -> Action:

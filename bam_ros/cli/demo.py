@@ -15,6 +15,14 @@ EXAMPLE = "bam demo --output demo_output"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    from bam_ros.demo.bench import DEMO_BENCHES
+
+    parser.add_argument(
+        "--servo",
+        choices=tuple(DEMO_BENCHES),
+        default="mx106",
+        help="mx106 on a serial bus, or erob80_100 on EtherCAT (needs root) (default: %(default)s)",
+    )
     parser.add_argument(
         "--output",
         type=Path,
@@ -31,18 +39,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the demo, print the tables, and write bags, servo files, plots and summary.json."""
     from bam_core.atomic_file import write_text
     from bam_ros.demo import pipeline, plots, report
+    from bam_ros.demo.bench import DEMO_BENCHES
     from bam_ros.node_processes import isolate, node_processes
 
+    bench = DEMO_BENCHES[arguments.servo]
     output = arguments.output.absolute()
     start = time.monotonic()
     set_aside(output)
     isolate()
     with node_processes(output / "logs") as nodes:
-        pipeline.start_bench(nodes, output, arguments.seed)
+        pipeline.start_bench(nodes, bench, output, arguments.seed)
         with pipeline.Session(nodes) as client:
-            bags = pipeline.record(client, output)
-            identified = pipeline.identify(client, output)
-            outcome = pipeline.evaluate(client, bags, identified)
+            bags = pipeline.record(client, bench, output)
+            identified = pipeline.identify(client, bench, output)
+            outcome = pipeline.evaluate(client, bench, bags, identified)
     write_text(output / "summary.json", json.dumps(report.summary(outcome), indent=2) + "\n")
     pictures = plots.draw(outcome, output / "plots")
     print(f"\n{report.text(outcome)}")

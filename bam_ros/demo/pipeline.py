@@ -21,10 +21,10 @@ from bam_core.mujoco import simulate_recording
 from bam_core.readers import load_recordings
 from bam_core.recording import Recording
 from bam_core.servo_model import ServoModel, load_servo
+from bam_ros.demo.bench import DemoBench
 from bam_ros.demo.client import DemoClient
 from bam_ros.node_processes import NodeProcesses
 
-SERVO = "mx106"
 MODELS = ("m1", "m4", "m6")
 VALIDATION = "fraction=0.25"
 
@@ -66,35 +66,30 @@ class Outcome:
     """What the demo found.
 
     Attributes:
+        resolution: of the servo's encoder, rad: no fit can be expected to be much closer than this.
         summary: of the identification, as in its summary.json.
         servos: model -> identified servo.
         replayed: the same servos in MuJoCo.
         hidden: name -> true value of every parameter, SI units.
     """
 
+    resolution: float
     summary: dict[str, Any]
     servos: dict[str, ServoModel]
     replayed: Replayed
     hidden: dict[str, float]
 
 
-def start_bench(nodes: NodeProcesses, output: Path, seed: int) -> None:
-    """Start the virtual servo and, on its port, the same nodes that a real bench uses."""
-    port = output / "bus"
-    nodes.start(
-        "virtual_dynamixel",
-        "bam_ros.dynamixel.virtual.node",
-        {"servo": SERVO, "link": port, "seed": seed, "baud_rate": 1_000_000},
-    )
-    nodes.wait_for(port)
-    nodes.start("dynamixel", "bam_ros.dynamixel.node", {"port": port})
-    nodes.start("recorder", "bam_ros.recorder.node", {"virtual_bench": "virtual_dynamixel"})
+def start_bench(nodes: NodeProcesses, bench: DemoBench, output: Path, seed: int) -> None:
+    """Start the virtual servo and, on its bus, the same nodes that a real bench uses."""
+    bench.start(nodes, output, seed)
+    nodes.start("recorder", "bam_ros.recorder.node", {"driver": bench.driver, "virtual_bench": bench.virtual})
     nodes.start("identification", "bam_ros.identification_node", {"data_directory": output})
 
 
-def record(client: DemoClient, output: Path) -> list[Path]:
+def record(client: DemoClient, bench: DemoBench, output: Path) -> list[Path]:
     """Record the session and return its bags."""
-    session = Path(get_package_share_directory("bam_bench")) / "config" / "sessions" / "quick.yaml"
+    session = Path(get_package_share_directory("bam_bench")) / "config" / "sessions" / bench.session
     goal = Record.Goal(session_file=str(session), output=str(output / "bags"))
     with tqdm(total=1.0, desc="recording", bar_format=_BAR) as bar:
 
@@ -111,10 +106,10 @@ def record(client: DemoClient, output: Path) -> list[Path]:
     return [Path(bag) for bag in result.bags]
 
 
-def identify(client: DemoClient, output: Path) -> Path:
+def identify(client: DemoClient, bench: DemoBench, output: Path) -> Path:
     """Identify every model from the bags and return the directory of the results."""
     goal = Identify.Goal(
-        logs=["bags"], servo=SERVO, models=list(MODELS), validation=VALIDATION, output="identified"
+        logs=["bags"], servo=bench.servo, models=list(MODELS), validation=VALIDATION, output="identified"
     )
     with tqdm(total=float(len(MODELS)), desc="identifying", bar_format=_BAR) as bar:
 
@@ -130,7 +125,7 @@ def identify(client: DemoClient, output: Path) -> Path:
     return output / "identified"
 
 
-def evaluate(client: DemoClient, bags: list[Path], identified: Path) -> Outcome:
+def evaluate(client: DemoClient, bench: DemoBench, bags: list[Path], identified: Path) -> Outcome:
     """Replay the held-out runs in MuJoCo, then ask the virtual servo what it really was."""
     summary = json.loads((identified / "summary.json").read_text())
     servos = {name: load_servo(identified / f"{name}.yaml") for name in MODELS}
@@ -141,7 +136,7 @@ def evaluate(client: DemoClient, bags: list[Path], identified: Path) -> Outcome:
             for run in held_out:
                 positions[name].append(simulate_recording(servo, run))
                 bar.update()
-    revealed = yaml.safe_load(client.call(Trigger, "virtual_dynamixel/reveal", Trigger.Request()).message)
+    revealed = yaml.safe_load(client.call(Trigger, f"{bench.virtual}/reveal", Trigger.Request()).message)
     hidden = {
         key: float(value)
         for part in ("motor", "friction")
@@ -149,7 +144,13 @@ def evaluate(client: DemoClient, bags: list[Path], identified: Path) -> Outcome:
         if not isinstance(value, str)
     }
     replayed = Replayed(runs=held_out, positions=positions)
-    return Outcome(summary=summary, servos=servos, replayed=replayed, hidden=hidden)
+    return Outcome(
+        resolution=bench.model.firmware.resolution,
+        summary=summary,
+        servos=servos,
+        replayed=replayed,
+        hidden=hidden,
+    )
 
 
 class Session:

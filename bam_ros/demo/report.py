@@ -9,9 +9,6 @@ from bam_core.cli.table import format_table
 from bam_core.servo_model import PARAMETER_UNITS, ServoModel
 from bam_ros.demo.pipeline import Outcome
 
-ENCODER = 1.534e-3
-"""Resolution of the encoder, 2π/4096, rad: no fit can be expected to be much closer than this."""
-
 
 def summary(outcome: Outcome) -> dict[str, Any]:
     """Return all figures, SI units, ready for JSON."""
@@ -63,8 +60,9 @@ def text(outcome: Outcome) -> str:
             for key, p in figures["parameters"][richest].items()
         ],
     )
+    resolution = f"the encoder resolves {outcome.resolution * 1e3:.2g} mrad"
     return (
-        f"Mean absolute position error (the encoder resolves {ENCODER * 1e3:.1f} mrad):\n\n{errors}\n\n"
+        f"Mean absolute position error ({resolution}):\n\n{errors}\n\n"
         f"Identified against hidden parameters:\n\n{parameters}\n"
     )
 

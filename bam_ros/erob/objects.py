@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The object dictionary of an eRob as both ends of the wire know it: CANopen indices (CiA 402) and the identity."""
+"""The object dictionary of an eRob as both ends of the wire know it: indices (CiA 402) and the identity."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from ros_helpers import wait_for
 
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.dynamixel.virtual.node import VirtualDynamixelNode
+from bam_ros.erob.node import ErobNode
 from bam_ros.identification_node import IdentificationNode
 from bam_ros.recorder.node import RecorderNode
 from bam_ros.simulator.node import SimulatorNode
@@ -24,7 +25,7 @@ from bam_ros.simulator.node import SimulatorNode
 ROOT = Path(__file__).parents[2]
 LAUNCH = ROOT / "launch"
 FILES = sorted(LAUNCH.glob("*.launch.py"))
-NODES = (DynamixelNode, VirtualDynamixelNode, RecorderNode, IdentificationNode, SimulatorNode)
+NODES = (DynamixelNode, VirtualDynamixelNode, ErobNode, RecorderNode, IdentificationNode, SimulatorNode)
 PARAMETERS = {node.ABOUT.name: {parameter.name for parameter in node.ABOUT.parameters} for node in NODES}
 needs_launch = pytest.mark.skipif(
     importlib.util.find_spec("launch_ros") is None,

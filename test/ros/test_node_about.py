@@ -19,6 +19,7 @@ from ros_helpers import wait_for
 
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.dynamixel.virtual.node import VirtualDynamixelNode
+from bam_ros.erob.node import ErobNode
 from bam_ros.identification_node import IdentificationNode
 from bam_ros.node_about import NodeAbout
 from bam_ros.recorder.node import RecorderNode
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.ros
 
 NODES: tuple[Any, ...] = (
     DynamixelNode,
+    ErobNode,
     SimulatorNode,
     RecorderNode,
     IdentificationNode,

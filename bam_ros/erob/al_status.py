@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a slave says about itself on the EtherCAT side: its state, and the AL status code by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+_ERROR = 0x10
+REGISTER = 0x0130
+"""AL status; the code is at 0x0134."""
+LENGTH = 6
+
+
+class SlaveState(IntEnum):
+    """EtherCAT state of a slave."""
+
+    NONE = 0
+    INIT = 1
+    PRE_OP = 2
+    BOOT = 3
+    SAFE_OP = 4
+    OP = 8
+
+    def __str__(self) -> str:
+        return self.name.replace("_", "-")
+
+
+_CODES = {
+    0x0000: "no error",
+    0x0001: "unspecified error",
+    0x0002: "no memory",
+    0x0003: "invalid device setup",
+    0x0006: "firmware and EEPROM do not match",
+    0x0011: "invalid state change requested",
+    0x0012: "unknown state requested",
+    0x0013: "bootstrap not supported",
+    0x0014: "no valid firmware",
+    0x0015: "invalid mailbox configuration (BOOT)",
+    0x0016: "invalid mailbox configuration (PRE-OP)",
+    0x0017: "invalid sync manager configuration",
+    0x0018: "no valid inputs",
+    0x0019: "no valid outputs",
+    0x001A: "synchronisation error",
+    0x001B: "sync manager watchdog: process data stayed away",
+    0x001C: "invalid sync manager types",
+    0x001D: "invalid output configuration",
+    0x001E: "invalid input configuration",
+    0x001F: "invalid watchdog configuration",
+    0x0020: "needs a cold start",
+    0x0021: "needs INIT",
+    0x0022: "needs PRE-OP",
+    0x0023: "needs SAFE-OP",
+    0x0024: "invalid input mapping",
+    0x0025: "invalid output mapping",
+    0x0026: "inconsistent settings",
+    0x0027: "free run not supported",
+    0x0028: "synchronisation not supported",
+    0x0029: "free run needs 3 buffers",
+    0x002A: "background watchdog",
+    0x002B: "no valid inputs and outputs",
+    0x002C: "fatal synchronisation error",
+    0x002D: "no synchronisation error",
+    0x002E: "cycle time too small",
+    0x0030: "invalid DC sync configuration",
+    0x0031: "invalid DC latch configuration",
+    0x0032: "PLL error",
+    0x0033: "DC sync IO error",
+    0x0034: "DC sync timeout",
+    0x0035: "invalid DC sync cycle time",
+    0x0036: "DC sync0 cycle time",
+    0x0037: "DC sync1 cycle time",
+    0x0041: "mailbox AoE",
+    0x0042: "mailbox EoE",
+    0x0043: "mailbox CoE",
+    0x0044: "mailbox FoE",
+    0x0045: "mailbox SoE",
+    0x004F: "mailbox VoE",
+    0x0050: "EEPROM not accessible",
+    0x0051: "EEPROM error",
+    0x0052: "external hardware not ready",
+    0x0060: "restarted by itself",
+    0x0061: "device identification updated",
+    0x0070: "module identification does not match",
+    0x00F0: "application controller available",
+}
+
+
+@dataclass(frozen=True)
+class AlStatus:
+    """AL status of one slave.
+
+    Attributes:
+        state: where it is.
+        error: whether it refused to go where it should, or fell back by itself.
+        code: why.
+    """
+
+    state: SlaveState = SlaveState.NONE
+    error: bool = False
+    code: int = 0
+
+    @classmethod
+    def decode(cls, registers: bytes) -> AlStatus:
+        """Read the registers 0x0130 to 0x0135."""
+        word = int.from_bytes(registers[:2], "little")
+        code = int.from_bytes(registers[4:6], "little")
+        number = word & 0x0F
+        state = SlaveState(number) if number in SlaveState._value2member_map_ else SlaveState.NONE
+        return cls(state, bool(word & _ERROR), code)
+
+    @property
+    def operational(self) -> bool:
+        """Whether it takes and gives process data."""
+        return self.state is SlaveState.OP and not self.error
+
+    def __str__(self) -> str:
+        if not self.error:
+            return str(self.state)
+        return f"{self.state}+ERROR (AL status 0x{self.code:04X}, {al_status_name(self.code)})"
+
+
+def al_status_name(code: int) -> str:
+    """Return an AL status code (ETG.1000.6, ETG.1020) in words."""
+    return _CODES.get(code, "vendor specific" if code >= 0x8000 else "unknown code")

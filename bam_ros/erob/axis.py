@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One drive as the cycle sees it: from the bytes it sent and the goal in force to the bytes it gets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from bam_ros.erob.cia402 import DriveState, Encoder, Mode, PowerSwitch, decode_status
+from bam_ros.erob.messages import AxisGoal, AxisSample
+from bam_ros.erob.objects import Object
+from bam_ros.erob.pdo_layout import PdoLayout
+from bam_ros.erob.position_law import MotorLimits, position_law
+
+ENABLE_TIME = 1.0
+"""s; what a drive gets to switch its torque on."""
+NEEDED_RECEIVE = (Object.TARGET_TORQUE, Object.CONTROLWORD)
+NEEDED_TRANSMIT = (Object.ACTUAL_POSITION, Object.ACTUAL_VELOCITY, Object.STATUSWORD)
+_LARGEST_TORQUE = 32767
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratings:
+    """What a drive says about itself, read once.
+
+    Attributes:
+        current: rated current (0x6075), A: 1000 per mille of torque.
+        torque: rated torque (0x6076), N·m; NaN where it does not say.
+        largest_torque: 0x6072, per mille.
+    """
+
+    current: float
+    torque: float = math.nan
+    largest_torque: int = _LARGEST_TORQUE
+
+
+@dataclass
+class Axis:
+    """State and law of one drive.
+
+    Torque is only ever other than zero while the drive says "operation enabled" and the goal asks for torque.
+
+    Attributes:
+        name: of the joint.
+        layout: of its process data.
+        encoder: its counts as angles.
+        limits: of its motor.
+        ratings: its scale of torque.
+        switch: the way to torque on and off.
+    """
+
+    name: str
+    layout: PdoLayout
+    encoder: Encoder
+    limits: MotorLimits
+    ratings: Ratings
+    switch: PowerSwitch = field(default_factory=PowerSwitch)
+
+    def __post_init__(self) -> None:
+        self.layout.require(NEEDED_RECEIVE, NEEDED_TRANSMIT)
+        receive, transmit = self.layout.receive, self.layout.transmit
+        self._values = [0] * len(receive.objects)
+        self._torque = receive.place(Object.TARGET_TORQUE)
+        self._control = receive.place(Object.CONTROLWORD)
+        if (mode := receive.place(Object.MODE_OF_OPERATION)) >= 0:
+            self._values[mode] = int(Mode.CYCLIC_TORQUE)
+        self._position_target = receive.place(Object.TARGET_POSITION)
+        self._places = tuple(
+            transmit.place(item)
+            for item in (
+                Object.ACTUAL_POSITION,
+                Object.ACTUAL_VELOCITY,
+                Object.STATUSWORD,
+                Object.ACTUAL_TORQUE,
+                Object.ERROR_CODE,
+                Object.DC_LINK_VOLTAGE,
+                Object.MODE_OF_OPERATION_DISPLAY,
+            )
+        )
+        self._position, self._velocity, self._voltage = math.nan, 0.0, math.nan
+        self._current = self._effort = math.nan
+        self._counts = 0
+        self._statusword = self._error_code = 0
+        self._mode = int(Mode.CYCLIC_TORQUE)  # where the drive does not say
+        self._goal = math.nan
+        self._enabling = 0  # cycles
+        self._was_enabled = False
+        self.state = DriveState.UNKNOWN
+
+    def take(self, data: bytes) -> None:
+        """Take what the drive sent in a cycle that was answered."""
+        values = self.layout.transmit.unpack(data)
+        position, velocity, status, torque, error, voltage, mode = self._places
+        self._counts = values[position]
+        self._position = self.encoder.angle(self._counts)
+        self._velocity = self.encoder.rate(values[velocity])
+        self._statusword = values[status]
+        self.state = decode_status(self._statusword)
+        if torque >= 0:
+            share = self.encoder.direction * values[torque] * 1e-3
+            self._current, self._effort = share * self.ratings.current, share * self.ratings.torque
+        if self.state.is_fault:
+            self._error_code = values[error] if error >= 0 else 0
+        else:
+            self._error_code = 0
+        if voltage >= 0:
+            self._voltage = values[voltage] * 1e-3
+        if mode >= 0:
+            self._mode = values[mode]
+
+    def outputs(self, goal: AxisGoal) -> bytes:
+        """Return what the drive shall get next."""
+        if not math.isnan(goal.position):
+            self._goal = goal.position
+        # In another mode the drive would follow another target.
+        ready = self._mode == Mode.CYCLIC_TORQUE
+        enabled = ready and self.state is DriveState.OPERATION_ENABLED
+        wanted = goal.enable and not math.isnan(self._goal)
+        if not wanted:
+            self._enabling, self._was_enabled = 0, False
+        elif enabled:
+            self._enabling, self._was_enabled = 0, True
+        else:
+            self._enabling += 1
+        torque = 0
+        if wanted and enabled:
+            current = self.limits.clip(
+                position_law(goal.stiffness, goal.damping, self._goal, self._position, self._velocity),
+                self._velocity,
+                self._voltage,
+            )
+            most = self.ratings.largest_torque
+            torque = round(1000.0 * current / self.ratings.current)
+            torque = self.encoder.direction * min(max(torque, -most), most)
+        self._values[self._torque] = torque
+        self._values[self._control] = self.switch.controlword(self.state, enable=wanted and ready)
+        if self._position_target >= 0:
+            self._values[self._position_target] = (
+                self._counts
+            )  # nothing to jump to, whatever mode is in force
+        return self.layout.receive.pack(self._values)
+
+    def complaint(self, cycles_to_enable: int) -> str:
+        """Return what is wrong though the drive is not in fault, empty where all is well."""
+        if self.state.is_fault or not self._enabling:
+            return ""
+        if self._was_enabled:
+            return (
+                f"{self.name}: let go by itself, drive is in {self.state.value!r} (expected 'operation"
+                f" enabled'); check its supply and safety circuit"
+            )
+        if self._enabling > cycles_to_enable:
+            if self._mode != Mode.CYCLIC_TORQUE:
+                return (
+                    f"{self.name}: drive stays in mode {self._mode} (expected {int(Mode.CYCLIC_TORQUE)},"
+                    f" cyclic torque); see what its firmware supports"
+                )
+            return (
+                f"{self.name}: torque does not go on, drive stays in {self.state.value!r} (expected"
+                f" 'operation enabled' within {ENABLE_TIME:g} s); check its supply and safety circuit"
+            )
+        return ""
+
+    def sample(self) -> AxisSample:
+        """Return what is known of the drive now."""
+        return AxisSample(
+            self._position,
+            self._velocity,
+            self._current,
+            self._effort,
+            self._voltage,
+            self._goal,
+            self.state is DriveState.OPERATION_ENABLED,
+            self._statusword,
+            self._error_code,
+        )

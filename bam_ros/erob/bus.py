@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""eRob servos on one EtherCAT segment as a `ServoBus`; the cycle runs in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bam_core.errors import unknown_name
+from bam_ros.erob.cia402 import decode_status
+from bam_ros.erob.faults import describe_fault, fault_bits
+from bam_ros.erob.master_process import MasterProcess
+from bam_ros.erob.messages import AxisGoal, AxisSample, Goals, Samples
+from bam_ros.erob.settings import ErobSettings, require_gain
+from bam_ros.servo_bus import (
+    BusError,
+    BusTimeout,
+    Gains,
+    ServoBus,
+    ServoGoal,
+    ServoIdentity,
+    ServoSample,
+)
+
+_FRESH_TIME = 0.02  # s without an answered cycle after which a read counts as lost
+_TOLERABLE_LOSS = 0.002  # one of the 500 cycles between two reports of the master
+_RELEASE_TIME = 0.3  # s
+_REQUEST_TIME = 4.0  # s; three attempts of the master, and its own patience
+
+
+class ErobBus(ServoBus):
+    """Drives on one interface.
+
+    Args:
+        settings: which drives, and where.
+        stop: polled while the segment is brought up; true ends that.
+    """
+
+    def __init__(self, settings: ErobSettings, stop: Callable[[], bool] = lambda: False) -> None:
+        self._settings = settings
+        self._models = settings.models()
+        self._master_settings = settings.master()
+        self._stop = stop
+        self._master: MasterProcess | None = None
+        self._kp = [settings.kp] * len(settings.joints)
+        self._goals = self._released(0)
+        self._codes: dict[str, int] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Joint names."""
+        return tuple(self._settings.joints)
+
+    @property
+    def identities(self) -> tuple[ServoIdentity, ...]:
+        """The servo of each joint, as it was set, and its position on the segment."""
+        return tuple(
+            ServoIdentity(servo=servo.name, id=position)
+            for servo, position in zip(self._models, self._settings.positions, strict=True)
+        )
+
+    @property
+    def position_limits(self) -> tuple[tuple[float, float], ...]:
+        """What the counts of each drive can tell, rad."""
+        return tuple(axis.encoder.limits() for axis in self._master_settings.axes)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the master could not have as it should be, and cycles that go missing."""
+        master = self._master
+        if master is None:
+            return ()
+        if master.lost_share <= _TOLERABLE_LOSS:
+            return master.warnings
+        return (
+            *master.warnings,
+            f"interface {self._settings.interface}: {master.lost_share:.1%} of the newest cycles lost"
+            f" (expected none); check cables and plugs, and that the master gets a processor",
+        )
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        """What the master counts: cycles, jitter, clock, states of the slaves."""
+        report = self._master.report if self._master is not None else {}
+        if not report:
+            return {}
+        counts = {
+            "cycles sent": "sent",
+            "cycles answered": "answered",
+            "cycles lost": "lost",
+            "cycles without answer": "unanswered",
+            "cycles with wrong working counter": "wrong",
+            "cycles with a late answer": "stale",
+            "periods missed": "late",
+        }
+        offset = f"{report['offset'] / 1e3:.1f}" if report["clock"] else "no distributed clock"
+        values = {label: f"{report[key]:.0f}" for label, key in counts.items()}
+        values["working counter"] = f"{report['working_counter']} of {report['expected_counter']}"
+        for name in ("p50", "p99", "p99.9", "max"):
+            values[f"cycle jitter {name} [us]"] = f"{report[name]:.0f}"
+        values["DC offset [us]"] = offset
+        for axis, state, drive in zip(
+            self._master_settings.axes, report["states"], report["drives"], strict=True
+        ):
+            values[f"slave {axis.position} ({axis.joint})"] = f"{state}, {drive}"
+        return values
+
+    @property
+    def master_pid(self) -> int:
+        """Process id of the master; 0 where none runs."""
+        return self._master.pid if self._master is not None else 0
+
+    @property
+    def report(self) -> Mapping[str, float]:
+        """Newest figures of the cycle as numbers; empty before the first."""
+        return self._master.report if self._master is not None else {}
+
+    def describe_errors(self, name: str, bits: int) -> tuple[str, ...]:
+        """Return the drive's fault by its name and with its cure."""
+        code = self._codes.get(name)
+        return (describe_fault(name, code),) if bits and code is not None else ()
+
+    def open(self) -> str:
+        """Start the master, which brings every drive to OP with torque off.
+
+        Raises:
+            BusError: one line that tells which of these failed, and what to do.
+        """
+        self.close()
+        if importlib.util.find_spec("pysoem") is None:
+            raise BusError("pysoem: not installed (expected for EtherCAT); pip install pysoem")
+        settings = self._settings
+        self._goals = self._released(0)
+        self._master = MasterProcess(self._master_settings, self._stop)
+        drives = ", ".join(
+            f"{joint}: {servo.title} at position {position}"
+            for joint, servo, position in zip(settings.joints, self._models, settings.positions, strict=True)
+        )
+        return (
+            f"interface {settings.interface}: {drives}; {settings.rate:g} cycles per second,"
+            f" layout {settings.layout}"
+        )
+
+    def exchange(self, goal: ServoGoal) -> ServoSample:
+        """Tell the master the goals, and take the newest cycle that was answered since the last exchange.
+
+        Raises:
+            BusTimeout: no cycle was answered meanwhile.
+            BusGone: interface or slaves have vanished.
+            BusError: the master gave up: torque is off, and the message says why.
+        """
+        master = self._opened()
+        self._goals = Goals(
+            self._goals.number + 1,
+            tuple(
+                self._axis_goal(index, torque, position)
+                for index, (torque, position) in enumerate(
+                    zip(goal.torque_enable, goal.position, strict=True)
+                )
+            ),
+        )
+        master.send_goals(self._goals)
+        return self._sample(self._newest(master))
+
+    def release(self) -> None:
+        """Turn torque off on every drive and wait until all have confirmed; never raises."""
+        master = self._master
+        if master is None:
+            return
+        with contextlib.suppress(BusError):
+            self._goals = self._released(self._goals.number + 1)
+            master.send_goals(self._goals)
+            deadline = time.monotonic() + _RELEASE_TIME
+            while time.monotonic() < deadline:
+                samples = master.fresh(_FRESH_TIME, tripped=True)
+                if samples is None or samples.number < self._goals.number:
+                    continue
+                if not any(axis.enabled for axis in samples.axes):
+                    return
+
+    def set_gains(self, name: str, gains: Gains) -> Gains:
+        """Set the gain of one drive's law, in force from the next cycle; its damping follows from kp.
+
+        Raises:
+            BusError: no such joint, a gain out of range, or one that the law does not have.
+        """
+        index = self._index(name)
+        require_gain(name, gains.kp)
+        if gains.ki != 0.0 or gains.kd != 0.0:
+            raise BusError(
+                f"{name}: ki {gains.ki:g} and kd {gains.kd:g} are no part of its law (expected 0 for both);"
+                f" set them to 0"
+            )
+        self._kp[index] = gains.kp
+        return Gains(kp=gains.kp, ki=0.0, kd=0.0)
+
+    def reboot(self, name: str) -> None:
+        """Reset the fault of one drive, torque off on all.
+
+        Raises:
+            BusError: no such joint, or the fault stays.
+        """
+        index = self._index(name)
+        self.release()
+        answer = self._ask("reset", axis=index)
+        if answer["error"]:
+            raise BusError(f"{describe_fault(name, answer['code'])} ({answer['error']})")
+
+    def read_object(self, name: str, index: int, subindex: int = 0) -> bytes:
+        """Read an object of a drive while process data runs, undisturbed.
+
+        Raises:
+            BusError: no such joint, the drive refused, or no answer.
+        """
+        return bytes.fromhex(self._object("read", name, index, subindex, b""))
+
+    def write_object(self, name: str, index: int, subindex: int, data: bytes) -> None:
+        """Write an object of a drive while process data runs; raises as `read_object`."""
+        self._object("write", name, index, subindex, data)
+
+    def close(self) -> None:
+        """Release the drives, send them to INIT, end the master. Never raises; idempotent."""
+        self.release()
+        if self._master is not None:
+            self._master.close()
+            self._master = None
+
+    def _object(self, verb: str, name: str, index: int, subindex: int, data: bytes) -> str:
+        answer = self._ask(verb, axis=self._index(name), index=index, subindex=subindex, data=data.hex())
+        if answer["error"]:
+            raise BusError(
+                f"{name}: cannot {verb} object 0x{index:04X}:{subindex} ({answer['error']}); check that the"
+                f" drive has it"
+            )
+        return str(answer["data"])
+
+    def _ask(self, kind: str, **content: Any) -> Mapping[str, Any]:
+        master = self._opened()
+
+        def beat() -> None:
+            master.send_goals(self._goals)
+
+        return master.ask(kind, _REQUEST_TIME, beat, **content)
+
+    def _newest(self, master: MasterProcess) -> Samples:
+        deadline = time.monotonic() + _FRESH_TIME
+        while (rest := deadline - time.monotonic()) > 0.0:
+            samples = master.fresh(rest)
+            if samples is None:
+                break
+            # The queue may hold old ones where this process slept and the master could add no more.
+            if time.monotonic_ns() - samples.taken < _FRESH_TIME * 1e9:
+                return samples
+        raise BusTimeout(
+            f"interface {self._settings.interface}: no answered cycle for {_FRESH_TIME * 1e3:g} ms; check"
+            f" cable and power, and that master process {master.pid} gets a processor"
+        )
+
+    def _sample(self, samples: Samples) -> ServoSample:
+        axes = samples.axes
+        return ServoSample(
+            stamp=samples.stamp,
+            position=tuple(axis.position for axis in axes),
+            velocity=tuple(axis.velocity for axis in axes),
+            current=tuple(axis.current for axis in axes),
+            duty=(math.nan,) * len(axes),
+            effort=tuple(axis.effort for axis in axes),
+            voltage=tuple(axis.voltage for axis in axes),
+            temperature=(math.nan,) * len(axes),
+            goal_position=tuple(axis.goal for axis in axes),
+            torque_enabled=tuple(axis.enabled for axis in axes),
+            hardware_error=tuple(
+                self._errors(name, axis) for name, axis in zip(self.names, axes, strict=True)
+            ),
+        )
+
+    def _errors(self, name: str, axis: AxisSample) -> int:
+        if not decode_status(axis.statusword).is_fault:
+            return 0
+        self._codes[name] = axis.error_code
+        return int(fault_bits(axis.error_code))
+
+    def _axis_goal(self, index: int, torque: bool, position: float) -> AxisGoal:
+        stiffness, damping = self._models[index].firmware.gains(self._kp[index])
+        return AxisGoal(torque, position, float(stiffness), float(damping))
+
+    def _released(self, number: int) -> Goals:
+        return Goals(number, tuple(AxisGoal(False, math.nan, 0.0, 0.0) for _ in self._models))
+
+    def _opened(self) -> MasterProcess:
+        if self._master is None:
+            raise BusError(f"interface {self._settings.interface}: not open; open it first")
+        return self._master
+
+    def _index(self, name: str) -> int:
+        if name not in self.names:
+            raise BusError(str(unknown_name("joint", name, self.names)))
+        return self.names.index(name)

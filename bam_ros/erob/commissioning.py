@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a cable to drives in OP: who is there, process data, clocks, states, each with its own way to fail."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+import time
+import warnings
+from collections.abc import Callable, Sequence
+
+import pysoem
+
+from bam_ros.erob.al_status import SlaveState
+from bam_ros.erob.cia402 import Mode
+from bam_ros.erob.objects import PRODUCT_CODE, VENDOR_ID, Object
+from bam_ros.erob.pdo_layout import Pdo
+from bam_ros.erob.sdo import abort_name
+from bam_ros.erob.segment import Segment
+from bam_ros.servo_bus import BusError, BusGone
+
+_STATE_TIME = 3.0  # s; what a slave gets for one change of its EtherCAT state
+_FRAME_TIMEOUT = 2000  # µs
+_OUTPUT_SYNC_MANAGER_CONTROL = 0x0814
+_WATCHDOG_ON = 0x40
+_SDO_ERRORS = (pysoem.SdoError, pysoem.MailboxError, pysoem.PacketError, pysoem.WkcError)
+
+
+class Commissioning:
+    """The steps that lead to OP, in the order of the methods. No process data runs before the last one.
+
+    Args:
+        segment: open.
+    """
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+
+    def scan(self) -> None:
+        """Look who is there, and check that the drives are drives; raises BusError."""
+        segment = self._segment
+        expected = f"expected {_count(max(segment.positions))}, eRobs at positions {_list(segment.positions)}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            count = segment.soem.config_init()
+        if count <= 0:
+            raise BusGone(
+                f"interface {segment.interface}: no EtherCAT slave answers ({expected}); check power, and"
+                f" that the cable is in the slave's input"
+            )
+        slaves = segment.soem.slaves
+        found = ", ".join(f"{number}: {slave.name}" for number, slave in enumerate(slaves, 1))
+        for position, joint in zip(segment.positions, segment.joints, strict=True):
+            if position > count:
+                raise BusError(
+                    f"slave at position {position} (joint {joint!r}): missing ({expected}; found"
+                    f" {_count(count)}, {found}); check the cable behind position {count} and power"
+                )
+            slave = slaves[position - 1]
+            if (slave.man, slave.id) != (VENDOR_ID, PRODUCT_CODE):
+                raise BusError(
+                    f"slave at position {position} (joint {joint!r}): is {slave.name!r}, vendor"
+                    f" 0x{slave.man:08X}, product 0x{slave.id:08X} (expected an eRob, vendor"
+                    f" 0x{VENDOR_ID:08X},"
+                    f" product 0x{PRODUCT_CODE:08X}; found {found}); correct positions or the wiring"
+                )
+        segment.slaves = [slaves[position - 1] for position in segment.positions]
+        others = [str(number) for number in range(1, count + 1) if number not in segment.positions]
+        if others:
+            segment.warnings.append(
+                f"slaves at positions {', '.join(others)}: not used; leave them out of the line"
+            )
+        for slave in slaves:
+            slave.add_emergency_callback(lambda emergency: None)
+        self._wait_state(SlaveState.PRE_OP, lambda: time.sleep(1e-3))
+
+    def prepare(self, index: int) -> None:
+        """Map the layout into one drive and choose its mode; only in PRE-OP. Raises BusError."""
+        for assign, mapping, pdo in (
+            (Object.RECEIVE_PDO_ASSIGN, Object.RECEIVE_PDO, self._segment.layout.receive),
+            (Object.TRANSMIT_PDO_ASSIGN, Object.TRANSMIT_PDO, self._segment.layout.transmit),
+        ):
+            self._map(index, assign, mapping, pdo)
+        modes = self.read_number(index, Object.SUPPORTED_MODES, default=0xFFFF)
+        if not modes & Mode.CYCLIC_TORQUE.supported_bit:
+            raise BusError(
+                f"{self._segment.who(index)}: knows no cyclic torque mode (supported modes 0x{modes:X});"
+                f" update its firmware"
+            )
+        self.write_object(index, Object.MODE_OF_OPERATION, 0, bytes([Mode.CYCLIC_TORQUE]))
+        with contextlib.suppress(BusError):  # not every drive lets itself be told
+            for subindex, number in enumerate(interpolation_period(self._segment.period), 1):
+                self.write_object(
+                    index,
+                    Object.INTERPOLATION_PERIOD,
+                    subindex,
+                    bytes([number & 0xFF]),
+                )
+
+    def map(self, watchdog: float) -> None:
+        """Go to SAFE-OP with everything mapped.
+
+        Args:
+            watchdog: time without process data after which a drive stops by itself, s.
+
+        Raises:
+            BusError: a drive has other process data than the layout, or refuses.
+        """
+        segment = self._segment
+        for slave in segment.slaves:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that the time is rounded
+                slave.set_watchdog("processdata", watchdog * 1e3)
+        try:
+            segment.soem.config_map()
+        except pysoem.ConfigMapError as error:
+            raise BusError(
+                f"interface {segment.interface}: mapping failed"
+                f" ({'; '.join(_reason(e) for e in error.error_list)}); switch the drives off and on"
+            ) from None
+        for index, slave in enumerate(segment.slaves):
+            found = (len(slave.output), len(slave.input))
+            wanted = (segment.layout.receive.size, segment.layout.transmit.size)
+            if found != wanted:
+                raise BusError(
+                    f"{segment.who(index)}: exchanges {found[0]} bytes out and {found[1]} in (expected"
+                    f" {wanted[0]} and {wanted[1]}, layout {segment.layout.name}); does its firmware allow"
+                    f" this mapping?"
+                )
+            if not self._control_of_outputs(slave) & _WATCHDOG_ON:
+                segment.warnings.append(
+                    f"{segment.who(index)}: watchdog is off (expected on); it will not stop by itself when"
+                    f" the cable is cut: have an emergency stop in its supply"
+                )
+        segment.expected_counter = segment.soem.expected_wkc
+
+    def start_clock(self) -> bool:
+        """Let the first slave's clock lead the others', and the drives act in step with it; before OP.
+
+        Returns:
+            whether there are such clocks.
+        """
+        if not self._segment.soem.config_dc():
+            self._segment.warnings.append(
+                f"interface {self._segment.interface}: no slave has a distributed clock; cycles are free"
+            )
+            return False
+        for slave in self._segment.slaves:
+            slave.dc_sync(True, self._segment.period, self._segment.period // 2)
+        return True
+
+    def go_operational(self, cycle: Callable[[], object]) -> None:
+        """Ask for OP, exchanging meanwhile.
+
+        Args:
+            cycle: one period with process data.
+
+        Raises:
+            BusError: a slave does not get there; names its state.
+        """
+        self._wait_state(SlaveState.SAFE_OP, cycle)
+        self._segment.soem.state = int(SlaveState.OP)
+        self._segment.soem.write_state()
+        self._wait_state(SlaveState.OP, cycle)
+
+    def read_number(self, index: int, item: Object, default: int | None = None) -> int:
+        """Read an unsigned object while no process data runs.
+
+        Args:
+            index: of the drive.
+            item: the object.
+            default: what to return where the drive does not have it; None: that is an error.
+
+        Raises:
+            BusError: it cannot be read.
+        """
+        slave = self._segment.slaves[index]
+        try:
+            return int.from_bytes(slave.sdo_read(item, 0), "little")
+        except _SDO_ERRORS as error:
+            if default is not None and isinstance(error, pysoem.SdoError):
+                return default
+            raise self._refused(index, "read", item, 0, error) from None
+
+    def write_object(self, index: int, item: int, subindex: int, data: bytes) -> None:
+        """Write an object while no process data runs; raises BusError."""
+        try:
+            self._segment.slaves[index].sdo_write(item, subindex, data)
+        except _SDO_ERRORS as error:
+            raise self._refused(index, "write", item, subindex, error) from None
+
+    def _map(self, index: int, assign: int, mapping: int, pdo: Pdo) -> None:
+        self.write_object(index, assign, 0, b"\0")
+        self.write_object(index, mapping, 0, b"\0")
+        for number, entry in enumerate(pdo.entries, 1):
+            try:
+                self.write_object(index, mapping, number, struct.pack("<I", entry.mapping))
+            except BusError as error:
+                raise BusError(
+                    f"layout {self._segment.layout.name}: object 0x{entry.index:04X} cannot be mapped,"
+                    f" {error}"
+                ) from None
+        self.write_object(index, mapping, 0, bytes([len(pdo.entries)]))
+        self.write_object(index, assign, 1, struct.pack("<H", mapping))
+        self.write_object(index, assign, 0, b"\1")
+
+    def _wait_state(self, state: SlaveState, meanwhile: Callable[[], object]) -> None:
+        """Wait until every slave is in a state; raises BusError that names the first one that is not."""
+        deadline = time.monotonic() + _STATE_TIME
+        while True:
+            statuses = [self._segment.status(slave) for slave in self._segment.slaves]
+            if all(status and status.state is state and not status.error for status in statuses):
+                return
+            refused = any(status and status.error for status in statuses)
+            if refused or time.monotonic() > deadline:
+                for index, status in enumerate(statuses):
+                    if status is None or status.state is not state or status.error:
+                        raise BusError(
+                            f"{self._segment.who(index)}: does not reach {state} (expected within"
+                            f" {_STATE_TIME:g} s), is in"
+                            f" {status or 'no state, it does not answer'}; switch it off and on"
+                        )
+            for _ in range(10):
+                meanwhile()
+
+    def _control_of_outputs(self, slave: pysoem.CdefSlave) -> int:
+        try:
+            return int(slave._fprd(_OUTPUT_SYNC_MANAGER_CONTROL, 1, _FRAME_TIMEOUT)[0])
+        except pysoem.WkcError:
+            return 0
+
+    def _refused(self, index: int, verb: str, item: int, subindex: int, error: Exception) -> BusError:
+        return BusError(
+            f"{self._segment.who(index)}: cannot {verb} object 0x{item:04X}:{subindex} ({_reason(error)});"
+            f" switch it off and on, and check that its firmware has this object"
+        )
+
+
+def interpolation_period(period: int) -> tuple[int, int]:
+    """Return a period in ns as object 0x60C2 has it: count and power of ten of a second, both in a byte.
+
+    Raises:
+        BusError: it has too many digits.
+    """
+    for power in range(-3, -10, -1):
+        count, rest = divmod(period, 10 ** (9 + power))
+        if not rest and count < 256:
+            return count, power
+    raise BusError(f"period {period} ns: has too many digits (expected such as 500000); choose another")
+
+
+def _reason(error: Exception) -> str:
+    """Return why a transfer of SOEM failed."""
+    if isinstance(error, pysoem.SdoError):
+        return f"{abort_name(error.abort_code)}, abort code 0x{error.abort_code & 0xFFFFFFFF:08X}"
+    if isinstance(error, (pysoem.MailboxError, pysoem.PacketError)):
+        return str(error.desc)
+    return "no answer"
+
+
+def _count(slaves: int) -> str:
+    return f"{slaves} slave{'s' if slaves != 1 else ''}"
+
+
+def _list(positions: Sequence[int]) -> str:
+    return ", ".join(map(str, positions))

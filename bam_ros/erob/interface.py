@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The network interface before SOEM takes it: is it there, up, permitted, and nobody else's?"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+from pathlib import Path
+
+from bam_ros.servo_bus import BusError, BusGone
+
+ETHERCAT = 0x88A4
+"""EtherType."""
+_INTERFACES = Path("/sys/class/net")
+_PACKET_SOCKETS = Path("/proc/net/packet")
+_UP = 0x1
+
+
+class InterfaceClaim:
+    """This process as the only master of this package on an interface; the claim ends with the process.
+
+    Args:
+        name: of the interface.
+
+    Raises:
+        BusError: another process has it.
+    """
+
+    def __init__(self, name: str) -> None:
+        # An abstract socket belongs to the network namespace, as the interface's name does.
+        address = f"\0bam_bench_ethercat_{name}"
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.bind(address)
+        except OSError:
+            holder = _holder(address)
+            self._socket.close()
+            raise BusError(
+                f"interface {name}: another master uses it{holder} (expected none); stop that one first"
+            ) from None
+        self._socket.listen(128)  # who asks for the holder's process id
+
+    def release(self) -> None:
+        """Give it up; idempotent."""
+        self._socket.close()
+
+
+def require_interface(name: str) -> None:
+    """Raise where frames could not be sent over an interface.
+
+    Raises:
+        BusGone: there is no such interface, or it is down.
+        BusError: no name was given, or raw sockets are not permitted.
+    """
+    present = interface_names()
+    listed = ", ".join(present) or "none"
+    if not name:
+        raise BusError(f"interface: none given (there are: {listed}); set the parameter interface")
+    if name not in present:
+        raise BusGone(
+            f"interface {name}: there is none (there are: {listed}); correct the parameter interface"
+        )
+    if not is_up(name):
+        raise BusGone(f"interface {name}: is down (expected up); ip link set {name} up")
+    if not has_carrier(name):
+        raise BusGone(
+            f"interface {name}: no link (expected a powered slave at its cable); check cable and power"
+        )
+    try:
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERCAT)).close()
+    except PermissionError:
+        raise no_permission(name) from None
+
+
+def no_permission(name: str) -> BusError:
+    """Return the error for a process that may not send raw frames."""
+    return BusError(
+        f"interface {name}: no permission for raw frames (expected CAP_NET_RAW and CAP_NET_ADMIN); start the"
+        f" node as root, or as yourself with: sudo -E setpriv --reuid=$(id -u) --regid=$(id -g) --init-groups"
+        f" --inh-caps=+net_raw,+net_admin,+sys_nice,+ipc_lock"
+        f" --ambient-caps=+net_raw,+net_admin,+sys_nice,+ipc_lock COMMAND"
+    )
+
+
+def interface_names() -> tuple[str, ...]:
+    """Return the network interfaces of this machine, without the loopback."""
+    with contextlib.suppress(OSError):
+        return tuple(sorted(path.name for path in _INTERFACES.iterdir() if path.name != "lo"))
+    return ()
+
+
+def is_up(name: str) -> bool:
+    """Return whether an interface is there and switched on."""
+    try:
+        return bool(int((_INTERFACES / name / "flags").read_text(), 16) & _UP)
+    except (OSError, ValueError):
+        return False
+
+
+def has_carrier(name: str) -> bool:
+    """Return whether something is at the other end of an interface's cable."""
+    try:
+        return (_INTERFACES / name / "carrier").read_text().strip() != "0"
+    except OSError:
+        return False
+
+
+def require_no_other_master(name: str, own: int) -> None:
+    """Raise BusError where a program other than this holds an EtherCAT socket on an interface.
+
+    Args:
+        name: of the interface.
+        own: file descriptor of this master's socket.
+    """
+    index, inode = socket.if_nametoindex(name), os.fstat(own).st_ino
+    with contextlib.suppress(OSError):
+        for line in _PACKET_SOCKETS.read_text().splitlines()[1:]:
+            fields = line.split()
+            if int(fields[3], 16) == ETHERCAT and int(fields[4]) == index and int(fields[8]) != inode:
+                raise BusError(
+                    f"interface {name}: another EtherCAT program uses it{_owner(int(fields[8]))} (expected"
+                    f" none); stop that one first"
+                )
+
+
+def packet_sockets() -> set[int]:
+    """Return the file descriptors of this process' raw sockets."""
+    found = set()
+    for entry in list(Path("/proc/self/fd").iterdir()):
+        with contextlib.suppress(OSError):
+            if not str(entry.readlink()).startswith("socket:"):
+                continue
+            with socket.socket(fileno=os.dup(int(entry.name))) as twin:
+                if twin.family == socket.AF_PACKET:
+                    found.add(int(entry.name))
+    return found
+
+
+def _holder(address: str) -> str:
+    """Return who holds an abstract socket, in words."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+        caller.settimeout(0.2)
+        caller.connect(address)
+        size = struct.calcsize("3i")
+        pid = struct.unpack("3i", caller.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0]
+        return f": process {pid}"
+    return ""
+
+
+def _owner(inode: int) -> str:
+    """Return which process has a socket, in words; nothing where that may not be looked at."""
+    link = f"socket:[{inode}]"
+    for process in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if str(process.readlink()) == link:
+                return f": process {process.parts[2]}"
+    return ""

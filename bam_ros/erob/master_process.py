@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node's handle on its master process: starts it, speaks with it, and ends it in whatever state it is."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bam_ros.erob.master_settings import MasterSettings
+from bam_ros.erob.messages import Goals, Message, Note, Samples, receive, send
+from bam_ros.servo_bus import BusError, BusGone
+
+_CODE = "import sys; from bam_ros.erob.master import main; sys.exit(main(sys.argv[1:]))"
+_OPENING = 15.0  # s; six drives take two
+_ENDING = 1.0  # s
+_POLL = 0.1  # s
+
+
+class MasterProcess:
+    """A running master, with its segment in OP and torque off.
+
+    Args:
+        settings: what it shall do.
+        stop: polled while it brings the segment up; true ends that.
+
+    Attributes:
+        warnings: what is not as it should be, one line each.
+        report: newest figures of the cycle, by name.
+        lost_share: of the cycles between the last two reports, 0..1.
+
+    Raises:
+        BusGone: the interface is not there or down, or nobody answers on it.
+        BusError: it cannot work as it is; one line that says why.
+    """
+
+    def __init__(self, settings: MasterSettings, stop: Callable[[], bool] = lambda: False) -> None:
+        self.report: Mapping[str, Any] = {}
+        self.lost_share = 0.0
+        self._trip: BusError | None = None
+        self._answers: dict[int, Mapping[str, Any]] = {}
+        self._fresh: Samples | None = None
+        self._requests = 0
+        self._link, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _CODE, str(other.fileno())],
+                pass_fds=(other.fileno(),),
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            self._link.close()
+            raise BusError(
+                f"master process: cannot be started ({error.strerror}); raise the process limit"
+            ) from None
+        finally:
+            other.close()
+        try:
+            opened = self._open(settings, stop)
+        except BaseException:
+            self.close()
+            raise
+        self.warnings = tuple(opened["warnings"])
+
+    @property
+    def pid(self) -> int:
+        """Process id of the master."""
+        return self._process.pid
+
+    def send_goals(self, goals: Goals) -> None:
+        """Tell the master what the drives shall do; raises BusError where it is gone."""
+        try:
+            send(self._link, goals)
+        except OSError:
+            raise self._gone() from None
+
+    def fresh(self, timeout: float, *, tripped: bool = False) -> Samples | None:
+        """Return the newest samples that were not returned yet, waiting for them if need be.
+
+        Args:
+            timeout: s.
+            tripped: also where the master has given up; it goes on asking the drives to let go.
+
+        Raises:
+            BusGone, BusError: the master gave the segment up, or is gone.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            self._drain(keep_trip=tripped)
+            samples, self._fresh = self._fresh, None
+            if samples is not None:
+                return samples
+            rest = deadline - time.monotonic()
+            if rest <= 0.0 or not select.select((self._link,), (), (), rest)[0]:
+                return None
+
+    def ask(self, kind: str, timeout: float, beat: Callable[[], None], **content: Any) -> Mapping[str, Any]:
+        """Send a request and return its answer.
+
+        Args:
+            kind: of the request.
+            timeout: s.
+            beat: called every now and then while waiting.
+            content: of the request.
+
+        Raises:
+            BusError: no answer in time, or the master is gone.
+        """
+        self._requests += 1
+        number = self._requests
+        try:
+            send(self._link, Note(kind, {"id": number, **content}))
+        except OSError:
+            raise self._gone() from None
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            self._drain(keep_trip=True)
+            if (answer := self._answers.pop(number, None)) is not None:
+                return answer
+            beat()
+            select.select((self._link,), (), (), _POLL)
+        raise BusError(
+            f"master process {self.pid}: no answer within {timeout:g} s; see /diagnostics for its state"
+        )
+
+    def close(self) -> None:
+        """Let the master release the drives and end; kill it where it does not. Never raises, idempotent."""
+        with contextlib.suppress(OSError):
+            send(self._link, Note("stop", {}))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_ENDING)
+        if self._process.poll() is None:
+            self._process.kill()  # it hangs or is stopped: the drives' watchdogs take over
+            self._process.wait()
+        self._link.close()
+
+    def _open(self, settings: MasterSettings, stop: Callable[[], bool]) -> Mapping[str, Any]:
+        send(self._link, Note("start", {"settings": settings.plain()}))
+        deadline = time.monotonic() + _OPENING
+        while time.monotonic() < deadline and not stop():
+            if not select.select((self._link,), (), (), _POLL)[0]:
+                continue
+            try:
+                message = receive(self._link)
+            except EOFError:
+                raise self._gone() from None
+            if isinstance(message, Note) and message.kind == "opened":
+                return message.content
+            if isinstance(message, Note) and message.kind == "failed":
+                raise _error(message.content["error"], message.content["gone"])
+        reason = "stopped" if stop() else f"not ready within {_OPENING:g} s"
+        raise BusError(f"interface {settings.interface}: {reason}; check the drives' power and cables")
+
+    def _drain(self, *, keep_trip: bool = False) -> None:
+        """Take everything that the master has sent; keep the newest samples."""
+        while True:
+            try:
+                message: Message | None = receive(self._link)
+            except EOFError:
+                if self._trip is not None:
+                    raise self._trip from None
+                raise self._gone() from None
+            if message is None:
+                break
+            if isinstance(message, Samples):
+                self._fresh = message
+            elif isinstance(message, Note):
+                self._note(message)
+        if self._trip is not None and not keep_trip:
+            raise self._trip
+
+    def _note(self, note: Note) -> None:
+        if note.kind == "report":
+            sent, lost = (note.content[key] - self.report.get(key, 0.0) for key in ("sent", "lost"))
+            self.lost_share = lost / sent if sent else 0.0
+            self.report = note.content
+        elif note.kind == "answer":
+            self._answers[note.content["id"]] = note.content
+        elif note.kind == "trip":
+            self._trip = _error(note.content["reason"], note.content["gone"])
+        elif note.kind == "failed":
+            self._trip = _error(note.content["error"], note.content["gone"])
+
+    def _gone(self) -> BusError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_ENDING)
+        return BusError(
+            f"master process {self.pid}: ended (status {self._process.returncode}) though nobody asked it to;"
+            f" leave it alone, and see the node's output"
+        )
+
+
+def _error(text: str, gone: bool) -> BusError:
+    return BusGone(text) if gone else BusError(text)

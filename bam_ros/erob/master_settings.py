@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the node tells the master process at its start, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bam_ros.erob.cia402 import Encoder
+from bam_ros.erob.position_law import MotorLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class AxisSettings:
+    """One drive.
+
+    Attributes:
+        joint: name of the joint.
+        position: on the segment, counted from 1.
+        encoder: its counts as angles.
+        limits: of its motor.
+    """
+
+    joint: str
+    position: int
+    encoder: Encoder
+    limits: MotorLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class MasterSettings:
+    """Everything that the master needs.
+
+    Attributes:
+        interface: name of the network interface.
+        axes: the drives.
+        layout: of the process data, a name or a YAML file.
+        period: of the cycle, ns.
+        watchdog: time without process data after which a drive stops by itself, s.
+        answer_timeout: after which a frame counts as lost, s.
+        silence: time without goals, while torque is on, after which torque goes off, s.
+        clock: whether to use distributed clocks.
+    """
+
+    interface: str
+    axes: tuple[AxisSettings, ...]
+    layout: str = "torque"
+    period: int = 1_000_000
+    watchdog: float = 0.05
+    answer_timeout: float = 2e-3
+    silence: float = 0.5
+    clock: bool = True
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as values that JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> MasterSettings:
+        """Return the settings that `plain` gave."""
+        axes = tuple(
+            AxisSettings(
+                joint=axis["joint"],
+                position=axis["position"],
+                encoder=Encoder(**axis["encoder"]),
+                limits=MotorLimits(**axis["limits"]),
+            )
+            for axis in plain["axes"]
+        )
+        return cls(**{**plain, "axes": axes})

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `erob` node: eRob servos on an EtherCAT segment behind the topics that every servo node has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bam_ros.erob.bus import ErobBus
+from bam_ros.erob.settings import LARGEST_RATE, ErobSettings
+from bam_ros.node_about import NodeAbout
+from bam_ros.parameters import NodeParameter
+from bam_ros.process import run_node
+from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.servo_bus import BusError, ServoBus
+from bam_ros.servo_node import ServoNode
+
+_SLOWEST = 10.0  # 1/s
+
+
+class ErobNode(ServoNode):
+    """Drives eRob servos.
+
+    Args:
+        stop: polled while the segment is brought up; true ends that.
+        arguments: as for `rclpy.node.Node`.
+    """
+
+    ABOUT = NodeAbout(
+        name="erob",
+        module="bam_ros.erob.node",
+        purpose=(
+            "Drives eRob servos on an EtherCAT segment: checks that every drive is there and is one, maps"
+            " its process data, closes the position loop I = kp·(goal - position) - 2·√kp·velocity in the"
+            " master, publishes what the drives measure, passes on what clients command. The cycle runs in a"
+            " process of its own. Torque goes off whenever this node or that process ends or hangs, commands"
+            " stay away, or a cycle goes missing; the drives' own watchdog sees to the last. Raw frames need"
+            " CAP_NET_RAW and CAP_NET_ADMIN."
+        ),
+        parameters=(
+            NodeParameter(name="interface", default="", description="network interface, such as eth0"),
+            NodeParameter(
+                name="joint_names",
+                default=["joint"],
+                description="name of each joint in the published states",
+            ),
+            NodeParameter(
+                name="positions",
+                default=[1],
+                description="position of each joint's drive on the segment, counted from 1",
+            ),
+            NodeParameter(
+                name="servos",
+                default=["erob80_100"],
+                description="servo of each joint, a library name or a YAML file; one entry: for all",
+            ),
+            NodeParameter(
+                name="zeros",
+                default=[0.0],
+                description="what each drive says where its arm hangs straight down, rad; one entry: for all",
+            ),
+            NodeParameter(
+                name="kp",
+                default=20.0,
+                description="position gain of every drive at first, A/rad",
+                low=0.0,
+                high=1000.0,
+            ),
+            NodeParameter(
+                name="layout",
+                default="torque",
+                description="process data, the name of a layout or a YAML file",
+            ),
+            NodeParameter(
+                name="cycle_rate",
+                default=1000.0,
+                description="cycles per second, 1/s",
+                low=1.0,
+                high=LARGEST_RATE,
+            ),
+            NodeParameter(
+                name="watchdog",
+                default=0.05,
+                description="a drive that gets no process data for this long stops by itself, s",
+                low=0.001,
+                high=1.0,
+            ),
+            NodeParameter(
+                name="answer_timeout",
+                default=0.0,
+                description="a frame that is not back after this long counts as lost, s; 0: two periods",
+                low=0.0,
+                high=1.0,
+            ),
+            NodeParameter(
+                name="distributed_clocks",
+                default=True,
+                description="whether drives act in step with the first one's clock, which the master follows",
+            ),
+            *SERVO_PARAMETERS,
+        ),
+        interfaces=SERVO_INTERFACES,
+        example=("interface:=eth0", "positions:='[1]'"),
+    )
+
+    def __init__(self, stop: Callable[[], bool] = lambda: False, **arguments: Any) -> None:
+        super().__init__("erob", **arguments)
+        self._stop = stop
+
+    def create_bus(self) -> ServoBus:
+        """Build the bus from the parameters; raises BamError."""
+        rate = float(self.get_parameter("rate").value)
+        if 0.0 < rate < _SLOWEST:
+            raise BusError(
+                f"rate: {rate:g} 1/s (expected 0, or at least {_SLOWEST:g}: the master takes silence for a"
+                f" node that hangs); correct the parameter"
+            )
+        value = {
+            parameter.name: self.get_parameter(parameter.name).value for parameter in self.ABOUT.parameters
+        }
+        return ErobBus(
+            ErobSettings(
+                interface=str(value["interface"]),
+                joints=tuple(value["joint_names"]),
+                positions=tuple(value["positions"]),
+                servos=tuple(value["servos"]),
+                zeros=tuple(value["zeros"]),
+                kp=float(value["kp"]),
+                layout=str(value["layout"]),
+                rate=float(value["cycle_rate"]),
+                watchdog=float(value["watchdog"]),
+                answer_timeout=float(value["answer_timeout"]),
+                clock=bool(value["distributed_clocks"]),
+            ),
+            self._stop,
+        )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until a signal ends it."""
+    return run_node(ErobNode.ABOUT, ErobNode, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

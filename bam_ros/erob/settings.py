@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which drives an `ErobBus` has, checked, and as what the master process needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bam_core.firmware import CurrentFirmware
+from bam_core.servo_model import ServoModel, load_servo
+from bam_ros.erob.axis import NEEDED_RECEIVE, NEEDED_TRANSMIT
+from bam_ros.erob.cia402 import Encoder
+from bam_ros.erob.master_settings import AxisSettings, MasterSettings
+from bam_ros.erob.pdo_layout import load_layout
+from bam_ros.erob.position_law import MotorLimits
+from bam_ros.servo_bus import BusError
+
+LARGEST_RATE = 2000.0
+"""Cycles per second that an eRob takes."""
+_LARGEST_GAIN = 1000.0  # A/rad
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErobSettings:
+    """Which drives, and where.
+
+    Attributes:
+        interface: name of the network interface.
+        joints: joint names.
+        positions: of each drive on the segment, counted from 1.
+        servos: model of each drive, a library name or a YAML file; one entry: for all.
+        zeros: what is taken off each drive's angle, rad; one entry: for all.
+        kp: position gain of every drive at first, A/rad.
+        layout: of the process data, a name or a YAML file.
+        rate: cycles per second, 1/s.
+        watchdog: time without process data after which a drive stops by itself, s.
+        answer_timeout: after which a frame counts as lost, s; 0: two periods, at least 2 ms.
+        clock: whether to use distributed clocks.
+
+    Raises:
+        BamError: names or positions that repeat, lists of different length, an unknown servo or layout, or an
+            impossible value.
+    """
+
+    interface: str
+    joints: Sequence[str] = ("joint",)
+    positions: Sequence[int] = (1,)
+    servos: Sequence[str] = ("erob80_100",)
+    zeros: Sequence[float] = (0.0,)
+    kp: float = 20.0
+    layout: str = "torque"
+    rate: float = 1000.0
+    watchdog: float = 0.05
+    answer_timeout: float = 0.0
+    clock: bool = True
+
+    def __post_init__(self) -> None:
+        for what, values in (("joint_names", self.joints), ("positions", self.positions)):
+            if not values or len(set(values)) != len(values):
+                raise BusError(
+                    f"{what}: {list(values)} (expected at least one, each once); correct the parameter"
+                )
+        if len(self.joints) != len(self.positions):
+            raise BusError(
+                f"positions: {len(self.positions)} positions for {len(self.joints)} joint_names (expected one"
+                f" per joint); correct the parameters"
+            )
+        wrong = [position for position in self.positions if not 1 <= position <= 199]
+        if wrong:
+            raise BusError(f"positions: {wrong[0]} (expected 1 to 199); correct the parameter")
+        for what, count in (("servos", len(self.servos)), ("zeros", len(self.zeros))):
+            if count not in (1, len(self.joints)):
+                raise BusError(
+                    f"{what}: {count} entries (expected 1, or {len(self.joints)} as joint_names); correct the"
+                    " parameter"
+                )
+        if not all(math.isfinite(zero) for zero in self.zeros):
+            raise BusError(f"zeros: {list(self.zeros)} (expected finite angles, rad); correct the parameter")
+        require_gain("kp", self.kp)
+        if not 1.0 <= self.rate <= LARGEST_RATE:
+            raise BusError(
+                f"cycle_rate: {self.rate:g} 1/s (expected 1 to {LARGEST_RATE:g}); correct the parameter"
+            )
+        if not 5.0 / self.rate <= self.watchdog <= 1.0:
+            raise BusError(
+                f"watchdog: {self.watchdog:g} s (expected {5.0 / self.rate:g}, five cycles, to 1); correct"
+                f" the parameter"
+            )
+        if not 0.0 <= self.answer_timeout < self.watchdog:
+            raise BusError(
+                f"answer_timeout: {self.answer_timeout:g} s (expected 0 to less than the watchdog's"
+                f" {self.watchdog:g}); correct the parameter"
+            )
+        load_layout(self.layout).require(NEEDED_RECEIVE, NEEDED_TRANSMIT)
+
+    def models(self) -> tuple[ServoModel, ...]:
+        """Return the servo of each joint; raises BamError where one is unknown or has no current law."""
+        names = tuple(self.servos) * (len(self.joints) if len(self.servos) == 1 else 1)
+        models = {name: load_servo(name) for name in names}
+        for name, servo in models.items():
+            if not isinstance(servo.firmware, CurrentFirmware):
+                raise BusError(
+                    f"servos: {name} has a voltage law, {servo.firmware.name} (expected a current law, as"
+                    f" that of erob80_100); choose another servo"
+                )
+        return tuple(models[name] for name in names)
+
+    def master(self) -> MasterSettings:
+        """Return what the master process needs; raises BamError as `models`."""
+        zeros = tuple(self.zeros) * (len(self.joints) if len(self.zeros) == 1 else 1)
+        axes = tuple(
+            AxisSettings(
+                joint=joint,
+                position=position,
+                encoder=Encoder(counts_per_turn=round(servo.firmware.counts_per_turn), zero=zero),
+                limits=MotorLimits(
+                    heat_limit=servo.firmware.demand_limit,
+                    torque_constant=servo.motor.torque_constant,
+                    resistance=servo.motor.resistance,
+                    nominal_voltage=servo.nominal_voltage,
+                ),
+            )
+            for joint, position, servo, zero in zip(
+                self.joints, self.positions, self.models(), zeros, strict=True
+            )
+        )
+        return MasterSettings(
+            interface=self.interface,
+            axes=axes,
+            layout=self.layout,
+            period=round(1e9 / self.rate),
+            watchdog=self.watchdog,
+            answer_timeout=self.answer_timeout or max(2.0 / self.rate, 2e-3),
+            clock=self.clock,
+        )
+
+
+def require_gain(what: str, kp: float) -> None:
+    """Raise BusError for a position gain that the law cannot have."""
+    if not 0.0 <= kp <= _LARGEST_GAIN:  # also for NaN
+        raise BusError(f"{what}: kp {kp:g} A/rad (expected 0 to {_LARGEST_GAIN:g}); choose another")

@@ -1,0 +1,577 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bus on emulated drives: bring-up, the law, mailbox traffic, and every fault's defined end."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import bam_ros.erob
+from bam_core.errors import BamError
+from bam_ros.erob.bus import ErobBus
+from bam_ros.erob.interface import ETHERCAT
+from bam_ros.erob.objects import Object
+from bam_ros.erob.settings import ErobSettings
+from bam_ros.erob.virtual.process import VirtualSegmentProcess
+from bam_ros.hardware_errors import HardwareError
+from bam_ros.servo_bus import BusError, BusGone, BusTimeout, Gains, ServoGoal, ServoSample
+
+WATCHDOG_DEADLINE = 0.1  # s until the drives stop by themselves
+GOAL = 0.3
+
+Make = Callable[..., VirtualSegmentProcess]
+
+
+@pytest.fixture
+def segments() -> Iterator[Make]:
+    """Start emulated drives; arguments as for `VirtualSegmentProcess`."""
+    with contextlib.ExitStack() as stack:
+
+        def make(slaves: int = 1, *options: str) -> VirtualSegmentProcess:
+            segment = VirtualSegmentProcess(slaves, *options)
+            try:
+                return stack.enter_context(segment)
+            except BamError as error:
+                if "CAP_" in str(error):
+                    pytest.skip(str(error))
+                raise
+
+        yield make
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[VirtualSegmentProcess]:
+    """Two drives for every test that breaks nothing which `faults` cannot repair."""
+    segment = VirtualSegmentProcess(2)
+    try:
+        segment.start()
+    except BamError as error:
+        if "CAP_" in str(error):
+            pytest.skip(str(error))
+        raise
+    yield segment
+    segment.stop()
+
+
+@pytest.fixture
+def pair(shared: VirtualSegmentProcess) -> Iterator[VirtualSegmentProcess]:
+    """The shared drives, repaired, without faults and arms hanging down."""
+    yield shared
+    shared.faults()
+    with contextlib.suppress(BusError), opened(shared) as bus:
+        for name in bus.names:
+            bus.reboot(name)
+    for position in (1, 2):
+        shared.tell(f"place {position} 0.0")
+
+
+@contextlib.contextmanager
+def opened(segment: VirtualSegmentProcess, slaves: int = 2, **changes: object) -> Iterator[ErobBus]:
+    bus = ErobBus(settings(segment.interface, slaves, **changes))
+    try:
+        bus.open()
+        yield bus
+    finally:
+        bus.close()
+
+
+def settings(interface: str, slaves: int = 2, **changes: object) -> ErobSettings:
+    joints = tuple("abcdef"[:slaves])
+    fields = {"interface": interface, "joints": joints, "positions": tuple(range(1, slaves + 1)), **changes}
+    return ErobSettings(**fields)  # type: ignore[arg-type]
+
+
+def exchange(bus: ErobBus, goal: ServoGoal) -> ServoSample | None:
+    """Exchange once; None for a sample that was lost, as the loop of a node takes it."""
+    try:
+        return bus.exchange(goal)
+    except BusTimeout:
+        return None
+
+
+def hold(bus: ErobBus, position: float = GOAL, timeout: float = 3.0) -> ServoGoal:
+    """Ask for torque until every drive has it."""
+    count = len(bus.names)
+    goal = ServoGoal(torque_enable=(True,) * count, position=(position,) * count)
+    keep(bus, goal, lambda sample: all(sample.torque_enabled), timeout)
+    return goal
+
+
+def keep(bus: ErobBus, goal: ServoGoal, until: Callable[[ServoSample], bool], timeout: float) -> ServoSample:
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        sample = exchange(bus, goal)
+        if sample is not None and until(sample):
+            return sample
+        time.sleep(0.002)
+    pytest.fail(f"not within {timeout:g} s")
+
+
+def failure(bus: ErobBus, goal: ServoGoal, timeout: float = 3.0) -> BusError:
+    """Exchange as a node does until the bus gives up; return why."""
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        try:
+            exchange(bus, goal)
+        except BusError as error:
+            return error
+        time.sleep(0.002)
+    pytest.fail(f"no complaint within {timeout:g} s")
+
+
+def torque(segment: VirtualSegmentProcess) -> list[bool]:
+    """What the drives really do."""
+    return [slave["torque_enabled"] for slave in segment.look()["slaves"]]
+
+
+def wait_torque_off(segment: VirtualSegmentProcess, deadline: float) -> float:
+    """Return when every drive was seen without torque, s."""
+    start = time.monotonic()
+    while any(torque(segment)):
+        assert time.monotonic() < start + deadline, f"torque still on after {deadline:g} s"
+    return time.monotonic() - start
+
+
+@pytest.mark.parametrize("slaves", [1, 2, 6])
+def test_drives_come_to_op_with_torque_off_and_clocks_on(segments: Make, slaves: int) -> None:
+    segment = segments(slaves)
+    with opened(segment, slaves) as bus:
+        sample = keep(bus, ServoGoal.released(slaves), lambda sample: bool(bus.report.get("clock")), 3.0)
+        assert sample.torque_enabled == (False,) * slaves
+        assert [slave["al_state"] for slave in segment.look()["slaves"]] == ["OP"] * slaves
+        assert bus.report["working_counter"] == bus.report["expected_counter"] == 3 * slaves
+        assert bus.warnings == ()
+        assert [identity.id for identity in bus.identities] == list(range(1, slaves + 1))
+        assert bus.identities[0].servo == "erob80_100"
+    assert [slave["al_state"] for slave in segment.look()["slaves"]] == ["INIT"] * slaves
+
+
+def test_the_law_moves_the_arm_and_what_is_measured_is_true(segments: Make) -> None:
+    segment = segments(1, "--mass", "8.2", "--length", "0.5")
+    with opened(segment, 1, kp=100.0) as bus:
+        goal = hold(bus)
+        keep(bus, goal, lambda sample: sample.velocity[0] > 0.05, 2.0)
+        places: list[float] = []
+
+        def rests(sample: ServoSample) -> bool:
+            places.append(sample.position[0])
+            return len(places) > 100 and len(set(places[-100:])) == 1
+
+        sample = keep(bus, goal, rests, 8.0)
+        truth = segment.look()["slaves"][0]
+        assert abs(sample.position[0] - GOAL) < 0.25
+        assert sample.position[0] == pytest.approx(truth["position"], abs=2e-3)
+        assert sample.current[0] == pytest.approx(100.0 * (GOAL - sample.position[0]), abs=0.05)
+        assert sample.effort[0] == pytest.approx(sample.current[0] * 9.3963, rel=0.01)
+        assert sample.voltage[0] == pytest.approx(48.0, abs=1.0)
+        assert sample.goal_position == (GOAL,)
+
+
+def test_a_gain_is_in_force_from_the_next_cycles_and_kept_over_a_reopening(
+    pair: VirtualSegmentProcess,
+) -> None:
+    with opened(pair, kp=0.0) as bus:
+        goal = hold(bus)
+        assert keep(bus, goal, lambda sample: True, 1.0).current[0] == pytest.approx(0.0, abs=0.01)
+        wanted = Gains(kp=30.0, ki=0.0, kd=0.0)
+        assert bus.set_gains("a", wanted) == wanted
+        keep(bus, goal, lambda sample: sample.current[0] > 1.0, 2.0)
+        bus.close()
+        bus.open()
+        goal = hold(bus, 1.0)
+        keep(bus, goal, lambda sample: sample.current[0] > 1.0, 2.0)
+        for gains, message in (
+            (Gains(kp=-1.0, ki=0.0, kd=0.0), "kp -1 A/rad"),
+            (Gains(kp=1.0, ki=2.0, kd=0.0), "ki 2 and kd 0 are no part of its law"),
+        ):
+            with pytest.raises(BusError, match=message):
+                bus.set_gains("a", gains)
+        with pytest.raises(BusError, match="joint 'elbow': unknown"):
+            bus.set_gains("elbow", wanted)
+
+
+def test_a_released_drive_has_no_current(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        hold(bus)
+        bus.release()
+        assert torque(pair) == [False, False]
+        sample = keep(bus, ServoGoal.released(2), lambda sample: True, 1.0)
+        assert sample.torque_enabled == (False, False)
+        assert sample.current == (0.0, 0.0)
+
+
+def test_one_drive_is_released_alone(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        hold(bus)
+        goal = ServoGoal(torque_enable=(True, False), position=(GOAL, math.nan))
+        keep(bus, goal, lambda sample: sample.torque_enabled == (True, False), 1.0)
+        assert torque(pair) == [True, False]
+
+
+def test_objects_are_read_and_written_while_process_data_runs(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        goal = hold(bus)
+        keep(bus, goal, lambda sample: bool(bus.report), 2.0)
+        before = dict(bus.report)
+        for _ in range(20):
+            assert int.from_bytes(bus.read_object("b", Object.RATED_TORQUE), "little") > 10_000
+            assert bus.read_object("a", Object.IDENTITY, 1) == bytes.fromhex("6f72655a")
+            assert len(bus.read_object("a", Object.SOFTWARE_VERSION)) > 128  # in segments
+        assert bus.read_object("a", Object.TRANSMIT_PDO_ASSIGN, 1) == bytes.fromhex("001a")
+        bus.write_object("a", Object.QUICK_STOP_OPTION, 0, b"\x02\0")
+        assert bus.read_object("a", Object.QUICK_STOP_OPTION) == b"\x02\0"
+        with pytest.raises(BusError, match=r"a: cannot read object 0x5FFF:0 \(no such object \(abort code"):
+            bus.read_object("a", 0x5FFF)
+        sample = keep(bus, goal, lambda sample: bus.report["sent"] > before["sent"] + 400, 3.0)
+        assert all(sample.torque_enabled)
+        after = bus.report
+        assert after["sent"] == after["answered"] + after["lost"]
+        assert after["lost"] - before["lost"] <= 0.01 * (after["sent"] - before["sent"])
+        assert after["wrong"] == before["wrong"]
+
+
+def test_samples_are_fresh_and_in_order(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        stamps = []
+        for _ in range(100):
+            sample = exchange(bus, ServoGoal.released(2))
+            if sample is not None:
+                assert abs(time.time_ns() - sample.stamp) < 30e6
+                stamps.append(sample.stamp)
+        assert stamps == sorted(set(stamps))
+        time.sleep(0.5)  # longer than the queue between the processes holds
+        sample = keep(bus, ServoGoal.released(2), lambda sample: True, 1.0)
+        assert abs(time.time_ns() - sample.stamp) < 30e6
+
+
+GENTLE = ["drop=0.02", "corrupt=0.02", "garble=0.02", "reorder=0.02", "delay=0.0005"]
+
+
+@pytest.mark.parametrize("word", GENTLE)
+def test_single_lost_cycles_are_counted_and_survived(pair: VirtualSegmentProcess, word: str) -> None:
+    with opened(pair) as bus:
+        goal = hold(bus, 0.0)
+        keep(bus, goal, lambda sample: bool(bus.report), 2.0)
+        pair.faults(word)
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end:
+            sample = exchange(bus, goal)
+            if sample is not None:  # what is delivered is true, not damaged and not old
+                assert all(abs(position) < 0.01 for position in sample.position)
+                assert all(sample.torque_enabled)
+                assert sample.hardware_error == (0, 0)
+            time.sleep(0.002)
+        pair.faults()
+        keep(bus, goal, lambda sample: True, 1.0)
+        report = bus.report
+        assert report["sent"] == report["answered"] + report["lost"]
+        assert report["lost"] == report["unanswered"] + report["wrong"] + report["stale"]
+        if word != "delay=0.0005":
+            assert report["lost"] > 0
+
+
+LOST = {
+    "drop=1": (BusGone, "interface .*: no slave answers any more .*check cable and power"),
+    "lost@1": (BusError, r"slave at position 1 \(joint 'a'\): does not answer"),
+    "lost@2": (BusError, r"slave at position 2 \(joint 'b'\): does not answer"),
+    "safe_op@2": (BusError, r"slave at position 2 \(joint 'b'\): is in SAFE-OP\+ERROR \(AL status 0x001A"),
+    "wkc@1": (BusError, r"wrong working counter .*working counter 5, expected 6"),
+}
+
+
+@pytest.mark.parametrize("word", LOST)
+def test_a_segment_that_fails_is_named_released_and_taken_again(
+    pair: VirtualSegmentProcess, word: str
+) -> None:
+    kind, message = LOST[word]
+    with opened(pair) as bus:
+        goal = hold(bus)
+        pair.faults(word)
+        error = failure(bus, goal)
+        assert isinstance(error, kind)
+        assert re.search(message, str(error)), str(error)
+        wait_torque_off(pair, 0.2)
+        with pytest.raises(BusError):  # no silent values afterwards
+            bus.exchange(goal)
+        if word != "wkc@1":
+            bus.close()
+            with contextlib.suppress(BusError):  # not before it is repaired
+                bus.open()
+                pytest.fail("opened though it is broken")
+        pair.faults()
+        bus.close()
+        bus.open()
+        sample = keep(bus, ServoGoal.released(2), lambda sample: True, 1.0)
+        assert sample.torque_enabled == (False, False)
+        assert sample.hardware_error == (0, 0)
+        hold(bus)
+
+
+FAULTS = {
+    "overcurrent@1": (HardwareError.OVERLOAD, "0x23.., .*overcurrent"),
+    "short_circuit@1": (HardwareError.ELECTRICAL_SHOCK, "short circuit"),
+    "following_error@1": (HardwareError.OVERLOAD, "0x8611, following error"),
+    "overvoltage@1": (HardwareError.INPUT_VOLTAGE, "DC link overvoltage"),
+    "undervoltage@1": (HardwareError.INPUT_VOLTAGE, "DC link undervoltage"),
+    "overheat@1": (HardwareError.OVERHEATING, "too hot"),
+    "encoder@1": (HardwareError.ENCODER, "0x73.., "),
+    "fault=0xFF42@1": (HardwareError.DRIVE, "0xFF42, error that only its vendor knows"),
+}
+LASTING = ("overvoltage@1", "undervoltage@1", "overheat@1", "encoder@1")
+
+
+@pytest.mark.parametrize("word", FAULTS)
+def test_a_drive_fault_is_named_and_stays_until_it_is_reset(pair: VirtualSegmentProcess, word: str) -> None:
+    bit, message = FAULTS[word]
+    with opened(pair) as bus:
+        goal = hold(bus)
+        pair.faults(word)
+        sample = keep(bus, goal, lambda sample: any(sample.hardware_error), 1.0)
+        assert sample.hardware_error == (bit, 0)
+        assert not sample.torque_enabled[0]
+        (line,) = bus.describe_errors("a", sample.hardware_error[0])
+        assert re.search(f"a: drive fault .*{message}", line), line
+        bus.release()
+        assert torque(pair) == [False, False]
+        keep(bus, ServoGoal.released(2), lambda sample: sample.hardware_error == (bit, 0), 1.0)
+        if word in LASTING:
+            with pytest.raises(BusError, match="still in fault"):
+                bus.reboot("a")
+        pair.faults()
+        bus.reboot("a")
+        sample = keep(bus, ServoGoal.released(2), lambda sample: sample.hardware_error == (0, 0), 1.0)
+        assert sample.torque_enabled == (False, False)
+        hold(bus)
+
+
+def test_a_fault_that_was_there_before_is_not_reset_by_opening(pair: VirtualSegmentProcess) -> None:
+    pair.faults("overheat@1")
+    with opened(pair) as bus:
+        sample = keep(bus, ServoGoal.released(2), lambda sample: any(sample.hardware_error), 1.0)
+        assert sample.hardware_error == (HardwareError.OVERHEATING, 0)
+
+
+def test_an_object_that_is_not_answered_is_an_error_and_costs_no_cycles(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        goal = hold(bus)
+        pair.faults("sdo_timeout@1")
+        with pytest.raises(BusError, match=r"a: cannot read object 0x6076:0 .*no answer"):
+            bus.read_object("a", Object.RATED_TORQUE)
+        assert all(keep(bus, goal, lambda sample: True, 1.0).torque_enabled)
+        pair.faults()
+        assert len(bus.read_object("a", Object.RATED_TORQUE)) == 4
+
+
+def test_the_drives_stop_by_themselves_when_the_master_is_killed(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        goal = hold(bus)
+        os.kill(bus.master_pid, signal.SIGKILL)
+        wait_torque_off(pair, WATCHDOG_DEADLINE)
+        assert {slave["al_code"] for slave in pair.look()["slaves"]} == {0x1B}
+        assert "ended (status -9)" in str(failure(bus, goal))
+        bus.close()
+        bus.open()  # faults that blame the line are reset: it works again
+        assert keep(bus, ServoGoal.released(2), lambda sample: True, 1.0).hardware_error == (0, 0)
+        hold(bus)
+
+
+def test_the_drives_stop_by_themselves_when_the_master_stands_still(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        goal = hold(bus)
+        os.kill(bus.master_pid, signal.SIGSTOP)
+        wait_torque_off(pair, WATCHDOG_DEADLINE)
+        assert exchange(bus, goal) is None or exchange(bus, goal) is None
+        time.sleep(1.0)
+        os.kill(bus.master_pid, signal.SIGCONT)
+        assert "stood still for" in str(failure(bus, goal))
+        assert torque(pair) == [False, False]
+
+
+def test_a_master_that_stands_still_can_be_ended(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        hold(bus)
+        pid = bus.master_pid
+        os.kill(pid, signal.SIGSTOP)
+        began = time.monotonic()
+        bus.close()
+        assert time.monotonic() - began < 3.0
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+        assert torque(pair) == [False, False]
+
+
+def test_a_master_that_is_asked_to_end_releases_first(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        goal = hold(bus)
+        os.kill(bus.master_pid, signal.SIGTERM)
+        assert "ended" in str(failure(bus, goal))
+        assert torque(pair) == [False, False]
+        assert pair.look()["slaves"][0]["al_state"] == "INIT"
+
+
+DRIVER = """
+import sys, time
+from bam_ros.erob.bus import ErobBus
+from bam_ros.erob.settings import ErobSettings
+from bam_ros.servo_bus import BusTimeout, ServoGoal
+bus = ErobBus(ErobSettings(interface=sys.argv[1], joints=("a", "b"), positions=(1, 2)))
+bus.open()
+print(bus.master_pid, flush=True)
+while True:
+    try:
+        bus.exchange(ServoGoal(torque_enable=(True, True), position=(0.3, 0.3)))
+    except BusTimeout:
+        pass
+    time.sleep(0.002)
+"""
+
+
+@pytest.fixture
+def driver(pair: VirtualSegmentProcess) -> Iterator[tuple[VirtualSegmentProcess, subprocess.Popen[str], int]]:
+    """A program that holds a drive, and its master's process id."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, pair.interface], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    master = int(process.stdout.readline())
+    deadline = time.monotonic() + 5.0
+    while not all(torque(pair)):
+        assert time.monotonic() < deadline
+    yield pair, process, master
+    process.kill()
+    process.communicate()
+
+
+Driver = tuple[VirtualSegmentProcess, "subprocess.Popen[str]", int]
+
+
+def test_a_driver_that_is_killed_leaves_no_torque_and_no_master(driver: Driver) -> None:
+    segment, process, master = driver
+    process.kill()
+    wait_torque_off(segment, WATCHDOG_DEADLINE)
+    deadline = time.monotonic() + 3.0
+    with contextlib.suppress(ProcessLookupError):
+        while time.monotonic() < deadline:
+            os.kill(master, 0)
+            time.sleep(0.01)
+        pytest.fail("the master lives on")
+    assert segment.look()["slaves"][0]["al_state"] == "INIT"
+
+
+def test_a_driver_that_hangs_loses_its_torque(driver: Driver) -> None:
+    segment, process, _ = driver
+    os.kill(process.pid, signal.SIGSTOP)
+    wait_torque_off(segment, 0.7)
+    os.kill(process.pid, signal.SIGCONT)
+    process.wait(5.0)  # the bus raises in it
+    assert not any(torque(segment))
+
+
+def test_the_second_master_on_an_interface_is_refused(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        second = ErobBus(settings(pair.interface))
+        with pytest.raises(
+            BusError, match=rf"another master uses it: process {bus.master_pid} \(expected none"
+        ):
+            second.open()
+        assert exchange(bus, ServoGoal.released(2)) or exchange(bus, ServoGoal.released(2))
+
+
+def test_a_foreign_master_is_found(pair: VirtualSegmentProcess) -> None:
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERCAT)) as foreign:
+        foreign.bind((pair.interface, ETHERCAT))
+        with pytest.raises(BusError, match=f"another EtherCAT program uses it: process {os.getpid()}"):
+            ErobBus(settings(pair.interface)).open()
+
+
+def test_wrong_wiring_is_told_in_one_line(pair: VirtualSegmentProcess) -> None:
+    cases = [
+        (
+            settings(pair.interface, 3),
+            BusError,
+            r"slave at position 3 \(joint 'c'\): missing \(expected 3 slaves,"
+            r" eRobs at positions 1, 2, 3; found 2 slaves, 1: .*, 2: .*\); check the cable behind position 2",
+        ),
+        (settings("eth_nowhere"), BusGone, "interface eth_nowhere: there is none .*" + pair.interface),
+    ]
+    for wrong, kind, message in cases:
+        with pytest.raises(kind, match=message) as caught:
+            ErobBus(wrong).open()
+        assert "\n" not in str(caught.value)
+    pair.faults("lost@1", "lost@2")
+    with pytest.raises(BusGone, match=r"no EtherCAT slave answers \(expected 2 slaves, .*check power"):
+        ErobBus(settings(pair.interface)).open()
+
+
+def test_an_object_that_a_drive_cannot_map_is_named(pair: VirtualSegmentProcess, tmp_path: Path) -> None:
+    text = (Path(bam_ros.erob.__file__).parent / "layouts" / "torque.yaml").read_text()
+    layout = tmp_path / "mine.yaml"
+    layout.write_text(text.replace("{object: 0x6079, bits: 32}", "{object: 0x607A, bits: 32}"))
+    with pytest.raises(BusError, match=r"object 0x607A cannot be mapped, slave at position 1 .*abort code"):
+        ErobBus(settings(pair.interface, layout=str(layout))).open()
+
+
+def test_two_thousand_cycles_per_second_are_kept_up(pair: VirtualSegmentProcess) -> None:
+    with opened(pair, rate=2000.0) as bus:
+        goal = hold(bus)
+        keep(bus, goal, lambda sample: bus.report.get("sent", 0) > 3000, 5.0)
+        report = bus.report
+        assert report["answered"] > 0.98 * (report["sent"] + report["late"])
+        assert len(bus.read_object("b", Object.RATED_TORQUE)) == 4
+
+
+def test_a_slave_that_is_no_erob_is_named(segments: Make) -> None:
+    segment = segments(1, "--vendor", "0x2", "--product", "0x44c2c52")
+    with pytest.raises(
+        BusError, match=r"is '.*', vendor 0x00000002, product 0x044C2C52 \(expected an eRob, vendor"
+    ):
+        ErobBus(settings(segment.interface, 1)).open()
+
+
+def test_a_slave_that_does_not_reach_op_is_named_with_its_al_status(pair: VirtualSegmentProcess) -> None:
+    pair.faults("safe_op@1")
+    with pytest.raises(BusError, match=r"position 1 \(joint 'a'\): does not reach OP .*AL status 0x001A"):
+        ErobBus(settings(pair.interface)).open()
+
+
+def test_an_interface_that_is_down_is_told_and_taken_when_it_is_up(pair: VirtualSegmentProcess) -> None:
+    with opened(pair) as bus:
+        goal = hold(bus)
+        subprocess.run(["ip", "link", "set", pair.interface, "down"], check=True)
+        error = failure(bus, goal)
+        assert isinstance(error, BusGone)
+        assert f"interface {pair.interface}: is down (expected up); ip link set" in str(error)
+        wait_torque_off(pair, WATCHDOG_DEADLINE)
+        bus.close()
+        with pytest.raises(BusGone, match="is down"):
+            bus.open()
+        subprocess.run(["ip", "link", "set", pair.interface, "up"], check=True)
+        bus.open()
+        hold(bus)
+
+
+def test_missing_permission_names_the_capabilities_and_how_to_grant_them(pair: VirtualSegmentProcess) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give up its permission")
+    code = (
+        "import os, sys\n"
+        "from bam_ros.erob.interface import require_interface\n"
+        "os.setuid(65534)\n"
+        "require_interface(sys.argv[1])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, pair.interface], capture_output=True, text=True, check=False
+    )
+    assert "no permission for raw frames (expected CAP_NET_RAW and CAP_NET_ADMIN)" in result.stderr
+    assert "setpriv" in result.stderr

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node as a process of its own, on emulated drives: topics, diagnostics, torque off on every way out."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+import rclpy
+from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
+from bam_bench.srv import SetGains
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from bam_core.errors import BamError
+from bam_ros.erob.virtual.process import VirtualSegmentProcess
+from bam_ros.hardware_errors import HardwareError
+from bam_ros.servo_node import LATCHED_QOS
+
+pytestmark = pytest.mark.ros
+
+Driver = subprocess.Popen[str]
+JOINTS = ["shoulder", "elbow"]
+
+
+class Client:
+    """Commands and listens, in the test's own process; created after the driver is up."""
+
+    def __init__(self, domain: int) -> None:
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = Node("client", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.states: list[ServoStates] = []
+        self.joints: list[JointState] = []
+        self.diagnostics: list[DiagnosticStatus] = []
+        self.configurations: list[ServoConfiguration] = []
+        listen = self.node.create_subscription
+        listen(ServoStates, "servo_states", self.states.append, qos_profile_sensor_data)
+        listen(JointState, "joint_states", self.joints.append, qos_profile_sensor_data)
+        listen(ServoConfiguration, "servo_configuration", self.configurations.append, LATCHED_QOS)
+        listen(DiagnosticArray, "/diagnostics", lambda array: self.diagnostics.extend(array.status), 10)
+        self._commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
+
+    def wait_for(self, predicate: Callable[[], object], timeout: float = 15.0) -> None:
+        deadline = time.monotonic() + timeout
+        while not predicate():
+            assert time.monotonic() < deadline, "not in time"
+            self.executor.spin_once(timeout_sec=0.005)
+
+    def command(self, position: float = 0.2, *, torque: bool = True) -> None:
+        self._commands.publish(
+            ServoCommands(name=JOINTS, torque_enable=[torque] * 2, position=[position] * 2)
+        )
+
+    def commanding(self, predicate: Callable[[], object], *, torque: bool = True) -> Callable[[], object]:
+        """Return the predicate, with a command before every look."""
+
+        def look() -> object:
+            self.command(torque=torque)
+            return predicate()
+
+        return look
+
+    def holds(self) -> bool:
+        return bool(self.states) and all(self.states[-1].torque_enabled)
+
+    def bus_says(self, words: str) -> bool:
+        return any(words in status.message for status in self.diagnostics if status.name.endswith(": bus"))
+
+    def call(self, kind: type, name: str, request: object) -> object:
+        client = self.node.create_client(kind, name)
+        assert client.wait_for_service(10.0)
+        future = client.call_async(request)
+        self.wait_for(future.done)
+        return future.result()
+
+    def close(self) -> None:
+        self.node.destroy_node()
+        self.executor.shutdown()
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture(scope="module")
+def drives() -> Iterator[VirtualSegmentProcess]:
+    segment = VirtualSegmentProcess(2)
+    try:
+        segment.start()
+    except BamError as error:
+        if "CAP_" in str(error):
+            pytest.skip(str(error))
+        raise
+    yield segment
+    segment.stop()
+
+
+StartDriver = Callable[..., Driver]
+
+
+@pytest.fixture
+def start_driver(ros_domain: int, drives: VirtualSegmentProcess) -> Iterator[StartDriver]:
+    drives.faults()
+    drivers: list[Driver] = []
+
+    def start(*, ready: bool = True, **parameters: object) -> Driver:
+        values = {
+            "interface": drives.interface,
+            "joint_names": "[shoulder, elbow]",
+            "positions": "[1, 2]",
+            **parameters,
+        }
+        arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
+        driver = subprocess.Popen(
+            [sys.executable, "-m", "bam_ros.erob.node", "--ros-args", *arguments],
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        drivers.append(driver)
+        if ready:
+            assert driver.stderr is not None
+            assert "cycles per second" in driver.stderr.readline()
+        return driver
+
+    yield start
+    for driver in drivers:
+        driver.kill()
+        driver.communicate()
+    deadline = time.monotonic() + 3.0
+    while any(slave["al_state"] != "INIT" for slave in drives.look()["slaves"]):
+        assert time.monotonic() < deadline, "the master outlives its node"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def make_client(ros_domain: int) -> Iterator[Callable[[], Client]]:
+    with contextlib.ExitStack() as stack:
+
+        def make() -> Client:
+            client = Client(ros_domain)
+            stack.callback(client.close)
+            return client
+
+        yield make
+
+
+MakeClient = Callable[[], Client]
+
+
+def torque(drives: VirtualSegmentProcess) -> bool:
+    return any(slave["torque_enabled"] for slave in drives.look()["slaves"])
+
+
+def wait_torque_off(drives: VirtualSegmentProcess, deadline: float) -> None:
+    end = time.monotonic() + deadline
+    while torque(drives):
+        assert time.monotonic() < end, "torque still on"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_torque_goes_off_however_the_node_ends(
+    number: signal.Signals,
+    start_driver: StartDriver,
+    make_client: MakeClient,
+    drives: VirtualSegmentProcess,
+) -> None:
+    driver, client = start_driver(), make_client()
+    client.wait_for(client.commanding(client.holds))
+    driver.send_signal(number)
+    wait_torque_off(drives, 0.1 if number is signal.SIGKILL else 0.7)
+    assert driver.wait(10.0) == (-9 if number is signal.SIGKILL else 0)
+
+
+def test_states_configuration_and_diagnostics_are_those_of_the_drives(
+    start_driver: StartDriver, make_client: MakeClient, drives: VirtualSegmentProcess
+) -> None:
+    start_driver()
+    client = make_client()
+    client.wait_for(lambda: client.states and client.joints and client.configurations)
+    assert list(client.states[-1].name) == JOINTS
+    assert client.states[-1].voltage[0] == pytest.approx(48.0, abs=1.0)
+    assert list(client.configurations[-1].servo) == ["erob80_100"] * 2
+    assert list(client.configurations[-1].id) == [1, 2]
+    request = SetGains.Request(name="elbow", kp=33.0, ki=0.0, kd=0.0)
+    response = client.call(SetGains, "/erob/set_gains", request)
+    assert response.success, response.message  # type: ignore[attr-defined]
+    client.wait_for(client.commanding(client.holds))
+    client.diagnostics.clear()
+    figures: dict[str, str] = {}
+
+    def found() -> bool:
+        for status in client.diagnostics:
+            if status.name == "erob: bus":
+                figures.update({pair.key: pair.value for pair in status.values})
+        return int(figures.get("cycles sent", "0")) > 1000
+
+    client.wait_for(client.commanding(found))
+    assert figures["working counter"] == "6 of 6"
+    assert int(figures["cycles sent"]) == int(figures["cycles answered"]) + int(figures["cycles lost"])
+    jitter = [float(figures[f"cycle jitter {name} [us]"]) for name in ("p50", "p99", "p99.9", "max")]
+    assert jitter == sorted(jitter)
+    assert abs(float(figures["DC offset [us]"])) <= 500.0
+    assert figures["slave 1 (shoulder)"] == "OP, operation enabled"
+    assert "slave 2 (elbow)" in figures
+
+
+def test_torque_goes_off_when_the_commands_stay_away(
+    start_driver: StartDriver, make_client: MakeClient, drives: VirtualSegmentProcess
+) -> None:
+    start_driver(command_timeout=0.2)
+    client = make_client()
+    client.wait_for(client.commanding(client.holds))
+    assert torque(drives)
+    wait_torque_off(drives, 0.7)
+    client.wait_for(lambda: client.bus_says("servo_commands: none for 0.2 s"))
+    client.wait_for(client.commanding(client.holds))
+
+
+def test_a_drive_fault_is_named_in_the_diagnostics_and_ends_with_a_reboot(
+    start_driver: StartDriver, make_client: MakeClient, drives: VirtualSegmentProcess
+) -> None:
+    start_driver()
+    client = make_client()
+    client.wait_for(client.commanding(client.holds))
+    drives.faults("overcurrent@2")
+    client.wait_for(client.commanding(lambda: client.bus_says("elbow: drive fault 0x23")), 5.0)
+    wait_torque_off(drives, 0.1)
+    client.wait_for(client.commanding(lambda: client.states[-1].hardware_error[1] == HardwareError.OVERLOAD))
+    assert not torque(drives)  # though commands go on
+    drives.faults()
+    response = client.call(Trigger, "/erob/reboot", Trigger.Request())
+    assert response.success, response.message  # type: ignore[attr-defined]
+    assert not torque(drives)
+    client.wait_for(client.commanding(client.holds))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("lost@2",), "slave at position 2 (joint 'elbow'): does not answer"),
+        (("safe_op@1",), "slave at position 1 (joint 'shoulder'): is in SAFE-OP+ERROR (AL status 0x001A"),
+    ],
+    ids=["slave removed", "slave falls to SAFE-OP"],
+)
+def test_a_slave_that_comes_back_is_configured_anew_with_torque_off(
+    words: tuple[str, ...],
+    said: str,
+    start_driver: StartDriver,
+    make_client: MakeClient,
+    drives: VirtualSegmentProcess,
+) -> None:
+    start_driver()
+    client = make_client()
+    client.wait_for(client.commanding(client.holds))
+    drives.faults(*words)
+    client.wait_for(client.commanding(lambda: client.bus_says(said)), 5.0)
+    wait_torque_off(drives, 0.2)
+    drives.faults()
+    client.states.clear()
+    client.wait_for(client.commanding(lambda: len(client.states) > 50), 10.0)
+    assert not torque(drives)  # though commands go on
+    client.wait_for(client.commanding(lambda: client.bus_says("it is back"), torque=True), 5.0)
+    client.command(torque=False)
+    client.wait_for(client.commanding(lambda: client.bus_says("running"), torque=False), 5.0)
+    client.wait_for(client.commanding(client.holds))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"interface": "eth_nowhere"}, "interface eth_nowhere: there is none"),
+        ({"positions": "[1, 3]"}, "slave at position 3 (joint 'elbow'): missing (expected 3 slaves"),
+        ({"layout": "default"}, "layout default: receive has no 0x6071 target torque"),
+        ({"servos": "[mx106]"}, "servos: mx106 has a voltage law"),
+    ],
+)
+def test_what_prevents_the_start_is_one_line_and_status_2(
+    parameters: dict[str, str], message: str, start_driver: StartDriver
+) -> None:
+    driver = start_driver(ready=False, **parameters)
+    assert driver.stderr is not None
+    said = driver.stderr.read().strip()
+    assert driver.wait(10.0) == 2
+    assert message in said
+    assert "\n" not in said

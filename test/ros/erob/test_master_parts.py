@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of the master that need no wire: periods, counts, messages, settings, the interface's checks."""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from bam_core.errors import BamError
+from bam_ros.erob.commissioning import interpolation_period
+from bam_ros.erob.cycle_statistics import CycleStatistics
+from bam_ros.erob.interface import InterfaceClaim, packet_sockets, require_interface
+from bam_ros.erob.master_settings import MasterSettings
+from bam_ros.erob.messages import (
+    AxisGoal,
+    AxisSample,
+    Goals,
+    Note,
+    Samples,
+    receive,
+    released,
+    send,
+    unpack,
+)
+from bam_ros.erob.pacing import Pacer, phase
+from bam_ros.erob.settings import ErobSettings
+from bam_ros.servo_bus import BusError, BusGone
+
+MILLISECOND = 1_000_000
+
+
+def test_periods_start_on_the_grid_and_never_before() -> None:
+    pacer = Pacer(MILLISECOND, time.monotonic_ns())
+    for _ in range(50):
+        began, _ = pacer.wait()
+        assert began >= pacer.deadline
+
+
+def test_missed_periods_are_counted_and_not_caught_up() -> None:
+    start = time.monotonic_ns()
+    pacer = Pacer(MILLISECOND, start)
+    pacer.wait()
+    time.sleep(0.0205)
+    _, missed = pacer.wait()
+    assert missed >= 18
+    assert (pacer.deadline - start) % MILLISECOND == 0
+    before = pacer.deadline
+    pacer.wait()
+    assert pacer.deadline > before
+
+
+def test_a_sleep_that_lasted_too_long_is_noticed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pacer = Pacer(MILLISECOND, time.monotonic_ns())
+    sleep = time.sleep
+    monkeypatch.setattr(time, "sleep", lambda seconds: sleep(0.02))
+    assert pacer.wait()[1] >= 18
+
+
+@pytest.mark.parametrize("drift", [-50e-6, 0.0, 50e-6])
+@pytest.mark.parametrize("start", [-400_000, 3_000, 400_000])
+def test_the_grid_follows_a_clock_that_drifts(drift: float, start: int) -> None:
+    pacer = Pacer(MILLISECOND, start)
+    offsets = []
+    for _ in range(6000):
+        pacer.deadline += pacer.period
+        clock = round(pacer.deadline * (1.0 + drift))
+        offset = phase(clock, MILLISECOND)
+        offsets.append(offset)
+        pacer.follow(offset)
+    assert max(map(abs, offsets[-1000:])) < 1000  # ns
+
+
+def test_the_phase_is_signed() -> None:
+    assert phase(5 * MILLISECOND + 7, MILLISECOND) == 7
+    assert phase(5 * MILLISECOND - 7, MILLISECOND) == -7
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"),
+    [(1_000_000, (1, -3)), (500_000, (5, -4)), (2_000_000, (2, -3)), (1_250_000, (125, -5))],
+)
+def test_a_period_is_told_to_drives_as_a_count_and_a_power_of_ten(
+    period: int, expected: tuple[int, int]
+) -> None:
+    assert interpolation_period(period) == expected
+    with pytest.raises(BusError, match="too many digits"):
+        interpolation_period(period + 1)
+
+
+def test_percentiles_are_those_of_what_was_counted() -> None:
+    statistics = CycleStatistics()
+    for deviation in range(1000):  # µs
+        statistics.period(-deviation * 1000 - 400)
+    found = statistics.percentiles()
+    assert found["p50"] == pytest.approx(500.0)
+    assert found["p99"] == pytest.approx(990.0)
+    assert found["p99.9"] == pytest.approx(999.0)
+    assert found["max"] == pytest.approx(999.4)
+    assert found["p99.9"] <= found["max"]
+
+
+def test_counts_before_the_first_cycle_are_zero_and_every_loss_has_its_kind() -> None:
+    statistics = CycleStatistics()
+    assert set(statistics.percentiles().values()) == {0.0}
+    statistics.sent, statistics.answered = 10, 4
+    statistics.unanswered, statistics.wrong, statistics.stale = 1, 2, 3
+    summary = statistics.summary()
+    assert summary["sent"] == summary["answered"] + summary["lost"]
+    assert json.loads(json.dumps(summary)) == summary
+
+
+def test_messages_come_back_as_they_were() -> None:
+    goals = Goals(7, (AxisGoal(True, 0.5, 20.0, 8.9), AxisGoal(False, -1.0, 0.0, 0.0)))
+    sample = AxisSample(1.0, -2.0, 3.0, 4.0, 48.0, 0.5, True, 0x1237, 0x2310)
+    samples = Samples(7, 2**40, 1_700_000_000_000_000_000, 12345, (sample, sample._replace(enabled=False)))
+    note = Note("trip", {"reason": "Ω", "gone": False})
+    for message in (goals, samples, note):
+        assert unpack(message.pack()) == message
+    assert math.isnan(unpack(Goals(1, (AxisGoal(True, math.nan, 1.0, 1.0),)).pack()).axes[0].position)  # type: ignore[union-attr]
+    assert [axis.enable for axis in released(8, goals.axes).axes] == [False, False]
+
+
+def test_a_link_keeps_order_never_blocks_and_tells_the_end() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        assert receive(ours) is None
+        sent = 0
+        while sent < 100_000 and send(ours, Goals(sent, (AxisGoal(True, 0.0, 0.0, 0.0),))):
+            sent += 1
+        assert 10 < sent < 100_000  # then the other end is given up on, for now
+        for number in range(sent):
+            message = receive(theirs)
+            assert isinstance(message, Goals)
+            assert message.number == number
+        theirs.close()
+        with pytest.raises(EOFError):
+            receive(ours)
+        with pytest.raises(OSError, match="pipe"):
+            send(ours, Note("stop", {}))
+
+
+def test_settings_reach_the_master_unchanged() -> None:
+    settings = ErobSettings(
+        interface="eth9",
+        joints=("a", "b"),
+        positions=(2, 1),
+        servos=("erob80_50", "erob80_100"),
+        zeros=(0.1,),
+    ).master()
+    assert MasterSettings.of(json.loads(json.dumps(settings.plain()))) == settings
+    assert [axis.position for axis in settings.axes] == [2, 1]
+    assert [axis.limits.torque_constant for axis in settings.axes] == [4.89677, 9.3963]
+    assert settings.axes[1].encoder.zero == 0.1
+    assert settings.period == MILLISECOND
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"joints": ("a", "a"), "positions": (1, 2)}, "joint_names: .*each once"),
+        ({"joints": ()}, "joint_names: .*at least one"),
+        ({"positions": (1, 2)}, "2 positions for 1 joint_names"),
+        ({"positions": (0,)}, r"positions: 0 \(expected 1 to 199\)"),
+        ({"servos": ("mx106",)}, "mx106 has a voltage law"),
+        ({"servos": ("erob80",)}, "unknown .*erob80_100"),
+        ({"servos": ("erob80_50", "erob80_100")}, "servos: 2 entries"),
+        ({"zeros": (math.nan,)}, "zeros: .*finite"),
+        ({"kp": -1.0}, r"kp -1 A/rad \(expected 0 to 1000\)"),
+        ({"kp": math.nan}, "kp nan"),
+        ({"rate": 5000.0}, r"cycle_rate: 5000 1/s \(expected 1 to 2000\)"),
+        ({"watchdog": 0.001}, r"watchdog: 0.001 s \(expected 0.005"),
+        ({"answer_timeout": 0.06}, "answer_timeout: 0.06 s .*less than the watchdog's 0.05"),
+        ({"layout": "default"}, "no 0x6071 target torque"),
+    ],
+)
+def test_wrong_settings_are_named_with_their_cure(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(BamError, match=message) as caught:
+        ErobSettings(**{"interface": "eth9", **changes}).master()  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_an_interface_that_is_not_there_is_named_with_those_that_are() -> None:
+    with pytest.raises(BusError, match=r"interface: none given \(there are: .*set the parameter interface"):
+        require_interface("")
+    with pytest.raises(BusGone, match=r"interface eth_nowhere: there is none \(there are: "):
+        require_interface("eth_nowhere")
+
+
+def test_a_claim_keeps_other_masters_out_until_it_is_released() -> None:
+    first = InterfaceClaim("test_claim")
+    with pytest.raises(
+        BusError, match=r"another master uses it: process \d+ \(expected none\); stop that one"
+    ):
+        InterfaceClaim("test_claim")
+    InterfaceClaim("test_claim_2").release()
+    first.release()
+    InterfaceClaim("test_claim").release()
+
+
+def test_looking_for_raw_sockets_leaves_nothing_open() -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(10):
+        packet_sockets()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
