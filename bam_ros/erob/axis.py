@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass, field
 
 from bam_ros.erob.cia402 import DriveState, Encoder, Mode, PowerSwitch, decode_status
@@ -17,6 +18,7 @@ ENABLE_TIME = 1.0
 NEEDED_RECEIVE = (Object.TARGET_TORQUE, Object.CONTROLWORD)
 NEEDED_TRANSMIT = (Object.ACTUAL_POSITION, Object.ACTUAL_VELOCITY, Object.STATUSWORD)
 _LARGEST_TORQUE = 32767
+_PAST = 4  # cycles over which acceleration is seen: more are smoother, and older
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,8 @@ class Axis:
         encoder: its counts as angles.
         limits: of its motor.
         ratings: its scale of torque.
+        dead_time: from the state it measured to the torque that answers it, s.
+        period: of the cycle, s.
         switch: the way to torque on and off.
     """
 
@@ -54,6 +58,8 @@ class Axis:
     encoder: Encoder
     limits: MotorLimits
     ratings: Ratings
+    dead_time: float = 0.0
+    period: float = 1e-3
     switch: PowerSwitch = field(default_factory=PowerSwitch)
 
     def __post_init__(self) -> None:
@@ -79,6 +85,7 @@ class Axis:
         )
         self._position, self._velocity, self._voltage = math.nan, 0.0, math.nan
         self._current = self._effort = math.nan
+        self._past: deque[float] = deque(maxlen=_PAST)
         self._counts = 0
         self._statusword = self._error_code = 0
         self._mode = int(Mode.CYCLIC_TORQUE)  # where the drive does not say
@@ -94,6 +101,7 @@ class Axis:
         self._counts = values[position]
         self._position = self.encoder.angle(self._counts)
         self._velocity = self.encoder.rate(values[velocity])
+        self._past.append(self._velocity)
         self._statusword = values[status]
         self.state = decode_status(self._statusword)
         if torque >= 0:
@@ -124,9 +132,10 @@ class Axis:
             self._enabling += 1
         torque = 0
         if wanted and enabled:
+            position, velocity = self._ahead()
             current = self.limits.clip(
-                position_law(goal.stiffness, goal.damping, self._goal, self._position, self._velocity),
-                self._velocity,
+                position_law(goal.stiffness, goal.damping, self._goal, position, velocity),
+                velocity,
                 self._voltage,
             )
             most = self.ratings.largest_torque
@@ -139,6 +148,17 @@ class Axis:
                 self._counts
             )  # nothing to jump to, whatever mode is in force
         return self.layout.receive.pack(self._values)
+
+    def _ahead(self) -> tuple[float, float]:
+        """Return position and velocity at the time when the torque that answers them acts, rad and rad/s.
+
+        Without it the arm would run ahead of its goals by the dead time, and late damping would act like
+        inertia that is not there: c·√k_p·k_t·2 ms is a third of an eRob's own.
+        """
+        past = self._past
+        acceleration = (past[-1] - past[0]) / ((len(past) - 1) * self.period) if len(past) > 1 else 0.0
+        gained = acceleration * self.dead_time
+        return self._position + (self._velocity + 0.5 * gained) * self.dead_time, self._velocity + gained
 
     def complaint(self, cycles_to_enable: int) -> str:
         """Return what is wrong though the drive is not in fault, empty where all is well."""

@@ -175,7 +175,7 @@ class Cycle:
         self._lost_in_a_row = 0
         self._last_answer = time.monotonic()
         now = time.monotonic_ns()
-        taken = (began + now) // 2  # on its way through the drives
+        taken = (began + now) // 2 - self._settings.input_age  # the frame is on its way through the drives
         stamp = time.time_ns() - (now - taken)
         axes = tuple(axis.sample() for axis in self._axes)
         self._tell(Samples(goals.number, self.statistics.sent, stamp, taken, axes))

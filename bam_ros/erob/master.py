@@ -63,7 +63,13 @@ def serve(link: socket.socket, settings: MasterSettings) -> None:
             ratings = _ratings(commissioning, segment.who(index), index)
             axes.append(
                 Axis(
-                    name=axis.joint, layout=layout, encoder=axis.encoder, limits=axis.limits, ratings=ratings
+                    name=axis.joint,
+                    layout=layout,
+                    encoder=axis.encoder,
+                    limits=axis.limits,
+                    ratings=ratings,
+                    dead_time=settings.dead_time * 1e-9,
+                    period=settings.period * 1e-9,
                 )
             )
         commissioning.map(settings.watchdog)

@@ -52,6 +52,19 @@ class MasterSettings:
     silence: float = 0.5
     clock: bool = True
 
+    @property
+    def input_age(self) -> int:
+        """How old inputs are when a frame fetches them, ns: with clocks, they are of the last SYNC0."""
+        return self.period // 2 if self.clock else 0
+
+    @property
+    def dead_time(self) -> int:
+        """From the state that a drive measured to the torque that answers it, ns.
+
+        The law answers the frame before, so it takes a period, and with clocks half a one more at either end.
+        """
+        return 2 * self.period if self.clock else self.period
+
     def plain(self) -> dict[str, Any]:
         """Return it as values that JSON can hold."""
         return asdict(self)

@@ -26,7 +26,6 @@ _FRICTION = {
         load_external_stribeck=0.06,
         quadratic_motor=0.0025,
         quadratic_external=0.0020,
-        quadratic_rule="opposing",
     ),
     "erob80_50": Friction(
         viscous=4.0,
@@ -40,7 +39,6 @@ _FRICTION = {
         load_external_stribeck=0.07,
         quadratic_motor=0.0035,
         quadratic_external=0.0030,
-        quadratic_rule="opposing",
     ),
 }
 SERVOS = tuple(_FRICTION)
@@ -84,7 +82,6 @@ def draw_hidden_drive(name: str, seed: int) -> HiddenServo:
         ),
         friction=Friction(
             **{key: drawn(value) for key, value in typical.friction.coefficients().items()},
-            quadratic_rule=typical.friction.quadratic_rule,
         ),
         supply_voltage=drawn(typical.supply_voltage, 0.01),
         supply_resistance=drawn(typical.supply_resistance),

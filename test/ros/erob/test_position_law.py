@@ -100,6 +100,28 @@ def test_current_is_sent_per_mille_of_the_rated_torque_within_what_the_drive_tak
     assert target(drive, hold(-9.0)) == (-2500, 0x0F)
 
 
+def test_the_law_answers_where_the_arm_will_be_when_the_torque_acts() -> None:
+    values = [Encoder().counts(0.02), Encoder().counts(0.5), 0, ENABLED, 0, 10, 48000]  # 0.5 rad/s
+    data = load_layout("torque").transmit.pack(values)
+    late, ahead = axis(), axis(dead_time=2e-3)
+    for drive in (late, ahead):
+        drive.take(data)
+    torques = [target(drive, hold(0.1))[0] for drive in (late, ahead)]
+    assert torques[1] - torques[0] == pytest.approx(-1000.0 * STIFFNESS * 0.5 * 2e-3 / 4.0, abs=1.0)
+
+
+def test_the_law_answers_the_velocity_that_an_accelerated_arm_will_have() -> None:
+    late, ahead = axis(), axis(dead_time=2e-3)
+    for drive in (late, ahead):
+        for k in range(5):  # 50 rad/s²
+            values = [Encoder().counts(0.0), Encoder().counts(0.05 * k), 0, ENABLED, 0, 10, 48000]
+            drive.take(load_layout("torque").transmit.pack(values))
+    torques = [target(drive, hold(0.1))[0] for drive in (late, ahead)]
+    position, velocity = (0.2 + 0.05) * 2e-3, 0.1
+    change = -1000.0 * (STIFFNESS * position + DAMPING * velocity) / 4.0
+    assert torques[1] - torques[0] == pytest.approx(change, abs=1.5)
+
+
 def test_a_drive_that_counts_the_other_way_is_pushed_the_other_way() -> None:
     drive = axis(encoder=Encoder(direction=-1))
     drive.take(inputs(0.0))
