@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Friction found with a wrong model of inertia, and with the model mended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from bam_core.whole_body.friction_law import JointFriction
+from bam_core.whole_body.inertia_error import InertiaError
+from bam_core.whole_body.inertia_identification import JointIdentification
+
+Array = NDArray[np.float64]
+
+
+def plot_power(time: Array, velocity: Array, lacking: Array) -> Figure:
+    """Draw a joint's velocity and what its acceleration lacks, which have opposite signs (Egle's figure 7.4).
+
+    Args:
+        time: (n,) s.
+        velocity: (n,) rad/s.
+        lacking: Δq̈, (n,) rad/s².
+    """
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure.suptitle("Right knee, swinging: friction takes power where both signs differ (fig. 7.4)")
+    axes = figure.subplots()
+    axes.plot(time, velocity, color="tab:blue", label="velocity [rad/s]")
+    axes.plot(time, lacking, color="tab:red", label="Δq̈, measured less expected [rad/s²]")
+    axes.axhline(0.0, color="0.4", linewidth=0.8)
+    axes.set_xlabel("time [s]")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    return figure
+
+
+def plot_inertia_errors(studies: Mapping[str, Sequence[InertiaError]], law: JointFriction) -> Figure:
+    """Draw a joint's friction found with wrong inertia, as Egle's figures 7.5 and 7.6, a panel for each kind.
+
+    Args:
+        studies: by title of the panel, from the lowest factor to the highest.
+        law: true.
+    """
+    figure = Figure(figsize=(4.6 * len(studies), 6.0), layout="constrained")
+    figure.suptitle("Right knee: friction found with a wrong model of inertia (figs. 7.5, 7.6)")
+    panels = figure.subplots(1, len(studies), sharey=True)
+    for axes, (title, study) in zip(np.atleast_1d(panels), studies.items(), strict=True):
+        for index, each in enumerate(study):
+            label = f"{each.factor:g}: shift {each.shift:+.2f}, branches {each.separation:.2f} N·m apart"
+            axes.plot(
+                each.velocity, each.curve, ".", markersize=2, color=f"C{index}", label=label, rasterized=True
+            )
+        along = np.linspace(study[0].velocity.min(), study[0].velocity.max(), 800)
+        axes.plot(along, law.curve(along), color="black", linewidth=1, label="true")
+        axes.set_title(title, fontsize="medium")
+        axes.set_xlabel("joint velocity [rad/s]")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="x-small", markerscale=4, loc="upper center", bbox_to_anchor=(0.5, -0.14))
+    np.atleast_1d(panels)[0].set_ylabel("friction [N·m]")
+    return figure
+
+
+def plot_identified_inertia(
+    found: Mapping[str, JointIdentification], true: Mapping[tuple[str, str], float]
+) -> Figure:
+    """Draw factors of mass and moments of inertia that were found together with friction.
+
+    Args:
+        found: by what they were found from.
+        true: factor by group and kind.
+    """
+    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    figure.suptitle("Inertia found together with friction: true over modelled")
+    axes = figure.subplots()
+    names = list(true)
+    places = np.arange(len(names))
+    axes.plot(places, list(true.values()), "_", color="black", markersize=34, markeredgewidth=2, label="true")
+    axes.axhline(1.0, color="0.6", linewidth=0.8, label="what the model says")
+    for index, (whose, result) in enumerate(found.items()):
+        by_name = {(each.group, each.kind): each for each in result.scales}
+        shifted = places + 0.18 * (index - (len(found) - 1) / 2)
+        values = [by_name[name].factor for name in names]
+        errors = [2.0 * by_name[name].standard_error for name in names]
+        axes.errorbar(shifted, values, yerr=errors, fmt="o", color=f"C{index}", capsize=3, label=whose)
+    axes.set_xticks(places, [f"{kind} of\n{group}" for group, kind in names])
+    axes.set_ylabel("factor")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    return figure

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much friction sits in each joint of an assembled robot, from positions and torques alone (Egle)."""
+
+from __future__ import annotations
+
+from bam_core.whole_body.bag import read_joint_log
+from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics, ConstrainedState
+from bam_core.whole_body.contact_check import Contradiction, check_contacts
+from bam_core.whole_body.contact_phases import Phase, phases, single_support
+from bam_core.whole_body.derivatives import (
+    BackwardDifference,
+    CentralDifference,
+    Motion,
+    SavitzkyGolay,
+    Scheme,
+    ZeroPhaseButterworth,
+    differentiate,
+)
+from bam_core.whole_body.estimate import FrictionEstimate, Rank, estimate_friction, known_motion
+from bam_core.whole_body.filter_choice import (
+    SAVITZKY_GOLAY,
+    FilterChoice,
+    butterworths,
+    choose_for_acceleration,
+    choose_for_friction,
+)
+from bam_core.whole_body.filtered import FilteredEstimate, estimate_filtered
+from bam_core.whole_body.fit import FrictionFit, fit_friction
+from bam_core.whole_body.friction_law import JOINT_FRICTION_PARAMETERS, JointFriction
+from bam_core.whole_body.gait import Gait, Step, plan_gait, sideways, straight
+from bam_core.whole_body.humanoid import humanoid, humanoid_mjcf
+from bam_core.whole_body.inertia_identification import (
+    InertiaScale,
+    JointIdentification,
+    identify_inertia,
+)
+from bam_core.whole_body.inverse_dynamics import TorqueShares, torque_shares
+from bam_core.whole_body.joint_log import JointLog
+from bam_core.whole_body.observer import FrictionObserver, ObservedFriction
+from bam_core.whole_body.power import PowerCheck, power_check
+from bam_core.whole_body.robot import WholeBody
+from bam_core.whole_body.sensors import Sensors
+from bam_core.whole_body.walking import Walk, simulate_walk
+
+__all__ = [
+    "JOINT_FRICTION_PARAMETERS",
+    "SAVITZKY_GOLAY",
+    "BackwardDifference",
+    "CentralDifference",
+    "ConstrainedDynamics",
+    "ConstrainedState",
+    "Contradiction",
+    "FilterChoice",
+    "FilteredEstimate",
+    "FrictionEstimate",
+    "FrictionFit",
+    "FrictionObserver",
+    "Gait",
+    "InertiaScale",
+    "JointFriction",
+    "JointIdentification",
+    "JointLog",
+    "Motion",
+    "ObservedFriction",
+    "Phase",
+    "PowerCheck",
+    "Rank",
+    "SavitzkyGolay",
+    "Scheme",
+    "Sensors",
+    "Step",
+    "TorqueShares",
+    "Walk",
+    "WholeBody",
+    "ZeroPhaseButterworth",
+    "butterworths",
+    "check_contacts",
+    "choose_for_acceleration",
+    "choose_for_friction",
+    "differentiate",
+    "estimate_filtered",
+    "estimate_friction",
+    "fit_friction",
+    "humanoid",
+    "humanoid_mjcf",
+    "identify_inertia",
+    "known_motion",
+    "phases",
+    "plan_gait",
+    "power_check",
+    "read_joint_log",
+    "sideways",
+    "simulate_walk",
+    "single_support",
+    "straight",
+    "torque_shares",
+]

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states and contacts of a robot out of a bag; topics are found by type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError
+from bam_core.readers.discovery import data_files
+from bam_core.readers.mcap_messages import TypedMessage, read_messages
+from bam_core.whole_body.joint_log import JointLog
+
+Array = NDArray[np.float64]
+
+STATES_TYPE = "sensor_msgs/msg/JointState"
+CONTACTS_TYPE = "bam_bench/msg/ContactStates"
+
+
+def read_joint_log(path: Path) -> JointLog:
+    """Read a bag directory or an ``.mcap`` file.
+
+    Time is that of the stamps, from the first joint state on. A contact state holds until the next one.
+
+    Raises:
+        BamError: damaged, no joint states or several topics of them, joints that change on the way, positions
+            or efforts that are missing, or no contact state before the first joint state.
+    """
+    messages = [
+        message
+        for file in data_files(path)
+        for message in read_messages(file, {STATES_TYPE, CONTACTS_TYPE}).messages
+    ]
+    states = _one_topic(path, [each for each in messages if each.type == STATES_TYPE])
+    names = tuple(states[0].name)
+    for state in states:
+        if tuple(state.name) != names:
+            raise BamError(
+                f"{path}: joints change from {', '.join(names)} to {', '.join(state.name)} (expected "
+                "the same in every joint state); record one robot per topic"
+            )
+    stamps = np.array([_nanoseconds(state) for state in states], dtype=np.int64)
+    order = np.argsort(stamps, kind="stable")
+    stamps, states = stamps[order], [states[index] for index in order]
+    return JointLog(
+        names=names,
+        time=(stamps - stamps[0]) * 1e-9,
+        position=_column(path, states, "position", len(names)),
+        effort=_column(path, states, "effort", len(names)),
+        contacts=_contacts(path, [each.value for each in messages if each.type == CONTACTS_TYPE], stamps),
+    )
+
+
+def _one_topic(path: Path, messages: Sequence[TypedMessage]) -> list[Any]:
+    topics = sorted({message.topic for message in messages})
+    if len(topics) != 1:
+        found = f"topics {', '.join(topics)} of" if topics else "no"
+        raise BamError(f"{path}: {found} {STATES_TYPE} in it (expected one topic); record the robot's own")
+    return [message.value for message in messages]
+
+
+def _column(path: Path, states: Sequence[Any], field: str, count: int) -> Array:
+    short = next((state for state in states if len(getattr(state, field)) != count), None)
+    if short is not None:
+        raise BamError(
+            f"{path}, {field}: {len(getattr(short, field))} values for {count} joints (expected one "
+            "each); publish positions and torques"
+        )
+    return np.array([getattr(state, field) for state in states], dtype=np.float64)
+
+
+def _contacts(path: Path, states: Sequence[Any], stamps: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
+    if not states:
+        return {}
+    since = np.array([_nanoseconds(state) for state in states], dtype=np.int64)
+    order = np.argsort(since, kind="stable")
+    held = np.searchsorted(since[order], stamps, side="right") - 1
+    if held[0] < 0:
+        raise BamError(
+            f"{path}: the first joint state comes before any {CONTACTS_TYPE} (expected one before "
+            "it); record both from the start"
+        )
+    names = tuple(states[0].name)
+    if any(tuple(state.name) != names or len(state.standing) != len(names) for state in states):
+        raise BamError(
+            f"{path}: contacts change their names (expected {', '.join(names)}); correct the publisher"
+        )
+    standing = np.array([state.standing for state in states], dtype=bool)[order][held]
+    return {name: standing[:, column] for column, name in enumerate(names)}
+
+
+def _nanoseconds(message: Any) -> int:
+    stamp = message.header.stamp
+    return int(stamp.sec) * 10**9 + int(stamp.nanosec)

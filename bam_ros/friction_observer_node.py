@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node `friction_observer`: friction of every joint of a robot from its joint states and contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bam_bench.msg import ContactStates, JointFriction
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.time import Time
+from sensor_msgs.msg import JointState
+
+from bam_core.errors import BamError
+from bam_core.mujoco import compile_robot, load_robot
+from bam_core.whole_body import FrictionObserver, ObservedFriction, WholeBody
+from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN
+from bam_ros.node_about import Interface, NodeAbout
+from bam_ros.parameters import NodeParameter, declare
+from bam_ros.process import run_node
+
+_QUEUE = 1000  # joint states; a bag that is played may come in bursts
+
+
+class FrictionObserverNode(Node):
+    """Estimates friction half a window behind the joint states, by their stamps.
+
+    Args:
+        arguments: as for `rclpy.node.Node`.
+    """
+
+    ABOUT = NodeAbout(
+        name="friction_observer",
+        module="bam_ros.friction_observer_node",
+        purpose=(
+            "Estimates the friction torque of every joint of a robot from positions and joint torques, with a"
+            " fixed base or standing on its feet. It goes by the stamps of joint states, so that a bag can be"
+            " played at any rate."
+        ),
+        parameters=(
+            NodeParameter(
+                name="model",
+                default="",
+                description="MJCF or URDF file of the robot; its inertia is believed",
+            ),
+            NodeParameter(
+                name="contacts",
+                default="",
+                description="sites that may stand on the ground, separated by commas; empty: fixed base",
+            ),
+            NodeParameter(
+                name="held",
+                default="",
+                description="joints whose torque is unknown and that a controller holds, separated by commas",
+            ),
+            NodeParameter(
+                name="period",
+                default=0.001,
+                description="of joint states, s",
+                low=0.0001,
+                high=1.0,
+            ),
+            NodeParameter(
+                name="window",
+                default=33,
+                description="samples of the Savitzky-Golay filter, odd; results are half of it late",
+                low=5,
+                high=501,
+            ),
+        ),
+        interfaces=(
+            Interface(
+                kind="publishes",
+                name="joint_friction",
+                type="bam_bench/JointFriction",
+                purpose="friction torque, residual and sign of power of each joint, for every joint state",
+            ),
+            Interface(
+                kind="takes",
+                name="joint_states",
+                type="sensor_msgs/JointState",
+                purpose="position and effort; velocities are found from positions",
+            ),
+            Interface(
+                kind="takes",
+                name="contact_states",
+                type="bam_bench/ContactStates",
+                purpose="which contacts stand; not needed with a fixed base",
+            ),
+        ),
+        example=(
+            "model:=config/robots/humanoid.xml",
+            "contacts:=right_sole,left_sole",
+            "held:=neck_yaw,neck_pitch",
+        ),
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__("friction_observer", **arguments)
+        values = declare(self, self.ABOUT.parameters)
+        if not values["model"]:
+            raise BamError(
+                "friction_observer: no robot is given (expected an MJCF or URDF file); set the "
+                "parameter model"
+            )
+        self._robot = WholeBody(
+            compile_robot(load_robot(values["model"])),
+            contacts=_names(values["contacts"]),
+            held=_names(values["held"]),
+        )
+        legged = bool(self._robot.contacts)
+        self._observer = FrictionObserver(
+            self._robot,
+            values["period"],
+            values["window"],
+            after=AFTER_LIFT_OFF if legged else 0.0,
+            before=BEFORE_TOUCH_DOWN if legged else 0.0,
+        )
+        self._contacts: dict[str, bool] = {}
+        self._told: set[str] = set()
+        self._lost = 0
+        self._publisher = self.create_publisher(JointFriction, "joint_friction", qos_profile_sensor_data)
+        queue = QoSProfile(depth=_QUEUE, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self.create_subscription(JointState, "joint_states", self._on_state, queue)
+        self.create_subscription(ContactStates, "contact_states", self._on_contacts, queue)
+
+    def start(self) -> None:
+        """Say what is observed."""
+        robot = self._robot
+        base = f"contacts {', '.join(robot.contacts)}" if robot.contacts else "fixed base"
+        self.get_logger().info(f"observes {len(robot.joints)} joints, {base}")
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def _on_contacts(self, message: ContactStates) -> None:
+        if len(message.name) != len(message.standing):
+            self._tell(
+                f"contact_states: {len(message.name)} names and {len(message.standing)} states "
+                "(expected as many of both); correct the publisher"
+            )
+            return
+        self._contacts = dict(zip(message.name, message.standing, strict=True))
+
+    def _on_state(self, message: JointState) -> None:
+        stamp = Time.from_msg(message.header.stamp).nanoseconds * 1e-9
+        try:
+            if len(message.position) != len(message.name) or len(message.effort) != len(message.name):
+                raise BamError(
+                    f"joint_states: {len(message.name)} names, {len(message.position)} positions,"
+                    f" {len(message.effort)} efforts (expected as many of each); publish positions "
+                    "and torques"
+                )
+            observed = self._observer.push(
+                stamp,
+                dict(zip(message.name, message.position, strict=True)),
+                dict(zip(message.name, message.effort, strict=True)),
+                self._contacts,
+            )
+        except BamError as error:
+            self._tell(str(error))
+            return
+        if self._observer.lost > self._lost:
+            self.get_logger().warning(f"joint_states: {self._observer.lost} samples lost so far")
+            self._lost = self._observer.lost
+        if observed is not None:
+            self._publish(observed)
+
+    def _publish(self, observed: ObservedFriction) -> None:
+        if observed.rank.unidentifiable:
+            feet = " and ".join(observed.rank.contacts)
+            self._tell(
+                f"{feet} both stand: friction of {', '.join(observed.rank.unidentifiable)} cannot be "
+                "told apart"
+            )
+        if observed.contradiction:
+            self._tell(f"contact_states: {observed.contradiction}; check the flags")
+        message = JointFriction(
+            name=list(self._robot.joints),
+            torque=observed.torque.tolist(),
+            velocity=observed.velocity.tolist(),
+            residual=observed.residual.tolist(),
+            power=observed.driving.tolist(),
+            standing=list(observed.rank.contacts),
+            rank=observed.rank.rank,
+            contradiction=observed.contradiction,
+        )
+        message.header.stamp = Time(nanoseconds=round(observed.time * 1e9)).to_msg()
+        self._publisher.publish(message)
+
+    def _tell(self, line: str) -> None:
+        """Warn once about each thing; at a thousand samples per second nobody reads the second line."""
+        if line not in self._told:
+            self._told.add(line)
+            self.get_logger().warning(line)
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",") if name.strip())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until a signal ends it."""
+    return run_node(FrictionObserverNode.ABOUT, lambda stop: FrictionObserverNode(), argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

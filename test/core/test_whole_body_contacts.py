@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phases of contact, what is left out of them, and flags that the data contradict."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from whole_body_cases import arm, robot, walk
+
+from bam_core.whole_body import (
+    JointLog,
+    Motion,
+    check_contacts,
+    known_motion,
+    phases,
+    single_support,
+)
+from bam_core.whole_body.humanoid import SOLES
+
+RIGHT, LEFT = SOLES
+
+
+def flagged(right: np.ndarray, left: np.ndarray) -> Motion:
+    log = dataclasses.replace(walk().log, contacts={RIGHT: right, LEFT: left})
+    return known_motion(log, walk().velocity, walk().acceleration)
+
+
+def flags() -> tuple[np.ndarray, np.ndarray]:
+    return walk().log.contacts[RIGHT], walk().log.contacts[LEFT]
+
+
+def test_phases_follow_the_supports_of_the_walk() -> None:
+    found = [set(phase.contacts) for phase in phases(walk().log)]
+    assert found == [set(support.feet) for support in walk().supports]
+
+
+def test_lift_off_and_touch_down_are_left_out() -> None:
+    log, chosen = walk().log, single_support(walk().log)
+    for support in walk().supports:
+        inside = (log.time >= support.start) & (log.time < support.end)
+        if len(support.feet) == 2:
+            assert not chosen[inside].any()
+            continue
+        used = log.time[inside & chosen]
+        assert used[0] == pytest.approx(support.start + 0.10, abs=1e-9)
+        assert used[-1] == pytest.approx(support.end - 0.05, abs=1e-9)
+
+
+def test_only_the_named_foot_is_taken() -> None:
+    left = single_support(walk().log, LEFT)
+    assert left.any()
+    assert not (left & walk().log.contacts[RIGHT]).any()
+
+
+def test_a_logs_own_ends_are_no_landing() -> None:
+    stands = np.ones(50, dtype=bool)
+    log = JointLog(
+        names=("a",),
+        time=1e-3 * np.arange(50),
+        position=np.zeros((50, 1)),
+        effort=np.zeros((50, 1)),
+        contacts={"foot": stands},
+    )
+    assert single_support(log).all()
+
+
+def test_flags_that_are_right_are_not_contradicted() -> None:
+    assert check_contacts(robot(), flagged(*flags())) == ()
+
+
+def test_swapped_feet_are_found_by_the_torques() -> None:
+    right, left = flags()
+    found = check_contacts(robot(), flagged(left, right))
+    assert len(found) == 2
+    assert "'right_sole' is said to stand, but the torques are those of standing on 'left_sole'" in str(
+        found[0]
+    )
+
+
+def test_a_swinging_foot_that_is_said_to_stand_is_named() -> None:
+    right, left = flags()
+    found = check_contacts(robot(), flagged(np.ones_like(right), left))
+    assert any("both said to stand, but move against each other" in str(each) for each in found)
+
+
+def test_a_foot_that_stands_and_is_said_to_swing_is_named() -> None:
+    right, left = flags()
+    found = check_contacts(robot(), flagged(right & False, left))
+    assert any("'right_sole' is said to swing, but lies still" in str(each) for each in found)
+    assert any("nothing stands" in str(each) for each in found)
+
+
+def test_a_fixed_base_has_nothing_to_contradict() -> None:
+    log = JointLog(
+        names=arm().names, time=1e-3 * np.arange(50), position=np.zeros((50, 2)), effort=np.zeros((50, 2))
+    )
+    assert check_contacts(arm(), known_motion(log, np.zeros((50, 2)), np.zeros((50, 2)))) == ()

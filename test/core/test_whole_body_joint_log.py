@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs that do not fit the robot are told what is missing, by name."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from whole_body_cases import robot, walk
+
+from bam_core.errors import BamError
+from bam_core.whole_body import JointLog
+from bam_core.whole_body.humanoid import SOLES
+
+
+def without_effort(joint: str, samples: slice = slice(None)) -> JointLog:
+    log = walk().log
+    effort = log.effort.copy()
+    effort[samples, log.names.index(joint)] = np.nan
+    return dataclasses.replace(log, effort=effort)
+
+
+def renamed(old: str, new: str) -> JointLog:
+    names = tuple(new if name == old else name for name in walk().log.names)
+    return dataclasses.replace(walk().log, names=names)
+
+
+def without(joint: str) -> JointLog:
+    log = walk().log
+    keep = [index for index, name in enumerate(log.names) if name != joint]
+    return dataclasses.replace(
+        log,
+        names=tuple(log.names[index] for index in keep),
+        position=log.position[:, keep],
+        effort=log.effort[:, keep],
+    )
+
+
+def test_a_shuffled_log_is_put_in_the_robots_order() -> None:
+    log = walk().log
+    order = np.random.default_rng(1).permutation(len(log.names))
+    shuffled = dataclasses.replace(
+        log,
+        names=tuple(log.names[index] for index in order),
+        position=log.position[:, order],
+        effort=log.effort[:, order],
+    )
+    back = shuffled.arranged(robot())
+    assert back.names == robot().names
+    np.testing.assert_array_equal(back.position, log.position)
+
+
+@pytest.mark.parametrize(
+    ("log", "named"),
+    [
+        (lambda: renamed("right_knee", "right_nee"), "'right_nee'.*did you mean 'right_knee'"),
+        (lambda: without("left_elbow"), "'left_elbow': is not in the joint log"),
+        (lambda: without_effort("waist"), "effort of 'waist': is missing in 2850 of 2850"),
+        (lambda: without_effort("waist", slice(7, 9)), "effort of 'waist': is missing in 2 of 2850"),
+        (
+            lambda: dataclasses.replace(walk().log, contacts={SOLES[0]: walk().log.contacts[SOLES[0]]}),
+            "contact 'left_sole'",
+        ),
+        (
+            lambda: dataclasses.replace(
+                walk().log, contacts={**walk().log.contacts, "hand": walk().log.contacts[SOLES[0]]}
+            ),
+            "contact 'hand'",
+        ),
+    ],
+)
+def test_what_does_not_fit_the_robot_is_named(log: object, named: str) -> None:
+    with pytest.raises(BamError, match=named):
+        log().arranged(robot())  # type: ignore[operator]
+
+
+def test_held_joints_need_no_effort() -> None:
+    assert np.isnan(walk().log.arranged(robot()).effort[:, robot().held_columns]).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"effort": np.zeros((0, 0))}, "has no effort"),
+        ({"effort": np.zeros((2, 3))}, "effort: has shape"),
+        ({"time": np.zeros(2850)}, "does not increase"),
+        ({"contacts": {"right_sole": np.ones(3, dtype=bool)}}, "'right_sole': has 3 flags"),
+        ({"position": np.full((2850, 27), np.nan)}, "position of 'right_hip_roll': is missing"),
+    ],
+)
+def test_inconsistent_logs_are_refused(changes: dict[str, object], named: str) -> None:
+    with pytest.raises(BamError, match=named):
+        dataclasses.replace(walk().log, **changes)
+
+
+def test_a_log_of_two_samples_is_refused() -> None:
+    with pytest.raises(BamError, match="2 samples"):
+        JointLog(names=("a",), time=np.arange(2.0), position=np.zeros((2, 1)), effort=np.zeros((2, 1)))
