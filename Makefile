@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 PY := .venv/bin/python
-SOURCES := bam_core bam_ros launch test tools setup.py
+SOURCES := bam_core bam_ros examples launch test tools setup.py
 
 .PHONY: setup demo demo-erob test check coverage bench soak format lock clean
 .DEFAULT_GOAL := help
@@ -18,7 +18,7 @@ demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (need
 	@.venv/bin/bam demo --servo erob80_100 --output demo_erob_output
 
 test: setup  ## everything that is tested
-	@$(PY) -m pytest
+	@$(PY) -m pytest -n 2 --dist loadfile
 
 check: setup  ## format, lint, types
 	@$(PY) -m ruff format --check $(SOURCES)

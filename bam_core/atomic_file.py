@@ -18,12 +18,21 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     Raises:
         BamError: it cannot be written; what was there before is untouched.
     """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file as `write_text` does.
+
+    Raises:
+        BamError: it cannot be written; what was there before is untouched.
+    """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with _refusing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_bytes(content)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

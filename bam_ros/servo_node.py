@@ -228,6 +228,8 @@ class ServoNode(LifecycleNode):
             name=list(bus.names),
             servo=[identity.servo for identity in bus.identities],
             id=[identity.id for identity in bus.identities],
+            position_min=[float(low) for low, _ in bus.position_limits],
+            position_max=[float(high) for _, high in bus.position_limits],
         )
         if message != self._published_configuration:
             self._published_configuration = message

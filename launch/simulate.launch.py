@@ -3,12 +3,18 @@
 
 ros2 launch bam_bench simulate.launch.py servo:=out/m6.yaml mass:=1.0 length:=0.15
 ros2 launch bam_bench simulate.launch.py model:=robot.xml joints:="['hip', 'knee']" servo:=mx106
+ros2 launch bam_bench simulate.launch.py rviz:=true model:=config/robots/dynamixel_2r.urdf \\
+    joints:="['shoulder', 'elbow']"
 """
 
 from __future__ import annotations
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, Shutdown
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -45,6 +51,17 @@ ARGUMENTS = (
         choices=["true", "false"],
         description="publish /clock and stamp states with simulated time, for use_sim_time",
     ),
+    DeclareLaunchArgument(
+        "rviz",
+        default_value="false",
+        choices=["true", "false"],
+        description="show robot, goal, torque and friction in RViz; needs the robot as URDF",
+    ),
+    DeclareLaunchArgument(
+        "rviz_config",
+        default_value="",
+        description="RViz's file; empty: bench.rviz of this package, or arm_2r.rviz where a model is given",
+    ),
 )
 
 
@@ -71,4 +88,67 @@ def generate_launch_description() -> LaunchDescription:
         ],
         on_exit=Shutdown(reason="the simulator has ended"),
     )
-    return LaunchDescription([*ARGUMENTS, simulator])
+    return LaunchDescription([*ARGUMENTS, simulator, OpaqueFunction(function=describe_view)])
+
+
+def describe_view(context: LaunchContext) -> list[Node | LogInfo]:
+    """Describe RViz and what gives it frames, where it is asked for."""
+
+    def value(name: str) -> str:
+        return LaunchConfiguration(name).perform(context)
+
+    if value("rviz") != "true":
+        return []
+    urdf = robot_urdf(value)
+    if urdf is None:
+        return [LogInfo(msg=f"rviz: {value('model')} has no .urdf beside it (RViz reads no MJCF); add one")]
+    simulated_time = {"use_sim_time": value("publish_clock") == "true"}
+    description = {"robot_description": ParameterValue(urdf, value_type=str), **simulated_time}
+    default = "arm_2r.rviz" if value("model") else "bench.rviz"
+    config = value("rviz_config") or str(Path(__file__).parents[1] / "config" / default)
+    base = "base_link"
+    return [
+        Node(
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
+            name="robot_state_publisher",
+            parameters=[description],
+            # The simulator publishes the robot itself, with the load that hangs there now.
+            remappings=[("robot_description", "~/robot_description")],
+        ),
+        Node(
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
+            name="goal_state_publisher",
+            parameters=[description, {"frame_prefix": "goal/"}],
+            remappings=[
+                ("joint_states", "simulator/goal_states"),
+                ("robot_description", "~/robot_description"),
+            ],
+        ),
+        Node(
+            package="tf2_ros",
+            executable="static_transform_publisher",
+            name="goal_base",
+            arguments=["--frame-id", base, "--child-frame-id", f"goal/{base}"],
+        ),
+        Node(
+            package="rviz2",
+            executable="rviz2",
+            name="rviz2",
+            arguments=["-d", config],
+            parameters=[simulated_time],
+        ),
+    ]
+
+
+def robot_urdf(value: Callable[[str], str]) -> str | None:
+    """Return the robot that the arguments name as URDF; None where there is none."""
+    if value("model"):
+        file = Path(value("model")).with_suffix(".urdf")
+        return file.read_text(encoding="utf-8") if file.is_file() else None
+    from bam_core.mujoco import bench_urdf
+    from bam_core.pendulum import PendulumBench
+
+    bench = PendulumBench(**{name: float(value(name)) for name in ("mass", "arm_mass", "length")})
+    return bench_urdf(bench, joint=yaml.safe_load(value("joints"))[0])

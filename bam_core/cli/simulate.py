@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import io
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from bam_core.errors import BamError
 
 if TYPE_CHECKING:
     from bam_core.mujoco import Replay
+    from bam_core.pendulum import PendulumBench
     from bam_core.recording import Recording
     from bam_core.servo_model import ServoModel
 
@@ -65,12 +67,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", metavar="DIR", help="write a plot (.png) and the trajectory (.csv) of every run"
     )
+    look = parser.add_mutually_exclusive_group()
+    look.add_argument(
+        "--render",
+        metavar="FILE",
+        help="draw the bench: moments of the run as .png, a film as .gif, or as .mp4 with ffmpeg",
+    )
+    look.add_argument("--view", action="store_true", help="show the run in MuJoCo's viewer")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, compare where there is something to compare with, and say how it went."""
     from bam_core.servo_model import load_servo
 
+    _require_sight(arguments)
     servo = load_servo(arguments.params)
     _check_dt(arguments.dt)
     if arguments.output:
@@ -114,6 +124,7 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     )
     if arguments.output:
         _write(Path(arguments.output), f"{servo.name}_{script.name}", simulated, None)
+    _look(arguments, simulated, bench)
     return 0
 
 
@@ -129,7 +140,11 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
                 f"--{name.replace('_', '-')}: not with --recording, which holds its own; leave one out"
             )
     rows, errors = [], []
-    for recording in load_recordings(arguments.recording):
+    recordings = load_recordings(arguments.recording)
+    if len(recordings) > 1 and (arguments.render or arguments.view):
+        option = "--render" if arguments.render else "--view"
+        raise BamError(f"{option}: {len(recordings)} recordings (expected one to look at); name a single one")
+    for recording in recordings:
         simulated = replay_recording(servo, recording, dt=arguments.dt)
         position = simulated.position_at(recording.time - recording.time[0])
         errors.append(float(np.abs(position - recording.position).mean()))
@@ -140,7 +155,41 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     if len(rows) > 1:
         rows.append(("mean", f"{1e3 * np.mean(errors):.2f}"))
     print(format_table(("recording", "MAE [mrad]"), rows))
+    _look(arguments, simulated, recordings[-1].bench)
     return 0
+
+
+def _require_sight(arguments: argparse.Namespace) -> None:
+    """Check what `_look` needs before time is spent on the simulation."""
+    if arguments.render:
+        os.environ.setdefault("MUJOCO_GL", "egl")  # read when mujoco is imported, which is from here on
+        try:
+            import mujoco  # noqa: F401
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            raise BamError(
+                f"--render: no OpenGL for MUJOCO_GL={os.environ['MUJOCO_GL']} ({reason}); unset it and"
+                f" apt install libegl1 libgl1-mesa-dri, or apt install libosmesa6 and set MUJOCO_GL=osmesa"
+            ) from None
+        from bam_core.mujoco.picture import require_picture
+
+        require_picture(arguments.render)
+    if arguments.view:
+        from bam_core.mujoco.window import require_screen
+
+        require_screen()
+
+
+def _look(arguments: argparse.Namespace, simulated: Replay, bench: PendulumBench) -> None:
+    if arguments.render:
+        from bam_core.mujoco.picture import render
+
+        render(simulated, bench, arguments.render)
+        print(f"wrote {arguments.render}")
+    if arguments.view:
+        from bam_core.mujoco.window import show
+
+        show(simulated, bench)
 
 
 def _check_dt(dt: float) -> None:

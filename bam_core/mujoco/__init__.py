@@ -3,11 +3,14 @@
 
 from bam_core.mujoco.actuation import ServoActuation, SimulationError
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec, bench_urdf
+from bam_core.mujoco.black_box import BlackBox, DivergedRun, load_diverged_run
 from bam_core.mujoco.replay import Replay, replay, replay_recording, simulate_recording
 from bam_core.mujoco.robot import compile_robot, equip, load_robot
 
 __all__ = [
     "BENCH_JOINT",
+    "BlackBox",
+    "DivergedRun",
     "Replay",
     "ServoActuation",
     "SimulationError",
@@ -15,6 +18,7 @@ __all__ = [
     "bench_urdf",
     "compile_robot",
     "equip",
+    "load_diverged_run",
     "load_robot",
     "replay",
     "replay_recording",

@@ -21,6 +21,15 @@ DEFAULT_KP = 32.0
 
 _ONE_DOF = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
+_RESETS = tuple(
+    int(kind)
+    for kind in (
+        mujoco.mjtWarning.mjWARN_BADQPOS,
+        mujoco.mjtWarning.mjWARN_BADQVEL,
+        mujoco.mjtWarning.mjWARN_BADQACC,
+    )
+)
+
 _EMPTY_INDICES = np.zeros(0, dtype=np.int32)
 _EMPTY = np.zeros(0)
 
@@ -135,6 +144,17 @@ class ServoActuation:
         heats = np.array([servo.motor.winding_heating > 0.0 for servo in self.servos])
         self.winding_warming[:] = np.where(heats, self.case_warming, 0.0)
 
+    def remember(self) -> Array:
+        """Return commands and what the law carries from step to step, as `recall` takes it.
+
+        With `data`'s state this is all that the next step depends on.
+        """
+        return np.concatenate([self._command, self._state])
+
+    def recall(self, memory: Array) -> None:
+        """Go back to what was remembered; the state of `data` is the caller's."""
+        self._command[:], self._state[:] = np.split(memory, [len(self._command)])
+
     def step(self) -> None:
         """Advance `data` by one time step.
 
@@ -190,7 +210,8 @@ class ServoActuation:
             ids,
             data.efc_force,
         )
-        if data.time <= time:  # MuJoCo starts over when the state is no longer finite
+        # MuJoCo starts over when the state is no longer finite; the first step cannot be told by its time.
+        if data.time <= time or (time == 0.0 and any(data.warning[kind].number for kind in _RESETS)):
             raise self._failure(_law.NOT_FINITE, time)
 
     def _failure(self, status: int, time: float) -> SimulationError:

@@ -53,7 +53,7 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoModel]) -> None:
     """Put servos on joints, in place.
 
     Each joint gets its servo's armature and a friction row; damping, which the servo's law contains, is taken
-    off, and so are actuators that act on the joint.
+    off, and so are actuators that act on the joint. Keyframes keep the state, but no controls.
 
     Raises:
         BamError: the description has no such joint.
@@ -68,6 +68,8 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoModel]) -> None:
     for actuator in list(spec.actuators):
         if actuator.target in servos and int(actuator.trntype) in JOINT_TRANSMISSIONS:
             spec.delete(actuator)
+    for key in spec.keys:  # those of the actuators that are gone would not fit any more
+        key.ctrl, key.act = [], []
 
 
 def _one_line(error: Exception) -> str:

@@ -58,6 +58,12 @@ PAPERS: Mapping[str, Paper] = MappingProxyType(
                 " Robot, 2021",
                 module="bam_core.reproduce.egle",
             ),
+            Paper(
+                name="dynaban",
+                title="Fabre, Rouxel, Passault, N'Guyen, Ly, Dynaban, an Open-Source Alternative Firmware for"
+                " Dynamixel Servo-Motors, 2016",
+                module="bam_core.reproduce.dynaban",
+            ),
         )
     }
 )

@@ -54,9 +54,14 @@ ABOUT = NodeAbout(
             high=16383.0,
         ),
         NodeParameter(
+            name="keyframe",
+            default="",
+            description="keyframe of the model to start from; empty: as the model stands",
+        ),
+        NodeParameter(
             name="initial_position",
             default=[math.nan],
-            description="of each joint at the start, rad; NaN: as the model says; one entry: for all",
+            description="of each joint at the start, rad; NaN: as the keyframe says; one entry: for all",
         ),
         NodeParameter(
             name="timestep",
@@ -77,6 +82,11 @@ ABOUT = NodeAbout(
             default=False,
             description="publish /clock and stamp states with simulated time, for use_sim_time",
         ),
+        NodeParameter(
+            name="dump_directory",
+            default="",
+            description="where a simulation that diverges leaves its last moments; empty: that of ROS logs",
+        ),
         *SERVO_PARAMETERS,
     ),
     interfaces=(
@@ -85,13 +95,31 @@ ABOUT = NodeAbout(
             kind="publishes",
             name="robot_description",
             type="std_msgs/String",
-            purpose="URDF of the robot, kept for late listeners",
+            purpose="URDF of the robot, kept for late listeners; of an MJCF file, the .urdf beside it",
         ),
         Interface(
             kind="publishes",
             name="/clock",
             type="rosgraph_msgs/Clock",
             purpose="simulated time, where publish_clock is true",
+        ),
+        Interface(
+            kind="publishes",
+            name="~/markers",
+            type="visualization_msgs/MarkerArray",
+            purpose="torque, friction and its budget around each joint, for RViz; 20 a second where wanted",
+        ),
+        Interface(
+            kind="publishes",
+            name="~/goal_states",
+            type="sensor_msgs/JointState",
+            purpose="goals in force as a second robot's joints, for RViz; 20 a second where wanted",
+        ),
+        Interface(
+            kind="publishes",
+            name="~/real_time_factor",
+            type="std_msgs/Float64",
+            purpose="simulated seconds per second, measured over two seconds; once a second",
         ),
         Interface(kind="service", name="~/pause", type="std_srvs/SetBool", purpose="stand still, or go on"),
         Interface(

@@ -5,70 +5,53 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from pathlib import Path
 
-import mujoco
 import numpy as np
 
-from bam_core.errors import unknown_name
-from bam_core.mujoco import (
-    BENCH_JOINT,
-    ServoActuation,
-    SimulationError,
-    bench_spec,
-    compile_robot,
-    equip,
-    load_robot,
-)
+from bam_core.errors import BamError, unknown_name
+from bam_core.mujoco import BlackBox, ServoActuation, SimulationError
 from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import ServoModel
 from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
 from bam_ros.simulator.pacer import WINDOW, Pacer
+from bam_ros.simulator.settings import SimulationSettings
+from bam_ros.simulator.speed_meter import SpeedMeter
+from bam_ros.simulator.world import World
 
 _ROOM_TEMPERATURE = 25.0  # °C; nothing here heats up
 _LARGEST_GAIN = 16383.0  # that position gain registers hold
 _STEP_SLACK = 1e-9  # s
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimulationSettings:
-    """What is simulated, and how.
-
-    Attributes:
-        servos: joint -> its servo, in the order of the bus.
-        model: MJCF or URDF file; empty: the pendulum bench.
-        bench: load of the pendulum bench; other models ignore it.
-        kp: position gain of every servo at first, firmware units.
-        timestep: s; 0 keeps that of the model, which is 1 ms for the bench.
-        period: least simulated time of one exchange, s.
-        real_time_factor: simulated seconds per second; 0 is as fast as possible.
-        initial_position: joint -> position at the start, rad; others, and where NaN, start as the model says.
-        simulated_stamps: stamp samples with the simulated time instead of the wall clock.
-    """
-
-    servos: Mapping[str, ServoModel]
-    model: str = ""
-    bench: PendulumBench = field(default_factory=lambda: PendulumBench(mass=0.5, length=0.15))
-    kp: float = 32.0
-    timestep: float = 0.0
-    period: float = 2e-3
-    real_time_factor: float = 1.0
-    initial_position: Mapping[str, float] = field(default_factory=dict)
-    simulated_stamps: bool = False
+_STANDS = "stands at its start after diverging twice the same way; to go on call ~/pause with false"
+_MOST_DUMPS = 10  # of one bus; a robot that diverges every second shall not fill the disk
 
 
 class MujocoBus(ServoBus):
     """A simulation that runs while it is exchanged with.
 
+    One that diverges begins anew when it is opened again, and stands still where it diverges the same way.
+
     An exchange first lets the time pass that is due, under the goals in force, then takes the new goal and
     reads. The positions it reads are whole encoder counts.
+
+    Args:
+        settings: what is simulated.
+        pacer: ties it to the wall clock; None: one for the settings.
+        clock: simulated time to begin at, s.
     """
 
-    def __init__(self, settings: SimulationSettings, pacer: Pacer | None = None) -> None:
+    def __init__(
+        self, settings: SimulationSettings, pacer: Pacer | None = None, *, clock: float = 0.0
+    ) -> None:
         self._settings = settings
         self._pacer = pacer or Pacer(settings.real_time_factor)
-        self._actuation: ServoActuation | None = None
-        self._clock = 0.0  # simulated time that never goes back, s
+        self._meter = SpeedMeter()
+        self._world: World | None = None
+        self._black_box: BlackBox | None = None
+        self._dumps = 0
+        self._divergence = ""  # how it diverged last
+        self._stands = False  # paused by itself
+        self._clock = clock  # simulated time that never goes back, s
         self._paused = False
         self._goal = np.full(len(settings.servos), math.nan)
         self._kp = np.full(len(settings.servos), settings.kp)
@@ -92,7 +75,9 @@ class MujocoBus(ServoBus):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Whether the simulation keeps up."""
+        """Whether the simulation keeps up, and whether it stands."""
+        if self._stands:
+            return (f"simulation: {_STANDS}",)
         lag = self._pacer.lag()
         if lag * WINDOW <= self._settings.period:
             return ()
@@ -100,6 +85,29 @@ class MujocoBus(ServoBus):
             f"simulation: runs at {1.0 - lag:.0%} of the speed asked for (expected 100%); lower"
             f" real_time_factor or raise timestep",
         )
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        """How fast time passes, and what no servo drives."""
+        world = self._world
+        free = world.free_joints if world is not None else ()
+        return {
+            "real-time factor": f"{self.real_time_factor:.3f}",
+            "simulated time [s]": f"{self._clock:.3f}",
+            "joints without servo": ", ".join(free) or "none",
+        }
+
+    @property
+    def real_time_factor(self) -> float:
+        """Measured: simulated seconds per second, mean of the last two; NaN before it is known."""
+        return self._meter.factor
+
+    @property
+    def world(self) -> World:
+        """The robot that is simulated; raises BusError where not open."""
+        if self._world is None:
+            raise BusError("simulation: not open; open it first")
+        return self._world
 
     @property
     def bench(self) -> PendulumBench | None:
@@ -118,7 +126,7 @@ class MujocoBus(ServoBus):
 
     @paused.setter
     def paused(self, paused: bool) -> None:
-        self._paused = paused
+        self._paused, self._stands = paused, False
         self._pacer.restart(self._clock)
 
     def open(self) -> str:
@@ -127,13 +135,17 @@ class MujocoBus(ServoBus):
         Raises:
             BamError: the model cannot be read, or the servos do not fit it.
         """
-        self._actuation = self._build()
+        world = World(self._settings)
+        world.actuation.kp[:] = self._kp
+        self._world, self._limits = world, world.position_limits
+        self._black_box = BlackBox(world.actuation)
         self._goal[:] = math.nan
         self._pacer.restart(self._clock)
         settings = self._settings
         what = settings.model or f"bench of {settings.bench.mass:g} kg on {settings.bench.length:g} m"
         servos = ", ".join(f"{joint}: {servo.title}" for joint, servo in settings.servos.items())
-        return f"simulation of {what} with {servos}"
+        free = f"; joints without servo: {', '.join(world.free_joints)}" if world.free_joints else ""
+        return f"simulation of {what} with {servos}{free}"
 
     def exchange(self, goal: ServoGoal) -> ServoSample:
         """Let time pass, take the goal, read.
@@ -142,6 +154,7 @@ class MujocoBus(ServoBus):
             BusError: not open, or the simulation diverged.
         """
         actuation = self._simulation()
+        self._meter.note(self._clock)
         if self._paused:
             self._pacer.idle(self._settings.period)
             self._pacer.restart(self._clock)
@@ -157,8 +170,8 @@ class MujocoBus(ServoBus):
 
     def release(self) -> None:
         """Turn torque off everywhere."""
-        if self._actuation is not None:
-            self._actuation.torque_enabled[:] = 0.0
+        if self._world is not None:
+            self._world.actuation.torque_enabled[:] = 0.0
 
     def set_gains(self, name: str, gains: Gains) -> Gains:
         """Set the gain of one servo and return what it holds, a whole number as in a register.
@@ -185,7 +198,7 @@ class MujocoBus(ServoBus):
 
     def close(self) -> None:
         """Drop the simulation."""
-        self._actuation = None
+        self._world = None
 
     def reset(self) -> None:
         """Go back to the initial state, torque off, without turning the clock back; raises BusError."""
@@ -207,38 +220,32 @@ class MujocoBus(ServoBus):
         self._settings = replace(self._settings, bench=bench)
         self.open()
 
-    def _build(self) -> ServoActuation:
-        settings = self._settings
-        if settings.model:
-            spec = load_robot(settings.model)
-        else:
-            spec = bench_spec(settings.bench, joint=next(iter(settings.servos), BENCH_JOINT))
-        if settings.timestep > 0.0:
-            spec.option.timestep = settings.timestep
-        equip(spec, settings.servos)
-        model = compile_robot(spec)
-        data = mujoco.MjData(model)
-        for name in settings.servos:
-            position = settings.initial_position.get(name, math.nan)
-            if not math.isnan(position):
-                data.joint(name).qpos[0] = position
-        self._limits = tuple(
-            tuple(model.joint(name).range) if model.jnt_limited[model.joint(name).id] else (-math.pi, math.pi)
-            for name in settings.servos
-        )
-        actuation = ServoActuation(model, data, settings.servos)
-        actuation.kp[:] = self._kp
-        return actuation
-
     def _advance(self, actuation: ServoActuation, until: float) -> None:
         timestep = actuation.model.opt.timestep
+        assert self._black_box is not None
+        self._black_box.note()
         try:
             while self._clock + timestep <= until + _STEP_SLACK:
                 actuation.step()
                 self._clock += timestep
         except SimulationError as error:
-            self._actuation = None
-            raise BusError(str(error)) from None
+            self._world = None
+            raise BusError(f"{error}; {self._diverged(self._black_box, str(error))}") from None
+
+    def _diverged(self, black_box: BlackBox, reason: str) -> str:
+        """Leave the last moments in a file, stand still where this was the second time, and say so."""
+        if reason == self._divergence:
+            self._paused = self._stands = True
+            return _STANDS
+        self._divergence = reason
+        if self._dumps >= _MOST_DUMPS:
+            return f"its last moments are not kept, after {_MOST_DUMPS} files"
+        try:
+            path = black_box.write(Path(self._settings.dump_directory), reason)
+        except BamError as error:
+            return f"its last moments are lost: {error}"
+        self._dumps += 1
+        return f"its last moments are in {path}, for bam_core.mujoco.load_diverged_run"
 
     def _sample(self, actuation: ServoActuation) -> ServoSample:
         counts = np.round(actuation.position / self._resolution)
@@ -261,9 +268,7 @@ class MujocoBus(ServoBus):
         )
 
     def _simulation(self) -> ServoActuation:
-        if self._actuation is None:
-            raise BusError("simulation: not open; open it first")
-        return self._actuation
+        return self.world.actuation
 
     def _index(self, name: str) -> int:
         if name not in self.names:

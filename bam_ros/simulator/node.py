@@ -3,16 +3,23 @@
 
 from __future__ import annotations
 
+import math
+import time
+from array import array
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from bam_bench.srv import SetLoad
+from builtin_interfaces.msg import Time
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.logging import get_logging_directory
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
-from std_msgs.msg import String
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
+from visualization_msgs.msg import MarkerArray
 
 from bam_core.errors import BamError
 from bam_core.mujoco import bench_urdf
@@ -23,12 +30,16 @@ from bam_ros.servo_bus import BusError, ServoBus, ServoSample
 from bam_ros.servo_loop import ServoLoop
 from bam_ros.servo_node import ServoNode
 from bam_ros.simulator.about import ABOUT
-from bam_ros.simulator.bus import MujocoBus, SimulationSettings
+from bam_ros.simulator.bus import MujocoBus
+from bam_ros.simulator.markers import FrictionMarkers
+from bam_ros.simulator.settings import SimulationSettings
 
 _DESCRIPTION_QOS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 _DEFAULT_PERIOD = 2e-3  # s of simulation per exchange where no rate is asked for
+_VIEW_PERIOD = 0.05  # s of the wall clock between pictures for RViz
+_MARKER_SIZE = 0.12  # of the robot's extent
 
 
 class SimulatorNode(ServoNode):
@@ -43,6 +54,13 @@ class SimulatorNode(ServoNode):
             self.create_publisher(Clock, "/clock", 10) if self.get_parameter("publish_clock").value else None
         )
         self._clock_message = Clock()
+        self._goals = self.create_publisher(JointState, "~/goal_states", 10)
+        self._marker_publisher = self.create_publisher(MarkerArray, "~/markers", 10)
+        self._markers: FrictionMarkers | None = None
+        self._next_view = 0.0
+        self._simulated = 0.0  # where the simulation got to, for the next one to go on from, s
+        self._speed = self.create_publisher(Float64, "~/real_time_factor", 10)
+        self.create_timer(1.0, self._publish_speed)
         self.create_service(SetBool, "~/pause", self._on_pause)
         self.create_service(Trigger, "~/step", self._on_step)
         self.create_service(Trigger, "~/reset", self._on_reset)
@@ -70,14 +88,26 @@ class SimulatorNode(ServoNode):
                 period=_period(float(self.get_parameter("rate").value), factor),
                 real_time_factor=factor,
                 initial_position=dict(zip(joints, positions, strict=True)),
+                keyframe=str(self.get_parameter("keyframe").value),
                 simulated_stamps=bool(self.get_parameter("publish_clock").value),
-            )
+                dump_directory=str(self.get_parameter("dump_directory").value)
+                or str(get_logging_directory()),
+            ),
+            clock=self._simulated,
         )
+
+    def close(self) -> None:
+        """End the simulation; another one goes on from its time, so that `/clock` never turns back."""
+        bus = self._bus
+        super().close()
+        if isinstance(bus, MujocoBus):
+            self._simulated = bus.clock
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the simulation and publish the robot's description."""
         result = super().on_configure(state)
         if result == TransitionCallbackReturn.SUCCESS:
+            self._markers = None
             self._publish_description()
         return result
 
@@ -87,15 +117,46 @@ class SimulatorNode(ServoNode):
             stamp = self._clock_message.clock
             stamp.sec, stamp.nanosec = divmod(sample.stamp, 1_000_000_000)
             self._clock_publisher.publish(self._clock_message)
+        now = time.monotonic()
+        if now >= self._next_view:
+            self._next_view = now + _VIEW_PERIOD
+            self._publish_view(sample)
+
+    def _publish_view(self, sample: ServoSample) -> None:
+        """Publish what only eyes need; called in the loop's thread."""
+        bus = self._simulation()
+        stamp = Time(sec=sample.stamp // 10**9, nanosec=sample.stamp % 10**9)
+        if self._goals.get_subscription_count():
+            goals = JointState(name=list(bus.names))
+            goals.header.stamp = stamp
+            goals.position = array(
+                "d",
+                [
+                    goal if torque and math.isfinite(goal) else position
+                    for goal, torque, position in zip(
+                        sample.goal_position, sample.torque_enabled, sample.position, strict=True
+                    )
+                ],
+            )
+            self._goals.publish(goals)
+        if self._marker_publisher.get_subscription_count():
+            if self._markers is None:
+                size = _MARKER_SIZE * bus.world.extent
+                self._markers = FrictionMarkers(bus.world.places, bus.world.stall_torques, size)
+            self._marker_publisher.publish(self._markers.draw(bus.world.friction_states, stamp))
+
+    def _publish_speed(self) -> None:
+        if self._bus is not None and self._loop is not None:
+            self._speed.publish(Float64(data=self._simulation().real_time_factor))
 
     def _publish_description(self) -> None:
         bus = self._simulation()
         if bus.bench is not None:
             self._description.publish(String(data=bench_urdf(bus.bench, joint=bus.names[0])))
             return
-        model = Path(self.get_parameter("model").value)
-        if model.suffix == ".urdf":
-            self._description.publish(String(data=model.read_text(encoding="utf-8")))
+        urdf = Path(self.get_parameter("model").value).with_suffix(".urdf")
+        if urdf.is_file():
+            self._description.publish(String(data=urdf.read_text(encoding="utf-8")))
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         def pause(bus: MujocoBus, loop: ServoLoop) -> str:
@@ -122,6 +183,7 @@ class SimulatorNode(ServoNode):
         def hang(bus: MujocoBus, loop: ServoLoop) -> str:
             bench = PendulumBench(mass=request.mass, arm_mass=request.arm_mass, length=request.length)
             loop.interrupt(lambda: bus.hang(bench))
+            self._markers = None
             self._publish_description()
             return f"{bench.mass:g} kg on {bench.length:g} m hangs at rest"
 

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from ros_helpers import wait_for
 
 from bam_ros.dynamixel.node import DynamixelNode
@@ -64,6 +65,24 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((entry.value for entry in call.keywords if entry.arg == name), None)
 
 
+def literal_keys(entry: ast.expr) -> set[str]:
+    """Keys of a dictionary in the source, as far as they are written out there."""
+    if isinstance(entry, ast.DictComp):
+        return set(ast.literal_eval(entry.generators[0].iter))
+    assert isinstance(entry, ast.Dict)
+    return {key.value for key in entry.keys if isinstance(key, ast.Constant)}
+
+
+def our_nodes(file: Path) -> list[ast.Call]:
+    """Nodes of this package in a launch file."""
+    packages = {node: keyword(node, "package") for node in calls(file, "Node")}
+    return [
+        node
+        for node, package in packages.items()
+        if not isinstance(package, ast.Constant) or package.value == "bam_bench"
+    ]
+
+
 def test_the_four_launch_files_are_there() -> None:
     assert [file.name for file in FILES] == [
         f"{name}.launch.py" for name in ("demo", "identify", "record", "simulate")
@@ -84,21 +103,47 @@ def test_every_argument_has_a_description_and_a_default(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_every_parameter_exists_in_its_node(file: Path) -> None:
     """A node refuses parameters that it does not declare."""
-    for node in calls(file, "Node"):
+    for node in our_nodes(file):
         executable = ast.literal_eval(keyword(node, "executable"))
         declared = PARAMETERS[executable]
         parameters = keyword(node, "parameters")
         assert isinstance(parameters, ast.List)
-        keys = {key.value for entry in parameters.elts for key in entry.keys if key is not None}
+        keys = {key for entry in parameters.elts for key in literal_keys(entry)}
         assert keys <= declared, f"{executable} has no {keys - declared}"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_every_executable_is_installed_and_its_end_ends_the_launch(file: Path) -> None:
     installed = set(re.findall(r"add_executable_node\((\w+) ", (ROOT / "CMakeLists.txt").read_text()))
-    for node in calls(file, "Node"):
+    for node in our_nodes(file):
         assert ast.literal_eval(keyword(node, "executable")) in installed
         assert keyword(node, "on_exit") is not None
+
+
+@pytest.mark.parametrize("name", ["bench", "arm_2r"])
+def test_rviz_shows_what_the_simulator_publishes(name: str) -> None:
+    shown = yaml.safe_load((ROOT / "config" / f"{name}.rviz").read_text())["Visualization Manager"]
+    topics = [
+        display[key]["Value"]
+        for display in shown["Displays"]
+        for key in ("Topic", "Description Topic")
+        if key in display
+    ]
+    published = {
+        f"/{interface.name.replace('~', 'simulator').lstrip('/')}"
+        for interface in SimulatorNode.ABOUT.interfaces
+        if interface.kind == "publishes"
+    }
+    assert set(topics) == {"/robot_description", "/simulator/markers"} <= published
+    assert "/simulator/goal_states" in published
+    launch = (LAUNCH / "simulate.launch.py").read_text()
+    assert f"{name}.rviz" in launch
+    assert '"simulator/goal_states"' in launch
+    ghosts = [display["TF Prefix"] for display in shown["Displays"] if "TF Prefix" in display]
+    assert ghosts == ["", "goal"]
+    assert '"frame_prefix": "goal/"' in launch
+    for robot in (ROOT / "config" / "robots").glob("*.urdf"):
+        assert f'<link name="{shown["Global Options"]["Fixed Frame"]}"' in robot.read_text()
 
 
 class Launch:

@@ -20,6 +20,8 @@ from ros_helpers import wait_for
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.dynamixel.virtual.node import VirtualDynamixelNode
 from bam_ros.erob.node import ErobNode
+from bam_ros.erob.virtual.node import VirtualErobNode
+from bam_ros.friction_observer_node import FrictionObserverNode
 from bam_ros.identification_node import IdentificationNode
 from bam_ros.node_about import NodeAbout
 from bam_ros.recorder.node import RecorderNode
@@ -34,6 +36,8 @@ NODES: tuple[Any, ...] = (
     RecorderNode,
     IdentificationNode,
     VirtualDynamixelNode,
+    VirtualErobNode,
+    FrictionObserverNode,
 )
 WHILE_RECORDING = {"bench_run", "servo_commands", "servo_states", "servo_configuration"}
 EVERY_NODES = ("parameter", "rosout", "/get_type_description", "transition", "/get_state", "/change_state")

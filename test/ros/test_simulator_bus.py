@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BamError
+from bam_core.mujoco import load_diverged_run
 from bam_core.pendulum import PendulumBench
 from bam_core.servo_model import load_servo
 from bam_ros.servo_bus import BusError, Gains, ServoGoal, ServoSample
-from bam_ros.simulator.bus import MujocoBus, SimulationSettings
+from bam_ros.simulator.bus import MujocoBus
+from bam_ros.simulator.settings import SimulationSettings
 
 SETTINGS = SimulationSettings(servos={"joint": load_servo("mx106")}, real_time_factor=0.0)
 RESOLUTION = 2.0 * math.pi / 4096
@@ -204,7 +206,7 @@ def test_a_simulation_that_diverges_loses_the_bus_until_it_is_opened_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # MuJoCo logs its warning to the working directory
-    bus = opened()
+    bus = opened(dump_directory=str(tmp_path))
     bus.exchange(goal(0.0))
     bus._simulation().data.qvel[0] = math.nan
     with pytest.raises(BusError, match="no longer finite"):
@@ -213,3 +215,124 @@ def test_a_simulation_that_diverges_loses_the_bus_until_it_is_opened_again(
         bus.exchange(goal(0.0))
     bus.open()
     assert math.isfinite(bus.exchange(goal(0.0)).position[0])
+    (dump,) = tmp_path.glob("diverged_*.npz")
+    assert "no longer finite" in load_diverged_run(dump).reason
+
+
+def test_where_no_file_can_be_left_the_error_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("in the way")
+    bus = opened(dump_directory=str(tmp_path / "file"))
+    bus._simulation().data.qvel[0] = math.nan
+    with pytest.raises(BusError, match=r"no longer finite.*; its last moments are lost: .*cannot be written"):
+        bus.exchange(goal(0.0))
+
+
+def test_a_robot_that_diverges_all_the_time_does_not_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bus = opened(dump_directory=str(tmp_path))
+    for k in range(12):
+        exchange(bus, ServoGoal.released(1), k)  # else it is the same divergence again
+        bus._simulation().data.qvel[0] = math.nan
+        with pytest.raises(BusError):
+            bus.exchange(goal(0.0))
+        bus.open()
+    assert len(list(tmp_path.glob("diverged_*.npz"))) == 10
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Path:
+    file = tmp_path / "arm.xml"
+    key = '<keyframe><key name="raised" qpos="0.9 -0.4" ctrl="3"/></keyframe></mujoco>'
+    file.write_text(TWO_LINKS.replace("</mujoco>", key))
+    return file
+
+
+def test_a_joint_does_not_pass_its_limits(arm: Path) -> None:
+    servos = {"shoulder": load_servo("mx106"), "elbow": load_servo("mx64")}
+    bus = opened(servos=servos, model=str(arm))
+    wish = ServoGoal(torque_enable=(True, True), position=(3.0, 0.0))  # a node refuses such a goal
+    furthest = max(bus.exchange(wish).position[0] for _ in range(500))
+    assert math.pi / 3 - 0.05 < furthest < math.pi / 3 + 0.05
+
+
+def test_a_keyframe_is_a_start_and_positions_go_before(arm: Path) -> None:
+    servos = {"shoulder": load_servo("mx106"), "elbow": load_servo("mx64")}
+    bus = opened(servos=servos, model=str(arm), keyframe="raised", initial_position={"elbow": 0.2})
+    assert bus.exchange(ServoGoal.released(2)).position == pytest.approx((0.9, 0.2), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"keyframe": "lowered"}, r"keyframe 'lowered': unknown \(valid: raised\)"),
+        ({"initial_position": {"shoulder": 1.2}}, r"'shoulder' is to start at 1.2 rad \(expected -1.047 to"),
+        ({"initial_position": {"elbow": math.inf}}, "'elbow' is to start at inf rad"),
+    ],
+)
+def test_an_impossible_start_is_refused(arm: Path, changes: dict[str, object], message: str) -> None:
+    servos = {"shoulder": load_servo("mx106"), "elbow": load_servo("mx64")}
+    with pytest.raises(BamError, match=message):
+        opened(servos=servos, model=str(arm), **changes)
+
+
+def test_joints_without_a_servo_are_named(arm: Path) -> None:
+    bus = MujocoBus(dataclasses.replace(SETTINGS, servos={"elbow": load_servo("mx64")}, model=str(arm)))
+    assert bus.open().endswith("; joints without servo: shoulder")
+    assert bus.figures["joints without servo"] == "shoulder"
+    assert opened().figures["joints without servo"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("robot.xml", "<mujoco><worldbody>", "robot.xml: "),
+        ("robot.xml", "<mujoco><worldbody><body><joint name='j'/></body></worldbody></mujoco>", "mass"),
+        ("robot.urdf", "<robot name='r'><link name='a'/><joint name='j'/></robot>", "robot.urdf: "),
+        ("robot.urdf", "no robot", "robot.urdf: "),
+        ("robot.xml", TWO_LINKS, "joint 'j': unknown .valid: elbow, shoulder"),
+    ],
+)
+def test_a_bad_description_is_named_in_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BamError, match=message) as error:
+        opened(servos={"j": load_servo("mx64")}, model=str(tmp_path / name))
+    assert "\n" not in str(error.value)
+
+
+def test_the_clock_can_go_on_from_an_earlier_simulation() -> None:
+    bus = MujocoBus(SETTINGS, clock=12.5)
+    bus.open()
+    assert exchange(bus, ServoGoal.released(1), 5)[-1].stamp >= 0
+    assert bus.clock == pytest.approx(12.51)
+
+
+def test_the_measured_factor_is_the_one_that_was_asked_for() -> None:
+    bus = opened(real_time_factor=2.0)
+    while not bus.real_time_factor > 0.0 or bus.clock < 1.0:
+        bus.exchange(ServoGoal.released(1))
+    assert 1.0 < bus.real_time_factor < 2.1  # less on a machine that others slow down
+
+
+def test_a_robot_that_diverges_the_same_way_twice_stands_still_until_it_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bus = opened(dump_directory=str(tmp_path))
+    for repeated in (False, True):
+        bus._simulation().data.qvel[0] = math.nan
+        with pytest.raises(BusError) as error:
+            bus.exchange(goal(0.0))
+        assert ("to go on call ~/pause with false" in str(error.value)) == repeated
+        bus.open()
+        assert bool(bus.warnings) == repeated
+    clock = bus.clock
+    exchange(bus, ServoGoal.released(1), 5)
+    assert bus.clock == clock
+    assert len(list(tmp_path.glob("diverged_*.npz"))) == 1
+    bus.paused = False
+    assert bus.warnings == ()
+    exchange(bus, ServoGoal.released(1), 5)
+    assert bus.clock > clock

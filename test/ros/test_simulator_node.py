@@ -10,12 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 import rclpy
-from bam_bench.msg import ServoCommands, ServoStates
+from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import SetGains, SetLoad
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -23,10 +25,12 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
+from visualization_msgs.msg import MarkerArray
 
 from bam_core.errors import BamError
+from bam_core.mujoco import load_diverged_run
 from bam_ros.simulator.node import SimulatorNode
 
 pytestmark = pytest.mark.ros
@@ -51,6 +55,18 @@ class Client:
         self.node.create_subscription(JointState, "joint_states", self.joints.append, sensor)
         self.node.create_subscription(Clock, "/clock", self.clock.append, 10)
         self.node.create_subscription(String, "robot_description", self.descriptions.append, latched)
+        self.configurations: list[ServoConfiguration] = []
+        self.diagnostics: list[DiagnosticStatus] = []
+        self.speeds: list[float] = []
+        self.node.create_subscription(
+            ServoConfiguration, "servo_configuration", self.configurations.append, latched
+        )
+        self.node.create_subscription(
+            DiagnosticArray, "/diagnostics", lambda array: self.diagnostics.append(array.status[0]), 10
+        )
+        self.node.create_subscription(
+            Float64, "simulator/real_time_factor", lambda message: self.speeds.append(message.data), 10
+        )
         self.commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
         self.simulator: SimulatorNode | None = None
         self.wish: tuple[bool, float] | None = None
@@ -93,9 +109,10 @@ class Client:
     def close(self) -> None:
         if self.simulator is not None:
             self.simulator.close()
+        self.executor.shutdown()  # before the nodes whose entities it waits for
+        if self.simulator is not None:
             self.simulator.destroy_node()
         self.node.destroy_node()
-        self.executor.shutdown()
         rclpy.shutdown(context=self.context)
 
 
@@ -181,6 +198,8 @@ def test_the_description_is_a_urdf_of_the_bench(client: Client) -> None:
     [
         ({"servos": ["mx107"]}, "servo 'mx107': unknown"),
         ({"model": "nowhere.urdf"}, "nowhere.urdf: no such file"),
+        ({"joint_names": ["elbow"], "keyframe": "home"}, "keyframe 'home': unknown"),
+        ({"initial_position": [math.inf]}, "initial_position: joint 'joint' is to start at inf rad"),
         ({"joint_names": ["a", "a"]}, "joint_names: "),
         ({"servos": ["mx64", "mx106"]}, "servos: 2 entries for 1 joint_names"),
         ({"timestep": 0.05}, "time step of 0.05 s is unstable"),
@@ -202,6 +221,153 @@ def test_another_process_is_driven_and_ends_with_sigint(client: Client) -> None:
         client.wait_for_position(0.4)
         process.send_signal(signal.SIGINT)
         assert process.wait(10.0) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+LIMITED = """
+<mujoco>
+  <worldbody>
+    <body>
+      <joint name="joint" axis="1 0 0" range="-30 60"/>
+      <geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.15" mass="0.3"/>
+      <body pos="0 0 -0.15">
+        <joint name="loose" type="slide" axis="0 0 1" stiffness="STIFFNESS"/>
+        <geom type="sphere" size="0.02" mass="0.1"/>
+      </body>
+    </body>
+  </worldbody>
+  <keyframe><key name="raised" qpos="0.5 0"/></keyframe>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def limited(tmp_path: Path) -> str:
+    file = tmp_path / "limited.xml"
+    file.write_text(LIMITED.replace("STIFFNESS", "2000"))
+    return str(file)
+
+
+def test_limits_and_start_of_the_model_count(client: Client, limited: str) -> None:
+    client.start(model=limited, keyframe="raised")
+    client.connect()
+    client.wait_for_position(0.5, 0.02)
+    client.wait_for(lambda: client.configurations)
+    configuration = client.configurations[-1]
+    assert list(configuration.position_min) == pytest.approx([-math.pi / 6])
+    assert list(configuration.position_max) == pytest.approx([math.pi / 3])
+    client.wish = (True, 0.2)
+    client.wait_for_position(0.2)
+    client.wish = (True, 1.3)  # refused: the goal in force stays, and torque goes off as commands are away
+    client.wait_for(lambda: not client.states[-1].torque_enabled[0])
+    assert all(abs(state.goal_position[0] - 1.3) > 0.1 for state in client.states[-20:])
+
+
+@pytest.mark.parametrize("position", [math.nan, math.inf, -math.inf])
+def test_a_goal_that_is_no_number_moves_nothing(client: Client, position: float) -> None:
+    client.start()
+    client.connect()
+    client.wish = (True, 0.4)
+    client.wait_for_position(0.4)
+    client.wish = (True, position)
+    count = len(client.states)
+    client.wait_for(lambda: len(client.states) > count + 20)
+    assert all(state.goal_position[0] == pytest.approx(0.4) for state in client.states[count:])
+    client.wish = (True, 0.1)
+    client.wait_for_position(0.1)
+
+
+def test_the_real_time_factor_is_published(client: Client) -> None:
+    client.start(real_time_factor=0.5)
+    client.wait_for(lambda: client.speeds and client.speeds[-1] > 0.3)
+    assert client.speeds[-1] < 0.6
+    client.wait_for(lambda: client.diagnostics)
+    figures = {entry.key: entry.value for entry in client.diagnostics[-1].values}
+    assert float(figures["real-time factor"]) < 0.6
+    assert figures["joints without servo"] == "none"
+
+
+def test_the_clock_never_turns_back(client: Client) -> None:
+    client.start(publish_clock=True, real_time_factor=3.0)
+    client.connect()
+    for held in (True, False):
+        client.call(SetBool, "pause", SetBool.Request(data=held))
+        client.call(Trigger, "reset", Trigger.Request())
+        count = len(client.clock)
+        client.wait_for(lambda count=count: len(client.clock) > count + 10)
+    assert client.simulator is not None
+    for transition in ("deactivate", "cleanup", "configure", "activate"):
+        getattr(client.simulator, f"trigger_{transition}")()
+    count = len(client.clock)
+    client.wait_for(lambda: len(client.clock) > count + 10)
+    times = [message.clock.sec * 10**9 + message.clock.nanosec for message in client.clock]
+    assert times == sorted(times)
+    assert times[-1] > times[0]
+
+
+def test_a_simulation_that_diverges_is_named_and_dumped_and_the_node_lives(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # MuJoCo logs its warning to the working directory
+    model = tmp_path / "unstable.xml"
+    model.write_text(LIMITED.replace("STIFFNESS", "-4000"))
+    client.start(model=str(model), dump_directory=str(tmp_path / "dumps"))
+    client.connect()
+    client.wish = (True, 0.2)
+
+    def failure() -> DiagnosticStatus | None:
+        return next((status for status in client.diagnostics if "no longer finite" in status.message), None)
+
+    client.wait_for(failure)
+    status = failure()
+    assert status.level == DiagnosticStatus.ERROR
+    assert "its last moments are in" in status.message
+    dump = next((tmp_path / "dumps").glob("diverged_*.npz"))
+    assert list(load_diverged_run(dump).servos) == ["joint"]
+    count = len(client.states)
+    client.wait_for(lambda: len(client.states) > count + 10)
+    assert not client.states[-1].torque_enabled[0]
+
+
+def test_rviz_gets_markers_goals_and_the_robot(client: Client) -> None:
+    robots = Path(__file__).parents[2] / "config" / "robots"
+    markers: list[MarkerArray] = []
+    goals: list[JointState] = []
+    client.node.create_subscription(MarkerArray, "simulator/markers", markers.append, 10)
+    client.node.create_subscription(JointState, "simulator/goal_states", goals.append, 10)
+    client.start(
+        model=str(robots / "dynamixel_2r.xml"), joint_names=["elbow", "shoulder"], servos=["mx64", "mx106"]
+    )
+    client.wait_for(lambda: markers and goals and client.descriptions)
+    frames = {marker.ns: marker.header.frame_id for marker in markers[-1].markers}
+    assert frames == {"elbow": "lower", "shoulder": "upper"}
+    assert list(goals[-1].name) == ["elbow", "shoulder"]
+    assert all(math.isfinite(position) for position in goals[-1].position)  # also before the first goal
+    robot = ElementTree.fromstring(client.descriptions[-1].data)
+    assert set(frames.values()) <= {link.get("name") for link in robot.findall("link")}
+
+
+def test_six_servos_keep_real_time_at_a_kilohertz(client: Client, tmp_path: Path) -> None:
+    links = "".join(
+        f"""<body pos="0 0 {-0.08 if i else 0.0}"><joint name="j{i}" axis="{i % 2} {1 - i % 2} 0"/>
+        <geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.08" mass="0.05"/>"""
+        for i in range(6)
+    )
+    model = tmp_path / "arm.xml"
+    model.write_text(f"<mujoco><worldbody>{links}{'</body>' * 6}</worldbody></mujoco>")
+    parameters = [f"model:={model}", "joint_names:=[j0,j1,j2,j3,j4,j5]", "rate:=1000.0", "timestep:=0.001"]
+    words = [word for parameter in parameters for word in ("-p", parameter)]
+    process = subprocess.Popen([sys.executable, "-m", "bam_ros.simulator.node", "--ros-args", *words])
+    try:
+        client.wait_for(lambda: any(0.99 < speed < 1.01 for speed in client.speeds))
+        begin, first = time.monotonic(), client.states[-1]
+        client.wait_for(lambda: time.monotonic() > begin + 3.0)
+        elapsed, last = time.monotonic() - begin, client.states[-1]
+        assert all(0.97 < speed < 1.03 for speed in client.speeds[-2:])
+        # A thousand on a machine of one's own; a state that comes late is not made up for, its steps are.
+        assert (last.sequence - first.sequence) / elapsed > 250.0
     finally:
         process.kill()
         process.wait()

@@ -82,6 +82,7 @@ def draw_hidden_drive(name: str, seed: int) -> HiddenServo:
         ),
         friction=Friction(
             **{key: drawn(value) for key, value in typical.friction.coefficients().items()},
+            quadratic_rule="paper",
         ),
         supply_voltage=drawn(typical.supply_voltage, 0.01),
         supply_resistance=drawn(typical.supply_resistance),

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Model-based feed-forward of servos in PWM mode, after Dynaban (Fabre et al., RoboCup 2016)."""
+
+from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
+from bam_core.feedforward.controller import FeedForwardController, Opposition
+from bam_core.feedforward.following import Following, following, following_in_space
+from bam_core.feedforward.identification import (
+    Datasheet,
+    VoltageFit,
+    extended,
+    identify_voltage_model,
+    log_errors,
+    replay_log,
+    split_logs,
+    tune_by_hand,
+)
+from bam_core.feedforward.inverse_dynamics import InverseDynamics, pieces_from_dynamics
+from bam_core.feedforward.law import FeedForwardLaw
+from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
+from bam_core.feedforward.pid import Pid, PidGains
+from bam_core.feedforward.piece import Piece, PieceError, Reference
+from bam_core.feedforward.points import fit_pieces, pieces_from_points
+from bam_core.feedforward.voltage_logs import VoltageLog, record_virtual, voltage_commands
+
+__all__ = [
+    "DYNABAN_PARAMETERS",
+    "Datasheet",
+    "DynabanModel",
+    "FeedForwardController",
+    "FeedForwardLaw",
+    "Following",
+    "HandOver",
+    "InverseDynamics",
+    "Limits",
+    "Opposition",
+    "Pid",
+    "PidGains",
+    "Piece",
+    "PieceBuffer",
+    "PieceError",
+    "Reference",
+    "VoltageFit",
+    "VoltageLog",
+    "extended",
+    "fit_pieces",
+    "following",
+    "following_in_space",
+    "identify_voltage_model",
+    "log_errors",
+    "pieces_from_dynamics",
+    "pieces_from_points",
+    "record_virtual",
+    "replay_log",
+    "split_logs",
+    "tune_by_hand",
+    "voltage_commands",
+]

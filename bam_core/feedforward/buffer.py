@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The piece that plays and the one that waits: continuous hand-over, refusals, and rest when pieces stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bam_core._checks import require_positive
+from bam_core.errors import BamError
+from bam_core.feedforward.piece import COEFFICIENTS, Piece, PieceError, Reference
+
+Array = NDArray[np.float64]
+
+_SAME_POSITION, _SAME_VELOCITY, _SAME_TORQUE = 1e-6, 1e-4, 1e-3  # rad, rad/s, N·m: no jump at all
+_AT_REST_SPEED, _AT_REST_ACCELERATION = 0.05, 2.0  # rad/s, rad/s²: torque then is what holding takes
+_STILL = 1e-9  # rad/s
+_SLACK = 1e-9  # relative; limits are met in spite of rounding
+_TICK = 1e-6  # s; times closer than this are one
+_LEAST_BRAKE = 1e-5  # s; in which a joint stops that is already at its limit
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Limits:
+    """What no reference leaves; every array is (joints,).
+
+    Attributes:
+        low: least position, rad.
+        high: largest position, rad.
+        speed: rad/s, above zero.
+        torque: of τ_o, N·m, above zero.
+
+    Raises:
+        BamError: shapes differ, a limit is not a number, or low is not below high.
+    """
+
+    low: Array
+    high: Array
+    speed: Array
+    torque: Array
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.low)
+        for name in ("low", "high", "speed", "torque"):
+            values = np.array(getattr(self, name), dtype=np.float64)
+            object.__setattr__(self, name, values)
+            if values.shape != shape or values.ndim != 1 or np.any(np.isnan(values)):
+                raise BamError(f"limits {name}: {values} (expected a number per joint); correct it")
+        if np.any(self.low >= self.high) or np.any(self.speed <= 0.0) or np.any(self.torque <= 0.0):
+            raise BamError("limits: low >= high, or speed or torque not above 0; correct them")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandOver:
+    """How pieces follow each other.
+
+    Attributes:
+        blend: in which a piece takes over from one that it does not quite continue, s.
+        jump: largest gap that is blended, rad; larger ones are refused.
+        speed_jump: the same of velocities, rad/s.
+        torque_jump: the same of torques, N·m.
+        braking: deceleration where the stream ends in motion, rad/s².
+        fade: in which torque then goes to zero, s.
+        horizon: how far ahead a piece may begin, s.
+        waiting: how many pieces may wait behind the one that plays.
+
+    Raises:
+        BamError: a value is not above zero.
+    """
+
+    blend: float = 0.04
+    jump: float = 0.05
+    speed_jump: float = 2.0
+    torque_jump: float = 3.0
+    braking: float = 60.0
+    fade: float = 0.15
+    horizon: float = 5.0
+    waiting: int = 1
+
+    def __post_init__(self) -> None:
+        require_positive("hand-over", **self.__dict__)
+
+
+class PieceBuffer:
+    """What a servo follows: pieces while they come, rest when they end.
+
+    A piece takes over at its start, or at once where that has passed; what was planned from then on is
+    dropped. Where it does not quite continue what it follows, the gap goes to zero over `HandOver.blend`,
+    smoothly, and the result keeps the limits too. A piece is refused, and nothing changes, where it has
+    ended, begins beyond the horizon, jumps further than can be blended, exceeds a limit, is not of these
+    joints, or finds no place behind those that wait.
+
+    Where no piece follows, all joints brake to rest together and hold. Torque stays where the piece ended at
+    rest, and fades to zero where it did not: it is then no longer known.
+    """
+
+    def __init__(
+        self, position: ArrayLike, limits: Limits, hand_over: HandOver | None = None, torque: ArrayLike = 0.0
+    ) -> None:
+        """Hold a position.
+
+        Args:
+            position: (joints,) rad.
+            limits: that pieces keep.
+            hand_over: how they follow each other.
+            torque: (joints,) τ_o that holding takes, N·m.
+
+        Raises:
+            BamError: the position is not finite or not that of as many joints.
+        """
+        place = np.array(position, dtype=np.float64)
+        if place.shape != limits.low.shape or not np.all(np.isfinite(place)):
+            raise BamError(f"buffer position: {place} (expected {len(limits.low)} finite angles); correct it")
+        self._limits = limits
+        self._rules = HandOver() if hand_over is None else hand_over
+        held = np.zeros((len(place), COEFFICIENTS))
+        load = held.copy()
+        held[:, 0], load[:, 0] = place, torque
+        self._plan = [Piece(start=-1e9, duration=1.0, position=held, torque=load)]
+        self._waiting: tuple[float, ...] = ()
+
+    @property
+    def limits(self) -> Limits:
+        """What every reference keeps."""
+        return self._limits
+
+    def at(self, time: float) -> Reference:
+        """Return what to follow at a time in s, whatever has come by then."""
+        playing = self._plan[0]
+        for piece in self._plan[1:]:
+            if piece.start > time:
+                break
+            playing = piece
+        reference = playing.at(time)
+        if time > playing.end + _TICK:
+            rest = np.zeros_like(reference.position)
+            return replace(reference, velocity=rest, acceleration=rest)
+        return reference
+
+    def offer(self, piece: Piece, now: float) -> None:
+        """Take a piece over.
+
+        Args:
+            piece: to be played from its start, or from now on where that has passed.
+            now: s, of the same clock.
+
+        Raises:
+            PieceError: the reason; what was planned goes on.
+        """
+        self._forget(now)
+        waiting = self._place(piece, now)
+        parts = self._joined(piece, now)
+        self._waiting = waiting
+        plan = [each for each in self._plan if each.start < parts[0].start - _TICK]
+        self._plan = [*plan, *parts, *self._brakes(parts[-1].at(parts[-1].end), parts[-1].end)]
+
+    def stop(self, now: float) -> None:
+        """Drop all pieces and brake to rest from where the trajectory is now."""
+        self._forget(now)
+        plan = [each for each in self._plan if each.start < now - _TICK]
+        self._plan = [*plan, *self._brakes(self.at(now), now)]
+        self._waiting = ()
+
+    def _forget(self, now: float) -> None:
+        while len(self._plan) > 1 and self._plan[1].start <= now:
+            del self._plan[0]
+
+    def _joined(self, piece: Piece, now: float) -> list[Piece]:
+        rules, name = self._rules, f"piece at {piece.start:g} s"
+        if piece.position.shape[0] != len(self._limits.low):
+            raise PieceError(
+                f"{name}: has {len(piece.position)} joints (expected {len(self._limits.low)}); correct it"
+            )
+        start = max(piece.start, now)
+        left = piece.end - start
+        if left <= _TICK:
+            raise PieceError(f"{name}: ended {-left:.3g} s ago (now {now:g} s); send it earlier")
+        if start > now + rules.horizon:
+            raise PieceError(
+                f"{name}: begins {start - now:.3g} s ahead (expected at most {rules.horizon:g} s); "
+                f"send it later"
+            )
+        _require_limits(piece.part(start, left), self._limits, name)
+        before, fresh = self.at(start), piece.at(start)
+        gaps = (
+            before.position - fresh.position,
+            before.velocity - fresh.velocity,
+            before.torque - fresh.torque,
+        )
+        _require_no_jump(gaps, rules, name)
+        same = (_SAME_POSITION, _SAME_VELOCITY, _SAME_TORQUE)
+        if all(np.max(np.abs(gap)) <= least for gap, least in zip(gaps, same, strict=True)):
+            return [piece.part(start, left)]
+        span = min(rules.blend, left)
+        blended = piece.part(
+            start, span, _fading(gaps[0], gaps[1], span), _fading(gaps[2], np.zeros_like(gaps[2]), span)
+        )
+        _require_limits(blended, self._limits, f"{name}, blended with what it follows")
+        if left - span <= _TICK:
+            return [blended]
+        return [blended, piece.part(start + span, left - span)]
+
+    def _place(self, piece: Piece, now: float) -> tuple[float, ...]:
+        """Return when those start that wait, with this one."""
+        waiting = tuple(start for start in self._waiting if now < start < piece.start - _TICK)
+        if len(waiting) >= self._rules.waiting:
+            raise PieceError(
+                f"piece at {piece.start:g} s: {len(waiting)} wait already (expected at most "
+                f"{self._rules.waiting}); send it after {waiting[0]:g} s"
+            )
+        return (*waiting, piece.start)
+
+    def _brakes(self, last: Reference, time: float) -> list[Piece]:
+        """Return pieces that end in rest, from a state at a time in s."""
+        rules, rest = self._rules, np.zeros_like(last.velocity)
+        fastest = float(np.max(np.abs(last.velocity)))
+        room = np.where(last.velocity > 0.0, self._limits.high, self._limits.low) - last.position
+        moving = np.abs(last.velocity) > _STILL
+        soonest = float(np.min(2.0 * room[moving] / last.velocity[moving], initial=np.inf))
+        span = max(min(fastest / rules.braking, soonest), _LEAST_BRAKE)
+        fade = max(rules.fade, 2.0 * span)
+        position, held, torque = np.zeros((3, len(rest), COEFFICIENTS))
+        position[:, :3] = np.stack((last.position, last.velocity, -last.velocity / (2.0 * span)), axis=1)
+        held[:, 0] = np.clip(last.position + 0.5 * span * last.velocity, self._limits.low, self._limits.high)
+        torque[:, 0] = last.torque
+        hardest = float(np.max(np.abs(last.acceleration)))
+        if fastest > _AT_REST_SPEED or hardest > _AT_REST_ACCELERATION:
+            torque = _fading(last.torque, rest, fade)
+        whole = Piece(start=time, duration=fade, position=position, torque=torque)
+        return [
+            Piece(start=time, duration=span, position=position, torque=torque),
+            replace(whole.part(time + span, fade - span), position=held),
+        ]
+
+
+def _fading(gap: Array, rate: Array, span: float) -> Array:
+    """Return (joints, 5) of e(t) with e(0) = gap, ė(0) = rate, and e = ė = ë = 0 at the end of the span."""
+    second = 3.0 * gap + span * rate
+    # (1 - s)³·(gap + second·s)
+    unit = np.stack((gap, second - 3.0 * gap, 3.0 * (gap - second), 3.0 * second - gap, -second), axis=1)
+    return np.asarray(unit / span ** np.arange(COEFFICIENTS))
+
+
+def _require_no_jump(gaps: tuple[Array, Array, Array], rules: HandOver, name: str) -> None:
+    kinds = (
+        ("position", "rad", rules.jump),
+        ("velocity", "rad/s", rules.speed_jump),
+        ("torque", "N·m", rules.torque_jump),
+    )
+    for gap, (kind, unit, most) in zip(gaps, kinds, strict=True):
+        joint = int(np.argmax(np.abs(gap)))
+        if abs(gap[joint]) > most:
+            raise PieceError(
+                f"{name}: {kind} of joint {joint} jumps by {-gap[joint]:.3g} {unit} (expected at most "
+                f"{most:g}); begin where the last piece ends"
+            )
+
+
+def _require_limits(piece: Piece, limits: Limits, name: str) -> None:
+    ranges = (
+        ("position", "rad", limits.low, limits.high),
+        ("velocity", "rad/s", -limits.speed, limits.speed),
+        ("torque", "N·m", -limits.torque, limits.torque),
+    )
+    for quantity, unit, low, high in ranges:
+        slack = _SLACK * np.maximum(np.abs(low), np.abs(high)) if np.all(np.isfinite(high)) else _SLACK
+        least, most = piece.bounds(quantity)
+        if np.all(least >= low - slack) and np.all(most <= high + slack):
+            continue
+        least, most = piece.extremes(quantity)
+        over = (least < low - slack) | (most > high + slack)
+        if np.any(over):
+            joint = int(np.argmax(over))
+            raise PieceError(
+                f"{name}: {quantity} of joint {joint} goes from {least[joint]:.3g} to {most[joint]:.3g} "
+                f"{unit} (expected within {low[joint]:.3g} to {high[joint]:.3g}); slow it down or keep away"
+            )

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motions through keys: the kick of the leg and a throw of the two-link arm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import make_interp_spline
+
+from bam_core.errors import BamError
+
+Array = NDArray[np.float64]
+Motion = Callable[[ArrayLike], tuple[Array, Array, Array]]
+"""Times (n,) s -> position rad, velocity rad/s, acceleration rad/s², each (n, joints)."""
+
+KICK_DURATION = 1.7
+"""s."""
+
+THROW_DURATION = 2.6
+"""s."""
+
+# Time s; hip yaw, roll and pitch, knee, ankle pitch and roll in degrees. Positive pitch swings forwards, a
+# positive knee is bent: stand, lift, swing back, kick through, return.
+_KICK = (
+    (0.00, 0.0, 0.0, 15.0, 30.0, 15.0, 0.0),
+    (0.40, 8.0, 6.0, 12.0, 50.0, 24.0, -6.0),
+    (0.74, 12.0, 10.0, -18.0, 72.0, 18.0, -9.0),
+    (1.02, 2.0, 7.0, 48.0, 14.0, 2.0, -5.0),
+    (1.30, -3.0, 3.0, 32.0, 42.0, 20.0, -2.0),
+    (KICK_DURATION, 0.0, 0.0, 15.0, 30.0, 15.0, 0.0),
+)
+
+# Time s; shoulder and elbow in degrees.
+_THROW = (
+    (0.00, 20.0, 40.0),
+    (0.70, -15.0, 75.0),
+    (1.30, 50.0, 20.0),
+    (1.80, 60.0, 50.0),
+    (THROW_DURATION, 20.0, 40.0),
+)
+
+
+def kick(size: float = 1.0) -> Motion:
+    """Return the kick of `leg.LEG_JOINTS`; its swing about where it begins is `size` times the usual one."""
+    return through_keys(np.array(_KICK)[:, 0], np.radians(np.array(_KICK)[:, 1:]), size)
+
+
+def throw(size: float = 1.0) -> Motion:
+    """Return the throw of a two-link arm, shoulder and elbow, of a size."""
+    return through_keys(np.array(_THROW)[:, 0], np.radians(np.array(_THROW)[:, 1:]), size)
+
+
+def through_keys(times: ArrayLike, places: ArrayLike, size: float = 1.0) -> Motion:
+    """Return a motion that is at rest at both ends, and before and after them; a spline of 5th order.
+
+    Args:
+        times: (keys,) s, from 0 on, increasing.
+        places: (keys, joints) rad.
+        size: of the motion about its first key.
+
+    Raises:
+        BamError: there are fewer than two keys, or times do not start at 0 and increase.
+    """
+    when, where = np.asarray(times, dtype=np.float64), np.asarray(places, dtype=np.float64)
+    if len(when) < 2 or when[0] != 0.0 or np.any(np.diff(when) <= 0.0):
+        raise BamError(
+            f"motion keys: at {when} (expected two or more times from 0 on, increasing); correct them"
+        )
+    where = where[0] + size * (where - where[0])
+    rest = [(order, np.zeros(where.shape[1])) for order in (1, 2)]
+    path = make_interp_spline(when, where, k=5, bc_type=(rest, rest))
+    curves = (path, path.derivative(), path.derivative(2))
+
+    def motion(time: ArrayLike) -> tuple[Array, Array, Array]:
+        wanted = np.asarray(time, dtype=np.float64)
+        moving = ((wanted > 0.0) & (wanted < when[-1]))[:, None]
+        position, velocity, acceleration = (curve(np.clip(wanted, 0.0, when[-1])) for curve in curves)
+        return position, np.where(moving, velocity, 0.0), np.where(moving, acceleration, 0.0)
+
+    return motion

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The PID of MX servos on the host, in the firmware's own units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core._checks import require_not_negative
+from bam_core.firmware import VoltageFirmware
+
+Array = NDArray[np.float64]
+
+_INTEGRAL = 1000.0 / 2048.0 * 8.0  # manual of MX(1.0): K_p = P/8, K_i = I·1000/2048, K_d = D·4/1000
+_DERIVATIVE = 4.0 / 1000.0 * 8.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PidGains:
+    """Gains in firmware units; those of the paper by default.
+
+    Attributes:
+        p: P.
+        i: I.
+        d: D.
+
+    Raises:
+        BamError: a gain is negative.
+    """
+
+    p: float = 16.0
+    i: float = 1.0
+    d: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_not_negative("PID", p=self.p, i=self.i, d=self.d)
+
+
+class Pid:
+    """Duty from position errors of several joints; the integral stops where duty is at its limit."""
+
+    def __init__(self, gains: PidGains, firmware: VoltageFirmware, joints: int) -> None:
+        unit = firmware.duty_per_kp_rad
+        self._p, self._i = unit * gains.p, unit * gains.i * _INTEGRAL
+        self._d = unit * gains.d * _DERIVATIVE
+        self._limit = firmware.duty_limit
+        self._integral = np.zeros(joints)
+        self._before: Array | None = None
+
+    @property
+    def integral(self) -> Array:
+        """What the integral part gives by now, duty, (joints,)."""
+        return self._integral.copy()
+
+    def reset(self, integral: Array | float = 0.0) -> None:
+        """Start over with an integral part in duty."""
+        self._integral[:] = integral
+        self._before = None
+
+    def duty(self, error: Array, dt: float, other: Array | float = 0.0) -> Array:
+        """Return the duty, (joints,), within its limit.
+
+        Args:
+            error: goal minus position, (joints,) rad.
+            dt: since the last call, s.
+            other: duty that is added to it elsewhere; counts for where the integral stops.
+        """
+        rate = np.zeros_like(error) if self._before is None else (error - self._before) / dt
+        self._before = np.array(error)
+        grown = self._integral + self._i * dt * error
+        wanted = self._p * error + self._d * rate + grown
+        total = wanted + other
+        winding = (np.abs(total) > self._limit) & (np.sign(total) == np.sign(error))
+        self._integral = np.clip(np.where(winding, self._integral, grown), -self._limit, self._limit)
+        return np.asarray(np.clip(wanted, -self._limit, self._limit))

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From points of a trajectory to pieces; points as in `trajectory_msgs/JointTrajectory`, in plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
+
+from bam_core._checks import require_positive
+from bam_core.errors import BamError
+from bam_core.feedforward.piece import COEFFICIENTS, DEFAULT_DURATION, Piece
+
+Array = NDArray[np.float64]
+
+_SAMPLES = 24  # per piece, to which it is fitted
+
+
+def pieces_from_points(
+    time: ArrayLike,
+    position: ArrayLike,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    torque: ArrayLike | None = None,
+    *,
+    start: float = 0.0,
+    piece_duration: float = DEFAULT_DURATION,
+) -> list[Piece]:
+    """Return pieces along points, without jumps of position, velocity and torque.
+
+    Between points runs a spline: cubic without a jump of acceleration and at rest at both ends where only
+    positions are given, cubic through the velocities, or quintic through velocities and accelerations.
+    Torques are interpolated in the manner of positions, without rest at the ends; none means zero. Pieces
+    meet the spline's positions and velocities at their ends exactly, and are closest to it in between.
+
+    Args:
+        time: (n,) of the points since the start, s, increasing, n >= 2.
+        position: (n, joints) rad.
+        velocity: (n, joints) rad/s.
+        acceleration: (n, joints) rad/s²; only with velocities.
+        torque: (n, joints) τ_o, N·m.
+        start: when the first piece starts, s.
+        piece_duration: s; all are equally long, and at most so long.
+
+    Raises:
+        BamError: times do not increase, shapes do not match, or a number is not finite.
+    """
+    times = _checked("time", time, None)
+    if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0.0):
+        raise BamError("points time: does not increase (expected two or more increasing times); correct it")
+    places = _checked("position", position, None)
+    if places.ndim != 2 or len(places) != len(times):
+        raise BamError(
+            f"points position: has shape {places.shape} (expected ({len(times)}, joints)); correct it"
+        )
+    if acceleration is not None and velocity is None:
+        raise BamError("points acceleration: is given without velocity (expected both); give velocity")
+    rates = None if velocity is None else _checked("velocity", velocity, places.shape)
+    if rates is None:
+        path = CubicSpline(times, places, bc_type="clamped")
+    elif acceleration is None:
+        path = CubicHermiteSpline(times, places, rates)
+    else:
+        bends = _checked("acceleration", acceleration, places.shape)
+        path = BPoly.from_derivatives(times, np.stack((places, rates, bends), axis=1))
+    if torque is None:
+        load = CubicSpline(times[[0, -1]], np.zeros((2, places.shape[1])))
+    else:
+        load = CubicSpline(times, _checked("torque", torque, places.shape))
+    slope = path.derivative()
+    return fit_pieces(
+        lambda t: (path(t), slope(t), load(t)),
+        float(times[0]),
+        float(times[-1]),
+        start=start,
+        piece_duration=piece_duration,
+    )
+
+
+def fit_pieces(
+    motion: Callable[[Array], tuple[Array, Array, Array]],
+    begin: float,
+    end: float,
+    *,
+    start: float = 0.0,
+    piece_duration: float = DEFAULT_DURATION,
+) -> list[Piece]:
+    """Return pieces close to a motion that is known at every time.
+
+    Args:
+        motion: times (n,) s -> position (n, joints) rad, velocity rad/s and torque N·m of the same shape.
+        begin: first time, s.
+        end: last time, s.
+        start: when the first piece starts, s.
+        piece_duration: s; all are equally long, and at most so long.
+
+    Raises:
+        BamError: the duration of a piece is not positive.
+    """
+    require_positive("pieces", piece_duration=piece_duration, length=end - begin)
+    count = max(int(np.ceil((end - begin) / piece_duration - 1e-9)), 1)
+    duration = (end - begin) / count
+    share = np.linspace(0.0, 1.0, _SAMPLES)
+    pieces = []
+    for index in range(count):
+        position, velocity, torque = motion(begin + duration * (index + share))
+        pieces.append(
+            Piece(
+                start=start + index * duration,
+                duration=duration,
+                position=_quartic(share, position, duration * velocity[[0, -1]]) / _powers(duration),
+                torque=_pinned(share, torque) / _powers(duration),
+            )
+        )
+    return pieces
+
+
+def _quartic(share: Array, values: Array, slopes: Array) -> Array:
+    """Return (joints, 5) that meet values and slopes at both ends, and come closest in between."""
+    first, last = values[0], values[-1]
+    rise = last - first
+    hermite = np.stack(
+        (first, slopes[0], 3.0 * rise - 2.0 * slopes[0] - slopes[1], slopes[0] + slopes[1] - 2.0 * rise),
+        axis=1,
+    )
+    residual = values - np.vander(share, 4, increasing=True) @ hermite.T
+    bump = share**2 * (1.0 - share) ** 2
+    height = bump @ residual / (bump @ bump)
+    quartic = np.zeros((values.shape[1], COEFFICIENTS))
+    quartic[:, :4] = hermite
+    return quartic + np.outer(height, [0.0, 0.0, 1.0, -2.0, 1.0])
+
+
+def _pinned(share: Array, values: Array) -> Array:
+    """Return (joints, 5) that meet the values at both ends and come closest in between."""
+    line = np.outer(1.0 - share, values[0]) + np.outer(share, values[-1])
+    bump = share * (1.0 - share)
+    basis = np.stack((bump, bump * share, bump * share**2), axis=1)
+    found = np.linalg.lstsq(basis, values - line, rcond=None)[0].T
+    quartic = np.zeros((values.shape[1], COEFFICIENTS))
+    quartic[:, 0], quartic[:, 1] = values[0], values[-1] - values[0]
+    quartic[:, 1:4] += found
+    quartic[:, 2:] -= found
+    return quartic
+
+
+def _powers(duration: float) -> Array:
+    return np.asarray(duration ** np.arange(COEFFICIENTS))
+
+
+def _checked(name: str, values: ArrayLike, shape: tuple[int, ...] | None) -> Array:
+    array = np.asarray(values, dtype=np.float64)
+    if shape is not None and array.shape != shape:
+        raise BamError(f"points {name}: has shape {array.shape} (expected {shape}); correct it")
+    if not np.all(np.isfinite(array)):
+        raise BamError(f"points {name}: has a number that is not finite; correct it")
+    return array

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulator simulates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bam_core.pendulum import PendulumBench
+from bam_core.servo_model import ServoModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationSettings:
+    """What is simulated, and how.
+
+    Attributes:
+        servos: joint -> its servo, in the order of the bus.
+        model: MJCF or URDF file; empty: the pendulum bench.
+        bench: load of the pendulum bench; other models ignore it.
+        kp: position gain of every servo at first, firmware units.
+        timestep: s; 0 keeps that of the model, which is 1 ms for the bench.
+        period: least simulated time of one exchange, s.
+        real_time_factor: simulated seconds per second; 0 is as fast as possible.
+        keyframe: of the model, to start from; empty: as the model stands.
+        initial_position: joint -> position at the start, rad; others, and where NaN, start as keyframe or
+            model say.
+        simulated_stamps: stamp samples with the simulated time instead of the wall clock.
+        dump_directory: where a simulation that diverges leaves its last moments.
+    """
+
+    servos: Mapping[str, ServoModel]
+    model: str = ""
+    bench: PendulumBench = field(default_factory=lambda: PendulumBench(mass=0.5, length=0.15))
+    kp: float = 32.0
+    timestep: float = 0.0
+    period: float = 2e-3
+    real_time_factor: float = 1.0
+    keyframe: str = ""
+    initial_position: Mapping[str, float] = field(default_factory=dict)
+    simulated_stamps: bool = False
+    dump_directory: str = "."

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pieces, models and stages that the tests of feed-forward share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bam_core.feedforward import DynabanModel, HandOver, Limits, Piece, PieceBuffer
+
+MODEL = DynabanModel(
+    torque_constant=1.6,
+    resistance=2.3,
+    viscous=0.03,
+    static=0.22,
+    coulomb=0.12,
+    stribeck_velocity=0.6,
+    armature=0.0123,
+)
+
+LIMITS = Limits(low=[-2.0, -1.0], high=[2.0, 1.5], speed=[6.0, 6.0], torque=[4.0, 4.0])
+
+
+def line(start: float, duration: float, place, speed, torque=0.0) -> Piece:
+    """A piece of two joints along straight lines."""
+    position, load = np.zeros((2, 2, 5))
+    position[:, 0], position[:, 1], load[:, 0] = place, speed, torque
+    return Piece(start=start, duration=duration, position=position, torque=load)
+
+
+def buffer(**rules: float) -> PieceBuffer:
+    """Holding both joints at zero."""
+    return PieceBuffer([0.0, 0.0], LIMITS, HandOver(**rules))

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model (3), (4) and the law (1), (2): with the law's voltage, the model moves as it was asked to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from feedforward_cases import MODEL
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from physics_cases import M6, law, servo
+
+from bam_core.errors import BamError
+from bam_core.feedforward import DYNABAN_PARAMETERS, DynabanModel, FeedForwardLaw
+from bam_core.friction import FRICTION_MODELS
+
+DT = 2e-3
+moving = st.floats(0.05, 6.0) | st.floats(-6.0, -0.05)
+torques = st.floats(-2.0, 2.0)
+
+
+@given(moving, st.floats(-60.0, 60.0), torques)
+@settings(max_examples=60, deadline=None)
+def test_the_voltage_of_the_law_gives_the_acceleration_that_was_asked_for(speed, acceleration, load) -> None:
+    then = speed + DT * acceleration
+    mean = 0.5 * (speed + then)
+    if abs(mean) < 0.03:
+        return
+    voltage = FeedForwardLaw.from_dynaban(MODEL).voltage(speed, then, DT, load)
+    torque = MODEL.motor.torque(voltage, speed)
+    left = torque - np.sign(mean) * MODEL.budget(mean) - load
+    assert left / MODEL.armature == pytest.approx(acceleration, abs=1e-6)
+
+
+@pytest.mark.parametrize("model", sorted(FRICTION_MODELS))
+@given(speed=moving, acceleration=st.floats(-60.0, 60.0), load=torques)
+@settings(max_examples=40, deadline=None)
+def test_so_it_does_with_friction_that_depends_on_the_torque_it_asks_for(
+    model, speed, acceleration, load
+) -> None:
+    actuator = servo(law(model), model=model)
+    then = speed + DT * acceleration
+    mean = 0.5 * (speed + then)
+    if abs(mean) < 0.03:
+        return
+    voltage = FeedForwardLaw.from_servo(actuator).voltage(speed, then, DT, load)
+    torque = actuator.motor.torque(voltage, speed)
+    friction = actuator.friction.budget(torque, -load, mean)
+    left = torque - np.sign(mean) * friction - load
+    assert left == pytest.approx(actuator.motor.armature * acceleration, abs=2e-3)
+
+
+@given(moving)
+@settings(max_examples=60, deadline=None)
+def test_m2_with_exponent_one_is_equation_4(speed) -> None:
+    assert MODEL.friction.budget(0.0, 0.0, speed) == pytest.approx(MODEL.budget(speed))
+    assert MODEL.budget(-speed) == MODEL.budget(speed)
+
+
+def test_friction_goes_from_static_to_coulomb_and_then_grows_with_speed() -> None:
+    assert MODEL.budget(0.0) == pytest.approx(MODEL.static)
+    fast = 50.0
+    assert MODEL.budget(fast) == pytest.approx(MODEL.coulomb + MODEL.viscous * fast)
+
+
+def test_a_motion_at_rest_is_not_pushed_by_friction() -> None:
+    assert FeedForwardLaw.from_dynaban(MODEL).voltage(0.0, 0.0, DT, 0.0) == 0.0
+
+
+@given(st.floats(0.0, 0.3), moving, torques)
+@settings(max_examples=60, deadline=None)
+def test_viscous_friction_cannot_be_told_from_back_emf(share, speed, load) -> None:
+    """k_e/r and k_e²/r + k_vis are all that motions and commands know: one of seven parameters is idle."""
+    ratio = MODEL.torque_constant / MODEL.resistance
+    constant = MODEL.torque_constant - share * MODEL.viscous / ratio
+    other = replace(
+        MODEL,
+        torque_constant=constant,
+        resistance=constant / ratio,
+        viscous=MODEL.viscous * (1.0 + share),
+    )
+    one, two = (FeedForwardLaw.from_dynaban(each) for each in (MODEL, other))
+    assert two.voltage(speed, speed, DT, load) == pytest.approx(one.voltage(speed, speed, DT, load), abs=1e-9)
+
+
+def test_parameters_survive_the_way_into_a_vector_and_back() -> None:
+    assert DynabanModel.from_vector(MODEL.vector()) == MODEL
+    assert len(DYNABAN_PARAMETERS) == 7
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(BamError, match="armature"):
+        replace(MODEL, armature=0.0)
+    with pytest.raises(BamError, match="static"):
+        _ = replace(MODEL, static=0.05).friction
+    with pytest.raises(BamError, match=r"dt: is 0\.0"):
+        FeedForwardLaw.from_dynaban(MODEL).voltage(1.0, 1.0, 0.0, 0.0)
+    heavy = FRICTION_MODELS["m6"].friction({**M6, "load_motor": 0.9})
+    with pytest.raises(BamError, match="friction outgrows"):
+        FeedForwardLaw.from_servo(servo(heavy))
