@@ -29,6 +29,7 @@ from bam_ros.simulator.node import SimulatorNode
 
 pytestmark = pytest.mark.ros
 
+ROBOTS = Path(__file__).parents[2] / "config" / "robots"
 NODES: tuple[Any, ...] = (
     DynamixelNode,
     ErobNode,
@@ -39,6 +40,11 @@ NODES: tuple[Any, ...] = (
     VirtualErobNode,
     FrictionObserverNode,
 )
+NEEDED = {
+    SimulatorNode: [Parameter("publish_clock", value=True)],
+    FrictionObserverNode: [Parameter("model", value=str(ROBOTS / "dynamixel_2r.xml"))],
+}
+"""Parameters without which a node does not offer all, or does not start."""
 WHILE_RECORDING = {"bench_run", "servo_commands", "servo_states", "servo_configuration"}
 EVERY_NODES = ("parameter", "rosout", "/get_type_description", "transition", "/get_state", "/change_state")
 EVERY_NODES += ("/get_available_", "_action/")
@@ -76,8 +82,7 @@ def test_the_example_names_parameters_that_exist(node: Any) -> None:
 def test_a_node_offers_what_it_says_and_nothing_else(node: Any, ros_domain: int) -> None:
     context = Context()
     context.init(domain_id=ros_domain)
-    overrides = [Parameter("publish_clock", value=True)] if node is SimulatorNode else []
-    made = node(context=context, parameter_overrides=overrides)
+    made = node(context=context, parameter_overrides=NEEDED.get(node, []))
     try:
         said = {
             (interface.kind, made.resolve_service_name(interface.name), full_type(interface))
