@@ -24,10 +24,10 @@ from bam_core.servo_model import ServoModel
 
 Array = NDArray[np.float64]
 
-TRIALS_PER_PARAMETER = 800
+TRIALS_PER_PARAMETER = 600
 """Default budget of a model that starts from one it contains: simulations per free parameter."""
 
-COLD_TRIALS_PER_PARAMETER = 1500
+COLD_TRIALS_PER_PARAMETER = 1100
 """Default budget of a model that has nothing to start from."""
 
 INTEGRATOR = "midpoint"
