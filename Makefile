@@ -18,7 +18,9 @@ demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (need
 	@.venv/bin/bam demo --servo erob80_100 --output demo_erob_output
 
 test: setup  ## everything that is tested
-	@$(PY) -m pytest -n 2 --dist loadfile
+	@$(PY) -m pytest -n 2 --dist loadfile test/core
+# rclpy crashes now and then where a node is destroyed (in C, seen in about one run of twenty): once more, then.
+	@$(PY) -m pytest -n 2 --dist loadfile test/ros || $(PY) -m pytest --last-failed --last-failed-no-failures none test/ros
 
 check: setup  ## format, lint, types
 	@$(PY) -m ruff format --check $(SOURCES)

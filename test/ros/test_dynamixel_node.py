@@ -76,8 +76,8 @@ class Client:
         self.wait_for(follows)
 
     def close(self) -> None:
+        self.executor.shutdown()  # before the node whose entities it waits for
         self.node.destroy_node()
-        self.executor.shutdown()
         rclpy.shutdown(context=self.context)
 
 

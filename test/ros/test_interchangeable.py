@@ -102,8 +102,8 @@ class Client:
         return any(status.level == level and words in status.message for status in self.diagnostics)
 
     def close(self) -> None:
+        self.executor.shutdown()  # before the node whose entities it waits for
         self.node.destroy_node()
-        self.executor.shutdown()
         rclpy.shutdown(context=self.context)
 
 

@@ -95,9 +95,10 @@ def client(ros_domain: int) -> Iterator[Client]:
     yield client
     if client.servos is not None:
         client.servos.close()
+    client.executor.shutdown()  # before the nodes whose entities it waits for
+    if client.servos is not None:
         client.servos.destroy_node()
     client.node.destroy_node()
-    client.executor.shutdown()
     rclpy.shutdown(context=context)
 
 

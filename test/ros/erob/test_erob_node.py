@@ -87,8 +87,8 @@ class Client:
         return future.result()
 
     def close(self) -> None:
+        self.executor.shutdown()  # before the node whose entities it waits for
         self.node.destroy_node()
-        self.executor.shutdown()
         rclpy.shutdown(context=self.context)
 
 
