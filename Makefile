@@ -19,10 +19,7 @@ demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (need
 
 test: setup  ## everything that is tested
 	@$(PY) -m pytest -n 2 --dist loadfile test/core
-# rclpy crashes now and then where a node is destroyed (in C, seen in about one run of twenty). A test that took its
-# process with it is run anew at once, but counts as failed: what failed last is asked again, 5 means nothing.
-	@$(PY) -m pytest -n 2 --dist loadfile test/ros || { [ $$? = 1 ] && \
-	    { $(PY) -m pytest --last-failed --last-failed-no-failures none test/ros || [ $$? = 5 ]; }; }
+	@tools/test_ros.sh
 
 check: setup  ## format, lint, types
 	@$(PY) -m ruff format --check $(SOURCES)
