@@ -17,7 +17,8 @@ from bam_core.friction import FRICTION_PARAMETERS, Friction
 from bam_core.pendulum import PendulumBench
 from bam_ros.dynamixel.virtual import bench_kernel as k
 from bam_ros.dynamixel.virtual.bench import Bench, _parameters
-from bam_ros.dynamixel.virtual.hidden_servo import SPREAD, draw_hidden_servo, typical_servo
+from bam_ros.dynamixel.virtual.hidden_servo import draw_hidden_servo, typical_servo
+from bam_ros.hidden_servo import SPREAD
 
 LOAD = PendulumBench(mass=1.0, arm_mass=0.05, length=0.15)
 FIRMWARE = find_firmware("mx-protocol1")

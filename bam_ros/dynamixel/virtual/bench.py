@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bam_core.friction import FRICTION_PARAMETERS
 from bam_core.pendulum import PendulumBench
 from bam_ros.dynamixel.virtual import bench_kernel as k
-from bam_ros.dynamixel.virtual.hidden_servo import HiddenServo
+from bam_ros.hidden_servo import HiddenServo
 
 CATCH_UP = 2.0
 """Longest time that the owner lets the bench make up for after a stall, s; it stood still for the rest."""

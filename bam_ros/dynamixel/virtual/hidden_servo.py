@@ -1,47 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is really inside an emulated servo: parameters drawn by seed, told to nobody but `reveal`."""
+"""The Dynamixel servos that are emulated: typical parameters of each, and those of one off the line."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import numpy as np
-import yaml
 
 from bam_core.errors import unknown_name
 from bam_core.friction import Friction
 from bam_core.motor import DcMotor
-
-SPREAD = 0.18
-"""Largest relative deviation of a drawn parameter from the family's typical value."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HiddenServo:
-    """The physics of one servo and its power supply.
-
-    Attributes:
-        motor: constants at the output shaft.
-        friction: M6 friction of gearbox and motor.
-        supply_voltage: of the unloaded supply, V.
-        supply_resistance: of supply and wires, Ω; what makes the voltage sag.
-        ambient: air temperature, °C.
-        thermal_resistance: from windings to air, K/W.
-        thermal_time: time constant of warming up, s.
-    """
-
-    motor: DcMotor
-    friction: Friction
-    supply_voltage: float
-    supply_resistance: float
-    ambient: float
-    thermal_resistance: float
-    thermal_time: float
-
-    def to_yaml(self) -> str:
-        """Return every parameter as YAML, SI units."""
-        return yaml.safe_dump(asdict(self), sort_keys=False)
-
+from bam_ros.hidden_servo import SPREAD, HiddenServo
 
 # Typical servos, of the size of BAM's published M6 figures, with every term well above zero so that a
 # fit can find it.

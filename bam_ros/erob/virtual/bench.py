@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bam_core.friction import FRICTION_PARAMETERS
 from bam_core.pendulum import PendulumBench
-from bam_ros.dynamixel.virtual.hidden_servo import HiddenServo
 from bam_ros.erob.virtual import bench_kernel as k
+from bam_ros.hidden_servo import HiddenServo
 
 CATCH_UP = 2_000_000_000
 """Longest time that the bench makes up for after a stall, ns; it stood still for the rest."""

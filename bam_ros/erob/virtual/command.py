@@ -80,7 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with ExitStack() as stack:
             pair = VethPair.parse(arguments.create_veth) if arguments.create_veth else None
-            if pair is None and not arguments.interface:
+            interface = arguments.interface or (pair.slaves if pair is not None else "")
+            if not interface:
                 raise BamError(
                     "interface: not given; name one with --interface, or make a pair with --create-veth"
                 )
@@ -99,7 +100,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             stopped = _stop_signals()
             if pair is not None:
                 stack.enter_context(pair)
-            interface = arguments.interface or pair.slaves  # type: ignore[union-attr]
             server = SegmentServer(segment, interface, seed=setup.seed)
             server.set_faults(faults)
             stack.enter_context(server)

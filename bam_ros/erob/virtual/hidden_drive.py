@@ -9,7 +9,7 @@ from bam_core.errors import unknown_name
 from bam_core.friction import Friction
 from bam_core.motor import DcMotor
 from bam_core.servo_model import load_servo
-from bam_ros.dynamixel.virtual.hidden_servo import SPREAD, HiddenServo
+from bam_ros.hidden_servo import SPREAD, HiddenServo
 
 # Of the size of BAM's published M6 figures of these drives, with every term well above zero so that a fit can
 # find it: theirs leave four of them at zero.
