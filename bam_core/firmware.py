@@ -59,6 +59,16 @@ class PositionFirmware(ABC):
     def demand_limit(self) -> float:
         """Largest demand, duty or A."""
 
+    @property
+    @abstractmethod
+    def goal_delay(self) -> float:
+        """Time from the sample that first shows a goal until that goal acts, on average, s."""
+
+    @property
+    @abstractmethod
+    def release_delay(self) -> float:
+        """Time from the sample that first shows torque off, or on, until it is so, s."""
+
     @abstractmethod
     def gains(self, kp: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return K, demand per rad, and B, demand per rad/s, for a position gain in the firmware's units."""
@@ -102,6 +112,16 @@ class VoltageFirmware(PositionFirmware):
         """Largest duty."""
         return self.duty_limit
 
+    @property
+    def goal_delay(self) -> float:
+        """Half a period: the servo's own controller looks at its goal once per period."""
+        return 0.5 * self.period
+
+    @property
+    def release_delay(self) -> float:
+        """None: the servo lets go when it is told to."""
+        return 0.0
+
     def gains(self, kp: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return duty per rad, and none per rad/s."""
         gain = np.asarray(self.duty_per_kp_rad * np.asarray(kp))
@@ -142,6 +162,16 @@ class CurrentFirmware(PositionFirmware):
     def demand_limit(self) -> float:
         """Largest current, A."""
         return self.current_limit
+
+    @property
+    def goal_delay(self) -> float:
+        """One period: the frame that fetches a state carries what the drive does at its next one."""
+        return self.period
+
+    @property
+    def release_delay(self) -> float:
+        """One period, as for goals."""
+        return self.period
 
     def gains(self, kp: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return A per rad and A per rad/s."""

@@ -64,9 +64,8 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     """Lay out recordings for the kernel.
 
     Goal, supply and torque enable are held from sample to sample; a grid step that spans a change gets their
-    mean, so that a change counts from the moment it was made. (An arm that is released half a step late
-    passes every later sample late.) The controller looks at its goal once per period, so a goal comes into
-    force half a period after it was written, on average. The measured position is interpolated linearly.
+    mean, so that a change counts from the moment at which it acts, which the firmware tells. (An arm that is
+    released half a step late passes every later sample late.) The measured position is interpolated linearly.
     Where the supply was not measured its last value counts, at first the nominal one. Of a firmware whose
     readings of the supply are aliased, their mean counts throughout, and the rest is kept apart.
 
@@ -145,9 +144,9 @@ def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: Pos
     grid = _grid(len(signals) + 1, dt)
     enabled = recording.torque_enabled.astype(np.float64)
     supply = _supply(recording, dt, len(signals))
-    signals[:, 0] = _held_mean(time + 0.5 * firmware.period, recording.goal_position, grid)
+    signals[:, 0] = _held_mean(time + firmware.goal_delay, recording.goal_position, grid)
     signals[:, 1] = _mean_supply(recording) if firmware.supply_is_aliased else supply
-    signals[:, 2] = _held_mean(time, enabled, grid)
+    signals[:, 2] = _held_mean(time + firmware.release_delay, enabled, grid)
     signals[:, 3] = np.interp(grid[:-1], time, recording.position)
 
 

@@ -18,6 +18,7 @@ ENABLE_TIME = 1.0
 NEEDED_RECEIVE = (Object.TARGET_TORQUE, Object.CONTROLWORD)
 NEEDED_TRANSMIT = (Object.ACTUAL_POSITION, Object.ACTUAL_VELOCITY, Object.STATUSWORD)
 _LARGEST_TORQUE = 32767
+_LETTING_GO = 4  # cycles from a release until the drive's word that it has let go
 _PAST = 4  # cycles over which acceleration is seen: more are smoother, and older
 
 
@@ -91,7 +92,8 @@ class Axis:
         self._mode = int(Mode.CYCLIC_TORQUE)  # where the drive does not say
         self._goal = math.nan
         self._enabling = 0  # cycles
-        self._was_enabled = False
+        self._was_enabled = self._driven = False
+        self._lingering = 0  # cycles
         self.state = DriveState.UNKNOWN
 
     def take(self, data: bytes) -> None:
@@ -131,7 +133,9 @@ class Axis:
         else:
             self._enabling += 1
         torque = 0
-        if wanted and enabled:
+        self._driven = wanted and enabled
+        self._lingering = self._lingering + 1 if enabled and not wanted else 0
+        if self._driven:
             position, velocity = self._ahead()
             current = self.limits.clip(
                 position_law(goal.stiffness, goal.damping, self._goal, position, velocity),
@@ -183,6 +187,7 @@ class Axis:
 
     def sample(self) -> AxisSample:
         """Return what is known of the drive now."""
+        enabled = self.state is DriveState.OPERATION_ENABLED
         return AxisSample(
             self._position,
             self._velocity,
@@ -190,7 +195,8 @@ class Axis:
             self._effort,
             self._voltage,
             self._goal,
-            self.state is DriveState.OPERATION_ENABLED,
+            enabled and (self._driven or self._lingering > _LETTING_GO),
+            enabled,
             self._statusword,
             self._error_code,
         )

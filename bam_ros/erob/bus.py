@@ -146,7 +146,7 @@ class ErobBus(ServoBus):
         )
 
     def exchange(self, goal: ServoGoal) -> ServoSample:
-        """Tell the master the goals, and take the newest cycle that was answered since the last exchange.
+        """Tell the master the goals, and take the first cycle that took them to the drives and was answered.
 
         Raises:
             BusTimeout: no cycle was answered meanwhile.
@@ -164,7 +164,7 @@ class ErobBus(ServoBus):
             ),
         )
         master.send_goals(self._goals)
-        return self._sample(self._newest(master))
+        return self._sample(self._answer(master))
 
     def release(self) -> None:
         """Turn torque off on every drive and wait until all have confirmed; never raises."""
@@ -246,10 +246,10 @@ class ErobBus(ServoBus):
 
         return master.ask(kind, _REQUEST_TIME, beat, **content)
 
-    def _newest(self, master: MasterProcess) -> Samples:
+    def _answer(self, master: MasterProcess) -> Samples:
         deadline = time.monotonic() + _FRESH_TIME
         while (rest := deadline - time.monotonic()) > 0.0:
-            samples = master.fresh(rest)
+            samples = master.fresh(rest, number=self._goals.number)
             if samples is None:
                 break
             # The queue may hold old ones where this process slept and the master could add no more.
@@ -272,7 +272,7 @@ class ErobBus(ServoBus):
             voltage=tuple(axis.voltage for axis in axes),
             temperature=(math.nan,) * len(axes),
             goal_position=tuple(axis.goal for axis in axes),
-            torque_enabled=tuple(axis.enabled for axis in axes),
+            torque_enabled=tuple(axis.driven for axis in axes),
             hardware_error=tuple(
                 self._errors(name, axis) for name, axis in zip(self.names, axes, strict=True)
             ),

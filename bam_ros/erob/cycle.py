@@ -103,8 +103,8 @@ class Cycle:
         self._heard = self._last_answer = time.monotonic()
         self._began = 0
         try:
-            while self._listen():
-                self._period()
+            while self._period():
+                pass
         finally:
             self.release()
 
@@ -122,7 +122,8 @@ class Cycle:
         """Make `run` return after the current period; may be called from a signal handler."""
         self._stopping = True
 
-    def _period(self) -> None:
+    def _period(self) -> bool:
+        """Exchange once, in time; false where it is time to end."""
         statistics, period = self.statistics, self._settings.period
         began, missed = self._pacer.wait()
         if self._began:
@@ -134,6 +135,8 @@ class Cycle:
                     f" {period * 1e-9:g} s); give it a processor, and real-time priority"
                 )
         self._began = began
+        if not self._listen():  # as late as can be: what is told now acts in this period
+            return False
         goals = self._allowed()
         statistics.sent += 1
         outcome = self._exchange(goals)
@@ -142,6 +145,7 @@ class Cycle:
         else:
             self._lost(outcome)
         self._spare_time(began)
+        return True
 
     def _exchange(self, goals: Goals) -> Outcome:
         outputs = [axis.outputs(goal) for axis, goal in zip(self._axes, goals.axes, strict=True)]

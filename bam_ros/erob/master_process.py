@@ -80,11 +80,14 @@ class MasterProcess:
         except OSError:
             raise self._gone() from None
 
-    def fresh(self, timeout: float, *, tripped: bool = False) -> Samples | None:
-        """Return the newest samples that were not returned yet, waiting for them if need be.
+    def fresh(self, timeout: float, *, number: int = 0, tripped: bool = False) -> Samples | None:
+        """Return samples that were not returned yet, waiting for them if need be.
+
+        They are the first ones with the newest goals: what they tell of these counts from their time on.
 
         Args:
             timeout: s.
+            number: least number of the goals.
             tripped: also where the master has given up; it goes on asking the drives to let go.
 
         Raises:
@@ -94,7 +97,7 @@ class MasterProcess:
         while True:
             self._drain(keep_trip=tripped)
             samples, self._fresh = self._fresh, None
-            if samples is not None:
+            if samples is not None and samples.number >= number:
                 return samples
             rest = deadline - time.monotonic()
             if rest <= 0.0 or not select.select((self._link,), (), (), rest)[0]:
@@ -158,7 +161,7 @@ class MasterProcess:
         raise BusError(f"interface {settings.interface}: {reason}; check the drives' power and cables")
 
     def _drain(self, *, keep_trip: bool = False) -> None:
-        """Take everything that the master has sent; keep the newest samples."""
+        """Take everything that the master has sent; keep the first samples with the newest goals."""
         while True:
             try:
                 message: Message | None = receive(self._link)
@@ -169,7 +172,8 @@ class MasterProcess:
             if message is None:
                 break
             if isinstance(message, Samples):
-                self._fresh = message
+                if self._fresh is None or message.number > self._fresh.number:
+                    self._fresh = message
             elif isinstance(message, Note):
                 self._note(message)
         if self._trip is not None and not keep_trip:

@@ -18,7 +18,7 @@ _GOAL, _SAMPLE, _NOTE = b"G", b"S", b"J"
 _GOAL_HEAD = struct.Struct("<cI")
 _GOAL_AXIS = struct.Struct("<?ddd")
 _SAMPLE_HEAD = struct.Struct("<cIQqq")
-_SAMPLE_AXIS = struct.Struct("<dddddd?HH")
+_SAMPLE_AXIS = struct.Struct("<dddddd??HH")
 _LARGEST = 1 << 16
 
 
@@ -32,9 +32,11 @@ class AxisGoal(NamedTuple):
 
 
 class AxisSample(NamedTuple):
-    """What one drive does: rad, rad/s, A, N·m, V, the goal in force in rad, and its words.
+    """What one drive does: rad, rad/s, A, N·m, V, and its words.
 
-    `error_code` is not zero only while the drive is in fault.
+    `goal` in rad and `driven` are what the frame that fetched this told the drive: they act one period later.
+    A drive that goes on after a release is `driven` again. `enabled` is what the drive says of itself: torque
+    is certainly off only where that is false. `error_code` is not zero only while the drive is in fault.
     """
 
     position: float
@@ -43,6 +45,7 @@ class AxisSample(NamedTuple):
     effort: float
     voltage: float
     goal: float
+    driven: bool
     enabled: bool
     statusword: int
     error_code: int

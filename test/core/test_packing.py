@@ -46,6 +46,15 @@ def test_a_grid_step_gets_the_mean_of_what_was_in_force_during_it(row, delay):
     np.testing.assert_allclose(packed, held.reshape(len(packed), -1).mean(axis=1), atol=1e-3)
 
 
+def test_goals_and_releases_of_a_drive_on_a_synchronous_bus_act_one_period_after_their_sample():
+    drive = FIRMWARES["erob80"]
+    time = np.arange(100) * drive.period
+    packed = pack([run(time, np.sin(30.0 * time), enabled=time < 0.05)], drive, drive.period)
+    signals = packed.signals[:, :, packed.lanes[0]]
+    np.testing.assert_allclose(signals[1:, 0], np.sin(30.0 * time[: len(signals) - 1]), atol=1e-12)
+    assert np.array_equal(signals[1:, 2], time[: len(signals) - 1] < 0.05)
+
+
 def test_constant_signals_stay_exact():
     time = np.sort(np.random.default_rng(3).uniform(0.0, 6.0, 900))
     packed = signals(run(time, 0.7, voltage=11.3, position=0.2), 1e-3)

@@ -116,7 +116,7 @@ def test_counts_before_the_first_cycle_are_zero_and_every_loss_has_its_kind() ->
 
 def test_messages_come_back_as_they_were() -> None:
     goals = Goals(7, (AxisGoal(True, 0.5, 20.0, 8.9), AxisGoal(False, -1.0, 0.0, 0.0)))
-    sample = AxisSample(1.0, -2.0, 3.0, 4.0, 48.0, 0.5, True, 0x1237, 0x2310)
+    sample = AxisSample(1.0, -2.0, 3.0, 4.0, 48.0, 0.5, False, True, 0x1237, 0x2310)
     samples = Samples(7, 2**40, 1_700_000_000_000_000_000, 12345, (sample, sample._replace(enabled=False)))
     note = Note("trip", {"reason": "Ω", "gone": False})
     for message in (goals, samples, note):

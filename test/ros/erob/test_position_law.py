@@ -140,6 +140,30 @@ def test_no_torque_without_both_the_wish_and_an_enabled_drive() -> None:
     assert target(drive, hold(1.0)._replace(enable=False)) == (0, 0)
 
 
+def test_a_release_is_told_with_the_frame_that_makes_it_unless_the_drive_does_not_obey() -> None:
+    drive = axis()
+    release = hold(1.0)._replace(enable=False)
+    drive.take(inputs(0.0))
+    target(drive, hold(1.0))
+    drive.take(inputs(0.0))
+    assert (drive.sample().driven, drive.sample().enabled) == (True, True)
+    for cycle in range(8):
+        target(drive, release)
+        drive.take(inputs(0.0))  # it still says "operation enabled"
+        assert (drive.sample().driven, drive.sample().enabled) == (cycle >= 4, True)
+    target(drive, release)
+    drive.take(inputs(0.0, status=OFF))
+    assert (drive.sample().driven, drive.sample().enabled) == (False, False)
+
+
+def test_a_drive_that_let_go_is_not_driven_whatever_it_was_told() -> None:
+    drive = axis()
+    drive.take(inputs(0.0))
+    target(drive, hold(1.0))
+    drive.take(inputs(0.0, status=OFF))
+    assert not drive.sample().driven
+
+
 def test_no_torque_before_the_first_goal() -> None:
     drive = axis()
     drive.take(inputs(0.0))
