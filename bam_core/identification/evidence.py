@@ -75,7 +75,7 @@ class Evidence:
         pull = -np.linalg.solve(factor, self.scores.sum(axis=0) + lean)
         # Bounds that coincide with the point are a whisker away, which the solver insists on.
         low, high = -self.shares - _WHISKER, 1.0 - self.shares + _WHISKER
-        step = lsq_linear(factor.T, pull, bounds=(low, high), tol=1e-9).x
+        step = lsq_linear(factor.T, pull, bounds=(low, high), method="bvls").x
         return np.clip(step, -self.shares, 1.0 - self.shares)
 
     def displacement(self, sensitivity: Sensitivity, offset: Array) -> Array:

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 _STEP = 0.01  # s
 _SMOOTH = 9  # steps; short against the motion, long against encoder counts
 _SLOW = 0.1  # rad/s; friction changes its direction within this
+_SELDOM = 0.1  # of the time in motion
 _FREE = 0.99  # of the largest demand; at the limit it says nothing
 _CORRELATED = 10.0  # steps that err alike
 _ENOUGH = 100  # steps
@@ -35,10 +36,13 @@ class Hanging:
     Attributes:
         angle: φ, rad, within ±π.
         standard_error: rad.
+        both_ways: the arm was driven either way. Friction of an arm that only rose looks like gravity that
+            pulls askew, by more than the standard error says.
     """
 
     angle: float
     standard_error: float
+    both_ways: bool
 
 
 def hanging(servo: ServoModel, recording: Recording) -> Hanging | None:
@@ -70,8 +74,12 @@ def hanging(servo: ServoModel, recording: Recording) -> Hanging | None:
     variance = float(left @ left) * _CORRELATED / (len(left) - len(terms))
     covariance = variance * np.linalg.inv(design.T @ design)[:2, :2]
     slope = np.array([cosine, -sine]) / pull**2
+    moving = velocity[used][np.abs(velocity[used]) > _SLOW]
+    rising = np.count_nonzero(moving > 0.0) / max(len(moving), 1)
     return Hanging(
-        angle=math.atan2(-cosine, sine), standard_error=math.sqrt(float(slope @ covariance @ slope))
+        angle=math.atan2(-cosine, sine),
+        standard_error=math.sqrt(float(slope @ covariance @ slope)),
+        both_ways=bool(_SELDOM < rising < 1.0 - _SELDOM),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.identification.sensitivity import Sensitivity
+from bam_core.identification.sensitivity import Sensitivity, triangle
 from bam_core.identification.settle import descend
 from bam_core.identification.space import SearchSpace
 from bam_core.rollout import Rollout
@@ -73,7 +73,7 @@ def _valley(found: Sensitivity) -> Array:
     """Return the step matrix of `Refined`."""
     weights = np.repeat(1.0 / np.sqrt(found.counts), found.counts)
     jacobian = found.jacobian * weights[:, None] * _shares_per_coordinate(found)
-    _, strengths, directions = np.linalg.svd(jacobian, full_matrices=False)
+    _, strengths, directions = np.linalg.svd(triangle(jacobian), full_matrices=False)
     weakest = max(float(strengths[-1]), 1e-6 * float(strengths[0]), 1e-12)
     return np.asarray(directions.T * (weakest / np.maximum(strengths, weakest)))
 

@@ -132,7 +132,7 @@ def _require_plumb(servo: ServoModel, recording: Recording) -> None:
             f"{where} (expected 0, straight down); correct the encoder's zero, the sign of both positions, "
             f"or swap goal_position and position if they are"
         )
-    if abs(found.angle) > max(_PLUMB, _SURE * found.standard_error):
+    if found.both_ways and abs(found.angle) > max(_PLUMB, _SURE * found.standard_error):
         offset = EFFECTS["zero_offset"]
         log.warning(
             "%s (expected 0, and a fit looks for %s from %g to %g rad only); hang it straight down at 0, or "

@@ -195,17 +195,18 @@ class _Differences:
         accompanied by what makes up for it best among the others. With `jumps`, these count as slopes.
         """
         stopped: list[int] = []
+        factor = triangle(jacobian) / math.sqrt(len(jacobian))
         while True:
             free = [i for i in range(jacobian.shape[1]) if i not in stopped]
             steps = np.zeros((len(free), jacobian.shape[1]))
-            steps[:, free] = _principal(jacobian[:, free], wanted)
+            steps[:, free] = _principal(factor[:, free], wanted)
             forth, _ = self._room(steps)
             back, _ = self._room(-steps)
             narrow = int(np.argmin(np.maximum(forth, back)))
             if max(forth[narrow], back[narrow]) >= _ROOM or len(free) == 1:
                 break
             stopped.append(self._room(steps[narrow : narrow + 1])[1][0])
-        inwards = np.array([self._inwards(i, free, jacobian, wanted) for i in stopped]).reshape(
+        inwards = np.array([self._inwards(i, free, factor, wanted) for i in stopped]).reshape(
             -1, len(steps.T)
         )
         ahead = np.concatenate([steps * forth[:, None], inwards])
@@ -238,19 +239,21 @@ class _Differences:
         smaller = np.where(np.abs(first) < np.abs(second), first, second)
         return np.asarray(np.where(first * second > 0.0, smaller, 0.0))
 
-    def _inwards(self, index: int, free: list[int], jacobian: Array, wanted: float) -> Array:
-        """Return a step of one parameter away from its bound, with what makes up for it among the free."""
-        step = np.zeros(jacobian.shape[1])
+    def _inwards(self, index: int, free: list[int], factor: Array, wanted: float) -> Array:
+        """Return a step of one parameter away from its bound, with what makes up for it among the free.
+
+        The norm of `factor` times a step is its response, rad root mean square.
+        """
+        step = np.zeros(factor.shape[1])
         step[index] = 1.0 if self._here[index] < 0.5 else -1.0
-        others = jacobian[:, free]
-        step[free] = -np.linalg.lstsq(others, jacobian[:, index] * step[index], rcond=_RCOND)[0]
-        response = float(np.sqrt(np.mean((jacobian @ step) ** 2)))
+        step[free] = -np.linalg.lstsq(factor[:, free], factor[:, index] * step[index], rcond=_RCOND)[0]
+        response = float(np.linalg.norm(factor @ step))
         longest = _LONGEST / float(np.max(np.abs(step)))
         step *= min(wanted / max(response, 1e-12), longest)
         room, _ = self._room(step[None])
         if room[0] < _ROOM:  # no company then
             step[free] = 0.0
-            response = float(np.sqrt(np.mean(jacobian[:, index] ** 2)))
+            response = float(np.linalg.norm(factor[:, index]))
             step[index] = np.copysign(min(wanted / max(response, 1e-12), _LONGEST), step[index])
             room, _ = self._room(step[None])
         return np.asarray(step * room[0])
@@ -263,10 +266,17 @@ class _Differences:
         return np.minimum(room.min(axis=1), 1.0), np.argmin(room, axis=1)
 
 
-def _principal(jacobian: Array, wanted: float) -> Array:
-    """Return the principal directions of a Jacobian, (n, n), each as long as makes the wanted response."""
-    _, strengths, directions = np.linalg.svd(jacobian, full_matrices=False)
-    response = strengths / math.sqrt(len(jacobian))  # rad root mean square, for a step of length 1
+def triangle(jacobian: Array) -> Array:
+    """Return the (n, n) matrix whose products with any step are as long as those of a Jacobian (samples, n).
+
+    A few thousand samples make every further decomposition slow; this one is quick.
+    """
+    return np.asarray(np.linalg.qr(jacobian, mode="r"))
+
+
+def _principal(factor: Array, wanted: float) -> Array:
+    """Return principal directions (n, n), each as long as makes the wanted response; see `_inwards`."""
+    _, response, directions = np.linalg.svd(factor, full_matrices=False)
     lengths = np.clip(wanted / np.maximum(response, 1e-12), _SHORTEST, _LONGEST)
     return np.asarray(directions * lengths[:, None])
 

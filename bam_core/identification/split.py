@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -90,7 +91,8 @@ def split_recordings(
 
     Args:
         recordings: all logs; their order does not matter.
-        validation: "fraction=0.25" for a random share (the default), "KEY=VALUE" for every log of one
+        validation: "fraction=0.25" for a random share (the default), which leaves a run of every script and
+            gain to train on where there are enough, "KEY=VALUE" for every log of one
             configuration with a key of RULE_KEYS, or the validation logs themselves, which are taken out of
             `recordings` where they are among them.
         seed: of the random share.
@@ -191,6 +193,10 @@ def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[boo
 
 
 def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: int) -> list[bool]:
+    """Hold out a random share, first of runs whose script and gain are in another run too.
+
+    What only one kind of run tells, such as where the supply limits a motor, would be missing in the model.
+    """
     count = len(recordings)
     share = _number(rule, text)
     if not 0.0 < share < 1.0:
@@ -203,7 +209,14 @@ def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: i
             f"got {count}); give others besides {recordings[0].source}"
         )
     wanted = min(max(round(share * count), 1), count - 1)
-    chosen = set(np.random.default_rng(seed).permutation(count)[:wanted].tolist())
+    order = np.random.default_rng(seed).permutation(count).tolist()
+    kinds = [(recording.script, _value(recording, "kp")) for recording in recordings]
+    left, spare = Counter(kinds), []
+    for index in order:
+        if left[kinds[index]] > 1:
+            left[kinds[index]] -= 1
+            spare.append(index)
+    chosen = set((spare + [index for index in order if index not in spare])[:wanted])
     return [index in chosen for index in range(count)]
 
 

@@ -42,3 +42,13 @@ def test_a_log_without_torque_or_motion_does_not_tell() -> None:
     assert hanging(servo, replace(run, torque_enabled=np.zeros(len(run), dtype=bool))) is None
     still = replace(run, position=np.zeros(len(run)), goal_position=np.full(len(run), 0.1))
     assert hanging(servo, still) is None
+
+
+def test_an_arm_that_was_only_lifted_does_not_tell_friction_from_a_zero_that_is_off() -> None:
+    servo = replace(load_servo("erob80_100"), integrator="midpoint")
+    load = PendulumBench(mass=14.6, length=0.3)
+    lifted = hanging(servo, record(servo, "lift_and_drop", 100.0, load))
+    swung = hanging(servo, record(servo, "sin_sin", 100.0, load))
+    assert lifted is not None
+    assert swung is not None
+    assert (lifted.both_ways, swung.both_ways) == (False, True)

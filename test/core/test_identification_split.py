@@ -42,6 +42,17 @@ def test_the_default_holds_out_a_quarter_whatever_the_order() -> None:
     assert any(split != split_recordings(LOGS, seed=seed) for seed in range(4, 10))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_share_leaves_a_run_of_every_script_and_gain_to_train_on(seed: int) -> None:
+    heavier = [
+        replace(log, name=f"{log.name}_2", sha256=f"{log.sha256}2", bench=PendulumBench(mass=1.0, length=0.1))
+        for log in LOGS
+    ]
+    split = split_recordings(LOGS + heavier, "fraction=0.5", seed=seed)
+    assert len(split.validation) == len(LOGS)
+    assert {(log.script, log.kp) for log in split.train} == {(log.script, log.kp) for log in LOGS}
+
+
 def test_a_rule_holds_out_all_logs_of_one_configuration() -> None:
     for rule, value in (("kp=16", 16.0), ("kp=16.0", 16.0)):
         split = split_recordings(LOGS, rule)
