@@ -42,6 +42,7 @@ _FIELDS: _Spec = {
     },
     "friction_model": (str, True),
     "friction": (dict, True),
+    "gear": {"input_side": (_NUMBER, True), "output_side": (_NUMBER, True)},
     "quirks": {field.name: (_NUMBER, False) for field in dataclasses.fields(Quirks)},
     "rig": {field.name: (_NUMBER, False) for field in dataclasses.fields(Rig)},
     "effects": (list, False),
@@ -50,13 +51,14 @@ _FIELDS: _Spec = {
     "search": (dict, False),
     "provenance": _PROVENANCE,
 }
-_OPTIONAL_SECTIONS = ("provenance", "quirks", "rig")
+_OPTIONAL_SECTIONS = ("gear", "provenance", "quirks", "rig")
 
 _COMMENTS = {
     "protocol": "Dynamixel protocol",
     "nominal_voltage": "V",
     "motor": "at the output shaft, gearbox included",
     "friction_model": "m1 to m6",
+    "gear": "γ_u and γ_v of Kikuuwe (14), in place of friction terms that depend on the load",
     "quirks": "of the servo, besides motor and friction",
     "rig": "of the recordings, no part of the servo",
     "effects": "what identification fits besides motor and friction",

@@ -15,6 +15,7 @@ from statistics import median
 from typing import TypeVar
 
 import mujoco
+import mujoco.rollout
 import numpy as np
 
 from bam_core.friction import FRICTION_MODELS
@@ -136,6 +137,55 @@ def _mujoco_rates(count: int, steps: int, repeats: int) -> dict[str, float]:
             actuation.step()
 
     return _rates({**work, "python": from_python}, steps, repeats)
+
+
+SIMULATIONS = 32
+"""Side by side in one call of MuJoCo's rollout."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Throughput:
+    """What MuJoCo's rollout makes of the engine plugin.
+
+    Attributes:
+        servos: in the chain.
+        threads: of the rollout.
+        steps_per_second: of all simulations together.
+        speedup: over one thread.
+    """
+
+    servos: int
+    threads: int
+    steps_per_second: float
+    speedup: float
+
+
+def mujoco_throughput(steps: int = 2000, repeats: int = 5) -> list[Throughput]:
+    """Return how `mujoco.rollout` scales with threads, on chains of servos that the engine plugin drives."""
+    threads = sorted({1, 2, available_processors()})
+    work = {(n, each): _rollout_of_chains(n, each, steps) for n in SERVO_COUNTS for each in threads}
+    seconds = _medians(work, repeats)
+    return [
+        Throughput(
+            servos=servos,
+            threads=each,
+            steps_per_second=SIMULATIONS * (steps // servos) / taken,
+            speedup=seconds[servos, 1] / taken,
+        )
+        for (servos, each), taken in seconds.items()
+    ]
+
+
+def _rollout_of_chains(servos: int, threads: int, steps: int) -> Callable[[], object]:
+    spec = _chain(servos)
+    equip_native(spec, {f"j{i}": NativeServo(servo=load_servo("mx106")) for i in range(servos)})
+    model = compile_robot(spec)
+    data = [mujoco.MjData(model) for _ in range(threads)]
+    physics = mujoco.mjtState.mjSTATE_FULLPHYSICS
+    start = np.empty(mujoco.mj_stateSize(model, physics))
+    mujoco.mj_getState(model, data[0], start, physics)
+    goals = np.full((SIMULATIONS, steps // servos, servos), 0.3)
+    return partial(mujoco.rollout.rollout, model, data, np.tile(start, (SIMULATIONS, 1)), goals)
 
 
 def _step(model: mujoco.MjModel, data: mujoco.MjData, steps: int) -> None:

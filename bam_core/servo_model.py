@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from bam_core import _servo_yaml
 from bam_core._checks import require_not_negative, require_positive
@@ -21,10 +22,16 @@ from bam_core.friction import FRICTION_UNITS, Friction, FrictionModel, friction_
 from bam_core.motor import DcMotor
 from bam_core.reference import INTEGRATORS
 
+if TYPE_CHECKING:
+    from bam_core.gears.asymmetry import Asymmetry
+
 MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
 MOTOR_EFFECTS = ("torque_saturation", "winding_heating")
 QUIRKS = tuple(f.name for f in fields(Quirks))
 RIG_EFFECTS = tuple(f.name for f in fields(Rig))
+GEAR_COEFFICIENTS = ("input_side", "output_side")
+GEAR_FRICTION = ("m1", "m2")
+"""Friction models without load: what a servo with a gear has beside it."""
 
 PARAMETER_UNITS: Mapping[str, str] = MappingProxyType(
     {
@@ -33,6 +40,7 @@ PARAMETER_UNITS: Mapping[str, str] = MappingProxyType(
         "armature": "kg·m²",
         **FRICTION_UNITS,
         **{effect.name: effect.unit for effect in EFFECTS.values()},
+        **dict.fromkeys(GEAR_COEFFICIENTS, "-"),
     }
 )
 """Unit of every parameter that a servo model can hold."""
@@ -75,6 +83,8 @@ class ServoModel:
         motor: motor constants at the output shaft.
         friction_model: "m1" to "m6": which coefficients of `friction` are in use.
         friction: the friction law.
+        gear: γ_u and γ_v of a gear whose friction depends on the load (`gears`), in place of a budget that
+            does: its friction model is m1 or m2. None: a friction budget alone.
         integrator: the one that the parameters were fitted with, one of `reference.INTEGRATORS`.
         effects: which of `effects.EFFECTS` an identification fits besides motor and friction.
         quirks: of the servo, besides motor and friction.
@@ -85,8 +95,8 @@ class ServoModel:
         provenance: where the numbers come from.
 
     Raises:
-        BamError: a name is unknown, a value out of range, or a coefficient is set that its friction model
-            lacks.
+        BamError: a name is unknown, a value out of range, a coefficient is set that its friction model
+            lacks, or friction depends on the load twice.
     """
 
     name: str
@@ -98,6 +108,7 @@ class ServoModel:
     motor: DcMotor
     friction_model: str
     friction: Friction
+    gear: Asymmetry | None = None
     integrator: str = "midpoint"
     effects: tuple[str, ...] = ()
     quirks: Quirks = field(default_factory=Quirks)
@@ -114,6 +125,11 @@ class ServoModel:
                     f"servo '{self.name}', friction {name}: is {value:g} but {model.name} has no such term "
                     f"(it has {', '.join(model.parameters)}); choose a larger friction_model or leave it out"
                 )
+        if self.gear is not None and model.name not in GEAR_FRICTION:
+            raise BamError(
+                f"servo '{self.name}', friction_model: is {model.name} beside a gear (expected m1 or m2: "
+                f"what depends on the load is the gear's, Kikuuwe eq. 14); leave those terms out, or the gear"
+            )
         if self.integrator not in INTEGRATORS:
             raise unknown_name("integrator", self.integrator, INTEGRATORS)
         if self.protocol not in (0, 1, 2):
@@ -136,11 +152,11 @@ class ServoModel:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Motor constants, the friction model's own parameters and effects by name; see PARAMETER_UNITS."""
+        """Motor constants, the friction model's own parameters, gear and effects; see PARAMETER_UNITS."""
         motor = {name: getattr(self.motor, name) for name in MOTOR_PARAMETERS}
         values = self.effect_values
         effects = {name: values[name] for name in self.effects}
-        return {**motor, **friction_model(self.friction_model).values(self.friction), **effects}
+        return {**motor, **friction_model(self.friction_model).values(self.friction), **self._gear, **effects}
 
     @property
     def effect_values(self) -> dict[str, float]:
@@ -148,6 +164,20 @@ class ServoModel:
         motor = {name: getattr(self.motor, name) for name in MOTOR_EFFECTS}
         quirks = {name: getattr(self.quirks, name) for name in QUIRKS}
         return {**motor, **quirks, **{name: getattr(self.rig, name) for name in RIG_EFFECTS}}
+
+    def with_gear(self, gear: Asymmetry) -> ServoModel:
+        """Return this servo with a gear in place of the terms of its friction that depend on the load."""
+        model = friction_model(GEAR_FRICTION[-1])
+        law = model.friction(model.values(self.friction))
+        return replace(self, friction_model=model.name, friction=law, gear=gear)
+
+    def require_no_gear(self, what: str) -> None:
+        """Raise BamError where this servo has a gear, which `what`, a phrase, cannot regard."""
+        if self.gear is not None:
+            raise BamError(
+                f"servo '{self.name}', gear: {what} knows friction budgets M1-M6 only (expected a servo file "
+                f"without gear); give one, or use 'bam simulate', 'bam validate' or the node simulator"
+            )
 
     def stall_torque(self, supply_voltage: float | None = None) -> float:
         """Return the motor's largest torque at rest, with a cold winding and without friction, N·m.
@@ -186,6 +216,7 @@ class ServoModel:
                 "motor": {name: value for name, value in motor.items() if value or name in MOTOR_PARAMETERS},
                 "friction_model": self.friction_model,
                 "friction": {"quadratic_rule": self.friction.quadratic_rule, **friction},
+                "gear": self._gear,
                 "quirks": {name: getattr(self.quirks, name) for name in QUIRKS if getattr(self.quirks, name)},
                 "rig": {name: getattr(self.rig, name) for name in RIG_EFFECTS if getattr(self.rig, name)},
                 "effects": list(self.effects),
@@ -204,6 +235,10 @@ class ServoModel:
             },
             PARAMETER_UNITS,
         )
+
+    @property
+    def _gear(self) -> dict[str, float]:
+        return {name: getattr(self.gear, name) for name in GEAR_COEFFICIENTS} if self.gear else {}
 
     def _reduced(self, model: FrictionModel) -> Friction:
         return model.friction(model.values(self.friction), quadratic_rule=self.friction.quadratic_rule)
@@ -256,6 +291,7 @@ def _read(path: Path) -> ServoModel:
                 "firmware": find_firmware(fields["firmware"]),
                 "motor": DcMotor(**fields["motor"]),
                 "friction": law,
+                "gear": _gear(fields.get("gear", {})),
                 "effects": tuple(fields.get("effects", ())),
                 "quirks": Quirks(**fields.get("quirks", {})),
                 "rig": Rig(**fields.get("rig", {})),
@@ -265,3 +301,11 @@ def _read(path: Path) -> ServoModel:
         )
     except BamError as error:
         raise BamError(f"{path}: {error}") from None
+
+
+def _gear(fields: Mapping[str, float]) -> Asymmetry | None:
+    if not fields:
+        return None
+    from bam_core.gears.asymmetry import Asymmetry  # which brings a compiler along
+
+    return Asymmetry(**fields)

@@ -50,6 +50,47 @@ def synthesize(
     Raises:
         BamError: unknown script, or a value out of range.
     """
+    at_rest = commanded(
+        servo,
+        bench,
+        script,
+        kp,
+        sample_period=sample_period,
+        supply_voltage=supply_voltage,
+        torque=torque,
+        initial_position=initial_position,
+    )
+    period = servo.firmware.period
+    fine = Rollout(
+        [at_rest],
+        firmware=servo.firmware,
+        dt=period,
+        substeps=round(period / FINE_SUBSTEP),
+        quadratic_rule=servo.friction.quadratic_rule,
+    )
+    position = fine.positions(parameter_vector(servo))[0]
+    if quantised:
+        resolution = servo.firmware.resolution
+        position = np.round(position / resolution) * resolution
+    return dataclasses.replace(at_rest, position=position)
+
+
+def commanded(
+    servo: ServoModel,
+    bench: PendulumBench,
+    script: str,
+    kp: float,
+    *,
+    sample_period: float = 2e-3,
+    supply_voltage: float | None = None,
+    torque: bool = True,
+    initial_position: float | None = None,
+) -> Recording:
+    """Return what `synthesize` tells the servo: the same recording of an arm that stays where it starts.
+
+    Raises:
+        BamError: unknown script, or a value out of range.
+    """
     trajectory = find_script(script)
     samples = round(trajectory.duration / sample_period) + 1
     time = np.linspace(0.0, (samples - 1) * sample_period, samples)
@@ -57,7 +98,7 @@ def synthesize(
     unknown = np.full(len(time), np.nan)
     start = float(goal[0]) if initial_position is None else initial_position
     name = f"{servo.name}_{script}_kp{kp:g}_{bench.mass:g}kg_{bench.length:g}m"
-    at_rest = Recording(
+    return Recording(
         name=name,
         source=Path("synthetic") / name,
         sha256=hashlib.sha256(name.encode()).hexdigest(),
@@ -75,16 +116,3 @@ def synthesize(
         temperature=unknown,
         duty=unknown,
     )
-    period = servo.firmware.period
-    fine = Rollout(
-        [at_rest],
-        firmware=servo.firmware,
-        dt=period,
-        substeps=round(period / FINE_SUBSTEP),
-        quadratic_rule=servo.friction.quadratic_rule,
-    )
-    position = fine.positions(parameter_vector(servo))[0]
-    if quantised:
-        resolution = servo.firmware.resolution
-        position = np.round(position / resolution) * resolution
-    return dataclasses.replace(at_rest, position=position)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bam_core.arms.description import arm_spec
 from bam_core.arms.paths import PATHS, path_points
 from bam_core.arms.two_link import JOINTS, TwoLinkArm
-from bam_core.mujoco.actuation import ServoActuation
+from bam_core.mujoco.actuation import actuate
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.servo_model import ServoModel
 
@@ -59,7 +59,7 @@ def track(
     equip(spec, by_joint)
     model = compile_robot(spec)
     data = mujoco.MjData(model)
-    actuation = ServoActuation(model, data, by_joint)
+    actuation = actuate(model, data, by_joint)
     actuation.kp[:] = kp
     actuation.torque_enabled[:] = 1.0
     duration = PATHS[path].duration if path in PATHS else 0.0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bam_core.identification.split import Split
     from bam_core.servo_model import ServoModel
 
-EXAMPLE = "bam gear recordings/ --servo xl330 --against out/xl330/m1.yaml out/xl330/m6.yaml"
+EXAMPLE = "bam gear recordings/ --servo xl330 --against out/xl330/m1.yaml --output gear.yaml"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--validation", metavar="RULE", help="fraction=0.25 (default) or KEY=VALUE such as kp=400"
     )
     parser.add_argument("--json", metavar="FILE", help="write parameters and errors to this file, SI units")
+    parser.add_argument(
+        "--output", metavar="FILE", help="write the servo with its gear to this YAML file, to simulate it"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from bam_core.gears.identification import DEFAULT_TRIALS, fit_gear
+    from bam_core.gears.result import fitted_servo
     from bam_core.identification.split import split_recordings
     from bam_core.readers import load_recordings
     from bam_core.readers.discovery import unique_names
@@ -60,8 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.seed < 0:
         raise BamError(f"--seed: is {arguments.seed} (expected 0 or more); correct it")
-    if arguments.json:
-        require_file(arguments.json)
+    for path in (arguments.json, arguments.output):
+        if path:
+            require_file(path)
+    if arguments.output and Path(arguments.output).suffix not in (".yaml", ".yml"):
+        raise BamError(f"--output: is {arguments.output} (expected FILE.yaml, a servo's file); rename it")
     servo = load_servo(arguments.servo)
     names = unique_names([Path(path) for path in arguments.against])
     others = {name: load_servo(path) for name, path in zip(names, arguments.against, strict=True)}
@@ -75,24 +82,26 @@ def run(arguments: argparse.Namespace) -> int:
                 bar.set_postfix_str(f"best {1e3 * error:.2f} mrad", refresh=False)
 
         fit = fit_gear(split.train, servo, trials=trials, seed=arguments.seed, say=say)
-    errors = {"gear": (fit.train_mae, _mean(fit.validate(split.validation, servo)))}
+    held_out = _mean(fit.validate(split.validation, servo))
+    errors = {"gear": (fit.train_mae, held_out)}
     errors |= {name: _errors(other, split) for name, other in others.items()}
     print(_parameters(fit))
     print()
     print(_comparison(errors))
     if arguments.json:
         write_text(arguments.json, json.dumps(_summary(fit, errors), indent=2) + "\n")
+    if arguments.output:
+        fitted_servo(fit, servo, split, held_out).save(arguments.output)
+        print(f"\nwrote {arguments.output}, for 'bam simulate' and the node simulator")
     return 0
 
 
 def _errors(servo: ServoModel, split: Split) -> tuple[float, float]:
     """Return the training and held-out error of a servo model, rad."""
-    from bam_core.rollout import Rollout, parameter_vector
+    from bam_core.cli.validate import validate
 
-    both = []
-    for recordings in (split.train, split.validation):
-        both.append(float(Rollout.for_servo(recordings, servo).errors(parameter_vector(servo)[None]).mean()))
-    return both[0], both[1]
+    train, held_out = (validate(servo, recordings)["mae"] for recordings in (split.train, split.validation))
+    return train, held_out
 
 
 def _mean(values: dict[str, float]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import logging
 import math
 import os
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from bam_core.pendulum import PendulumBench
     from bam_core.recording import Recording
     from bam_core.servo_model import ServoModel
+
+log = logging.getLogger(__name__)
 
 EXAMPLE = (
     "bam simulate --params out/xl330/m6.yaml --script sin_sin --mass 0.5 --length 0.1 --kp 200 --output run/"
@@ -107,6 +110,7 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
             raise BamError(f"--{name}: is {option[name]:g} (expected a number above 0); correct it")
     bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
     goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
+    _judge_gear(servo, bench)
     simulated = replay(
         servo,
         bench,
@@ -145,6 +149,7 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
         option = "--render" if arguments.render else "--view"
         raise BamError(f"{option}: {len(recordings)} recordings (expected one to look at); name a single one")
     for recording in recordings:
+        _judge_gear(servo, recording.bench)
         simulated = replay_recording(servo, recording, dt=arguments.dt)
         position = simulated.position_at(recording.time - recording.time[0])
         errors.append(float(np.abs(position - recording.position).mean()))
@@ -190,6 +195,29 @@ def _look(arguments: argparse.Namespace, simulated: Replay, bench: PendulumBench
         from bam_core.mujoco.window import show
 
         show(simulated, bench)
+
+
+def _judge_gear(servo: ServoModel, bench: PendulumBench) -> None:
+    """Say where a gear is ill-posed with this load (Kikuuwe eq. 29); it is simulated all the same."""
+    output_inertia = servo.rig.weighed(bench).inertia
+    if servo.gear is None or servo.motor.armature == 0.0 or output_inertia == 0.0:
+        return
+    from bam_core.gears import Gear
+
+    gear = Gear(
+        asymmetry=servo.gear,
+        input_inertia=servo.motor.armature,
+        output_inertia=output_inertia,
+    )
+    if not gear.is_well_posed:
+        log.warning(
+            "servo '%s', gear: |ρ̂| is %.3g with this load (expected < 1, eq. 29: friction may jam it as it"
+            " moves); lower gear.input_side = %g or gear.output_side = %g",
+            servo.name,
+            abs(gear.feedback),
+            servo.gear.input_side,
+            servo.gear.output_side,
+        )
 
 
 def _check_dt(dt: float) -> None:

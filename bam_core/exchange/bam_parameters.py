@@ -115,12 +115,13 @@ def bam_parameters(servo: ServoModel, actuator: str | None = None) -> tuple[dict
     """Return a servo as BAM's program reads it, and one line about everything that it cannot hold.
 
     Args:
-        servo: any servo.
+        servo: any without a gear.
         actuator: BAM's name of it; default the servo's own.
 
     Raises:
-        BamError: BAM's program has no such actuator.
+        BamError: BAM's program has no such actuator, or the servo has a gear.
     """
+    servo.require_no_gear("BAM's program")
     actuator = servo.name if actuator is None else actuator
     if actuator not in ACTUATORS:
         raise unknown_name("actuator of BAM", actuator, ACTUATORS)

@@ -59,11 +59,15 @@ def servo_mjcf(
     """Return MJCF, and one line about everything in which it differs from the servo.
 
     Args:
-        servo: any servo.
+        servo: any without a gear.
         drive: what the actuator's input is; default a voltage or torque at nominal supply.
         bench: adds a pendulum that uses the class, a model of its own; default the class alone, to be
             included by a robot.
+
+    Raises:
+        BamError: the servo has a gear.
     """
+    servo.require_no_gear("MJCF")
     drive = drive or MjcfDrive()
     damping, frictionloss, remarks = _joint_friction(servo)
     root = ElementTree.Element("mujoco", model=servo.name)

@@ -33,13 +33,14 @@ class Asymmetry:
     output_side: float
 
     def __post_init__(self) -> None:
-        for symbol, value in (("γ_u", self.input_side), ("γ_v", self.output_side)):
+        for name, value in (("input_side (γ_u)", self.input_side), ("output_side (γ_v)", self.output_side)):
             if not math.isfinite(value):
-                raise BamError(f"gear {symbol}: is {value!r} (expected a finite number); correct it")
+                raise BamError(f"gear.{name}: is {value!r} (expected a finite number, eq. 14); correct it")
         if self.input_side + self.output_side < 0.0:
             raise BamError(
-                f"gear γ_u + γ_v: is {self.input_side + self.output_side:g} (expected >= 0: eq. 14 is the "
-                f"same with both signs changed); give γ_u = {-self.input_side:g}, γ_v = {-self.output_side:g}"
+                f"gear.input_side + gear.output_side (γ_u + γ_v): is {self.input_side + self.output_side:g} "
+                f"(expected >= 0: eq. 14 is the same with both signs changed); give "
+                f"γ_u = {-self.input_side:g}, γ_v = {-self.output_side:g}"
             )
 
     @classmethod

@@ -20,13 +20,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class JointsStep:
-    """What a time step led to, all of shape (n,).
+    """What a time step led to, all but P of shape (n,).
 
     Attributes:
         velocity: of the joints, rad/s; exactly zero where friction holds.
         friction: torque that opposes the motion, N·m.
         internal_force: λ, N·m.
-        gain: σ_max(P); below 1 every friction state has one internal force (57).
+        feedback: P (52), (n, n).
         iterations: linear systems that `axproj` solved.
         residual: of `axproj`, rad/s.
     """
@@ -34,9 +34,14 @@ class JointsStep:
     velocity: Array
     friction: Array
     internal_force: Array
-    gain: float
+    feedback: Array
     iterations: int
     residual: float
+
+    @property
+    def gain(self) -> float:
+        """σ_max(P); below 1 every friction state has one internal force (57)."""
+        return largest_gain(self.feedback)
 
 
 class GearedJoints:
@@ -102,6 +107,7 @@ class GearedJoints:
         output_inertia: ArrayLike,
         dt: float,
         *,
+        extra: Array | float = 0.0,
         start: ArrayLike | None = None,
     ) -> JointsStep:
         """Advance velocities by one step of implicit Euler (69).
@@ -116,6 +122,7 @@ class GearedJoints:
             output_inertia: M(q), (n, n) kg·m², symmetric, positive definite together with the input
                 inertias; without the latter (49).
             dt: h, s, above zero.
+            extra: load-independent friction beside that of `frictions`, (n,) N·m, zero or more.
             start: friction torques to start from, (n,) N·m, such as those of the last step.
 
         Raises:
@@ -128,14 +135,13 @@ class GearedJoints:
         net = drive - load
         P = self._coupling(M) @ inverse
         phi = self.input_side * drive + self.output_side * load - P @ net
-        solved = axproj(
-            v + dt * (inverse @ net), dt * inverse, phi, P, extra=self.load_independent(v), start=start
-        )
+        friction = self.load_independent(v) + extra
+        solved = axproj(v + dt * (inverse @ net), dt * inverse, phi, P, extra=friction, start=start)
         return JointsStep(
             velocity=solved.velocity,
             friction=solved.friction,
             internal_force=solved.internal_force,
-            gain=largest_gain(P),
+            feedback=P,
             iterations=solved.iterations,
             residual=solved.residual,
         )

@@ -40,15 +40,18 @@ class GearedRobot:
     """Steps a model in MuJoCo's stead.
 
     The armature of a joint is its input inertia m. Actuators act on the input side; everything else, such as
-    gravity, damping, springs, `qfrc_applied` and contacts, on the output side. Contacts and other constraints
+    gravity, damping, springs, `qfrc_applied` and contacts, on the output side. The step is that of Euler with
+    implicit damping, whichever integrator the model names. Contacts and other constraints
     are MuJoCo's: it works out their forces beside friction of a given bound, which is then worked out from
     these forces, and so on until the bound is what it was.
 
     Attributes:
         model: the robot.
-        data: its state; positions, velocities and time are advanced, the rest is as of the start of a step.
+        data: its state; positions, velocities and time are advanced, accelerations are those of the step, the
+            rest is as of its start.
         joints: the gears of all degrees of freedom; those that got none have none.
         constraint_torque: of contacts and other constraints in the last step, (nv,) N·m.
+        friction: of the last step, (nv,) N·m, where the search for the next one starts.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, gears: Mapping[str, JointGear]) -> None:
@@ -60,9 +63,15 @@ class GearedRobot:
             gears: gear of every geared joint.
 
         Raises:
-            BamError: no such joint, or one with more than one degree of freedom.
+            BamError: no such joint, or one with more than one degree of freedom; or the model has actuators
+                whose activation is a state.
         """
         self.model, self.data = model, data
+        if model.na:
+            raise BamError(
+                f"robot with gears: {model.na} activations of actuators are states (expected none: only "
+                f"positions and velocities are stepped); use actuators without dyntype"
+            )
         asymmetries = [Asymmetry(input_side=0.0, output_side=0.0)] * model.nv
         frictions = [Friction()] * model.nv
         for name, gear in gears.items():
@@ -76,13 +85,34 @@ class GearedRobot:
         self.joints = GearedJoints(asymmetries, model.dof_armature.copy(), frictions)
         self._geared = np.array([_degree_of_freedom(model, name) for name in gears], dtype=np.intp)
         self.constraint_torque = np.zeros(model.nv)
-        self._friction = np.zeros(model.nv)
+        self.friction = np.zeros(model.nv)
 
     def step(self, input_torque: ArrayLike = 0.0) -> JointsStep:
-        """Advance by the model's time step.
+        """Advance by the model's time step: `observe` and `advance`.
 
         Args:
             input_torque: τ_u beside that of actuators, (nv,) N·m.
+
+        Raises:
+            BamError: nothing solves the step.
+        """
+        self.observe()
+        return self.advance(input_torque)
+
+    def observe(self) -> None:
+        """Work out what depends on positions and velocities alone, such as h, for a law that needs it."""
+        model, data = self.model, self.data
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_sensorPos(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        mujoco.mj_sensorVel(model, data)
+
+    def advance(self, input_torque: ArrayLike = 0.0, extra: Array | float = 0.0) -> JointsStep:
+        """Advance by the model's time step what was observed.
+
+        Args:
+            input_torque: τ_u beside that of actuators, (nv,) N·m.
+            extra: load-independent friction of geared joints beside that of their gears, (nv,) N·m.
 
         Raises:
             BamError: nothing solves the step.
@@ -91,37 +121,40 @@ class GearedRobot:
         applied = data.qfrc_applied.copy()
         data.qfrc_applied += input_torque  # so that constraints know it
         try:
-            made = self._solve(np.asarray(input_torque, dtype=np.float64))
+            made = self._solve(np.asarray(input_torque, dtype=np.float64), extra)
         finally:
             data.qfrc_applied[:] = applied
             model.dof_frictionloss[self._geared] = 0.0
-        self._friction = made.friction
+        self.friction = made.friction
+        data.qacc[:] = (made.velocity - data.qvel) / model.opt.timestep
         data.qvel[:] = made.velocity
         mujoco.mj_integratePos(model, data.qpos, data.qvel, model.opt.timestep)
         data.time += model.opt.timestep
         return made
 
-    def _solve(self, input_torque: Array) -> JointsStep:
+    def _solve(self, input_torque: Array, extra: Array | float) -> JointsStep:
         model, data = self.model, self.data
-        mujoco.mj_forward(model, data)
+        dt = float(model.opt.timestep)
+        mujoco.mj_forwardSkip(model, data, mujoco.mjtStage.mjSTAGE_VEL, 0)
         full = np.empty((model.nv, model.nv))
         mujoco.mj_fullM(model, data, full)
-        output_inertia = full - np.diag(model.dof_armature)
+        output_inertia = full + np.diag(dt * model.dof_damping - model.dof_armature)
         drive = data.qfrc_actuator + input_torque
         load = data.qfrc_bias - data.qfrc_passive - data.qfrc_applied + input_torque
 
         def advance(constraint: Array) -> JointsStep:
             self.constraint_torque = constraint
-            dt, start = float(model.opt.timestep), self._friction
-            return self.joints.step(data.qvel, drive, load - constraint, output_inertia, dt, start=start)
+            return self.joints.step(
+                data.qvel, drive, load - constraint, output_inertia, dt, extra=extra, start=self.friction
+            )
 
         made = advance(data.qfrc_constraint.copy())
         if data.nefc == 0 or not len(self._geared):
             return made
-        extra = self.joints.load_independent(data.qvel)
+        beside = self.joints.load_independent(data.qvel) + extra
         bound = np.zeros(len(self._geared))
         for _ in range(_ROUNDS):
-            last, bound = bound, (np.abs(made.internal_force) + extra)[self._geared]
+            last, bound = bound, (np.abs(made.internal_force) + beside)[self._geared]
             if np.max(np.abs(bound - last)) <= _SETTLED * np.max(bound):
                 break
             model.dof_frictionloss[self._geared] = np.maximum(bound, mujoco.mjMINVAL)

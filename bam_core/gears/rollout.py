@@ -20,6 +20,7 @@ from bam_core.firmware import PositionFirmware
 from bam_core.gears._pendulum import simulate
 from bam_core.packing import pack
 from bam_core.recording import Recording
+from bam_core.servo_model import ServoModel
 
 Array = NDArray[np.float64]
 
@@ -43,6 +44,26 @@ TRACE_STEPS = 12
 """Steps of the firmware between positions that `GearRollout.positions` returns."""
 
 
+def gear_vector(servo: ServoModel) -> Array:
+    """Return a servo with a gear as a candidate, (GEAR_PARAMETERS,) SI.
+
+    Raises:
+        BamError: it has no gear, or an effect that this rollout does not know.
+    """
+    if servo.gear is None:
+        raise BamError(
+            f"servo '{servo.name}', gear: is missing (expected input_side and output_side); add it"
+        )
+    for name, value in servo.effect_values.items():
+        if value and name not in GEAR_PARAMETERS:
+            raise BamError(
+                f"servo '{servo.name}', {name}: is {value:g} beside a gear, whose rollout has no such effect "
+                f"(it has {', '.join(GEAR_PARAMETERS[-2:])}); take it out, or use 'bam simulate'"
+            )
+    values = {**servo.friction.coefficients(), **servo.effect_values, **servo.parameters}
+    return np.array([values[name] for name in GEAR_PARAMETERS])
+
+
 class GearRollout:
     """Recordings, packed once, to be simulated with many candidates.
 
@@ -53,13 +74,19 @@ class GearRollout:
     """
 
     def __init__(
-        self, recordings: Sequence[Recording], *, firmware: PositionFirmware, substeps: int = 2
+        self,
+        recordings: Sequence[Recording],
+        *,
+        firmware: PositionFirmware,
+        dt: float | None = None,
+        substeps: int = 2,
     ) -> None:
         """Pack recordings.
 
         Args:
             recordings: at least one.
             firmware: position controller that ran.
+            dt: its period, s; default its own.
             substeps: of the integrator per period of the firmware.
 
         Raises:
@@ -69,7 +96,7 @@ class GearRollout:
             raise BamError("gear rollout: no recordings (expected at least one); give some")
         self.recordings = tuple(recordings)
         self._firmware, self._substeps = firmware, substeps
-        self._packed = pack(recordings, firmware, firmware.period)
+        self._packed = pack(recordings, firmware, dt or firmware.period)
         lengths = self._packed.logs[0, self._packed.lanes].astype(np.intp)
         self.counts = -(-lengths // TRACE_STEPS)
         self._ends = np.concatenate([[0], np.cumsum(self.counts)])

@@ -86,6 +86,7 @@ class Judge:
             effects=tuple(effects),
             friction_model=model.name,
             friction=model.friction(model.values(everything)),
+            gear=None,
             integrator=INTEGRATOR,
             uncertainty={},
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servos in MuJoCo: motor, firmware and extended friction for the joints of any model, and the bench."""
 
-from bam_core.mujoco.actuation import ServoActuation, SimulationError
+from bam_core.mujoco.actuation import ServoActuation, SimulationError, actuate
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec, bench_urdf
 from bam_core.mujoco.black_box import BlackBox, DivergedRun, load_diverged_run
 from bam_core.mujoco.replay import Replay, replay, replay_recording, simulate_recording
@@ -14,6 +14,7 @@ __all__ = [
     "Replay",
     "ServoActuation",
     "SimulationError",
+    "actuate",
     "bench_spec",
     "bench_urdf",
     "compile_robot",

@@ -252,6 +252,63 @@ def _partly_held(
 
 
 @numba.njit(cache=True, error_model="numpy")
+def _torques(
+    c: Array,
+    command: Array,
+    state: Array,
+    i: int,
+    time: float,
+    dt: float,
+    position: float,
+    v: float,
+    push: float,
+) -> tuple[float, float, float]:
+    """Return and note τ_m, τ_e and τ_f^m of a step, N·m; `push` is what acts on the joint without its servo.
+
+    MuJoCo's velocity belongs to the middle of the past step, its position to the end. What depends on the
+    velocity is taken at the position's time, so that the whole step is second-order accurate.
+    """
+    velocity = v + 0.5 * dt * state[ACCELERATION, i]
+    linear = _linear_torque(c, command, state, i, time, dt, position, velocity)
+    motor = _saturate_and_heat(c, command, state, i, dt, linear)
+    external = push + state[OTHER_TORQUE, i]
+    available = budget(c, motor, external, velocity, command[CASE_WARMING, i])
+    state[MOTOR_TORQUE, i] = motor
+    state[EXTERNAL_TORQUE, i] = external
+    state[FRICTION_BUDGET, i] = available
+    return motor, external, available
+
+
+@numba.njit(cache=True, error_model="numpy")
+def before_gears(
+    constants: Array,
+    command: Array,
+    state: Array,
+    position_address: Indices,
+    dof: Indices,
+    time: float,
+    dt: float,
+    qpos: Array,
+    qvel: Array,
+    qfrc_bias: Array,
+    qfrc_passive: Array,
+    qfrc_applied: Array,
+) -> int:
+    """Note motor torques and friction budgets, and leave the rest to whoever steps; arguments as below."""
+    status = OK
+    for i in range(dof.size):
+        d = dof[i]
+        push = qfrc_passive[d] - qfrc_bias[d] + qfrc_applied[d]
+        state[USER_TORQUE, i] = qfrc_applied[d]
+        motor, _, available = _torques(
+            constants[i], command, state, i, time, dt, qpos[position_address[i]], qvel[d], push
+        )
+        if not math.isfinite(motor + available):
+            status = NOT_FINITE
+    return status
+
+
+@numba.njit(cache=True, error_model="numpy")
 def before_solver(
     constants: Array,
     command: Array,
@@ -298,24 +355,17 @@ def before_solver(
     for i in range(dof.size):
         c = constants[i]
         v = qvel[dof[i]]
-        # MuJoCo's velocity belongs to the middle of the past step, its position to the end. What depends on
-        # the velocity is taken at the position's time, so that the whole step is second-order accurate.
-        velocity = v + 0.5 * dt * state[ACCELERATION, i]
         position = qpos[position_address[i]]
-        share, before = _enabled_share(command, state, i), state[WAS_ENABLED, i]
-        linear = _linear_torque(c, command, state, i, time, dt, position, velocity)
-        motor = _saturate_and_heat(c, command, state, i, dt, linear)
+        share, before, is_held = _enabled_share(command, state, i), state[WAS_ENABLED, i], _holds(state, i)
         applied = qfrc_applied[dof[i]]
-        external = qfrc_passive[dof[i]] - qfrc_bias[dof[i]] + applied + state[OTHER_TORQUE, i]
-        available = budget(c, motor, external, velocity, command[CASE_WARMING, i])
+        push = qfrc_passive[dof[i]] - qfrc_bias[dof[i]] + applied
+        motor, external, available = _torques(c, command, state, i, time, dt, position, v, push)
         spared = min(state[_SPARED, i], 1.0)
         limit = (1.0 - spared) * available
-        if 0.0 < share < 1.0 and _holds(state, i):
+        if 0.0 < share < 1.0 and is_held:
             is_released = command[ENABLED, i] < before
             motor, limit = _partly_held(c, share, is_released, motor, external, command[CASE_WARMING, i])
         state[MOTOR_TORQUE, i] = motor
-        state[EXTERNAL_TORQUE, i] = external
-        state[FRICTION_BUDGET, i] = available
         state[USER_TORQUE, i] = applied
         state[_VELOCITY_BEFORE, i] = v
         state[_SPARED, i] -= spared

@@ -87,9 +87,9 @@ class ServoActuation:
         self._dof = np.array([model.jnt_dofadr[joint] for joint in joints], dtype=np.int32)
         self._position_address = np.array([model.jnt_qposadr[joint] for joint in joints], dtype=np.int32)
         self._constants = np.array([_law.constants(servo) for servo in self.servos])
-        _check_options(model)
         for name, joint, servo in zip(self.names, joints, self.servos, strict=True):
             _check_joint(model, name, joint, servo)
+        self._check_friction()
 
         self._command = np.zeros((_law.COMMANDS, len(joints)))
         self.goal_position = self._command[_law.GOAL_POSITION]
@@ -155,6 +155,11 @@ class ServoActuation:
         """Go back to what was remembered; the state of `data` is the caller's."""
         self._command[:], self._state[:] = np.split(memory, [len(self._command)])
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is doubtful about the last step, one line each; nothing here."""
+        return ()
+
     def step(self) -> None:
         """Advance `data` by one time step.
 
@@ -214,6 +219,21 @@ class ServoActuation:
         if data.time <= time or (time == 0.0 and any(data.warning[kind].number for kind in _RESETS)):
             raise self._failure(_law.NOT_FINITE, time)
 
+    def _check_friction(self) -> None:
+        """Raise BamError where the model does not allow friction as this class brings it about."""
+        _check_options(self.model)
+        for name, dof, servo in zip(self.names, self._dof, self.servos, strict=True):
+            if servo.gear is not None:
+                raise BamError(
+                    f"joint '{name}': servo '{servo.name}' has a gear, which ServoActuation does not know "
+                    f"(expected a friction budget alone); let bam_core.mujoco.actuate() choose"
+                )
+            if self.model.dof_frictionloss[dof] <= 0.0:
+                raise BamError(
+                    f"joint '{name}': frictionloss is 0, so the solver has no friction row for it (expected "
+                    f"> 0); prepare the model with equip()"
+                )
+
     def _failure(self, status: int, time: float) -> SimulationError:
         self.data.qfrc_applied[self._dof] = self._state[_law.USER_TORQUE]
         self.reset()
@@ -231,6 +251,19 @@ class ServoActuation:
         )
 
 
+def actuate(model: mujoco.MjModel, data: mujoco.MjData, servos: Mapping[str, ServoModel]) -> ServoActuation:
+    """Return what drives these joints: `GearedServos` where a servo has a gear, else `ServoActuation` itself.
+
+    Raises:
+        BamError: as of `ServoActuation`.
+    """
+    if all(servo.gear is None for servo in servos.values()):
+        return ServoActuation(model, data, servos)
+    from bam_core.gears.servos import GearedServos  # which is made of this module
+
+    return GearedServos(model, data, servos)
+
+
 def _find_joint(model: mujoco.MjModel, name: str) -> int:
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
     if joint < 0:
@@ -244,11 +277,6 @@ def _check_joint(model: mujoco.MjModel, name: str, joint: int, servo: ServoModel
             f"joint '{name}': has more than one degree of freedom (expected hinge or slide); choose another"
         )
     dof = model.jnt_dofadr[joint]
-    if model.dof_frictionloss[dof] <= 0.0:
-        raise BamError(
-            f"joint '{name}': frictionloss is 0, so the solver has no friction row for it (expected > 0); "
-            f"prepare the model with equip()"
-        )
     for actuator in range(model.nu):
         kind, target = model.actuator_trntype[actuator], model.actuator_trnid[actuator, 0]
         if target == joint and int(kind) in JOINT_TRANSMISSIONS:

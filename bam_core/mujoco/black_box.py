@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bam_core.atomic_file import write_bytes
 from bam_core.errors import BamError
-from bam_core.mujoco.actuation import ServoActuation
+from bam_core.mujoco.actuation import ServoActuation, actuate
 from bam_core.servo_model import ServoModel, load_servo
 
 Array = NDArray[np.float64]
@@ -97,7 +97,7 @@ class DivergedRun:
         """Return the simulation as it was at one of the moments, 0 being the oldest; -1 is the last."""
         data = mujoco.MjData(self.model)
         mujoco.mj_setState(self.model, data, self.states[moment], _STATE)
-        actuation = ServoActuation(self.model, data, self.servos)
+        actuation = actuate(self.model, data, self.servos)
         actuation.recall(self.memories[moment])
         return actuation
 

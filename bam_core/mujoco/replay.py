@@ -15,7 +15,7 @@ from scipy.interpolate import CubicSpline
 from bam_core.arm_link import ArmLink
 from bam_core.effects import Rig
 from bam_core.errors import BamError
-from bam_core.mujoco.actuation import ServoActuation
+from bam_core.mujoco.actuation import actuate
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.packing import pack
@@ -99,8 +99,7 @@ def replay(
         BamError: the time step is not positive or too long for this servo.
         SimulationError: the simulation diverges.
     """
-    if not dt > 0.0:
-        raise BamError(f"time step: is {dt:g} s (expected > 0); correct it")
+    _require_step(dt)
     run = _BenchRun(servo, rig.weighed(bench), rig, dt)
     data, actuation = run.data, run.actuation
     actuation.kp[:] = kp
@@ -152,7 +151,7 @@ class _BenchRun:
         equip(spec, {BENCH_JOINT: servo})
         model = compile_robot(spec)
         self.data = mujoco.MjData(model)
-        self.actuation = ServoActuation(model, self.data, {BENCH_JOINT: servo})
+        self.actuation = actuate(model, self.data, {BENCH_JOINT: servo})
         self._motion = self.data.qpos, self.data.qvel, self.data.qfrc_applied
 
     def start(self, position: float, velocity: float) -> None:
@@ -193,8 +192,40 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
     Raises:
         BamError, SimulationError: as `replay`.
     """
-    if not dt > 0.0:
-        raise BamError(f"time step: is {dt:g} s (expected > 0); correct it")
+    zero = servo.rig.zero_offset
+    told = recorded_commands(servo, recording, dt)
+    run = replay(servo, recording.bench, dt=dt, kp=recording.kp, rig=servo.rig, **vars(told))
+    return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BenchCommands:
+    """How a run on the bench starts and what it is told; angles count from where the arm hangs straight down.
+
+    Attributes:
+        goal_position: (n,) rad, in force from each time step on.
+        torque_enabled: (n,) for which share of each step, 0..1.
+        supply_voltage: (n,) V.
+        position: at the start, rad.
+        velocity: at the start, rad/s.
+        case_warming: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+    """
+
+    goal_position: Array
+    torque_enabled: Array
+    supply_voltage: Array
+    position: float
+    velocity: float
+    case_warming: float
+
+
+def recorded_commands(servo: ServoModel, recording: Recording, dt: float) -> BenchCommands:
+    """Return a recorded run's start and commands for time steps of dt s, as `replay_recording` gives them.
+
+    Raises:
+        BamError: the time step is not positive.
+    """
+    _require_step(dt)
     period = servo.firmware.period
     packed = pack([recording], servo.firmware, period)
     lane = packed.lanes[0]
@@ -206,20 +237,19 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
         supply = supply + servo.rig.supply_ripple * packed.ripple[:, lane]
     steps = int(np.ceil(recording.duration / dt - _STEP_SLACK)) + 1
     held = ((np.arange(steps) * dt + _STEP_SLACK) / period).astype(np.intp).clip(max=len(signals) - 1)
-    run = replay(  # which counts angles from where the arm hangs straight down
-        servo,
-        recording.bench,
-        dt=dt,
+    return BenchCommands(
         goal_position=goal[held] - zero,
         torque_enabled=_means(enabled, period, dt, steps),
-        kp=recording.kp,
         supply_voltage=supply[held],
         position=float(packed.logs[4, lane]) - zero,
         velocity=float(packed.logs[5, lane]),
         case_warming=float(packed.logs[6, lane]),
-        rig=servo.rig,
     )
-    return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
+
+
+def _require_step(dt: float) -> None:
+    if not dt > 0.0:
+        raise BamError(f"time step: is {dt:g} s (expected > 0); correct it")
 
 
 def _delayed(values: Array, steps: float) -> Array:

@@ -53,17 +53,20 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoModel]) -> None:
     """Put servos on joints, in place.
 
     Each joint gets its servo's armature and a friction row; damping, which the servo's law contains, is taken
-    off, and so are actuators that act on the joint. Keyframes keep the state, but no controls.
+    off, and so are actuators that act on the joint. Keyframes keep the state, but no controls. Where a servo
+    has a gear, friction rows are left out: none of these joints leaves its friction to MuJoCo then.
 
     Raises:
         BamError: the description has no such joint.
     """
+    has_gears = any(servo.gear is not None for servo in servos.values())
     for name, servo in servos.items():
         joint = spec.joint(name)
         if joint is None:
             raise unknown_name("joint", name, [each.name for each in spec.joints])
         joint.armature = servo.motor.armature
-        joint.frictionloss = max(float(servo.friction.budget(0.0, 0.0, 0.0)), _LEAST_FRICTIONLOSS)
+        frictionloss = max(float(servo.friction.budget(0.0, 0.0, 0.0)), _LEAST_FRICTIONLOSS)
+        joint.frictionloss = 0.0 if has_gears else frictionloss
         joint.damping = np.zeros_like(joint.damping)
     for actuator in list(spec.actuators):
         if actuator.target in servos and int(actuator.trntype) in JOINT_TRANSMISSIONS:

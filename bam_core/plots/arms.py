@@ -14,8 +14,8 @@ from bam_core.plots.models import MODEL_COLORS
 
 def plot_paths(arms: Sequence[TwoLinkArm], paths: Sequence[str]) -> Figure:
     """Draw the paths of the tip with the arm at their start; one row per arm."""
-    figure = Figure(figsize=(2.8 * len(paths), 3.0 * len(arms)), layout="constrained")
-    panels = np.asarray(figure.subplots(len(arms), len(paths), squeeze=False))
+    figure = Figure(figsize=(2.8 * len(paths), 2.6 * len(arms)), layout="constrained")
+    panels = np.asarray(figure.subplots(len(arms), len(paths), squeeze=False, sharex="row", sharey="row"))
     for row, arm in zip(panels, arms, strict=True):
         for axes, name in zip(row, paths, strict=True):
             points = path_points(arm, name, np.linspace(0.0, PATHS[name].duration, 2000))
@@ -52,8 +52,8 @@ def plot_arm_errors(mae: Mapping[tuple[str, str], Mapping[str, float]], title: s
     axes.set_xticks(place, [f"{path.replace('_', ' ')}\n{gain}" for path, gain in mae])
     axes.set_ylabel("mean absolute error [mrad]")
     axes.set_yscale("log")
-    axes.set_title(title)
-    axes.legend(ncols=len(models), fontsize="small")
+    axes.set_title(f"{title}; low gains (LG) and high ones (HG)")
+    figure.legend(loc="outside lower center", ncols=len(models), fontsize="small", frameon=False)
     axes.grid(axis="y", alpha=0.3)
     axes.set_axisbelow(True)
     return figure

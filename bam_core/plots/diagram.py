@@ -65,7 +65,12 @@ def plot_diagram(servos: Sequence[tuple[str, ServoModel]], *, max_torque: float 
     Args:
         servos: label and model, at least one.
         max_torque: end of all axes, N·m; by default each model's stall torque.
+
+    Raises:
+        BamError: a servo has a gear.
     """
+    for _, servo in servos:
+        servo.require_no_gear("this diagram")
     figure = Figure(figsize=(max(4.4 * len(servos), 5.6), 5.4), layout="constrained")
     axes = figure.subplots(1, len(servos), squeeze=False)[0]
     for ax, (label, servo) in zip(axes, servos, strict=True):

@@ -57,7 +57,14 @@ def plot_inertia_errors(studies: Mapping[str, Sequence[InertiaError]], law: Join
         axes.set_title(title, fontsize="medium")
         axes.set_xlabel("joint velocity [rad/s]")
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="x-small", markerscale=4, loc="upper center", bbox_to_anchor=(0.5, -0.14))
+        axes.legend(
+            title="modelled over true",
+            title_fontsize="x-small",
+            fontsize="x-small",
+            markerscale=4,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.14),
+        )
     np.atleast_1d(panels)[0].set_ylabel("friction [N·m]")
     return figure
 
@@ -76,7 +83,7 @@ def plot_identified_inertia(
     axes = figure.subplots()
     names = list(true)
     places = np.arange(len(names))
-    axes.plot(places, list(true.values()), "_", color="black", markersize=34, markeredgewidth=2, label="true")
+    axes.plot(places, list(true.values()), "_", color="black", markersize=28, markeredgewidth=2, label="true")
     axes.axhline(1.0, color="0.6", linewidth=0.8, label="what the model says")
     for index, (whose, result) in enumerate(found.items()):
         by_name = {(each.group, each.kind): each for each in result.scales}
@@ -84,8 +91,9 @@ def plot_identified_inertia(
         values = [by_name[name].factor for name in names]
         errors = [2.0 * by_name[name].standard_error for name in names]
         axes.errorbar(shifted, values, yerr=errors, fmt="o", color=f"C{index}", capsize=3, label=whose)
-    axes.set_xticks(places, [f"{kind} of\n{group}" for group, kind in names])
-    axes.set_ylabel("factor")
+    kinds = {"mass": "mass of", "rotation": "moments of\ninertia of"}
+    axes.set_xticks(places, [f"{kinds[kind]}\n{group}" for group, kind in names])
+    axes.set_ylabel("factor; bars: 2 standard errors")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", handlelength=3.5)
     return figure

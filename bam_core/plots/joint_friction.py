@@ -83,6 +83,8 @@ def plot_schemes(
         for index, (name, estimate) in enumerate(found.items()):
             column = estimate.column(joint)
             style = {"color": f"C{index}", "linewidth": 1.2, "label": name}
+            if not index:  # the others lie on it
+                style |= {"linewidth": 5.0, "alpha": 0.4}
             over_time.plot(estimate.time[part], -estimate.torque[part, column], **style)
             over_velocity.plot(estimate.velocity[part, column], -estimate.torque[part, column], **style)
         column = next(iter(found.values())).column(joint)
@@ -131,6 +133,7 @@ def plot_curves(
             along = np.linspace(known.min(), known.max(), 800)
             axes.plot(along, laws[label].curve(along), color="tab:orange", linewidth=1.4, label="true")
         axes.set_title(_text(label), fontsize="small")
+        axes.locator_params(axis="x", nbins=5)
         axes.grid(alpha=0.3)
     for axes in grid[-1]:
         axes.set_xlabel("velocity [rad/s]", fontsize="small")
@@ -174,7 +177,7 @@ def plot_parameter_errors(
         axes.set_ylabel("error [%]")
     grid[0, 0].legend(loc="upper right", fontsize="x-small")
     grid[1, 0].annotate(
-        f"at the lower edge: {_LEAST:g} % or less", (0.02, 0.03), xycoords="axes fraction", fontsize="x-small"
+        f"at the lower edge: {_LEAST:g} % or less", (0.02, 0.93), xycoords="axes fraction", fontsize="x-small"
     )
     return figure
 

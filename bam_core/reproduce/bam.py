@@ -13,6 +13,7 @@ servos, drives the same arm; what counts is how far it is from the true one (fig
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,10 +59,8 @@ class Identified:
 
 def run(output: Path, say: Callable[[str], None]) -> list[Claim]:
     """Redo figs. 1, 5, 6, 7 and the factors of section VI; see `reproduce`."""
-    found: dict[str, Identified] = {}
-    for name in FACTORS:
-        say(f"identifying {name}")
-        found[name] = identified(load_servo(name))
+    servos = [load_servo(name) for name in FACTORS]
+    found = dict(zip(FACTORS, _identified_two_at_a_time(servos, "", say), strict=True))
     errors = {name: each.validation_mae for name, each in found.items()}
     save_figure(plot_model_errors(errors, {n: load_servo(n).title for n in errors}), output / "fig5.png")
     save_figure(plot_paths(tuple(ARMS.values()), tuple(PATHS)), output / "fig6.png")
@@ -73,10 +72,7 @@ def run(output: Path, say: Callable[[str], None]) -> list[Claim]:
             models = [found[name] for name in arm.servos]
         else:
             truths = [found[name].servos[model] for name in arm.servos]
-            models = []
-            for truth in truths:
-                say(f"identifying {truth.name} that is an {model.upper()}")
-                models.append(identified(truth))
+            models = _identified_two_at_a_time(truths, f" that is an {model.upper()}", say)
         say(f"moving {arm.title}")
         mae, picture = arm_errors(arm, truths, models, model)
         save_figure(
@@ -86,6 +82,19 @@ def run(output: Path, say: Callable[[str], None]) -> list[Claim]:
         save_figure(picture, output / f"fig1_{arm.name}.png")
         claims += arm_claims(arm, model, mae)
     return claims
+
+
+def _identified_two_at_a_time(
+    truths: Sequence[ServoModel], remark: str, say: Callable[[str], None]
+) -> list[Identified]:
+    """Identify servos; while one search waits for the last of its simulations, another one goes on."""
+
+    def work(truth: ServoModel) -> Identified:
+        say(f"identifying {truth.name}{remark}")
+        return identified(truth)
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(work, truths))
 
 
 def identified(truth: ServoModel) -> Identified:

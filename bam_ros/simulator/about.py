@@ -21,7 +21,8 @@ ABOUT = NodeAbout(
         NodeParameter(
             name="servos",
             default=["mx106"],
-            description="servo of each joint, a library name or a YAML file; one entry: for all",
+            description="servo of each joint, a library name or a YAML file such as bam identify and"
+            " bam gear write; one entry: for all",
         ),
         NodeParameter(
             name="model",

@@ -13,6 +13,7 @@ import numpy as np
 from bam_core.errors import BamError, unknown_name
 from bam_core.mujoco import BlackBox, ServoActuation, SimulationError
 from bam_core.pendulum import PendulumBench
+from bam_core.servo_model import ServoModel
 from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
 from bam_ros.simulator.pacer import WINDOW, Pacer
 from bam_ros.simulator.settings import SimulationSettings
@@ -75,13 +76,15 @@ class MujocoBus(ServoBus):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Whether the simulation keeps up, and whether it stands."""
+        """Whether the simulation keeps up, whether it stands, and what is doubtful about its gears."""
         if self._stands:
             return (f"simulation: {_STANDS}",)
-        lag = self._pacer.lag()
+        world, lag = self._world, self._pacer.lag()
+        doubts = world.actuation.warnings if world is not None else ()
         if lag * WINDOW <= self._settings.period:
-            return ()
+            return doubts
         return (
+            *doubts,
             f"simulation: runs at {1.0 - lag:.0%} of the speed asked for (expected 100%); lower"
             f" real_time_factor or raise timestep",
         )
@@ -143,7 +146,7 @@ class MujocoBus(ServoBus):
         self._pacer.restart(self._clock)
         settings = self._settings
         what = settings.model or f"bench of {settings.bench.mass:g} kg on {settings.bench.length:g} m"
-        servos = ", ".join(f"{joint}: {servo.title}" for joint, servo in settings.servos.items())
+        servos = ", ".join(f"{joint}: {_described(servo)}" for joint, servo in settings.servos.items())
         free = f"; joints without servo: {', '.join(world.free_joints)}" if world.free_joints else ""
         return f"simulation of {what} with {servos}{free}"
 
@@ -274,3 +277,9 @@ class MujocoBus(ServoBus):
         if name not in self.names:
             raise BusError(str(unknown_name("joint", name, self.names)))
         return self.names.index(name)
+
+
+def _described(servo: ServoModel) -> str:
+    if servo.gear is None:
+        return servo.title
+    return f"{servo.title} with a gear (γ_u {servo.gear.input_side:g}, γ_v {servo.gear.output_side:g})"

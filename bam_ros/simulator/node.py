@@ -25,6 +25,7 @@ from bam_core.errors import BamError
 from bam_core.mujoco import bench_urdf
 from bam_core.pendulum import PendulumBench
 from bam_core.servo_model import load_servo
+from bam_ros.parameters import one_each
 from bam_ros.process import run_node
 from bam_ros.servo_bus import BusError, ServoBus, ServoSample
 from bam_ros.servo_loop import ServoLoop
@@ -71,8 +72,8 @@ class SimulatorNode(ServoNode):
         joints = list(self.get_parameter("joint_names").value)
         if not joints or len(set(joints)) != len(joints):
             raise BusError(f"joint_names: {joints} (expected at least one, each once); correct the parameter")
-        servos = _one_each("servos", self.get_parameter("servos").value, joints)
-        positions = _one_each("initial_position", self.get_parameter("initial_position").value, joints)
+        servos = one_each("servos", self.get_parameter("servos").value, joints)
+        positions = one_each("initial_position", self.get_parameter("initial_position").value, joints)
         factor = float(self.get_parameter("real_time_factor").value)
         return MujocoBus(
             SimulationSettings(
@@ -211,18 +212,6 @@ def _period(rate: float, factor: float) -> float:
     if rate == 0.0:
         return _DEFAULT_PERIOD
     return 0.5 * factor / rate if factor > 0.0 else 1.0 / rate
-
-
-def _one_each(name: str, values: Sequence[Any], joints: Sequence[str]) -> list[Any]:
-    """Return one value per joint; a single one counts for all."""
-    if len(values) == 1:
-        return list(values) * len(joints)
-    if len(values) != len(joints):
-        raise BusError(
-            f"{name}: {len(values)} entries for {len(joints)} joint_names (expected one, or one per joint);"
-            f" correct the parameter"
-        )
-    return list(values)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,7 +8,7 @@ import math
 import mujoco
 
 from bam_core.errors import unknown_name
-from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip, load_robot
+from bam_core.mujoco import BENCH_JOINT, ServoActuation, actuate, bench_spec, compile_robot, equip, load_robot
 from bam_ros.servo_bus import BusError
 from bam_ros.simulator.friction_state import FrictionState, JointPlace
 from bam_ros.simulator.settings import SimulationSettings
@@ -41,7 +41,7 @@ class World:
             spec.option.timestep = settings.timestep
         equip(spec, settings.servos)
         model = compile_robot(spec)
-        self.actuation = ServoActuation(model, mujoco.MjData(model), settings.servos)
+        self.actuation: ServoActuation = actuate(model, mujoco.MjData(model), settings.servos)
         ranges = [_joint_range(model, name) for name in settings.servos]
         self.position_limits: tuple[tuple[float, float], ...] = tuple(
             limits or (-math.pi, math.pi) for limits in ranges

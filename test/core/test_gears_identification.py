@@ -16,7 +16,8 @@ from bam_core.exchange import bam_log
 from bam_core.friction import Friction
 from bam_core.gears import Asymmetry, Gear
 from bam_core.gears.identification import fit_gear
-from bam_core.gears.rollout import GEAR_PARAMETERS, TRACE_STEPS, GearRollout
+from bam_core.gears.rollout import GEAR_PARAMETERS, TRACE_STEPS, GearRollout, gear_vector
+from bam_core.identification import identify
 from bam_core.recording import Recording
 from bam_core.synthetic import synthesize
 
@@ -157,3 +158,88 @@ def test_the_command_compares_the_gear_with_servo_models(
     assert set(summary["parameters"]) == set(GEAR_PARAMETERS)
     assert main([*words, "--trials", "3"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.fixture
+def logs(recordings: list[Recording], tmp_path: Path) -> Path:
+    directory = tmp_path / "logs"
+    directory.mkdir()
+    for run in recordings[:4]:
+        (directory / f"{run.name}.json").write_text(json.dumps(bam_log(run)))
+    return directory
+
+
+def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, result = tmp_path / "gear.yaml", tmp_path / "gear.json"
+    words = ["gear", str(logs), "--servo", "xl330_bam", "--trials", "300", "--json", str(result)]
+    assert main([*words, "--output", str(file)]) == 0
+    found = json.loads(result.read_text())
+    servo = load_servo(file)
+    assert gear_vector(servo).tolist() == pytest.approx(
+        [found["parameters"][name] for name in GEAR_PARAMETERS], rel=1e-12
+    )
+    assert servo.effects == ("zero_offset", "command_delay")
+    assert servo.uncertainty == pytest.approx(found["standard_errors"])
+    assert set(servo.provenance.train_data) | set(servo.provenance.validation_data) == {
+        path.stem for path in logs.iterdir()
+    }
+    errors = tmp_path / "errors.json"
+    assert main(["validate", str(logs), "--params", str(file), "--json", str(errors)]) == 0
+    per_log = json.loads(errors.read_text())["gear"]["per_log"]
+    train = [per_log[name] for name in servo.provenance.train_data]
+    assert np.mean(train) == pytest.approx(found["models"]["gear"]["train_mae"])
+    # As one of those compared with it has the errors of the fit again.
+    again = tmp_path / "again.json"
+    assert main([*words[:-1], str(again), "--against", str(file)]) == 0
+    assert json.loads(again.read_text())["models"]["gear"] == found["models"]["gear"]
+    capsys.readouterr()
+    # In MuJoCo it follows the same logs as closely.
+    assert main(["simulate", "--params", str(file), "--recording", str(logs)]) == 0
+    mean = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("mean"))
+    assert float(mean.split()[-1]) == pytest.approx(1e3 * np.mean(list(per_log.values())), abs=3.0)
+
+
+def test_mistakes_about_the_file_are_told_before_the_work(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["gear", str(logs), "--servo", "xl330_bam", "--output"]
+    (tmp_path / "file").write_text("in the way")
+    for path, message in (("gear.json", "expected FILE.yaml"), ("file/gear.yaml", "file")):
+        assert main([*words, str(tmp_path / path)]) == 2
+        error = capsys.readouterr().err
+        assert message in error
+        assert error.count("\n") == 1
+
+
+def test_a_servo_without_gear_or_with_effects_beyond_it_is_no_candidate() -> None:
+    gear = Asymmetry(input_side=0.1, output_side=0.3)
+    with pytest.raises(BamError, match="'xl330', gear: is missing"):
+        gear_vector(SERVO)
+    with pytest.raises(BamError, match=r"'xl330', torque_saturation: is .* beside a gear.*bam simulate"):
+        gear_vector(load_servo("xl330").with_gear(gear))
+
+
+def test_an_identification_from_a_servo_with_a_gear_finds_servos_without(recordings: list[Recording]) -> None:
+    prior = load_servo("xl330_bam").with_gear(Asymmetry(input_side=0.1, output_side=0.3))
+    found = identify(recordings[:4], prior, ["m1", "m3"], trials=200, validation="fraction=0.25", effects=())
+    assert {name: fit.servo.gear for name, fit in found.fits.items()} == {"m1": None, "m3": None}
+
+
+def test_commands_that_know_budgets_only_refuse_a_file_with_a_gear(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "gear.yaml"
+    SERVO.with_gear(Asymmetry(input_side=0.1, output_side=0.3)).save(file)
+    for words in (
+        ["diagram", str(file), "--output", str(tmp_path / "out.png")],
+        ["export", str(file), "--output", str(tmp_path / "out.xml")],
+        ["export", str(file), "--output", str(tmp_path / "out.json")],
+        ["design", "--servo", str(file)],
+    ):
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert "'xl330', gear: " in error
+        assert error.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["gear.yaml"]

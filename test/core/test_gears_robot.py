@@ -43,9 +43,11 @@ def joint(data: mujoco.MjData, name: str) -> float:
     return float(data.joint(name).qpos[0])
 
 
+@pytest.mark.parametrize("damping", [0.0, 3.0])
 @pytest.mark.parametrize("floor", ["", FLOOR])
-def test_without_gears_a_robot_moves_as_in_mujoco(floor: str) -> None:
+def test_without_gears_a_robot_moves_as_in_mujoco(floor: str, damping: float) -> None:
     model, data = arm(floor)
+    model.dof_damping[:2] = damping
     other = mujoco.MjData(model)
     robot = GearedRobot(model, data, {})
     for _ in range(500):
@@ -128,6 +130,13 @@ def test_joints_that_do_not_exist_or_do_not_hinge_are_refused() -> None:
         GearedRobot(model, data, {"wrist": LOCKING})
     with pytest.raises(BamError, match=r"'loose'.*hinge"):
         GearedRobot(model, data, {"loose": LOCKING})
+
+
+def test_actuators_that_remember_something_are_refused() -> None:
+    actuator = '<actuator><general joint="elbow" dyntype="integrator"/></actuator></mujoco>'
+    model = mujoco.MjModel.from_xml_string(ARM.format(floor="").replace("</mujoco>", actuator))
+    with pytest.raises(BamError, match=r"1 activations.*without dyntype"):
+        GearedRobot(model, mujoco.MjData(model), {"shoulder": LOCKING})
 
 
 def test_a_joint_with_friction_of_its_own_beside_the_gear_is_refused() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import mujoco
 import mujoco.batch
 import mujoco.rollout
 import numpy as np
 import pytest
+from mujoco_cases import HELD, held_bench
 from numpy.typing import NDArray
 
 from bam_core.effects import Quirks
@@ -275,14 +277,19 @@ def test_a_reset_simulation_starts_as_a_new_one() -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
-def test_friction_at_rest_holds(share: float) -> None:
-    model = native_bench("mx106", has_torque_enable=True)
+@pytest.mark.parametrize("name", HELD)
+def test_a_joint_held_by_friction_does_not_drift(name: str, share: float) -> None:
+    servo = load_servo(name)
+    spec = bench_spec(held_bench(servo, share))
+    equip_native(spec, {BENCH_JOINT: NativeServo(servo=servo, has_torque_enable=True)})
+    model = compile_robot(spec)
     data = mujoco.MjData(model)
-    held = load_servo("mx106").friction.budget(0.0, 0.0, 0.0)
-    data.qpos[0] = start = float(np.arcsin(share * held / (LOADS["mx106"].mass * 9.80665 * 0.15)))
+    data.qpos[0] = 1.0
     for _ in range(10_000):
         mujoco.mj_step(model, data)
-    assert abs(data.qpos[0] - start) < 1e-6
+    state = NativeState(model, data, BENCH_JOINT)
+    assert -state.external_torque == pytest.approx(share * state.friction_budget, rel=1e-6)
+    assert abs(data.qpos[0] - 1.0) < 1e-9
 
 
 def test_released_servos_never_gain_energy() -> None:
@@ -296,6 +303,26 @@ def test_released_servos_never_gain_energy() -> None:
         mujoco.mj_step(model, data)
         assert data.energy.sum() < highest + 2e-3  # MuJoCo's velocity belongs half a step earlier
     assert data.energy.sum() < highest - 1.0
+
+
+@pytest.mark.parametrize("command", [(np.nan, 1.0), (np.inf, 1.0), (0.5, np.nan)])
+def test_a_command_that_is_no_number_is_torque_off_with_a_warning(
+    command: tuple[float, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes its warnings into a file there
+    model = native_bench("mx106", has_torque_enable=True)
+    data = mujoco.MjData(model)
+    state = NativeState(model, data, BENCH_JOINT)
+    positions = []
+    for each in ((0.5, 1.0), command, (0.5, 1.0)):
+        data.ctrl[:] = each
+        for _ in range(500):
+            mujoco.mj_step(model, data)
+        positions.append(float(data.qpos[0]))
+        assert (state.motor_torque == 0.0) == (each is command)
+    assert data.time == pytest.approx(1.5)
+    assert data.warning[mujoco.mjtWarning.mjWARN_BADCTRL].number == 500
+    assert positions[1] < positions[0] == pytest.approx(positions[2], abs=1e-3)
 
 
 def test_goals_stay_within_the_control_range() -> None:

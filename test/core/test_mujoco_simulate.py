@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from bam_core.cli import main
+from bam_core.gears import Asymmetry
+from bam_core.servo_model import load_servo
 
 LOGS = Path(__file__).parents[2].parent / "shared" / "data" / "xl330"
 needs_logs = pytest.mark.skipif(not LOGS.is_dir(), reason="needs ../shared/data/xl330")
@@ -60,3 +62,31 @@ def test_a_mistake_is_one_line_and_status_2(
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_servo_with_a_gear_that_locks_itself_stays_up_when_torque_goes_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "locking.yaml"
+    load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=1.05)).save(file)
+    arguments = ["simulate", "--params", str(file), "--script", "lift_and_drop"]
+    assert main([*arguments, "--output", str(tmp_path / "run")]) == 0
+    assert capsys.readouterr().err == ""
+    table = np.genfromtxt(tmp_path / "run" / "mx106_lift_and_drop.csv", delimiter=",", names=True)
+    assert table["position_rad"][-1] == pytest.approx(-np.pi / 2, abs=0.2)
+    released = table["torque_enabled_"] == 0.0
+    assert released.any()
+    assert np.all(table["velocity_rads"][released][100:] == 0.0)
+
+
+def test_a_gear_that_is_ill_posed_with_this_load_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "wild.yaml"
+    load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=4.5)).save(file)
+    with caplog.at_level("WARNING"):
+        assert main(["simulate", "--params", str(file), "--script", "sin_sin", "--dt", "0.004"]) == 0
+    (line,) = {record.getMessage() for record in caplog.records}
+    assert "|ρ̂| is 1." in line
+    assert "eq. 29" in line
+    assert "gear.output_side = 4.5" in line

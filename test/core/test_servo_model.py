@@ -12,11 +12,18 @@ from hypothesis import strategies as st
 
 from bam_core.effects import EFFECTS, Quirks, Rig, resolve_effects
 from bam_core.errors import BamError
+from bam_core.exchange import bam_parameters, servo_mjcf
+from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.firmware import FIRMWARES
 from bam_core.friction import FRICTION_MODELS, QUADRATIC_RULES
+from bam_core.gears import Asymmetry
 from bam_core.motor import DcMotor
+from bam_core.mujoco.native.attributes import plugin_attributes
+from bam_core.plots.diagram import plot_diagram
 from bam_core.reference import INTEGRATORS
+from bam_core.rollout import parameter_vector
 from bam_core.servo_model import (
+    GEAR_FRICTION,
     MOTOR_EFFECTS,
     MOTOR_PARAMETERS,
     PARAMETER_UNITS,
@@ -40,6 +47,8 @@ def servos(draw: st.DrawFn) -> ServoModel:
     values = {
         name: draw(positive if name.startswith("stribeck_") else not_negative) for name in model.parameters
     }
+    sides = draw(st.tuples(st.floats(-1.0, 3.0), st.floats(-1.0, 3.0)).filter(lambda pair: sum(pair) >= 0.0))
+    may_have_gear = model.name in GEAR_FRICTION
     return ServoModel(
         name=draw(words),
         title=draw(words),
@@ -56,6 +65,9 @@ def servos(draw: st.DrawFn) -> ServoModel:
         ),
         friction_model=model.name,
         friction=model.friction(values, quadratic_rule=draw(st.sampled_from(QUADRATIC_RULES))),
+        gear=Asymmetry(input_side=sides[0], output_side=sides[1])
+        if may_have_gear and draw(st.booleans())
+        else None,
         integrator=draw(st.sampled_from(INTEGRATORS)),
         effects=tuple(draw(st.sets(st.sampled_from(sorted(EFFECTS))))),
         quirks=Quirks(
@@ -255,3 +267,67 @@ def test_quirks_are_written_with_their_units(tmp_path: Path) -> None:
     assert "quirks:  # of the servo, besides motor and friction" in text
     assert "  sensor_delay: 0.002  # s" in text
     assert "firmware_gain" not in text
+
+
+GEARED = load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=1.05))
+
+
+def test_a_gear_takes_the_place_of_what_depends_on_the_load_and_leaves_the_rest() -> None:
+    known = load_servo("mx106")
+    assert GEARED.friction_model == "m2"
+    assert GEARED.friction.coulomb == known.friction.coulomb
+    assert GEARED.friction.stribeck_velocity == known.friction.stribeck_velocity
+    assert (GEARED.friction.load_motor, GEARED.friction.quadratic_motor) == (0.0, 0.0)
+    assert (GEARED.parameters["input_side"], GEARED.parameters["output_side"]) == (0.1, 1.05)
+    assert not {"input_side", "output_side"} & set(known.parameters)
+
+
+def test_a_file_with_a_gear_says_what_it_is(tmp_path: Path) -> None:
+    GEARED.save(tmp_path / "gear.yaml")
+    text = (tmp_path / "gear.yaml").read_text()
+    assert "gear:  # γ_u and γ_v of Kikuuwe (14)" in text
+    assert "  output_side: 1.05  # dimensionless\n" in text
+    assert load_servo(tmp_path / "gear.yaml") == GEARED
+    assert "gear:" not in load_servo("mx106").to_yaml()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("  input_side: -1.4", r"gear\.input_side \+ gear\.output_side \(γ_u \+ γ_v\): is -0\.35 .*eq\. 14"),
+        ("  input_side: .nan", r"gear\.input_side \(γ_u\): is nan \(expected a finite number, eq\. 14\)"),
+        ("  input_side: .inf", r"gear\.input_side \(γ_u\): is inf"),
+        ("  input_side: 1e-3", r"gear\.input_side is '1e-3' \(expected a number\).*1\.0e-5"),
+        ("", r"gear\.input_side is missing \(expected a number\)"),
+        ("  input_sid: 0.1", r"field 'gear\.input_sid': unknown"),
+    ],
+)
+def test_a_wrong_gear_is_told_by_file_key_and_equation(line: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "gear.yaml"
+    path.write_text(GEARED.to_yaml().replace("  input_side: 0.1  # dimensionless", line))
+    with pytest.raises(BamError, match=rf"gear\.yaml: {message}") as error:
+        load_servo(path)
+    assert "\n" not in str(error.value)
+
+
+def test_friction_that_depends_on_the_load_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gear.yaml"
+    gear = "gear:\n  input_side: 0.1\n  output_side: 0.3\n"
+    path.write_text(load_servo("mx106").to_yaml() + gear)
+    with pytest.raises(
+        BamError, match=r"gear\.yaml: .*friction_model: is m6 beside a gear .*m1 or m2.*eq\. 14"
+    ):
+        load_servo(path)
+
+
+def test_what_knows_budgets_only_refuses_a_servo_with_a_gear() -> None:
+    for use in (
+        parameter_vector,
+        servo_mjcf,
+        bam_parameters,
+        plugin_attributes,
+        FeedForwardLaw.from_servo,
+        lambda servo: plot_diagram([("gear", servo)]),
+    ):
+        with pytest.raises(BamError, match=r"servo 'mx106', gear: .* knows friction budgets M1-M6 only"):
+            use(GEARED)

@@ -30,7 +30,9 @@ from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
 
 from bam_core.errors import BamError
+from bam_core.gears import Asymmetry
 from bam_core.mujoco import load_diverged_run
+from bam_core.servo_model import load_servo
 from bam_ros.simulator.node import SimulatorNode
 
 pytestmark = pytest.mark.ros
@@ -347,6 +349,52 @@ def test_rviz_gets_markers_goals_and_the_robot(client: Client) -> None:
     assert all(math.isfinite(position) for position in goals[-1].position)  # also before the first goal
     robot = ElementTree.fromstring(client.descriptions[-1].data)
     assert set(frames.values()) <= {link.get("name") for link in robot.findall("link")}
+
+
+def test_a_servo_file_with_a_gear_moves_the_bench_and_holds_it_exactly_when_torque_is_off(
+    client: Client, tmp_path: Path
+) -> None:
+    gear = Asymmetry(input_side=0.1, output_side=1.05)
+    load_servo("mx106").with_gear(gear).save(tmp_path / "gear.yaml")
+    markers: list[MarkerArray] = []
+    client.node.create_subscription(MarkerArray, "simulator/markers", markers.append, 10)
+    client.start(servos=[str(tmp_path / "gear.yaml")])
+    client.connect()
+    client.wish = (True, 1.2)
+    client.wait_for_position(1.2, 0.05)
+    client.wish = (False, math.nan)
+    client.wait_for(lambda: not client.states[-1].torque_enabled[0] and client.states[-1].velocity[0] == 0.0)
+    count = len(client.states)
+    client.wait_for(lambda: len(client.states) > count + 50)
+    assert {state.velocity[0] for state in client.states[count:]} == {0.0}
+    assert client.states[-1].position[0] == pytest.approx(1.2, abs=0.06)
+    client.wait_for(lambda: client.diagnostics and markers)
+    assert not any("gear" in status.message for status in client.diagnostics)
+    (text,) = [marker.text for marker in markers[-1].markers if marker.text]
+    assert text.startswith("joint: static")
+
+
+def test_a_gear_that_is_ill_posed_with_its_load_is_in_the_diagnostics(client: Client, tmp_path: Path) -> None:
+    gear = Asymmetry(input_side=0.1, output_side=1.4)
+    load_servo("mx106").with_gear(gear).save(tmp_path / "gear.yaml")
+    client.start(servos=[str(tmp_path / "gear.yaml")], mass=2.0, length=0.3)
+    client.connect()
+
+    def warning() -> DiagnosticStatus | None:
+        return next((each for each in client.diagnostics if "|ρ̂| of its gear" in each.message), None)
+
+    client.wait_for(warning)
+    assert warning().level == DiagnosticStatus.WARN
+    assert "eq. 29" in warning().message
+
+
+def test_a_wrong_gear_is_told_by_file_key_and_equation(client: Client, tmp_path: Path) -> None:
+    text = load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=1.05)).to_yaml()
+    (tmp_path / "gear.yaml").write_text(text.replace("input_side: 0.1", "input_side: -2.0"))
+    with pytest.raises(
+        BamError, match=r"gear\.yaml: gear\.input_side \+ gear\.output_side .*-0\.95.*eq\. 14"
+    ):
+        client.start(servos=[str(tmp_path / "gear.yaml")])
 
 
 def test_six_servos_keep_real_time_at_a_kilohertz(client: Client, tmp_path: Path) -> None:

@@ -7,7 +7,12 @@ from bam_core.servo_model import ServoModel
 
 
 def plugin_attributes(servo: ServoModel) -> dict[str, float]:
-    """Return the constants of a servo by the plugin's names, SI units; kp is the user's to choose."""
+    """Return the constants of a servo by the plugin's names, SI units; kp is the user's to choose.
+
+    Raises:
+        BamError: the servo has a gear.
+    """
+    servo.require_no_gear("MuJoCo's engine plugin")
     motor, firmware, friction, quirks = servo.motor, servo.firmware, servo.friction, servo.quirks
     stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + quirks.firmware_gain))
     return {

@@ -9,9 +9,9 @@
 //   </actuator>
 //
 // ctrl is the goal position. A second actuator on the same joint with the same `instance` makes its ctrl the
-// torque enable, 0 to 1; its own force is zero. The joint needs the servo's armature and a
-// frictionloss above zero, which the law then sets in every step. All that changes lies in plugin_state, so
-// that copies, rollouts and batches of simulations are what a loop over mj_step would be.
+// torque enable, 0 to 1; its own force is zero. A ctrl that is no number is torque off. The joint needs the
+// servo's armature and a frictionloss above zero, which the law then sets in every step. All that changes lies
+// in plugin_state, so that copies, rollouts and batches of simulations are what a loop over mj_step would be.
 #include <mujoco/mujoco.h>
 
 #include <cerrno>
@@ -309,6 +309,9 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
     command.goal_position = std::clamp(command.goal_position, range[0], range[1]);
   }
   command.enabled = servo.enable_control < 0 ? 1.0 : std::clamp(d->ctrl[servo.enable_control], 0.0, 1.0);
+  // MuJoCo warns of controls that are no numbers, but lets plugins have them. Torque is off then: as a torque they
+  // would make MuJoCo start over.
+  if (!std::isfinite(command.goal_position) || !std::isfinite(command.enabled)) command = {0.0, 0.0};
 
   // MuJoCo's velocity belongs to the middle of the past step, its position to the end. What depends on the
   // velocity is taken at the position's time, so that the whole step is second-order accurate.

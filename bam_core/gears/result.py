@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servo that an identification of its gear leads to, as a file that simulations take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import datetime, timezone
+
+from bam_core import __version__
+from bam_core.effects import Quirks, Rig
+from bam_core.friction import friction_model
+from bam_core.gears.identification import GearFit
+from bam_core.identification.split import Split
+from bam_core.motor import DcMotor
+from bam_core.servo_model import GEAR_FRICTION, MOTOR_PARAMETERS, Provenance, ServoModel
+
+
+def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: float) -> ServoModel:
+    """Return the servo that was fitted.
+
+    Args:
+        fit: what was found.
+        known: the servo that was recorded: name, firmware, supply and search bounds.
+        split: the recordings.
+        validation_mae: mean absolute position error on those held out, rad.
+    """
+    found, model = fit.parameters, friction_model(GEAR_FRICTION[-1])
+    rig = {name: found[name] for name in ("zero_offset", "command_delay")}
+    return replace(
+        known,
+        motor=DcMotor(**{name: found[name] for name in MOTOR_PARAMETERS}),
+        friction_model=model.name,
+        friction=model.friction({name: found[name] for name in model.parameters}),
+        gear=fit.asymmetry,
+        integrator="midpoint",
+        effects=tuple(name for name in rig if name in fit.standard_errors),
+        quirks=Quirks(),
+        rig=Rig(**rig),
+        uncertainty={name: error for name, error in fit.standard_errors.items() if math.isfinite(error)},
+        provenance=Provenance(
+            source=f"gear identified from {len(split.train)} recordings (validation {split.rule})",
+            software=f"bam_bench {__version__}",
+            date=datetime.now(timezone.utc).date().isoformat(),
+            train_mae=fit.train_mae,
+            validation_mae=validation_mae,
+            train_data={log.name: log.sha256 for log in split.train},
+            validation_data={log.name: log.sha256 for log in split.validation},
+        ),
+    )
