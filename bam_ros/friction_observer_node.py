@@ -21,10 +21,12 @@ from bam_ros.parameters import NodeParameter, declare
 from bam_ros.process import run_node
 
 _QUEUE = 1000  # joint states; a bag that is played may come in bursts
+_PATIENCE = 0.02  # s that a contact state may take longer than the joint state of the same time
+_SELDOM = 5.0  # s between lines about samples that are lost
 
 
 class FrictionObserverNode(Node):
-    """Estimates friction half a window behind the joint states, by their stamps.
+    """Estimates friction a little behind the joint states, by their stamps and those of the contacts.
 
     Args:
         arguments: as for `rclpy.node.Node`.
@@ -35,8 +37,8 @@ class FrictionObserverNode(Node):
         module="bam_ros.friction_observer_node",
         purpose=(
             "Estimates the friction torque of every joint of a robot from positions and joint torques, with a"
-            " fixed base or standing on its feet. It goes by the stamps of joint states, so that a bag can be"
-            " played at any rate."
+            " fixed base or standing on its feet. It goes by the stamps of joint and contact states, so that"
+            " a bag can be played into it; faster than it computes, joint states are lost, and counted."
         ),
         parameters=(
             NodeParameter(
@@ -64,7 +66,10 @@ class FrictionObserverNode(Node):
             NodeParameter(
                 name="window",
                 default=33,
-                description="samples of the Savitzky-Golay filter, odd; results are half of it late",
+                description=(
+                    "samples of the Savitzky-Golay filter, odd; results are half of it late, with contacts"
+                    " 0.07 s at least"
+                ),
                 low=5,
                 high=501,
             ),
@@ -74,7 +79,10 @@ class FrictionObserverNode(Node):
                 kind="publishes",
                 name="joint_friction",
                 type="bam_bench/JointFriction",
-                purpose="friction torque, residual and sign of power of each joint, for every joint state",
+                purpose=(
+                    "friction torque, residual and sign of power of each joint, for every joint state away"
+                    " from lost ones and from changes of contacts"
+                ),
             ),
             Interface(
                 kind="takes",
@@ -86,7 +94,7 @@ class FrictionObserverNode(Node):
                 kind="takes",
                 name="contact_states",
                 type="bam_bench/ContactStates",
-                purpose="which contacts stand; not needed with a fixed base",
+                purpose="which contacts stand from the stamp on, some or all; not needed with a fixed base",
             ),
         ),
         example=(
@@ -116,10 +124,12 @@ class FrictionObserverNode(Node):
             values["window"],
             after=AFTER_LIFT_OFF if legged else 0.0,
             before=BEFORE_TOUCH_DOWN if legged else 0.0,
+            patience=_PATIENCE if legged else 0.0,
         )
-        self._contacts: dict[str, bool] = {}
+        self._origin: int | None = None
+        self._latest = 0.0
         self._told: set[str] = set()
-        self._lost = 0
+        self._lost = self._restarts = 0
         self._publisher = self.create_publisher(JointFriction, "joint_friction", qos_profile_sensor_data)
         queue = QoSProfile(depth=_QUEUE, reliability=ReliabilityPolicy.BEST_EFFORT)
         self.create_subscription(JointState, "joint_states", self._on_state, queue)
@@ -129,22 +139,33 @@ class FrictionObserverNode(Node):
         """Say what is observed."""
         robot = self._robot
         base = f"contacts {', '.join(robot.contacts)}" if robot.contacts else "fixed base"
-        self.get_logger().info(f"observes {len(robot.joints)} joints, {base}")
+        self.get_logger().info(
+            f"observes {len(robot.joints)} joints, {base}; results are {self._observer.delay:.3f} s late"
+        )
 
     def close(self) -> None:
         """There is nothing to let go of."""
 
     def _on_contacts(self, message: ContactStates) -> None:
-        if len(message.name) != len(message.standing):
-            self._tell(
-                f"contact_states: {len(message.name)} names and {len(message.standing)} states "
-                "(expected as many of both); correct the publisher"
-            )
-            return
-        self._contacts = dict(zip(message.name, message.standing, strict=True))
+        stamp = Time.from_msg(message.header.stamp).nanoseconds
+        try:
+            if len(message.name) != len(message.standing):
+                raise BamError(
+                    f"contact_states: {len(message.name)} names and {len(message.standing)} states "
+                    "(expected as many of both); correct the publisher"
+                )
+            time = self._since_origin(stamp) if stamp else self._latest
+            self._observer.stand(time, dict(zip(message.name, message.standing, strict=True)))
+            if not stamp:
+                raise BamError(
+                    "contact_states: have no stamp (expected that of the joint state from which on they "
+                    "hold); taken as of the newest joint state"
+                )
+        except BamError as error:
+            self._tell(str(error))
 
     def _on_state(self, message: JointState) -> None:
-        stamp = Time.from_msg(message.header.stamp).nanoseconds * 1e-9
+        self._latest = self._since_origin(Time.from_msg(message.header.stamp).nanoseconds)
         try:
             if len(message.position) != len(message.name) or len(message.effort) != len(message.name):
                 raise BamError(
@@ -153,29 +174,45 @@ class FrictionObserverNode(Node):
                     "and torques"
                 )
             observed = self._observer.push(
-                stamp,
+                self._latest,
                 dict(zip(message.name, message.position, strict=True)),
                 dict(zip(message.name, message.effort, strict=True)),
-                self._contacts,
             )
         except BamError as error:
             self._tell(str(error))
             return
-        if self._observer.lost > self._lost:
-            self.get_logger().warning(f"joint_states: {self._observer.lost} samples lost so far")
-            self._lost = self._observer.lost
+        self._account()
         if observed is not None:
             self._publish(observed)
 
+    def _since_origin(self, stamp: int) -> float:
+        """Return s since the first stamp: epochs in a double are only good to 0.2 µs."""
+        if self._origin is None:
+            self._origin = stamp
+        return (stamp - self._origin) * 1e-9
+
+    def _account(self) -> None:
+        observer = self._observer
+        if observer.restarts > self._restarts:
+            self._restarts = observer.restarts
+            self.get_logger().warning("joint_states: time has gone back; begins anew from there")
+        if observer.lost > self._lost:
+            self._lost = observer.lost
+            self.get_logger().warning(
+                f"joint_states: {self._lost} samples lost so far; none is estimated within half a window "
+                "of them",
+                throttle_duration_sec=_SELDOM,
+            )
+
     def _publish(self, observed: ObservedFriction) -> None:
-        if observed.rank.unidentifiable:
+        if observed.doubt:
+            self._tell(f"{observed.doubt.what}; {observed.doubt.cure}")
+        elif observed.rank.unidentifiable:
             feet = " and ".join(observed.rank.contacts)
             self._tell(
                 f"{feet} both stand: friction of {', '.join(observed.rank.unidentifiable)} cannot be "
                 "told apart"
             )
-        if observed.contradiction:
-            self._tell(f"contact_states: {observed.contradiction}; check the flags")
         message = JointFriction(
             name=list(self._robot.joints),
             torque=observed.torque.tolist(),
@@ -184,9 +221,10 @@ class FrictionObserverNode(Node):
             power=observed.driving.tolist(),
             standing=list(observed.rank.contacts),
             rank=observed.rank.rank,
-            contradiction=observed.contradiction,
+            contradiction=observed.doubt.what if observed.doubt else "",
         )
-        message.header.stamp = Time(nanoseconds=round(observed.time * 1e9)).to_msg()
+        stamp = round(observed.time * 1e9) + (self._origin or 0)
+        message.header.stamp = Time(nanoseconds=stamp).to_msg()
         self._publisher.publish(message)
 
     def _tell(self, line: str) -> None:

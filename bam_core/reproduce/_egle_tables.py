@@ -10,7 +10,15 @@ SYMBOLS = ("F_v", "F_c", "S", "v_s", "τ_os", "a")
 """Columns of the tables, in the order of JOINT_FRICTION_PARAMETERS."""
 
 PRINTED_TARGET = 0.8
-"""Of F_c and τ_os of hip pitch and hip yaw, N·m, as printed. The printed errors are those from 0.75."""
+"""Of F_c and τ_os of hip pitch and hip yaw, N·m, as printed: 0.75 to one digit, as the errors tell."""
+
+PRINTED_HIPS: tuple[tuple[float, float], ...] = (
+    *((0.7528, 0.37), (0.7526, 0.35), (0.7403, 1.29), (0.7470, 0.40)),
+    *((0.7581, 1.08), (0.7550, 0.67), (0.8234, 9.79), (0.7538, 0.51)),
+    *((0.7512, 0.16), (0.7515, 0.20), (0.7599, 1.32), (0.7476, 0.32)),
+    *((0.7528, 0.37), (0.7510, 0.13), (0.7415, 1.13), (0.7518, 0.24)),
+)
+"""F_c and τ_os of hip pitch and hip yaw, right and left, table 6.1 and then 6.2: value N·m, error %."""
 
 _FRICTION = {
     "hip_roll": 1.0,

@@ -15,6 +15,7 @@ from bam_core.reproduce._egle_tables import TARGETS
 from bam_core.whole_body import (
     FrictionEstimate,
     JointFriction,
+    SavitzkyGolay,
     Step,
     Walk,
     WholeBody,
@@ -33,6 +34,8 @@ Array = NDArray[np.float64]
 KNEE = "right_knee"
 KNEE_FRICTION = JointFriction(viscous=0.2, coulomb=1.0, stribeck=0.2, stribeck_velocity=0.2, slope=40.0)
 """Without an offset, which is no friction and would hide what a wrong model does."""
+CLEAN = SavitzkyGolay(7, order=6)
+"""The filter for signals without noise."""
 _AHEAD, _SIDEWAYS = 6, 4  # steps
 
 

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 STATES_TYPE = "sensor_msgs/msg/JointState"
 CONTACTS_TYPE = "bam_bench/msg/ContactStates"
+_OVERTAKING = 100_000_000  # ns
 
 
 def read_joint_log(path: Path) -> JointLog:
@@ -27,13 +28,18 @@ def read_joint_log(path: Path) -> JointLog:
     Time is that of the stamps, from the first joint state on. A contact state holds until the next one.
 
     Raises:
-        BamError: damaged, no joint states or several topics of them, joints that change on the way, positions
-            or efforts that are missing, or no contact state before the first joint state.
+        BamError: no bag, damaged, no joint states or several topics of them, joints that change on the way,
+            time that goes back, positions or efforts that are missing, or no contact state before the first
+            joint state.
     """
+    files = data_files(path)
+    if not files:
+        raise BamError(
+            f"{path}: is no bag (expected an .mcap file or a directory with some); correct the path, or "
+            "convert it with 'ros2 bag convert'"
+        )
     messages = [
-        message
-        for file in data_files(path)
-        for message in read_messages(file, {STATES_TYPE, CONTACTS_TYPE}).messages
+        message for file in files for message in read_messages(file, {STATES_TYPE, CONTACTS_TYPE}).messages
     ]
     states = _one_topic(path, [each for each in messages if each.type == STATES_TYPE])
     names = tuple(states[0].name)
@@ -44,6 +50,7 @@ def read_joint_log(path: Path) -> JointLog:
                 "the same in every joint state); record one robot per topic"
             )
     stamps = np.array([_nanoseconds(state) for state in states], dtype=np.int64)
+    _require_onward(path, stamps)
     order = np.argsort(stamps, kind="stable")
     stamps, states = stamps[order], [states[index] for index in order]
     return JointLog(
@@ -61,6 +68,17 @@ def _one_topic(path: Path, messages: Sequence[TypedMessage]) -> list[Any]:
         found = f"topics {', '.join(topics)} of" if topics else "no"
         raise BamError(f"{path}: {found} {STATES_TYPE} in it (expected one topic); record the robot's own")
     return [message.value for message in messages]
+
+
+def _require_onward(path: Path, stamps: NDArray[np.int64]) -> None:
+    """Samples may overtake each other on the network, but not by much."""
+    behind = np.maximum.accumulate(stamps) - stamps
+    if behind.max() > _OVERTAKING:
+        at = int(np.argmax(behind > _OVERTAKING))
+        raise BamError(
+            f"{path}: stamps of joint states go back by {behind[at] * 1e-9:.3f} s at message {at} (expected "
+            "one clock that runs on); record without restarting what publishes them, a bag per run"
+        )
 
 
 def _column(path: Path, states: Sequence[Any], field: str, count: int) -> Array:

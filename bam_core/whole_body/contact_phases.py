@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.errors import unknown_name
 from bam_core.whole_body.joint_log import JointLog
 
 AFTER_LIFT_OFF = 0.10
@@ -62,14 +63,28 @@ def single_support(
         standing: the one that has to stand; any when left out.
         after, before: s left out at the start and at the end of each phase. The log's own start and end are
             no lift-off and no touch-down.
+
+    Raises:
+        BamError: the log has no such contact.
     """
+    if standing is not None and standing not in log.contacts:
+        raise unknown_name("contact", standing, log.contacts)
     chosen = np.zeros(len(log), dtype=bool)
-    slack = 1e-3 * log.dt
     for phase in phases(log):
-        if len(phase.contacts) != 1 or standing not in (None, phase.contacts[0]):
-            continue
-        time = log.time[phase.start : phase.stop]
-        start = time[0] + after - slack if phase.start else -np.inf
-        end = log.time[phase.stop] - before + slack if phase.stop < len(log) else np.inf
-        chosen[phase.start : phase.stop] = (time >= start) & (time <= end)
+        if len(phase.contacts) == 1 and standing in (None, phase.contacts[0]):
+            chosen |= settled(log, phase, after, before)
     return chosen
+
+
+def settled(log: JointLog, phase: Phase, after: float, before: float) -> NDArray[np.bool_]:
+    """Return a phase's samples (n,) without the first `after` s and the last `before` s.
+
+    The log's own start and end are no lift-off and no touch-down.
+    """
+    slack = 1e-3 * log.dt
+    start = log.time[phase.start] + after - slack if phase.start else -np.inf
+    end = log.time[phase.stop] - before + slack if phase.stop < len(log) else np.inf
+    inside = np.zeros(len(log), dtype=bool)
+    part = slice(phase.start, phase.stop)
+    inside[part] = (log.time[part] >= start) & (log.time[part] <= end)
+    return inside

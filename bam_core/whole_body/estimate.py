@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, unknown_name
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.joint_log import JointLog
@@ -75,7 +75,13 @@ class FrictionEstimate:
     ranks: tuple[Rank, ...]
 
     def column(self, joint: str) -> int:
-        """Return where a joint's torques are."""
+        """Return where a joint's torques are.
+
+        Raises:
+            BamError: the joint is not driven.
+        """
+        if joint not in self.joints:
+            raise unknown_name("driven joint", joint, self.joints)
         return self.joints.index(joint)
 
 
@@ -112,6 +118,11 @@ def estimate_friction(
     if motion.log.names != log.names:
         raise BamError(
             "joint log: its joints are not in the robot's order; arrange it before differentiating"
+        )
+    if wanted is not None and np.shape(wanted) != (len(log),):
+        raise BamError(
+            f"joint log: {np.shape(wanted)} samples are wanted or not (expected {(len(log),)}, one flag "
+            "each); correct it"
         )
     chosen = motion.valid.copy() if wanted is None else motion.valid & wanted
     sets = [tuple(name for name in robot.contacts if log.contacts[name][index]) for index in range(len(log))]

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.errors import BamError
 from bam_core.whole_body.contact_check import check_contacts
+from bam_core.whole_body.contact_phases import single_support
 from bam_core.whole_body.derivatives import Scheme, differentiate
 from bam_core.whole_body.estimate import FrictionEstimate, estimate_friction
 from bam_core.whole_body.filter_choice import (
@@ -20,6 +22,8 @@ from bam_core.whole_body.filter_choice import (
 )
 from bam_core.whole_body.joint_log import JointLog
 from bam_core.whole_body.robot import WholeBody
+
+_EVEN = 0.05  # of the period, by which times may be off
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +44,7 @@ class FilteredEstimate:
 def estimate_filtered(
     robot: WholeBody,
     log: JointLog,
-    wanted: NDArray[np.bool_],
+    wanted: NDArray[np.bool_] | None = None,
     by_joint: Mapping[str, NDArray[np.bool_]] | None = None,
     candidates: Sequence[Scheme] = SAVITZKY_GOLAY,
 ) -> FilteredEstimate:
@@ -53,28 +57,52 @@ def estimate_filtered(
     Args:
         robot: whose model is believed.
         log: of the robot.
-        wanted: (n,) samples to look at, in single support.
+        wanted: (n,) samples to look at; when left out, all in single support, or all of a fixed base.
         by_joint: (n,) samples in which a joint's friction matters; all that are wanted when left out.
         candidates: filters, from the least to the most smoothing.
 
     Raises:
-        BamError: see `estimate_friction`, `choose_for_friction`.
+        BamError: see `estimate_friction`, `choose_for_friction`; the contacts contradict the data throughout.
     """
     log = log.arranged(robot)
+    if wanted is None:
+        wanted = single_support(log) if robot.floating else np.ones(len(log), dtype=bool)
+    if not wanted.any():
+        raise BamError(
+            "joint log: no sample is wanted (expected some in which one contact stands, away from lift-off "
+            "and touch-down); walk, and record which feet stand"
+        )
     remarks = []
+    if log.unevenness > _EVEN:
+        remarks.append(
+            f"joint log: samples come unevenly, by {100.0 * log.unevenness:.0f} % of the period (RMS), and "
+            "are taken as even; where their times are right, what is found is wrong"
+        )
     if log.lost:
         remarks.append(
             f"joint log: {log.lost} samples are lost in {len(log.stretches) - 1} gaps; what is within "
             "a filter's reach of them is left out"
         )
+    for column in robot.torque_columns:
+        if np.ptp(log.effort[:, column]) == 0.0:
+            remarks.append(
+                f"joint log, effort of '{log.names[column]}': is {log.effort[0, column]:g} N·m throughout; "
+                "is it measured?"
+            )
     own = choose_for_acceleration(log, candidates, wanted)
     motion = differentiate(log, {name: choice.scheme for name, choice in own.items()})
     wanted = wanted.copy()
-    for each in check_contacts(robot, motion):
-        if wanted[each.phase.start : each.phase.stop].any():
-            wanted[each.phase.start : each.phase.stop] = False
-            remarks.append(f"{each}; left out")
+    contradictions = check_contacts(robot, motion)
+    for each in contradictions:
+        wanted[each.phase.start : each.phase.stop] = False
+    if contradictions and not wanted.any():
+        raise BamError("; ".join((*remarks, f"{contradictions[0]}; no sample is left")))
+    remarks += [f"{each}; left out" for each in contradictions]
     estimate = estimate_friction(robot, motion, wanted)
+    vague = [each for each in estimate.ranks if each.unidentifiable]
+    if len(vague) == len(estimate.ranks):
+        raise BamError(f"{vague[0]}; estimate_friction does that, filters need motion on one foot")
+    remarks += [f"{each}; left out" for each in vague]
     choices = choose_for_friction(log, estimate, candidates, by_joint)
     torque = np.full_like(estimate.torque, np.nan)
     columns = robot.torque_columns

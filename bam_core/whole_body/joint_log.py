@@ -29,7 +29,7 @@ class JointLog:
         contacts: by contact, whether it stands, (n,) bool.
 
     Raises:
-        BamError: shapes disagree, there are too few samples, or values are missing.
+        BamError: shapes disagree, there are too few samples, a joint is there twice, or values are missing.
     """
 
     names: tuple[str, ...]
@@ -39,6 +39,9 @@ class JointLog:
     contacts: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        for name in ("time", "position", "effort"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
         count = len(self.time)
         if count < 3:
             raise BamError(f"joint log: has {count} samples (expected three at least); record longer")
@@ -50,6 +53,11 @@ class JointLog:
                     f"joint log, {what}: has shape {np.shape(values)} (expected {(count, len(self.names))},"
                     " one row per sample and one column per joint); correct it"
                 )
+        twice = [name for name in self.names if self.names.count(name) > 1]
+        if twice:
+            raise BamError(
+                f"joint log: joint '{twice[0]}' is there twice (expected each once); leave one out"
+            )
         for name, flags in self.contacts.items():
             if np.shape(flags) != (count,):
                 raise BamError(
@@ -76,6 +84,12 @@ class JointLog:
     def dt(self) -> float:
         """Median sampling period, s."""
         return float(np.median(np.diff(self.time)))
+
+    @property
+    def unevenness(self) -> float:
+        """How far samples are from an even rate, RMS, as a share of the period; gaps aside."""
+        steps = np.diff(self.time) / self.dt
+        return float(np.std(steps[steps < _GAP]) / np.sqrt(2.0))
 
     @property
     def stretches(self) -> tuple[slice, ...]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Friction while the robot moves: samples in, friction of the one in the middle of the window out."""
+"""Friction while the robot moves: samples and contacts in, friction of the middle of the window out."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,17 +11,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
-from bam_core.whole_body.contact_check import LIKELIER
+from bam_core.whole_body.contact_doubt import Doubt, Sample, doubt_contacts, nothing_stands
+from bam_core.whole_body.contact_times import JUMP, ContactTimes
 from bam_core.whole_body.derivatives import SavitzkyGolay
 from bam_core.whole_body.estimate import Rank, rank_of, regularised
 from bam_core.whole_body.robot import WholeBody
 
 Array = NDArray[np.float64]
 
-_CHECK_EVERY = 20  # samples, between looks at whether another foot stands
 _UNEVEN = 0.5  # of the period, by which a sample may come early or late
+_ALL_UNEVEN = 20  # samples in a row that do not follow each other: the period is another one
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pushed:
+    time: float
+    position: Array
+    effort: Array
+    run: int  # samples of one run follow each other without a loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +43,7 @@ class ObservedFriction:
         velocity: of the same joints, (j,) rad/s.
         residual: what of their accelerations it does not explain, (j,) rad/s².
         rank: what the contacts allow.
-        contradiction: why the contacts cannot be right, in words, and the torques are NaN; empty: nothing
-            seen.
+        doubt: why the contacts cannot be right, and the torques are NaN; None: nothing seen.
     """
 
     time: float
@@ -42,7 +51,7 @@ class ObservedFriction:
     velocity: Array
     residual: Array
     rank: Rank
-    contradiction: str = ""
+    doubt: Doubt | None = None
 
     @property
     def driving(self) -> NDArray[np.int8]:
@@ -51,16 +60,22 @@ class ObservedFriction:
 
 
 class FrictionObserver:
-    """Estimates friction half a window behind the robot.
+    """Estimates friction a little behind the robot; contacts count by their times, not by when they are said.
 
     Args:
         robot: whose model is believed.
         period: of the samples, s.
         window: of the Savitzky-Golay filter, samples, odd.
         after, before: s left out after a change of contacts, and before one.
+        patience: s that a contact state may be said later than the sample of the same time.
 
     Raises:
         BamError: the period is not positive, or the window is impossible.
+
+    Attributes:
+        delay: s between the newest sample and the one whose friction comes out.
+        lost: how many samples are missing, or came too early or too late to be used.
+        restarts: how often time went back and everything began anew.
     """
 
     def __init__(
@@ -70,6 +85,7 @@ class FrictionObserver:
         window: int = 33,
         after: float = 0.0,
         before: float = 0.0,
+        patience: float = 0.0,
     ) -> None:
         if not period > 0.0:
             raise BamError(f"friction observer period: is {period!r} s (expected more than 0); correct it")
@@ -77,125 +93,161 @@ class FrictionObserver:
         self.period = period
         self.scheme = SavitzkyGolay(window)
         self.lost = 0
+        self.restarts = 0
+        self._half = window // 2
+        waits = max(self._half, math.ceil((before + patience) / period)) if robot.contacts else self._half
+        self.delay = waits * period
         self._dynamics = ConstrainedDynamics(robot)
         self._weights = [self.scheme.kernel(order, period) for order in range(3)]
-        self._length = max(window, 2 * round(max(after, before) / period) + 1)
-        self._after, self._before = round(after / period), round(before / period)
-        self._looks, self._verdict = 0, ""
-        self._looked_at: tuple[str, ...] = ()
-        self._samples: deque[tuple[float, Array, Array, tuple[str, ...]]] = deque(maxlen=self._length)
+        self._after, self._before = after, before
+        self._contacts = ContactTimes(robot.contacts)
+        self._newest: float | None = None
+        self._run = 0
+        self._uneven: deque[float] = deque(maxlen=_ALL_UNEVEN)
+        self._kept = self._half + 1 + waits
+        self._jump = max(self._kept * period, JUMP)
+        self._samples: deque[_Pushed] = deque(maxlen=self._kept)
 
-    def push(
-        self,
-        time: float,
-        position: Mapping[str, float],
-        effort: Mapping[str, float],
-        contacts: Mapping[str, bool],
-    ) -> ObservedFriction | None:
-        """Take a sample; return the friction of the one in the middle of those known, when there is one.
-
-        After a lost sample the window fills anew; `lost` counts them. A sample that is not later than the one
-        before is lost as well.
+    def stand(self, time: float, contacts: Mapping[str, bool]) -> None:
+        """Take which contacts stand from a time on, s, until they are said to do otherwise.
 
         Raises:
-            BamError: a joint, the effort of a driven joint or a contact is missing; nothing is taken then.
+            BamError: a contact is unknown; nothing is taken then.
         """
-        sample = (time, *self._arranged(position, effort), self._standing(contacts))
-        if self._samples:
-            step = time - self._samples[-1][0]
-            if step <= 0.0:
-                self.lost += 1
-                return None
-            if abs(step - self.period) > _UNEVEN * self.period:
-                self.lost += max(round(step / self.period) - 1, 0)
-                self._samples.clear()
-        self._samples.append(sample)
-        return self._middle() if len(self._samples) == self._length else None
+        self._contacts.say(time, contacts)
+
+    def push(
+        self, time: float, position: Mapping[str, float], effort: Mapping[str, float]
+    ) -> ObservedFriction | None:
+        """Take a sample; return the friction of an earlier one, when there is one.
+
+        There is none where samples were lost within the filter's window, and around changes of contacts.
+        A sample that is not later than the one before is lost; where time goes back by more than 0.5 s, and
+        by more than the observer remembers, it begins anew.
+
+        Raises:
+            BamError: a joint, the effort of a driven joint or all states of a contact are missing, or samples
+                come at another period; nothing is taken then.
+        """
+        values = self._arranged(position, effort)
+        if self._contacts.unsaid:
+            raise BamError(
+                f"contact '{self._contacts.unsaid[0]}': nothing says whether it stands; publish its state"
+            )
+        if not self._follows(time):
+            return None
+        self._samples.append(_Pushed(time=time, position=values[0], effort=values[1], run=self._run))
+        return self._middle() if len(self._samples) == self._kept else None
+
+    def _follows(self, time: float) -> bool:
+        """Whether a sample is of use; keeps account of those that are missing."""
+        if self._newest is None:
+            self._newest = time
+            return True
+        step = time - self._newest
+        if step <= -self._jump:
+            self._begin_anew(time)
+            return True
+        if step <= 0.0:
+            self.lost += 1
+            return False
+        self._newest = time
+        if abs(step - self.period) <= _UNEVEN * self.period:
+            self._uneven.clear()
+            return True
+        self._run += 1
+        self._uneven.append(step)
+        if len(self._uneven) == _ALL_UNEVEN:
+            raise BamError(
+                f"joint states: come every {float(np.median(self._uneven)):.2g} s (expected the period, "
+                f"{self.period:g} s); set the period to theirs, or lose fewer"
+            )
+        self.lost += max(round(step / self.period) - 1, 1)
+        return True
+
+    def _begin_anew(self, time: float) -> None:
+        self.restarts += 1
+        self._newest = time
+        self._samples.clear()
+        self._uneven.clear()
+        self._contacts.restart(time)
 
     def _arranged(self, position: Mapping[str, float], effort: Mapping[str, float]) -> tuple[Array, Array]:
-        robot = self.robot
-        for name in robot.names:
-            if not np.isfinite(position.get(name, np.nan)):
-                raise BamError(
-                    f"joint '{name}': has no position (there are: {', '.join(position)}); publish it"
-                )
-        for name in robot.joints:
-            if not np.isfinite(effort.get(name, np.nan)):
-                raise BamError(f"joint '{name}': has no effort (expected its torque in N·m); publish it")
         return (
-            np.array([position[name] for name in robot.names]),
-            np.array([effort[name] for name in robot.joints]),
+            _values("position", "rad", self.robot.names, position),
+            _values("effort", "its torque in N·m", self.robot.joints, effort),
         )
 
-    def _standing(self, contacts: Mapping[str, bool]) -> tuple[str, ...]:
-        for name in contacts:
-            if name not in self.robot.contacts:
-                raise unknown_name("contact", name, self.robot.contacts)
-        for name in self.robot.contacts:
-            if name not in contacts:
-                raise BamError(f"contact '{name}': nothing says whether it stands; publish its state")
-        return tuple(name for name in self.robot.contacts if contacts[name])
-
     def _middle(self) -> ObservedFriction | None:
-        robot, samples, middle = self.robot, list(self._samples), self._length // 2
-        time, _, _, standing = samples[middle]
-        around = samples[middle - self._after : middle + self._before + 1]
-        if any(each[3] != standing for each in around) or (robot.floating and not standing):
+        robot, half = self.robot, self._half
+        inside = [self._samples[index] for index in range(2 * half + 1)]
+        time = inside[half].time
+        standing = self._contacts.standing(time, self._after, self._before)
+        self._contacts.forget(time - self._after)
+        if standing is None or inside[0].run != inside[-1].run:
             return None
-        half = len(self._weights[0]) // 2
-        inside = samples[middle - half : middle + half + 1]
-        positions = np.array([each[1] for each in inside])
+        positions = np.array([each.position for each in inside])
         centre = positions[half]
         position = centre + self._weights[0] @ (positions - centre)
         velocity, acceleration = (weights @ (positions - centre) for weights in self._weights[1:])
-        effort = self._weights[0] @ np.array([each[2] for each in inside])
+        sample = Sample(
+            position=position,
+            velocity=velocity,
+            acceleration=acceleration[robot.torque_columns],
+            effort=self._weights[0] @ np.array([each.effort for each in inside]),
+        )
+        if robot.floating and not standing:
+            return self._in_the_air(time, velocity)
+        return self._on(standing, time, sample)
+
+    def _on(self, standing: tuple[str, ...], time: float, sample: Sample) -> ObservedFriction:
+        robot, dynamics = self.robot, self._dynamics
         anchor = standing[0] if robot.floating else None
-        state = self._dynamics.at(*self._dynamics.place(position, velocity, anchor), standing)
-        lacking = acceleration[robot.torque_columns] - state.acceleration(effort)[robot.torque_dofs]
-        rank = rank_of(state.mobility, robot.joints, standing)
+        state = dynamics.at(*dynamics.place(sample.position, sample.velocity, anchor), standing)
+        mobility = state.mobility
+        lacking = sample.acceleration - state.acceleration(sample.effort)[robot.torque_dofs]
+        rank = rank_of(mobility, robot.joints, standing)
         if rank.rank == rank.joints:
-            torque = np.linalg.solve(state.mobility, lacking)
+            torque = np.asarray(np.linalg.solve(mobility, lacking), dtype=np.float64)
         else:
-            torque = regularised(state.mobility, lacking)
-        residual = lacking - state.mobility @ torque
-        doubt = self._doubt(position, velocity, effort, acceleration[robot.torque_columns], standing, torque)
-        if doubt:
-            torque = np.full_like(torque, np.nan)
+            torque = regularised(mobility, lacking)
+        residual = lacking - mobility @ torque
+        doubt = doubt_contacts(dynamics, sample, standing, torque)
         hidden = [robot.joints.index(name) for name in rank.unidentifiable]
-        torque[hidden] = np.nan
+        torque[slice(None) if doubt else hidden] = np.nan
         return ObservedFriction(
             time=time,
             torque=torque,
-            velocity=velocity[robot.torque_columns],
+            velocity=sample.velocity[robot.torque_columns],
             residual=residual,
             rank=rank,
-            contradiction=doubt,
+            doubt=doubt,
         )
 
-    def _doubt(
-        self,
-        position: Array,
-        velocity: Array,
-        effort: Array,
-        acceleration: Array,
-        standing: tuple[str, ...],
-        torque: Array,
-    ) -> str:
-        """Now and then, look whether the torques are rather those of standing on another foot."""
-        others = [name for name in self.robot.contacts if name not in standing]
-        if len(standing) != 1 or not others:
-            return ""
-        self._looks += 1
-        if standing == self._looked_at and self._looks % _CHECK_EVERY:
-            return self._verdict
-        self._looked_at, self._verdict = standing, ""
-        dynamics = self._dynamics
-        for other in others:
-            state = dynamics.at(*dynamics.place(position, velocity, other), (other,))
-            lacking = acceleration - state.acceleration(effort)[self.robot.torque_dofs]
-            instead = float(np.linalg.norm(np.linalg.lstsq(state.mobility, lacking, rcond=None)[0]))
-            if np.linalg.norm(torque) > LIKELIER * instead:
-                self._verdict = (
-                    f"'{standing[0]}' is said to stand, but the torques are those of standing on '{other}'"
-                )
-        return self._verdict
+    def _in_the_air(self, time: float, velocity: Array) -> ObservedFriction:
+        joints = self.robot.joints
+        unknown = np.full(len(joints), np.nan)
+        return ObservedFriction(
+            time=time,
+            torque=unknown,
+            velocity=velocity[self.robot.torque_columns],
+            residual=unknown,
+            rank=Rank(contacts=(), rank=0, joints=len(joints), unidentifiable=joints, samples=1),
+            doubt=nothing_stands(),
+        )
+
+
+def _values(what: str, expected: str, names: tuple[str, ...], given: Mapping[str, float]) -> Array:
+    try:
+        values = np.array([given[name] for name in names], dtype=np.float64)
+    except KeyError as missing:
+        raise BamError(
+            f"joint '{missing.args[0]}': has no {what} (there are: {', '.join(given)}); publish it"
+        ) from None
+    if not np.isfinite(values).all():
+        name = names[int(np.argmin(np.isfinite(values)))]
+        raise BamError(
+            f"joint '{name}': has no {what}, it is {given[name]} (expected {expected}); publish it, or "
+            "leave such samples out"
+        )
+    return values

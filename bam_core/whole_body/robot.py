@@ -30,7 +30,8 @@ class WholeBody:
         held: joints that a position controller holds: they do not accelerate, and their torque is unknown.
 
     Raises:
-        BamError: a name is unknown, a joint has several axes, or a free base has nothing to stand on.
+        BamError: a name is unknown or missing, a joint has several axes, none is driven, or a free base has
+            nothing to stand on.
 
     Attributes:
         model: the copy.
@@ -60,6 +61,11 @@ class WholeBody:
                     "and slides, and at most one free joint, the first); split it into hinges"
                 )
         self.names = tuple(model.joint(index).name for index in axes)
+        if "" in self.names:
+            raise BamError(
+                f"model '{_title(model)}': joint {axes[self.names.index('')]} has no name (expected one for "
+                "each, as in the joint states); name it"
+            )
         sites = tuple(model.site(index).name for index in range(model.nsite))
         for name in held:
             if name not in self.names:
@@ -75,6 +81,11 @@ class WholeBody:
         self.contacts = tuple(contacts)
         self.held = tuple(name for name in self.names if name in held)
         self.joints = tuple(name for name in self.names if name not in held)
+        if not self.joints:
+            raise BamError(
+                f"model '{_title(model)}': has no joint whose torque is known (expected one at least, beside "
+                "those that are held); check the file"
+            )
         self.torque_columns = self._columns(self.joints)
         self.held_columns = self._columns(self.held)
         self.positions = np.array([model.jnt_qposadr[index] for index in axes], dtype=int)

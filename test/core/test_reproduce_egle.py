@@ -15,9 +15,16 @@ from bam_core.plots.joint_friction import (
     plot_spectra,
     plot_supports,
 )
-from bam_core.reproduce._egle_tables import BOTH, STRAIGHT, SYMBOLS, TARGETS
+from bam_core.reproduce._egle_parameters import _misprint, _target, row
+from bam_core.reproduce._egle_tables import (
+    BOTH,
+    PRINTED_HIPS,
+    PRINTED_TARGET,
+    STRAIGHT,
+    SYMBOLS,
+    TARGETS,
+)
 from bam_core.reproduce._egle_walks import legs_table
-from bam_core.reproduce.egle import _row
 from bam_core.whole_body import (
     CentralDifference,
     InertiaScale,
@@ -38,9 +45,17 @@ def test_printed_errors_are_those_from_the_targets_in_use() -> None:
     assert STRAIGHT["right_hip_roll"][0] == pytest.approx(100 * abs(2.1435 - 0.2) / 0.2)
 
 
+def test_all_sixteen_printed_errors_of_the_hips_are_those_from_0_75_which_is_0_8_to_one_digit() -> None:
+    assert len(PRINTED_HIPS) == 16
+    for value, error in PRINTED_HIPS:
+        assert _misprint(0.75, value, error) < 0.02
+        assert _misprint(PRINTED_TARGET, value, error) > 1.0
+    assert (_target().ours, _target().holds) == (0.75, True)
+
+
 def test_a_claim_holds_where_ours_is_no_further_off_than_the_paper_prints() -> None:
     ours = np.array([0.104, 0.106, 0.0, 0.0, 0.0, 0.0])
-    claims = _row("table 6.2", "left_ankle_pitch", (0.10, 0.10, 0.5, 1.15, 0.2, 1.19), ours)
+    claims = row("table 6.2", "left_ankle_pitch", (0.10, 0.10, 0.5, 1.15, 0.2, 1.19), ours)
     assert [claim.holds for claim in claims] == [True, False, True, True, True, True]
     assert claims[0].claim == "table 6.2, left ankle pitch, F_v error"
     assert claims[0].unit == "%"

@@ -113,6 +113,18 @@ def test_friction_is_found_from_a_bag_alone(tmp_path: Path) -> None:
         assert np.sqrt(np.nanmean(error**2)) < 2e-3
 
 
+def test_what_is_no_bag_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BamError, match="nowhere: is no bag"):
+        read_joint_log(tmp_path / "nowhere")
+
+
+def test_time_that_goes_back_is_named(tmp_path: Path) -> None:
+    log = part(0, 600)
+    object.__setattr__(log, "time", np.where(np.arange(600) < 400, log.time, log.time - 0.2005))
+    with pytest.raises(BamError, match=r"go back by 0\.2\d* s at message 400"):
+        read_joint_log(written(tmp_path / "bag", log))
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

@@ -137,6 +137,20 @@ def test_names_that_do_not_exist_are_told(options: dict[str, list[str]], named: 
         WholeBody(robot().model, **options)
 
 
+@pytest.mark.parametrize(
+    ("text", "held", "named"),
+    [
+        (ARM.replace('name="elbow" ', ""), (), "joint 1 has no name"),
+        (ARM, ("shoulder", "elbow"), "no joint whose torque is known"),
+    ],
+)
+def test_models_without_names_or_driven_joints_are_refused(
+    text: str, held: tuple[str, ...], named: str
+) -> None:
+    with pytest.raises(BamError, match=named):
+        WholeBody(mujoco.MjModel.from_xml_string(text), held=held)
+
+
 def test_joints_with_several_axes_are_refused() -> None:
     text = ARM.replace('name="elbow" axis="0 1 0"', 'name="elbow" type="ball"')
     with pytest.raises(BamError, match="elbow"):

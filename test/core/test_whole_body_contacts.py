@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from whole_body_cases import arm, robot, walk
 
+from bam_core.errors import BamError
 from bam_core.whole_body import (
     JointLog,
     Motion,
@@ -52,6 +53,47 @@ def test_only_the_named_foot_is_taken() -> None:
     left = single_support(walk().log, LEFT)
     assert left.any()
     assert not (left & walk().log.contacts[RIGHT]).any()
+
+
+def test_a_foot_that_the_log_does_not_have_is_named() -> None:
+    with pytest.raises(BamError, match=r"contact 'left_foot'.*did you mean 'left_sole'"):
+        single_support(walk().log, "left_foot")
+
+
+def test_flags_that_come_late_are_contradicted_where_they_are_wrong() -> None:
+    """By 120 ms: the foot that has landed is said to swing for so long."""
+    right, left = (np.roll(each, 120) for each in flags())
+    found = [str(each) for each in check_contacts(robot(), flagged(right, left))]
+    still = [each for each in found if "'right_sole' is said to swing, but lies still" in each]
+    assert len(still) == 1
+    landed = walk().supports[2].start
+    assert inside(still[0], landed + 0.03)
+    assert not inside(still[0], landed - 0.1)
+
+
+def test_one_flag_for_a_whole_walk_is_contradicted_step_by_step() -> None:
+    right, left = flags()
+    found = [str(each) for each in check_contacts(robot(), flagged(right | True, left & False))]
+    assert any("torques are those of standing on 'left_sole'" in each for each in found)
+    assert any("'left_sole' is said to swing, but lies still" in each for each in found)
+    for support in walk().supports:
+        middle = 0.5 * (support.start + support.end)
+        wrong = support.feet != (RIGHT,)
+        assert wrong == any(inside(each, middle) for each in found)
+
+
+def inside(message: str, time: float) -> bool:
+    start, end = (float(each) for each in message.split(": ")[0].removesuffix(" s")[10:].split(" to "))
+    return start <= time <= end
+
+
+def test_efforts_that_are_no_torques_are_contradicted() -> None:
+    motion = flagged(*flags())
+    for factor in (0.0, -1.0):
+        other = dataclasses.replace(motion, effort=factor * motion.effort)
+        found = check_contacts(robot(), other)
+        assert found
+        assert all("the efforts are not those of this motion" in str(each) for each in found)
 
 
 def test_a_logs_own_ends_are_no_landing() -> None:

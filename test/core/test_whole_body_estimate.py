@@ -128,6 +128,19 @@ def test_a_fixed_base_needs_no_contacts() -> None:
     assert "fixed base" in str(found.ranks[0])
 
 
+def test_a_joint_that_is_not_driven_has_no_column() -> None:
+    found = estimate_friction(robot(), posed(np.zeros(25), 2))
+    assert found.column("waist") == 12
+    with pytest.raises(BamError, match=r"driven joint 'rigth_knee'.*did you mean 'right_knee'"):
+        found.column("rigth_knee")
+
+
+def test_flags_for_another_log_are_refused() -> None:
+    motion, chosen = walked()
+    with pytest.raises(BamError, match="one flag each"):
+        estimate_friction(robot(), motion, chosen[:-1])
+
+
 def test_nothing_left_to_look_at_is_an_error() -> None:
     motion, _ = walked()
     with pytest.raises(BamError, match="no sample is left"):

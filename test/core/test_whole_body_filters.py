@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from whole_body_cases import robot, swings, walk
+from whole_body_cases import arm, robot, swings, walk
 
 from bam_core.errors import BamError
 from bam_core.whole_body import (
@@ -115,6 +115,49 @@ def test_lost_samples_and_wrong_flags_are_remarked_and_left_out() -> None:
     assert np.isnan(found.estimate.torque[step[kept]]).all()
     error = found.estimate.torque - walk().friction[kept]
     assert np.nanmax(np.abs(error)) < 0.2
+
+
+def with_contacts(right: np.ndarray, left: np.ndarray) -> JointLog:
+    return dataclasses.replace(walk().log, contacts=dict(zip(SOLES, (right, left), strict=True)))
+
+
+def test_what_is_left_to_choose_is_all_on_one_foot() -> None:
+    chosen = estimate_filtered(robot(), walk().log).estimate.torque
+    np.testing.assert_array_equal(np.isfinite(chosen[:, 0]), single_support(walk().log))
+
+
+def test_two_feet_are_remarked_and_left_out() -> None:
+    found = estimate_filtered(robot(), walk().log, np.ones(len(walk().log), dtype=bool))
+    both = np.logical_and(*walk().log.contacts.values())
+    assert any("rank 19 of 25" in each and "left out" in each for each in found.remarks)
+    assert np.isnan(found.estimate.torque[both]).all()
+    with pytest.raises(BamError, match=r"rank 19 of 25.*right_hip_roll"):
+        estimate_filtered(robot(), walk().log, both & (walk().log.time < 0.4))
+
+
+def test_contacts_that_are_wrong_throughout_are_an_error_that_names_them() -> None:
+    right, left = (walk().log.contacts[foot] for foot in SOLES)
+    with pytest.raises(
+        BamError, match=r"the torques are those of standing on 'left_sole'.*no sample is left"
+    ):
+        estimate_filtered(robot(), with_contacts(left, right))
+    with pytest.raises(BamError, match="no sample is wanted"):
+        estimate_filtered(robot(), with_contacts(right | True, left | True))
+
+
+def test_uneven_samples_are_remarked() -> None:
+    jitter = np.random.default_rng(1).uniform(-2e-4, 2e-4, len(walk().log))
+    found = estimate_filtered(robot(), dataclasses.replace(walk().log, time=walk().log.time + jitter))
+    assert any("samples come unevenly, by 1" in each for each in found.remarks)
+
+
+def test_an_effort_that_never_changes_is_remarked() -> None:
+    time = 1e-3 * np.arange(600)
+    position = np.column_stack((np.sin(5.0 * time), np.cos(4.0 * time)))
+    effort = np.column_stack((np.sin(3.0 * time), np.zeros(600)))
+    found = estimate_filtered(arm(), JointLog(names=arm().names, time=time, position=position, effort=effort))
+    assert found.remarks == ("joint log, effort of 'elbow': is 0 N·m throughout; is it measured?",)
+    assert np.isfinite(found.estimate.torque).any()
 
 
 def test_a_log_too_short_for_any_filter_is_an_error() -> None:

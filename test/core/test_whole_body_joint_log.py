@@ -94,6 +94,27 @@ def test_inconsistent_logs_are_refused(changes: dict[str, object], named: str) -
         dataclasses.replace(walk().log, **changes)
 
 
+def test_a_joint_that_is_there_twice_is_named() -> None:
+    with pytest.raises(BamError, match="'right_hip_roll' is there twice"):
+        renamed("right_knee", "right_hip_roll")
+
+
+def test_lists_will_do() -> None:
+    log = JointLog(names=["a"], time=[0.0, 0.1, 0.2], position=[[0]] * 3, effort=[[1]] * 3)  # type: ignore[arg-type]
+    assert log.names == ("a",)
+    assert log.effort.shape == (3, 1)
+
+
+def test_unevenness_is_that_of_the_times() -> None:
+    jitter = 1e-4 * np.random.default_rng(1).standard_normal(len(walk().log))
+    assert walk().log.unevenness < 1e-9
+    assert dataclasses.replace(walk().log, time=walk().log.time + jitter).unevenness == pytest.approx(
+        0.1, rel=0.1
+    )
+    gap = np.arange(len(walk().log)) > 700
+    assert dataclasses.replace(walk().log, time=walk().log.time + 0.5 * gap).unevenness < 1e-9
+
+
 def test_a_log_of_two_samples_is_refused() -> None:
     with pytest.raises(BamError, match="2 samples"):
         JointLog(names=("a",), time=np.arange(2.0), position=np.zeros((2, 1)), effort=np.zeros((2, 1)))

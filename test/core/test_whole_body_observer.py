@@ -27,8 +27,8 @@ def pushed(observer: FrictionObserver, samples: range) -> list[ObservedFriction]
     for index in samples:
         position = dict(zip(log.names, log.position[index], strict=True))
         effort = dict(zip(log.names, log.effort[index], strict=True))
-        contacts = {foot: bool(flags[index]) for foot, flags in log.contacts.items()}
-        observed = observer.push(log.time[index], position, effort, contacts)
+        observer.stand(log.time[index], {foot: bool(flags[index]) for foot, flags in log.contacts.items()})
+        observed = observer.push(log.time[index], position, effort)
         if observed:
             found.append(observed)
     return found
@@ -75,19 +75,126 @@ def test_lost_samples_are_counted_and_the_window_fills_anew() -> None:
     assert observer.lost == 6
 
 
-def test_swapped_feet_are_named_and_give_no_torque() -> None:
-    log, observer = walk().log, FrictionObserver(robot(), 1e-3, WINDOW)
-    right, left = (log.contacts[foot] for foot in SOLES)
-    for index in range(800, 830):
+def sent(
+    observer: FrictionObserver, samples: range, flags: dict[str, bool], effort: float = 1.0
+) -> list[ObservedFriction]:
+    """As `pushed`, but with contacts that are said once, and efforts in another unit."""
+    log = walk().log
+    observer.stand(log.time[samples[0]], flags)
+    found = [
+        observer.push(
+            log.time[index],
+            dict(zip(log.names, log.position[index], strict=True)),
+            dict(zip(log.names, effort * log.effort[index], strict=True)),
+        )
+        for index in samples
+    ]
+    return [each for each in found if each]
+
+
+RIGHT_SWINGS = range(800, 830)
+ON_LEFT = {SOLES[0]: False, SOLES[1]: True}
+
+
+@pytest.mark.parametrize(
+    ("samples", "flags", "effort", "what"),
+    [
+        (RIGHT_SWINGS, {SOLES[0]: True, SOLES[1]: False}, 1.0, "'right_sole' is said to stand, but the torq"),
+        (RIGHT_SWINGS, {SOLES[0]: True, SOLES[1]: True}, 1.0, "both said to stand, but move against"),
+        (RIGHT_SWINGS, {SOLES[0]: False, SOLES[1]: False}, 1.0, "nothing stands"),
+        (range(100, 130), ON_LEFT, 1.0, "'right_sole' is said to swing, but lies still"),
+        (RIGHT_SWINGS, ON_LEFT, 0.0, "the efforts are not those of this motion"),
+        (RIGHT_SWINGS, ON_LEFT, -1.0, "the efforts are not those of this motion"),
+    ],
+    ids=["swapped", "both", "none", "one of two", "no effort", "wrong sign"],
+)
+def test_what_cannot_be_is_named_and_gives_no_torque(
+    samples: range, flags: dict[str, bool], effort: float, what: str
+) -> None:
+    found = sent(FrictionObserver(robot(), 1e-3, WINDOW), samples, flags, effort)
+    assert len(found) == 30 - WINDOW + 1
+    for each in found:
+        assert each.doubt is not None
+        assert what in each.doubt.what
+        assert np.isnan(each.torque).all()
+        assert (each.driving == 0).all()
+
+
+def test_contacts_count_by_their_times_not_by_when_they_are_said() -> None:
+    """All of them before the first sample, or each 15 samples late: the same friction."""
+    log, early = walk().log, FrictionObserver(robot(), 1e-3, WINDOW, after=0.1, before=0.05)
+    late = FrictionObserver(robot(), 1e-3, WINDOW, after=0.1, before=0.05, patience=0.02)
+    changes = [0, *(index for index in range(1, 1500) if flags_at(index) != flags_at(index - 1))]
+    for index in changes:
+        early.stand(log.time[index], flags_at(index))
+    late.stand(log.time[0], flags_at(0))
+    found: dict[FrictionObserver, dict[float, np.ndarray]] = {early: {}, late: {}}
+    for index in range(400, 1500):
+        if index - 15 in changes:
+            late.stand(log.time[index - 15], flags_at(index - 15))
+        for observer, torques in found.items():
+            observed = observer.push(
+                log.time[index],
+                dict(zip(log.names, log.position[index], strict=True)),
+                dict(zip(log.names, log.effort[index], strict=True)),
+            )
+            if observed:
+                assert observed.doubt is None
+                torques[observed.time] = observed.torque
+    shared = found[early].keys() & found[late].keys()
+    assert len(shared) == len(found[late]) > 600
+    for time in shared:
+        np.testing.assert_array_equal(found[early][time], found[late][time])
+
+
+def flags_at(index: int) -> dict[str, bool]:
+    return {foot: bool(flags[index]) for foot, flags in walk().log.contacts.items()}
+
+
+def test_a_lost_sample_costs_a_window_and_no_more() -> None:
+    observer = FrictionObserver(robot(), 1e-3, WINDOW, after=0.1, before=0.05, patience=0.02)
+    log, found = walk().log, []
+    for index in range(620, 1200):
+        if index == 900:
+            continue
+        observer.stand(log.time[index], flags_at(index))
         observed = observer.push(
             log.time[index],
             dict(zip(log.names, log.position[index], strict=True)),
             dict(zip(log.names, log.effort[index], strict=True)),
-            {SOLES[0]: bool(left[index]), SOLES[1]: bool(right[index])},
         )
-    assert observed
-    assert "'right_sole' is said to stand" in observed.contradiction
-    assert np.isnan(observed.torque).all()
+        found += [round(observed.time / 1e-3)] if observed else []
+    missing = sorted(set(range(720, 1130)) - set(found))
+    assert missing == list(range(896, 905))
+    assert observer.lost == 1
+
+
+def test_time_that_goes_back_begins_anew() -> None:
+    observer = FrictionObserver(robot(), 1e-3, WINDOW)
+    first = pushed(observer, range(800, 840))
+    second = pushed(observer, range(150, 190))
+    assert (observer.restarts, observer.lost) == (1, 0)
+    assert len(first) == len(second) == 40 - WINDOW + 1
+    assert second[0].time == pytest.approx(0.154)
+
+
+def test_contacts_of_the_time_before_do_not_count_once_it_goes_back() -> None:
+    observer = FrictionObserver(robot(), 1e-3, WINDOW)
+    assert sent(observer, range(800, 840), ON_LEFT)
+    log = walk().log
+    values = [dict.fromkeys(log.names, 0.0)] * 2
+    observer.push(0.1, *values)
+    with pytest.raises(BamError, match="nothing says whether it stands"):
+        observer.push(0.101, *values)
+
+
+def test_samples_at_another_period_are_told_the_period() -> None:
+    observer = FrictionObserver(arm(), 1e-3)
+    values = [dict.fromkeys(arm().names, 0.0)] * 2
+    for index in range(20):
+        observer.push(0.01 * index, *values)
+    with pytest.raises(BamError, match=r"come every 0\.01 s .*0\.001 s.*set the period"):
+        observer.push(0.2, *values)
 
 
 def test_a_fixed_base_arm_shows_its_friction_and_that_it_takes_power() -> None:
@@ -103,7 +210,6 @@ def test_a_fixed_base_arm_shows_its_friction_and_that_it_takes_power() -> None:
                 time,
                 dict(zip(arm().names, position, strict=True)),
                 dict(zip(arm().names, effort, strict=True)),
-                {},
             )
         )
         for _ in range(10):
@@ -119,18 +225,29 @@ def test_a_fixed_base_arm_shows_its_friction_and_that_it_takes_power() -> None:
 
 
 @pytest.mark.parametrize(
-    ("position", "effort", "contacts", "named"),
+    ("position", "effort", "named"),
     [
-        ({"shoulder": 0.0}, {"shoulder": 0.0, "elbow": 0.0}, {}, "'elbow': has no position"),
-        ({"shoulder": 0.0, "elbow": 0.0}, {"shoulder": 0.0}, {}, "'elbow': has no effort"),
-        ({"shoulder": 0.0, "elbow": 0.0}, {"shoulder": 0.0, "elbow": 0.0}, {"foot": True}, "contact 'foot'"),
+        ({"shoulder": 0.0}, {"shoulder": 0.0, "elbow": 0.0}, "'elbow': has no position"),
+        ({"shoulder": 0.0, "elbow": 0.0}, {"shoulder": 0.0}, "'elbow': has no effort"),
+        ({"shoulder": 0.0, "elbow": 0.0}, {"shoulder": np.nan, "elbow": 0.0}, "'shoulder'.*it is nan"),
+        ({"shoulder": 0.0, "elbow": np.inf}, {"shoulder": 0.0, "elbow": 0.0}, "'elbow'.*it is inf"),
     ],
 )
-def test_what_is_missing_is_named(
-    position: dict[str, float], effort: dict[str, float], contacts: dict[str, bool], named: str
-) -> None:
+def test_what_is_missing_is_named(position: dict[str, float], effort: dict[str, float], named: str) -> None:
     with pytest.raises(BamError, match=named):
-        FrictionObserver(arm(), 1e-3).push(0.0, position, effort, contacts)
+        FrictionObserver(arm(), 1e-3).push(0.0, position, effort)
+
+
+def test_contacts_that_the_robot_does_not_have_are_named() -> None:
+    with pytest.raises(BamError, match="contact 'foot'"):
+        FrictionObserver(robot(), 1e-3).stand(0.0, {"foot": True})
+
+
+def test_contacts_may_be_said_one_at_a_time() -> None:
+    observer = FrictionObserver(robot(), 1e-3, WINDOW)
+    for foot, stands in ON_LEFT.items():
+        observer.stand(0.0, {foot: stands})
+    assert pushed(observer, RIGHT_SWINGS)
 
 
 def test_contacts_that_nobody_publishes_are_named() -> None:
@@ -140,7 +257,6 @@ def test_contacts_that_nobody_publishes_are_named() -> None:
             0.0,
             dict.fromkeys(log.names, 0.0),
             dict.fromkeys(log.names, 0.0),
-            {},
         )
 
 

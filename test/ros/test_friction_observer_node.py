@@ -20,6 +20,7 @@ from sensor_msgs.msg import JointState
 
 from bam_core.errors import BamError
 from bam_core.whole_body import ConstrainedDynamics, JointFriction, WholeBody, humanoid, humanoid_mjcf
+from bam_core.whole_body.estimate import regularised
 from bam_core.whole_body.humanoid import LEGS
 
 messages = pytest.importorskip("bam_bench.msg")
@@ -74,8 +75,11 @@ class Setup:
         wait_for(spun, 30.0)
 
     def send(self, time: float, names: list[str], position: list[float], effort: list[float]) -> None:
+        self.send_at(round(time * 1e9), names, position, effort)
+
+    def send_at(self, stamp: int, names: list[str], position: list[float], effort: list[float]) -> None:
         message = JointState(name=names, position=position, effort=effort)
-        message.header.stamp = Time(nanoseconds=round(time * 1e9)).to_msg()
+        message.header.stamp = Time(nanoseconds=stamp).to_msg()
         self.publisher.publish(message)
         self.executor.spin_once(timeout_sec=0.05)
 
@@ -116,6 +120,17 @@ def moves(model: str, count: int) -> Any:
             position = position + 1e-4 * velocity
 
 
+def upright() -> list[float]:
+    """Efforts that hold the humanoid on both feet, all its joints at 0.1 rad."""
+    robot = humanoid()
+    dynamics, still = ConstrainedDynamics(robot), np.zeros(len(robot.names))
+    state = dynamics.at(*dynamics.place(still + 0.1, still, robot.contacts[0]), robot.contacts)
+    falling = state.acceleration(np.zeros(len(robot.joints)))[robot.torque_dofs]
+    effort = still.copy()
+    effort[robot.torque_columns] = regularised(state.mobility, -falling)
+    return effort.tolist()
+
+
 def test_a_fixed_base_arm_shows_its_friction_with_residual_and_sign_of_power(
     context: Context, model: str
 ) -> None:
@@ -141,10 +156,11 @@ def test_on_two_feet_the_legs_are_named_and_not_a_number(context: Context, tmp_p
     contacts = setup.client.create_publisher(messages.ContactStates, "contact_states", QUEUE)
     setup.until(lambda: contacts.get_subscription_count() == 1)
     contacts.publish(messages.ContactStates(name=["right_sole", "left_sole"], standing=[True, True]))
-    setup.until(lambda: setup.node._contacts)
-    names = list(humanoid().names)
-    for index in range(220):  # more than 0.1 s to either side of the first result
-        setup.send(1e-3 * index, names, [0.1] * len(names), [0.0] * len(names))
+    setup.until(lambda: setup.node._told)
+    assert "contact_states: have no stamp" in next(iter(setup.node._told))
+    names, position, effort = list(humanoid().names), [0.1] * len(humanoid().names), upright()
+    for index in range(220):
+        setup.send(1e-3 * index, names, position, effort)
     setup.until(lambda: setup.found)
     first = setup.found[0]
     hidden = {name for name, torque in zip(first.name, first.torque, strict=True) if math.isnan(torque)}
@@ -162,14 +178,65 @@ def test_lost_joint_states_are_counted(context: Context, model: str) -> None:
     setup.close()
 
 
-def test_results_belong_to_the_stamp_in_the_middle_of_the_window(context: Context, model: str) -> None:
+def test_results_have_exactly_the_stamps_of_joint_states(context: Context, model: str) -> None:
+    """Also those since 1970, which are too long for a double."""
     setup = Setup(context, model=model, window=21)
-    for state in moves(model, 60):
-        setup.send(*state)
-    setup.until(lambda: len(setup.found) >= 30)
-    first = Time.from_msg(setup.found[0].header.stamp).nanoseconds
-    assert first >= 10_000_000
-    assert first % 1_000_000 == 0
+    sent = [1_763_700_000_123_456_789 + 1_000_003 * index for index in range(60)]
+    for stamp, (_, *state) in zip(sent, moves(model, 60), strict=True):
+        setup.send_at(stamp, *state)
+    setup.until(lambda: len(setup.found) == 40)
+    assert [Time.from_msg(each.header.stamp).nanoseconds for each in setup.found] == sent[10:50]
+    setup.close()
+
+
+def test_a_bag_that_begins_anew_is_observed_anew(context: Context, model: str) -> None:
+    setup = Setup(context, model=model, window=21)
+    for _ in range(2):
+        for time, *state in moves(model, 40):
+            setup.send(100.0 + time, *state)
+        for time, *state in moves(model, 40):
+            setup.send(time, *state)
+    setup.until(lambda: len(setup.found) == 80)
+    assert setup.node._restarts == 2
+    setup.close()
+
+
+def test_another_period_is_named_once(context: Context, model: str) -> None:
+    setup = Setup(context, model=model)
+    for index in range(40):
+        setup.send(0.01 * index, ["shoulder", "elbow"], [0.0, 0.0], [0.0, 0.0])
+    setup.until(lambda: setup.node._told)
+    assert len(setup.node._told) == 1
+    assert "come every 0.01 s" in next(iter(setup.node._told))
+    setup.close()
+
+
+@pytest.mark.parametrize(
+    ("standing", "line"),
+    [
+        ([False, False], "nothing stands"),
+        ([False, True], "'right_sole' is said to swing, but lies still"),
+    ],
+)
+def test_contacts_that_cannot_be_are_named_and_give_no_torque(
+    context: Context, tmp_path: Path, standing: list[bool], line: str
+) -> None:
+    path = tmp_path / "humanoid.xml"
+    path.write_text(humanoid_mjcf())
+    setup = Setup(context, model=str(path), contacts="right_sole,left_sole", held="neck_yaw,neck_pitch")
+    contacts = setup.client.create_publisher(messages.ContactStates, "contact_states", QUEUE)
+    setup.until(lambda: contacts.get_subscription_count() == 1)
+    message = messages.ContactStates(name=["right_sole", "left_sole"], standing=standing)
+    message.header.stamp = Time(nanoseconds=1).to_msg()
+    contacts.publish(message)
+    setup.until(lambda: not setup.node._observer._contacts.unsaid)
+    names = list(humanoid().names)
+    for index in range(1, 220):
+        setup.send(1e-3 * index, names, [0.0] * len(names), [0.0] * len(names))
+    setup.until(lambda: setup.found)
+    assert line in setup.found[0].contradiction
+    assert all(math.isnan(torque) for torque in setup.found[0].torque)
+    assert any(line in told for told in setup.node._told)
     setup.close()
 
 
