@@ -24,6 +24,7 @@ setup(
     install_requires=[
         "numpy",
         "scipy",
+        "threadpoolctl",
         "numba",
         "cmaes",
         "optuna",

@@ -20,6 +20,7 @@ from typing import NamedTuple, NoReturn
 
 from bam_core import __version__
 from bam_core.errors import BamError, unknown_name
+from bam_core.small_matrices import one_blas_thread
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -73,7 +74,8 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
         if chosen is not None and chosen not in table:
             raise unknown_name("command", chosen, table)
         arguments = _parse(table, chosen, argv)
-        status: int = arguments.run(arguments)
+        with one_blas_thread():
+            status: int = arguments.run(arguments)
         sys.stdout.flush()
         return status
     except BamError as error:

@@ -21,6 +21,7 @@ from bam_core.identification.storage import open_study
 from bam_core.recording import Recording
 from bam_core.rollout import Rollout
 from bam_core.servo_model import ServoModel
+from bam_core.small_matrices import one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -169,20 +170,21 @@ class Fitter:
                     )
                 )
 
-        result = minimise(
-            lambda vectors: np.asarray(self.rollout.errors(vectors).mean(axis=1)),
-            space,
-            evaluations=budget,
-            seed=self._seed,
-            draft=lambda vectors: np.asarray(self._draft.errors(vectors).mean(axis=1)),
-            starts=[space.vectors(space.point(start)[None])[0] for start in starts] or earlier,
-            local=bool(starts),
-            refine=Refiner(self.rollout, space).refine,
-            refine_draft=Refiner(self._draft, space).refine,
-            board=JobBoard(open_study(self._study_name(space, budget, starts), self._storage)),
-            report=report,
-            cancelled=self._cancelled,
-        )
+        with one_blas_thread():
+            result = minimise(
+                lambda vectors: np.asarray(self.rollout.errors(vectors).mean(axis=1)),
+                space,
+                evaluations=budget,
+                seed=self._seed,
+                draft=lambda vectors: np.asarray(self._draft.errors(vectors).mean(axis=1)),
+                starts=[space.vectors(space.point(start)[None])[0] for start in starts] or earlier,
+                local=bool(starts),
+                refine=Refiner(self.rollout, space).refine,
+                refine_draft=Refiner(self._draft, space).refine,
+                board=JobBoard(open_study(self._study_name(space, budget, starts), self._storage)),
+                report=report,
+                cancelled=self._cancelled,
+            )
         if not starts:
             self._optima[model.name] = result.vector
         return Fit(

@@ -24,6 +24,7 @@ from bam_core.identification.split import Split, leave_one_out, left_out, split_
 from bam_core.identification.uncertainty import estimate_uncertainty
 from bam_core.recording import Recording
 from bam_core.servo_model import ServoModel
+from bam_core.small_matrices import one_blas_thread
 
 _MAX_SEED = 2**32 - 1
 
@@ -155,7 +156,8 @@ def _with_uncertainty(fit: ModelFit, recordings: Sequence[Recording], space: Sea
     if len(recordings) < 2:
         return fit
     advise = advisor(fit.servo, recordings, space)
-    uncertainty = estimate_uncertainty(fit.servo, recordings, space, advise=advise)
+    with one_blas_thread():
+        uncertainty = estimate_uncertainty(fit.servo, recordings, space, advise=advise)
     servo = replace(fit.servo, uncertainty=uncertainty.standard_errors())
     return replace(fit, servo=servo, uncertainty=uncertainty)
 
