@@ -31,13 +31,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--output", type=Path, default=RESULTS, help="JSON file (default: %(default)s)")
     arguments = parser.parse_args(argv)
-    from bam_core.benchmarks import mujoco_rates, rollout_scaling, rollout_times
+    from bam_core.benchmarks import mujoco_rates, mujoco_throughput, rollout_scaling, rollout_times
+    from bam_core.mujoco.fidelity import fidelity
 
     steps = (
         ("rollout_ms_per_evaluation", rollout_times),
         ("rollout_scaling", lambda: [asdict(row) for row in rollout_scaling()]),
         ("mujoco", mujoco_rates),
+        ("mujoco_rollout", lambda: [asdict(row) for row in mujoco_throughput()]),
+        ("fidelity", lambda: [asdict(row) for row in fidelity()]),
         ("dynamixel_loop", dynamixel_loops),
+        ("feed_forward_loop", feed_forward),
         ("erob_cycle_us", erob_cycle),
     )
     results: dict[str, Any] = {"machine": machine()}
@@ -49,6 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     loops = results.pop("dynamixel_loop")
     results["dynamixel_loop_hz"] = loops["mx106"]
     results["dynamixel_loop_hz_by_servo"] = loops
+    fed = results.pop("feed_forward_loop")
+    results["feed_forward_loop_hz"] = fed["rate"]
+    results["feed_forward_processor_share"] = {name: fed[name] for name in ("node", "servos")}
     print(tables(results))
     write_text(arguments.output, json.dumps(results, indent=2) + "\n")
     return 0
@@ -124,6 +131,13 @@ def _dynamixel_loop(servo: str) -> float:
     return (last - first) / (end - start)
 
 
+def feed_forward() -> dict[str, float]:
+    """Return duties per second of the feed-forward node on six virtual servos, and what that takes."""
+    from bam_ros.feedforward.bench import feed_forward_loop
+
+    return feed_forward_loop(warm_up=_WARM_UP, duration=_MEASURE)
+
+
 def erob_cycle() -> dict[str, float] | None:
     """Return the deviation of the master's period at 1 kHz with one emulated drive, µs by name.
 
@@ -179,18 +193,62 @@ def tables(results: dict[str, Any]) -> str:
                 for name, rate in of_one.items()
             ],
         ),
+        "MuJoCo's rollout of 32 such chains with the engine plugin:\n"
+        + format_table(
+            ("servos", "threads", "steps/s", "speed-up"),
+            [
+                (
+                    str(row["servos"]),
+                    str(row["threads"]),
+                    f"{row['steps_per_second']:.0f}",
+                    f"{row['speedup']:.2f}",
+                )
+                for row in results["mujoco_rollout"]
+            ],
+        ),
+        _fidelity_table(results["fidelity"]),
         "Driver node on a virtual servo, reading everything and publishing:\n"
         + format_table(
             ("servo", "reads/s"),
             [(name, f"{rate:.0f}") for name, rate in results["dynamixel_loop_hz_by_servo"].items()],
         ),
     ]
+    shares = results["feed_forward_processor_share"]
+    parts.append(
+        "Feed-forward node on six virtual servos in motion, reading everything and publishing:\n"
+        + format_table(
+            ("duties/s", *(f"share of a processor, {name}" for name in shares)),
+            [(f"{results['feed_forward_loop_hz']:.0f}", *(f"{share:.2f}" for share in shares.values()))],
+        )
+    )
     if cycle := results["erob_cycle_us"]:
         parts.append(
             "EtherCAT master at 1 kHz, one emulated drive, deviation of the period in us:\n"
             + format_table(tuple(cycle), [tuple(f"{micros:.0f}" for micros in cycle.values())])
         )
     return "\n\n".join(["", *parts, ""])
+
+
+def _fidelity_table(rows: Sequence[Any]) -> str:
+    """Return how far simulations of the bench are from its equations, a line per servo and script."""
+    time_steps = sorted({row["dt"] for row in rows})
+    rms: dict[tuple[str, str], list[str]] = {}
+    for row in sorted(rows, key=lambda row: row["dt"]):
+        shown = (f"{1e3 * row[kind]['rms']:.4f}" for kind in ("native", "algorithm1"))
+        rms.setdefault((row["servo"], row["script"]), []).extend(shown)
+    shares = (
+        max(row[kind][measure] / row["algorithm1"][measure] for row in rows for kind in ("native", "python"))
+        for measure in ("rms", "highest")
+    )
+    return (
+        "Bench in MuJoCo with the engine plugin, RMS from its equations in mrad, beside Algorithm 1:\n"
+        + format_table(
+            ("servo", "script", *(name for dt in time_steps for name in (f"{1e3 * dt:g} ms", "Alg. 1"))),
+            [(*run, *cells) for run, cells in rms.items()],
+        )
+        + "\nAt most {:.2f} of Algorithm 1's RMS and {:.2f} of its largest distance. ".format(*shares)
+        + f"The Python plugin differs by {max(row['disagreement'] for row in rows):.0e} rad."
+    )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bam_core.errors import BamError
@@ -29,11 +29,16 @@ class NodeProcesses:
 
     def start(self, name: str, module: str, parameters: Mapping[str, object]) -> None:
         """Start `main` of a module of nodes with ROS parameters; its output goes to `<name>.log`."""
-        code = f"import sys; from {module} import main; sys.exit(main())"
-        command = [sys.executable, "-c", code, "--ros-args"]
+        arguments = ["--ros-args"]
         for key, value in parameters.items():
             text = str(value).lower() if isinstance(value, bool) else str(value)
-            command += ["-p", f"{key}:={text}"]
+            arguments += ["-p", f"{key}:={text}"]
+        self.start_command(name, module, arguments)
+
+    def start_command(self, name: str, module: str, arguments: Sequence[str]) -> None:
+        """Start `main` of a module with arguments; its output goes to `<name>.log`."""
+        code = f"import sys; from {module} import main; sys.exit(main())"
+        command = [sys.executable, "-c", code, *arguments]
         with self._log(name).open("wb") as log:
             self._children[name] = subprocess.Popen(
                 command,
@@ -42,6 +47,11 @@ class NodeProcesses:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+    def processor_time(self, name: str) -> float:
+        """Return how long a node has kept processors busy so far, s."""
+        fields = Path(f"/proc/{self._children[name].pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def wait_for(self, path: Path) -> None:
         """Wait until a node has made this file; raises BamError if a node ends or it does not come."""

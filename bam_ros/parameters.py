@@ -59,6 +59,22 @@ class NodeParameter:
 _TYPES = {bool: "bool", int: "integer", float: "double", str: "string"}
 
 
+def one_each(name: str, values: Sequence[Any], joints: Sequence[str]) -> list[Any]:
+    """Return one value per joint; a single one counts for all.
+
+    Raises:
+        BamError: there are neither as many as joints nor one.
+    """
+    if len(values) == 1:
+        return list(values) * len(joints)
+    if len(values) != len(joints):
+        raise BamError(
+            f"{name}: {len(values)} entries for {len(joints)} joint_names (expected one, or one per joint);"
+            f" correct the parameter"
+        )
+    return list(values)
+
+
 def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
     """Declare parameters and return their values by name.
 

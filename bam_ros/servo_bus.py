@@ -67,10 +67,12 @@ class ServoGoal:
     Attributes:
         torque_enable: False releases the servo.
         position: rad; NaN keeps the goal that is in force. Never NaN at the moment torque goes on.
+        duty: of the H-bridge, -1..1, where servos are commanded by duty; they then follow no position.
     """
 
     torque_enable: tuple[bool, ...]
     position: tuple[float, ...]
+    duty: tuple[float, ...] = ()
 
     @classmethod
     def released(cls, servos: int) -> ServoGoal:

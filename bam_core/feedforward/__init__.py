@@ -3,7 +3,10 @@
 
 from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
 from bam_core.feedforward.controller import FeedForwardController, Opposition
+from bam_core.feedforward.delay_meter import DelayMeter
+from bam_core.feedforward.follower import Follower, FollowerSettings
 from bam_core.feedforward.following import Following, following, following_in_space
+from bam_core.feedforward.guard import Guard
 from bam_core.feedforward.identification import (
     Datasheet,
     VoltageFit,
@@ -19,16 +22,20 @@ from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from bam_core.feedforward.pid import Pid, PidGains
 from bam_core.feedforward.piece import Piece, PieceError, Reference
-from bam_core.feedforward.points import fit_pieces, pieces_from_points
+from bam_core.feedforward.points import Points, fit_pieces, pieces_from_points
 from bam_core.feedforward.voltage_logs import VoltageLog, record_virtual, voltage_commands
 
 __all__ = [
     "DYNABAN_PARAMETERS",
     "Datasheet",
+    "DelayMeter",
     "DynabanModel",
     "FeedForwardController",
     "FeedForwardLaw",
+    "Follower",
+    "FollowerSettings",
     "Following",
+    "Guard",
     "HandOver",
     "InverseDynamics",
     "Limits",
@@ -38,6 +45,7 @@ __all__ = [
     "Piece",
     "PieceBuffer",
     "PieceError",
+    "Points",
     "Reference",
     "VoltageFit",
     "VoltageLog",

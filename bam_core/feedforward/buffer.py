@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import copy
+from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,6 +34,7 @@ class Limits:
         high: largest position, rad.
         speed: rad/s, above zero.
         torque: of τ_o, N·m, above zero.
+        names: of the joints, for messages; may be left out.
 
     Raises:
         BamError: shapes differ, a limit is not a number, or low is not below high.
@@ -40,6 +44,7 @@ class Limits:
     high: Array
     speed: Array
     torque: Array
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         shape = np.shape(self.low)
@@ -50,6 +55,10 @@ class Limits:
                 raise BamError(f"limits {name}: {values} (expected a number per joint); correct it")
         if np.any(self.low >= self.high) or np.any(self.speed <= 0.0) or np.any(self.torque <= 0.0):
             raise BamError("limits: low >= high, or speed or torque not above 0; correct them")
+
+    def joint(self, index: int) -> str:
+        """Return what a joint is called in messages."""
+        return f"joint {self.names[index]!r}" if self.names else f"joint {index}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,12 +101,17 @@ class PieceBuffer:
     ended, begins beyond the horizon, jumps further than can be blended, exceeds a limit, is not of these
     joints, or finds no place behind those that wait.
 
-    Where no piece follows, all joints brake to rest together and hold. Torque stays where the piece ended at
-    rest, and fades to zero where it did not: it is then no longer known.
+    Where no piece follows, all joints brake to rest together and hold. Torque fades to what holding takes.
+    Where that is not known, it stays if the piece ended at rest, and fades to zero if it did not.
     """
 
     def __init__(
-        self, position: ArrayLike, limits: Limits, hand_over: HandOver | None = None, torque: ArrayLike = 0.0
+        self,
+        position: ArrayLike,
+        limits: Limits,
+        hand_over: HandOver | None = None,
+        torque: ArrayLike = 0.0,
+        holding: Callable[[Array], Array] | None = None,
     ) -> None:
         """Hold a position.
 
@@ -105,7 +119,8 @@ class PieceBuffer:
             position: (joints,) rad.
             limits: that pieces keep.
             hand_over: how they follow each other.
-            torque: (joints,) τ_o that holding takes, N·m.
+            torque: (joints,) τ_o that holding takes, N·m; not needed with `holding`.
+            holding: what it takes at any position, (joints,) rad -> (joints,) N·m.
 
         Raises:
             BamError: the position is not finite or not that of as many joints.
@@ -117,58 +132,61 @@ class PieceBuffer:
         self._rules = HandOver() if hand_over is None else hand_over
         held = np.zeros((len(place), COEFFICIENTS))
         load = held.copy()
-        held[:, 0], load[:, 0] = place, torque
+        held[:, 0], load[:, 0] = place, torque if holding is None else holding(place)
         self._plan = [Piece(start=-1e9, duration=1.0, position=held, torque=load)]
         self._waiting: tuple[float, ...] = ()
+        self._holding = holding
 
     @property
     def limits(self) -> Limits:
         """What every reference keeps."""
         return self._limits
 
+    def copy(self) -> PieceBuffer:
+        """Return one that has planned the same; what is offered to either does not change the other."""
+        return copy.copy(self)
+
     def at(self, time: float) -> Reference:
         """Return what to follow at a time in s, whatever has come by then."""
-        playing = self._plan[0]
-        for piece in self._plan[1:]:
-            if piece.start > time:
-                break
-            playing = piece
+        playing = self._plan[max(bisect_right(self._plan, time, key=lambda piece: piece.start) - 1, 0)]
         reference = playing.at(time)
         if time > playing.end + _TICK:
             rest = np.zeros_like(reference.position)
             return replace(reference, velocity=rest, acceleration=rest)
         return reference
 
-    def offer(self, piece: Piece, now: float) -> None:
+    def offer(self, piece: Piece, now: float, *, notice: float = 0.0) -> None:
         """Take a piece over.
 
         Args:
             piece: to be played from its start, or from now on where that has passed.
             now: s, of the same clock.
+            notice: how long what was planned goes on at least, s.
 
         Raises:
             PieceError: the reason; what was planned goes on.
         """
         self._forget(now)
         waiting = self._place(piece, now)
-        parts = self._joined(piece, now)
+        parts = self._joined(piece, now + notice)
         self._waiting = waiting
         plan = [each for each in self._plan if each.start < parts[0].start - _TICK]
         self._plan = [*plan, *parts, *self._brakes(parts[-1].at(parts[-1].end), parts[-1].end)]
 
-    def stop(self, now: float) -> None:
-        """Drop all pieces and brake to rest from where the trajectory is now."""
+    def stop(self, now: float, *, notice: float = 0.0) -> None:
+        """Drop all pieces and brake to rest from where the trajectory is now, or after the notice, s."""
         self._forget(now)
-        plan = [each for each in self._plan if each.start < now - _TICK]
-        self._plan = [*plan, *self._brakes(self.at(now), now)]
+        then = now + notice
+        plan = [each for each in self._plan if each.start < then - _TICK]
+        self._plan = [*plan, *self._brakes(self.at(then), then)]
         self._waiting = ()
 
     def _forget(self, now: float) -> None:
-        while len(self._plan) > 1 and self._plan[1].start <= now:
-            del self._plan[0]
+        past = bisect_right(self._plan, now, key=lambda piece: piece.start) - 1
+        self._plan = self._plan[max(past, 0) :]
 
     def _joined(self, piece: Piece, now: float) -> list[Piece]:
-        rules, name = self._rules, f"piece at {piece.start:g} s"
+        rules, name = self._rules, f"piece {piece.start - now:+.3g} s from now"
         if piece.position.shape[0] != len(self._limits.low):
             raise PieceError(
                 f"{name}: has {len(piece.position)} joints (expected {len(self._limits.low)}); correct it"
@@ -176,7 +194,7 @@ class PieceBuffer:
         start = max(piece.start, now)
         left = piece.end - start
         if left <= _TICK:
-            raise PieceError(f"{name}: ended {-left:.3g} s ago (now {now:g} s); send it earlier")
+            raise PieceError(f"{name}: ended {-left:.3g} s ago; send it earlier")
         if start > now + rules.horizon:
             raise PieceError(
                 f"{name}: begins {start - now:.3g} s ahead (expected at most {rules.horizon:g} s); "
@@ -189,7 +207,7 @@ class PieceBuffer:
             before.velocity - fresh.velocity,
             before.torque - fresh.torque,
         )
-        _require_no_jump(gaps, rules, name)
+        _require_no_jump(gaps, rules, self._limits, name)
         same = (_SAME_POSITION, _SAME_VELOCITY, _SAME_TORQUE)
         if all(np.max(np.abs(gap)) <= least for gap, least in zip(gaps, same, strict=True)):
             return [piece.part(start, left)]
@@ -207,7 +225,7 @@ class PieceBuffer:
         waiting = tuple(start for start in self._waiting if now < start < piece.start - _TICK)
         if len(waiting) >= self._rules.waiting:
             raise PieceError(
-                f"piece at {piece.start:g} s: {len(waiting)} wait already (expected at most "
+                f"piece {piece.start - now:+.3g} s from now: {len(waiting)} wait already (expected at most "
                 f"{self._rules.waiting}); send it after {waiting[0]:g} s"
             )
         return (*waiting, piece.start)
@@ -224,10 +242,12 @@ class PieceBuffer:
         position, held, torque = np.zeros((3, len(rest), COEFFICIENTS))
         position[:, :3] = np.stack((last.position, last.velocity, -last.velocity / (2.0 * span)), axis=1)
         held[:, 0] = np.clip(last.position + 0.5 * span * last.velocity, self._limits.low, self._limits.high)
-        torque[:, 0] = last.torque
         hardest = float(np.max(np.abs(last.acceleration)))
-        if fastest > _AT_REST_SPEED or hardest > _AT_REST_ACCELERATION:
-            torque = _fading(last.torque, rest, fade)
+        if self._holding is not None:
+            torque[:, 0] = self._holding(held[:, 0])
+        elif fastest <= _AT_REST_SPEED and hardest <= _AT_REST_ACCELERATION:
+            torque[:, 0] = last.torque
+        torque += _fading(last.torque - torque[:, 0], rest, fade)
         whole = Piece(start=time, duration=fade, position=position, torque=torque)
         return [
             Piece(start=time, duration=span, position=position, torque=torque),
@@ -243,7 +263,7 @@ def _fading(gap: Array, rate: Array, span: float) -> Array:
     return np.asarray(unit / span ** np.arange(COEFFICIENTS))
 
 
-def _require_no_jump(gaps: tuple[Array, Array, Array], rules: HandOver, name: str) -> None:
+def _require_no_jump(gaps: tuple[Array, Array, Array], rules: HandOver, limits: Limits, name: str) -> None:
     kinds = (
         ("position", "rad", rules.jump),
         ("velocity", "rad/s", rules.speed_jump),
@@ -253,8 +273,8 @@ def _require_no_jump(gaps: tuple[Array, Array, Array], rules: HandOver, name: st
         joint = int(np.argmax(np.abs(gap)))
         if abs(gap[joint]) > most:
             raise PieceError(
-                f"{name}: {kind} of joint {joint} jumps by {-gap[joint]:.3g} {unit} (expected at most "
-                f"{most:g}); begin where the last piece ends"
+                f"{name}: {kind} of {limits.joint(joint)} jumps by {-gap[joint]:.3g} {unit} (expected at "
+                f"most {most:g}); begin where the last piece ends"
             )
 
 
@@ -274,6 +294,7 @@ def _require_limits(piece: Piece, limits: Limits, name: str) -> None:
         if np.any(over):
             joint = int(np.argmax(over))
             raise PieceError(
-                f"{name}: {quantity} of joint {joint} goes from {least[joint]:.3g} to {most[joint]:.3g} "
-                f"{unit} (expected within {low[joint]:.3g} to {high[joint]:.3g}); slow it down or keep away"
+                f"{name}: {quantity} of {limits.joint(joint)} goes from {least[joint]:.4g} to "
+                f"{most[joint]:.4g} {unit} (expected within {low[joint]:.4g} to "
+                f"{high[joint]:.4g}); slow it down or keep away"
             )

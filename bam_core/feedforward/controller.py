@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bam_core._checks import require_positive
 from bam_core.errors import BamError
 from bam_core.feedforward.buffer import PieceBuffer
-from bam_core.feedforward.law import FeedForwardLaw
+from bam_core.feedforward.law import FeedForwardLaw, voltages
 from bam_core.feedforward.pid import Pid, PidGains
 from bam_core.firmware import VoltageFirmware
 
@@ -46,7 +46,7 @@ class FeedForwardController:
     """Follows a buffer: duty = PID + model, the model only while the PID does not strongly oppose it.
 
     Attributes:
-        buffer: what is followed; pieces are offered there.
+        buffer: what is followed; pieces are offered there. Another one may take its place.
         pid: in parallel.
         model_on: (joints,) whether the model contributed in the last call.
         model_duty: (joints,) what it says, whether it contributed or not.
@@ -57,7 +57,7 @@ class FeedForwardController:
         buffer: PieceBuffer,
         laws: Sequence[FeedForwardLaw],
         firmware: VoltageFirmware,
-        gains: PidGains | None = None,
+        gains: PidGains | Sequence[PidGains] | None = None,
         opposition: Opposition | None = None,
         *,
         lead: float = 0.0,
@@ -66,9 +66,9 @@ class FeedForwardController:
 
         Args:
             buffer: of as many joints as there are laws.
-            laws: of the joints; equal ones are evaluated together.
+            laws: of the joints.
             firmware: whose PID and duty limit count.
-            gains: of the PID.
+            gains: of the PID; of all joints, or one for each.
             opposition: when the model is dropped.
             lead: how much later than it is computed a command acts, s.
 
@@ -84,27 +84,24 @@ class FeedForwardController:
         self.model_duty = np.zeros(joints)
         self._opposition = Opposition() if opposition is None else opposition
         self._limit, self._lead = firmware.duty_limit, lead
-        self._groups = [
-            (law, np.array([i for i, other in enumerate(laws) if other is law]))
-            for law in {id(law): law for law in laws}.values()
-        ]
+        self._laws = np.stack([law.vector() for law in laws])
 
-    def duty(self, now: float, position: ArrayLike, supply: ArrayLike, dt: float) -> Array:
+    def duty(
+        self, now: float, position: ArrayLike, supply: ArrayLike, dt: float, lead: float | None = None
+    ) -> Array:
         """Return the duty to command, (joints,), within the firmware's limit.
 
         Args:
-            now: s, of the clock of the pieces.
+            now: when the position was measured, s of the clock of the pieces.
             position: measured, (joints,) rad.
             supply: V, one or (joints,); above zero.
             dt: since the last call, s.
+            lead: instead of the one that was given at first, s.
         """
-        goal = self.buffer.at(now).position
-        ahead, then = self.buffer.at(now + self._lead), self.buffer.at(now + self._lead + dt)
-        volts = np.empty_like(goal)
-        for law, members in self._groups:
-            volts[members] = law.voltage(
-                ahead.velocity[members], then.velocity[members], dt, ahead.torque[members]
-            )
+        buffer, lead = self.buffer, self._lead if lead is None else lead
+        goal = buffer.at(now).position
+        ahead, then = buffer.at(now + lead), buffer.at(now + lead + dt)
+        volts = voltages(self._laws, ahead.velocity, then.velocity, dt, ahead.torque)
         model = np.clip(volts / np.asarray(supply), -self._limit, self._limit)
         self.model_duty = model
         feedback = self.pid.duty(goal - np.asarray(position), dt, np.where(self.model_on, model, 0.0))

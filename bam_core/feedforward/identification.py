@@ -243,6 +243,7 @@ def extended(start: DynabanModel, servo: ServoModel, friction: str = "m6", load:
         motor=start.motor,
         friction_model=friction,
         friction=law.friction(values),
+        gear=None,
         effects=(),
         quirks=Quirks(),
         rig=Rig(),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable, Sequence
 
 import mujoco
@@ -18,7 +19,10 @@ Array = NDArray[np.float64]
 
 
 class InverseDynamics:
-    """τ_o of chosen hinges: what mass and gravity take; armature, friction and damping are the servo's."""
+    """τ_o of chosen hinges: what mass and gravity take; armature, friction and damping are the servo's.
+
+    Threads may share it.
+    """
 
     def __init__(self, model: mujoco.MjModel, joints: Sequence[str]) -> None:
         """Prepare a copy of the model.
@@ -35,6 +39,7 @@ class InverseDynamics:
         self._model.dof_damping[:] = 0.0
         self._model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         self._data = mujoco.MjData(self._model)
+        self._lock = threading.Lock()
         every = [model.joint(i).name for i in range(model.njnt)]
         for name in joints:
             if name not in every:
@@ -50,12 +55,13 @@ class InverseDynamics:
         """Return τ_o, (n, joints) N·m, of (n, joints) in rad, rad/s and rad/s²."""
         found = np.empty_like(position)
         data = self._data
-        for k in range(len(position)):
-            data.qpos[self._position] = position[k]
-            data.qvel[self._dof] = velocity[k]
-            data.qacc[self._dof] = acceleration[k]
-            mujoco.mj_inverse(self._model, data)
-            found[k] = data.qfrc_inverse[self._dof]
+        with self._lock:
+            for k in range(len(position)):
+                data.qpos[self._position] = position[k]
+                data.qvel[self._dof] = velocity[k]
+                data.qacc[self._dof] = acceleration[k]
+                mujoco.mj_inverse(self._model, data)
+                found[k] = data.qfrc_inverse[self._dof]
         return found
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,20 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_positive
 from bam_core.errors import BamError
+from bam_core.feedforward._law_kernel import REST_SPEED, torques
 from bam_core.feedforward.motor_model import DynabanModel
-from bam_core.friction import Friction
 from bam_core.motor import DcMotor
 from bam_core.servo_model import ServoModel
 
+__all__ = ["REST_SPEED", "FeedForwardLaw", "voltages"]
+
 Array = NDArray[np.float64]
-Budget = Callable[[Array, Array, Array], Array]
-"""Motor torque, load torque (N·m), velocity (rad/s) -> size of the friction torque, N·m."""
-
-REST_SPEED = 0.02
-"""rad/s; below it friction is helped in proportion, since a motion at rest has no direction."""
-
-_TOLERANCE = 1e-4  # N·m
-_ITERATIONS = 60
 
 
 @dataclass(frozen=True)
@@ -37,34 +30,46 @@ class FeedForwardLaw:
 
     Attributes:
         motor: k_e, r, I_0.
-        budget: size of friction.
-        depends_on_load: whether it depends on torques.
+        friction: the coefficients in the order of FRICTION_PARAMETERS; eq. (4) is M2 with α = 1.
+        opposing: whether quadratic friction counts only where motor and load oppose each other.
     """
 
     motor: DcMotor
-    budget: Budget
-    depends_on_load: bool = True
+    friction: tuple[float, ...]
+    opposing: bool = False
 
     @classmethod
     def from_dynaban(cls, model: DynabanModel) -> FeedForwardLaw:
         """Return the law as the paper has it."""
-        return cls(model.motor, lambda motor, load, velocity: model.budget(velocity), False)
+        fades = model.static - model.coulomb  # below zero too, which `Friction` would refuse
+        return cls(
+            model.motor, (model.viscous, model.coulomb, fades, model.stribeck_velocity, 1.0, *(0.0,) * 6)
+        )
 
     @classmethod
     def from_servo(cls, servo: ServoModel) -> FeedForwardLaw:
         """Return the law with the servo's own friction, M1-M6.
 
         Raises:
-            BamError: its friction grows faster than the torque that drives it, so that nothing moves it.
+            BamError: its friction grows faster than the torque that drives it, so that nothing moves it, or
+                it has a gear.
         """
-        friction: Friction = servo.friction
+        servo.require_no_gear("feed-forward")
+        friction = servo.friction
         share = friction.load_motor + friction.load_motor_stribeck
         if share >= 1.0:
             raise BamError(
                 f"servo '{servo.name}': load_motor + load_motor_stribeck is {share:g} (expected < 1: else "
                 f"friction outgrows every torque); feed forward with another friction model"
             )
-        return cls(servo.motor, friction.budget, servo.friction_model not in ("m1", "m2"))
+        coefficients = tuple(friction.coefficients().values())
+        return cls(servo.motor, coefficients, friction.quadratic_rule == "opposing")
+
+    def vector(self) -> Array:
+        """Return the law as `voltages` takes it, (15,)."""
+        motor = self.motor
+        constants = (motor.torque_constant, motor.resistance, motor.armature)
+        return np.array([*constants, *self.friction, float(self.opposing)])
 
     def torque(
         self, velocity: ArrayLike, next_velocity: ArrayLike, dt: float, output_torque: ArrayLike
@@ -75,18 +80,10 @@ class FeedForwardLaw:
             BamError: dt is not above zero.
         """
         require_positive("feed-forward", dt=dt)
-        now, then = np.asarray(velocity, dtype=np.float64), np.asarray(next_velocity, dtype=np.float64)
-        output = np.asarray(output_torque, dtype=np.float64)
-        wanted = output + self.motor.armature * (then - now) / dt
-        mean = 0.5 * (now + then)
-        direction = np.clip(mean / REST_SPEED, -1.0, 1.0)
-        torque = wanted + direction * self.budget(wanted, -output, mean)
-        for _ in range(_ITERATIONS if self.depends_on_load else 0):
-            before = torque
-            torque = wanted + direction * self.budget(before, -output, mean)
-            if np.max(np.abs(torque - before), initial=0.0) <= _TOLERANCE:
-                break
-        return np.asarray(torque)
+        states = (np.asarray(each, dtype=np.float64) for each in (velocity, next_velocity, output_torque))
+        now, then, output = np.broadcast_arrays(*states)
+        found = torques(self.vector()[None], now.ravel(), then.ravel(), dt, output.ravel())
+        return found.reshape(now.shape)
 
     def voltage(
         self, velocity: ArrayLike, next_velocity: ArrayLike, dt: float, output_torque: ArrayLike
@@ -102,3 +99,17 @@ class FeedForwardLaw:
         torque = self.torque(velocity, next_velocity, dt, output_torque)
         back_emf = self.motor.torque_constant * np.asarray(velocity, dtype=np.float64)
         return np.asarray(back_emf + self.motor.resistance / self.motor.torque_constant * torque)
+
+
+def voltages(laws: Array, velocity: Array, next_velocity: Array, dt: float, output_torque: Array) -> Array:
+    """Return what `FeedForwardLaw.voltage` says of several joints, (joints,) V, in one go.
+
+    Args:
+        laws: (joints, 15), their vectors.
+        velocity: (joints,) rad/s.
+        next_velocity: (joints,) rad/s.
+        dt: s, above zero.
+        output_torque: (joints,) N·m.
+    """
+    torque = torques(laws, velocity, next_velocity, dt, output_torque)
+    return np.asarray(laws[:, 0] * velocity + laws[:, 1] / laws[:, 0] * torque)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,10 +42,11 @@ class PidGains:
 class Pid:
     """Duty from position errors of several joints; the integral stops where duty is at its limit."""
 
-    def __init__(self, gains: PidGains, firmware: VoltageFirmware, joints: int) -> None:
-        unit = firmware.duty_per_kp_rad
-        self._p, self._i = unit * gains.p, unit * gains.i * _INTEGRAL
-        self._d = unit * gains.d * _DERIVATIVE
+    def __init__(self, gains: PidGains | Sequence[PidGains], firmware: VoltageFirmware, joints: int) -> None:
+        self._unit = firmware.duty_per_kp_rad
+        self._p, self._i, self._d = np.zeros((3, joints))
+        for joint in range(joints):
+            self.tune(joint, gains if isinstance(gains, PidGains) else gains[joint])
         self._limit = firmware.duty_limit
         self._integral = np.zeros(joints)
         self._before: Array | None = None
@@ -53,6 +55,12 @@ class Pid:
     def integral(self) -> Array:
         """What the integral part gives by now, duty, (joints,)."""
         return self._integral.copy()
+
+    def tune(self, joint: int, gains: PidGains) -> None:
+        """Give one joint other gains; its integral part stays."""
+        self._p[joint] = self._unit * gains.p
+        self._i[joint] = self._unit * gains.i * _INTEGRAL
+        self._d[joint] = self._unit * gains.d * _DERIVATIVE
 
     def reset(self, integral: Array | float = 0.0) -> None:
         """Start over with an integral part in duty."""

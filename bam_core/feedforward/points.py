@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,11 +12,70 @@ from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
 
 from bam_core._checks import require_positive
 from bam_core.errors import BamError
-from bam_core.feedforward.piece import COEFFICIENTS, DEFAULT_DURATION, Piece
+from bam_core.feedforward.piece import COEFFICIENTS, DEFAULT_DURATION, Piece, Reference
 
 Array = NDArray[np.float64]
+Dynamics = Callable[[Array, Array, Array], Array]
+"""Position rad, velocity rad/s, acceleration rad/s² -> τ_o, N·m, each (n, joints)."""
 
 _SAMPLES = 24  # per piece, to which it is fitted
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Points:
+    """A trajectory as it is sent: points in time, with what is known of each.
+
+    Attributes:
+        time: (n,) since the start of the trajectory, s.
+        position: (n, joints) rad.
+        velocity: (n, joints) rad/s.
+        acceleration: (n, joints) rad/s².
+        torque: (n, joints) τ_o, N·m.
+        leaves_at: (joints,) velocity at the first point where only positions are known, rad/s.
+    """
+
+    time: Array
+    position: Array
+    velocity: Array | None = None
+    acceleration: Array | None = None
+    torque: Array | None = None
+    leaves_at: Array | None = None
+
+    def led_from(self, before: Reference, time: float) -> Points:
+        """Return them with one more point in front, at a time in s since the start of the trajectory."""
+
+        def led(rows: Array | None, first: Array) -> Array | None:
+            return None if rows is None else np.vstack((first, rows))
+
+        return replace(
+            self,
+            time=np.concatenate(([time], self.time)),
+            position=np.vstack((before.position, self.position)),
+            velocity=led(self.velocity, before.velocity),
+            acceleration=led(self.acceleration, before.acceleration),
+            torque=led(self.torque, before.torque),
+            leaves_at=before.velocity,
+        )
+
+    def pieces(self, start: float, dynamics: Dynamics | None = None) -> list[Piece]:
+        """Return them as pieces; where torques are not known, from dynamics.
+
+        Args:
+            start: of the trajectory, s.
+            dynamics: of the robot; None: no torque.
+
+        Raises:
+            BamError: see `pieces_from_points`.
+        """
+        return pieces_from_points(
+            self.time,
+            self.position,
+            self.velocity,
+            self.acceleration,
+            dynamics if self.torque is None else self.torque,
+            start=start + float(self.time[0]),
+            leaves_at=0.0 if self.leaves_at is None else self.leaves_at,
+        )
 
 
 def pieces_from_points(
@@ -23,14 +83,15 @@ def pieces_from_points(
     position: ArrayLike,
     velocity: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
-    torque: ArrayLike | None = None,
+    torque: ArrayLike | Dynamics | None = None,
     *,
     start: float = 0.0,
     piece_duration: float = DEFAULT_DURATION,
+    leaves_at: ArrayLike = 0.0,
 ) -> list[Piece]:
     """Return pieces along points, without jumps of position, velocity and torque.
 
-    Between points runs a spline: cubic without a jump of acceleration and at rest at both ends where only
+    Between points runs a spline: cubic without a jump of acceleration and to rest at its end where only
     positions are given, cubic through the velocities, or quintic through velocities and accelerations.
     Torques are interpolated in the manner of positions, without rest at the ends; none means zero. Pieces
     meet the spline's positions and velocities at their ends exactly, and are closest to it in between.
@@ -40,9 +101,10 @@ def pieces_from_points(
         position: (n, joints) rad.
         velocity: (n, joints) rad/s.
         acceleration: (n, joints) rad/s²; only with velocities.
-        torque: (n, joints) τ_o, N·m.
+        torque: (n, joints) τ_o, N·m, or dynamics that tell it along the spline.
         start: when the first piece starts, s.
         piece_duration: s; all are equally long, and at most so long.
+        leaves_at: velocity at the first point where only positions are given, rad/s, one or (joints,).
 
     Raises:
         BamError: times do not increase, shapes do not match, or a number is not finite.
@@ -59,17 +121,24 @@ def pieces_from_points(
         raise BamError("points acceleration: is given without velocity (expected both); give velocity")
     rates = None if velocity is None else _checked("velocity", velocity, places.shape)
     if rates is None:
-        path = CubicSpline(times, places, bc_type="clamped")
+        leaving = np.broadcast_to(np.asarray(leaves_at, dtype=np.float64), places.shape[1:])
+        path = CubicSpline(times, places, bc_type=((1, leaving), (1, np.zeros_like(leaving))))
     elif acceleration is None:
         path = CubicHermiteSpline(times, places, rates)
     else:
         bends = _checked("acceleration", acceleration, places.shape)
         path = BPoly.from_derivatives(times, np.stack((places, rates, bends), axis=1))
-    if torque is None:
+    slope = path.derivative()
+    bend = slope.derivative()
+    if callable(torque):
+        dynamics = torque
+
+        def load(t: Array) -> Array:
+            return dynamics(path(t), slope(t), bend(t))
+    elif torque is None:
         load = CubicSpline(times[[0, -1]], np.zeros((2, places.shape[1])))
     else:
         load = CubicSpline(times, _checked("torque", torque, places.shape))
-    slope = path.derivative()
     return fit_pieces(
         lambda t: (path(t), slope(t), load(t)),
         float(times[0]),
@@ -155,5 +224,9 @@ def _checked(name: str, values: ArrayLike, shape: tuple[int, ...] | None) -> Arr
     if shape is not None and array.shape != shape:
         raise BamError(f"points {name}: has shape {array.shape} (expected {shape}); correct it")
     if not np.all(np.isfinite(array)):
-        raise BamError(f"points {name}: has a number that is not finite; correct it")
+        place = [int(index) for index in np.argwhere(~np.isfinite(array))[0]]
+        where = f"point {place[0]}" + "".join(f", joint {joint}" for joint in place[1:])
+        raise BamError(
+            f"points {name}: has a number that is not finite ({where}: {array[tuple(place)]:g}); correct it"
+        )
     return array

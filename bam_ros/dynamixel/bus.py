@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bam_core.errors import unknown_name
 from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
-from bam_ros.dynamixel.guardian import Guardian
+from bam_ros.dynamixel.guardian import SILENCE, Guardian
 from bam_ros.dynamixel.link import Link, sync_write_packet
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.port_errors import only_port
@@ -21,6 +21,7 @@ from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentit
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _REQUEST_BITS = 140  # on the wire, of a request for state: 14 bytes with start and stop bit
 _RELEASE_ATTEMPTS = 3  # of the whole round; each write has its own
+_PWM_SILENCE = 0.3  # s that a driver may hang before its guardian takes the torque of servos without goal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class DynamixelSettings:
         ids: bus id of each joint.
         baud_rate: tried first, bit/s; 0: unknown.
         protocol: 1 or 2; 0: unknown.
+        pwm: whether servos are commanded by duty, in their PWM mode; Protocol 2.0 only.
         baud_rates: tried after the first, bit/s.
 
     Raises:
@@ -44,6 +46,7 @@ class DynamixelSettings:
     ids: Sequence[int] = (1,)
     baud_rate: int = 0
     protocol: int = 0
+    pwm: bool = False
     baud_rates: Sequence[int] = BAUD_RATES
 
     def __post_init__(self) -> None:
@@ -143,7 +146,7 @@ class DynamixelBus(ServoBus):
             self._link = Link(port, found.protocol)
             self._guardian = self._post_guardian(port, found)
             self._servos = [
-                DynamixelServo(name, servo, found.tables[servo], self._link)
+                DynamixelServo(name, servo, found.tables[servo], self._link, pwm=settings.pwm)
                 for name, servo in zip(settings.joints, settings.ids, strict=True)
             ]
             for servo in self._servos:
@@ -246,16 +249,22 @@ class DynamixelBus(ServoBus):
         assert self._link is not None
         moved: dict[int, int] = {}
         released: list[DynamixelServo] = []
-        for servo, torque, position in zip(self._servos, goal.torque_enable, goal.position, strict=True):
+        pwm = self._settings.pwm
+        duties = goal.duty or (0.0,) * len(self._servos)
+        for servo, torque, position, duty in zip(
+            self._servos, goal.torque_enable, goal.position, duties, strict=True
+        ):
             if not torque:
                 if servo.torque is not False:
                     released.append(servo)
             elif not servo.torque:
                 servo.switch_on(position)
+            elif pwm:  # whether it changed or not: nobody confirms these writes, and no goal is left to hold
+                moved[servo.id] = servo.duty_count(duty)
             elif position == position and (count := servo.count(position)) != servo.goal:
                 moved[servo.id] = servo.goal = count
         if moved:
-            self._link.sync_write(self._servos[0].table["goal_position"], moved)
+            self._link.sync_write(self._servos[0].table["goal_pwm" if pwm else "goal_position"], moved)
         if released:
             ids = dict.fromkeys((servo.id for servo in released), 0)
             self._link.sync_write(self._servos[0].table["torque_enable"], ids)
@@ -282,7 +291,7 @@ class DynamixelBus(ServoBus):
             found.protocol, tables[0]["torque_enable"], dict.fromkeys(self._settings.ids, 0)
         )
         try:
-            return Guardian(port.fd, [packet])
+            return Guardian(port.fd, [packet], _PWM_SILENCE if self._settings.pwm else SILENCE)
         except OSError as error:
             raise BusError(
                 f"port {port.port_name}: no guardian process ({error}); raise the process limit"

@@ -35,12 +35,13 @@ class Guardian:
     Args:
         port: file descriptor of the serial port.
         packets: what releases every servo.
+        silence: time without a beat after which torque goes off, s.
 
     Raises:
         OSError: the process cannot be started.
     """
 
-    def __init__(self, port: int, packets: Sequence[bytes]) -> None:
+    def __init__(self, port: int, packets: Sequence[bytes], silence: float = SILENCE) -> None:
         import subprocess
 
         end, self._pipe = os.pipe()
@@ -48,7 +49,7 @@ class Guardian:
             self._process = subprocess.Popen(
                 [
                     sys.executable,
-                    *("-I", "-S", __file__, str(port), str(end)),
+                    *("-I", "-S", __file__, str(port), str(end), str(silence)),
                     *(packet.hex() for packet in packets),
                 ],
                 pass_fds=(port, end),
@@ -100,14 +101,14 @@ class Guardian:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Stand guard until dismissed or alone; arguments: port, pipe, packets in hexadecimal."""
+    """Stand guard until dismissed or alone; arguments: port, pipe, silence, packets in hexadecimal."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    port, pipe = int(arguments[0]), int(arguments[1])
-    packets = [bytes.fromhex(text) for text in arguments[2:]]
+    port, pipe, silence = int(arguments[0]), int(arguments[1]), float(arguments[2])
+    packets = [bytes.fromhex(text) for text in arguments[3:]]
     armed = False
     while True:
-        if not select.select([pipe], [], [], SILENCE if armed else None)[0]:
+        if not select.select([pipe], [], [], silence if armed else None)[0]:
             _release(port, packets)
             armed = False
             continue

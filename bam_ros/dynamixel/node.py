@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rclpy.node import Node
+
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.node_about import NodeAbout
 from bam_ros.parameters import NodeParameter
@@ -13,6 +15,45 @@ from bam_ros.process import run_node
 from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
 from bam_ros.servo_bus import ServoBus
 from bam_ros.servo_node import ServoNode
+
+BUS_PARAMETERS = (
+    NodeParameter(
+        name="port",
+        default="",
+        description="serial device such as /dev/ttyUSB0; empty: the only one there is",
+    ),
+    NodeParameter(
+        name="joint_names",
+        default=["joint"],
+        description="name of each joint in the published states",
+    ),
+    NodeParameter(name="ids", default=[1], description="bus id of each joint, 0 to 252"),
+    NodeParameter(name="baud_rate", default=0, description="bit/s that is tried first; 0: find it"),
+    NodeParameter(
+        name="protocol",
+        default=0,
+        description="protocol of the servos' firmware, 1 or 2; 0: find it",
+    ),
+)
+"""Of every node with Dynamixel servos."""
+
+
+def bus_settings(node: Node, *, pwm: bool = False) -> DynamixelSettings:
+    """Return what a node's parameters say of its bus; raises BusError.
+
+    Args:
+        node: that has BUS_PARAMETERS.
+        pwm: whether servos are commanded by duty.
+    """
+    value = {parameter.name: node.get_parameter(parameter.name).value for parameter in BUS_PARAMETERS}
+    return DynamixelSettings(
+        port=str(value["port"]),
+        joints=tuple(value["joint_names"]),
+        ids=tuple(value["ids"]),
+        baud_rate=int(value["baud_rate"]),
+        protocol=int(value["protocol"]),
+        pwm=pwm,
+    )
 
 
 class DynamixelNode(ServoNode):
@@ -32,26 +73,7 @@ class DynamixelNode(ServoNode):
             " commands stay away. When the port vanishes the node says so in /diagnostics, looks for it once"
             " a second, and goes on with torque off when it is back."
         ),
-        parameters=(
-            NodeParameter(
-                name="port",
-                default="",
-                description="serial device such as /dev/ttyUSB0; empty: the only one there is",
-            ),
-            NodeParameter(
-                name="joint_names",
-                default=["joint"],
-                description="name of each joint in the published states",
-            ),
-            NodeParameter(name="ids", default=[1], description="bus id of each joint, 0 to 252"),
-            NodeParameter(name="baud_rate", default=0, description="bit/s that is tried first; 0: find it"),
-            NodeParameter(
-                name="protocol",
-                default=0,
-                description="protocol of the servos' firmware, 1 or 2; 0: find it",
-            ),
-            *SERVO_PARAMETERS,
-        ),
+        parameters=(*BUS_PARAMETERS, *SERVO_PARAMETERS),
         interfaces=SERVO_INTERFACES,
         example=("port:=/dev/ttyUSB0", "ids:='[1]'"),
     )
@@ -62,18 +84,7 @@ class DynamixelNode(ServoNode):
 
     def create_bus(self) -> ServoBus:
         """Build the bus from the parameters; raises BusError."""
-        value = {name: self.get_parameter(name).value for name in ("port", "joint_names", "ids")}
-        return DynamixelBus(
-            DynamixelSettings(
-                port=str(value["port"]),
-                joints=tuple(value["joint_names"]),
-                ids=tuple(value["ids"]),
-                baud_rate=int(self.get_parameter("baud_rate").value),
-                protocol=int(self.get_parameter("protocol").value),
-            ),
-            self._stop,
-            self.get_logger().info,
-        )
+        return DynamixelBus(bus_settings(self), self._stop, self.get_logger().info)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -33,8 +33,10 @@ MEASURED = {
 """Registers read in every cycle; those of one protocol lie in one block."""
 WATCHDOG = 0.3
 """Silence on the bus after which a Protocol 2.0 servo stops by itself, s."""
+PWM_WATCHDOG = 0.2
+"""The same of a servo that is commanded by duty, which holds no position meanwhile, s."""
 _WATCHDOG_TRIPPED = -1
-_POSITION_MODE = 3
+_POSITION_MODE, _PWM_MODE = 3, 16
 _REVERSE = 1  # bit of drive_mode
 _OFF_LIMITS = 0.1  # rad beyond its limits at which a servo is still switched on
 _GAINS = ("position_p_gain", "position_i_gain", "position_d_gain")
@@ -61,6 +63,7 @@ class DynamixelServo:
         servo: id on the bus.
         table: its control table.
         link: to the bus.
+        pwm: whether it is commanded by duty instead of position.
 
     Attributes:
         torque: whether it was switched on last; None while that is uncertain.
@@ -69,7 +72,7 @@ class DynamixelServo:
         warnings: what is not as it should be, one line each.
     """
 
-    def __init__(self, name: str, servo: int, table: ControlTable, link: Link) -> None:
+    def __init__(self, name: str, servo: int, table: ControlTable, link: Link, *, pwm: bool = False) -> None:
         self.name = name
         self.id = servo
         self.table = table
@@ -78,6 +81,8 @@ class DynamixelServo:
         self.limits = (-math.inf, math.inf)
         self.warnings: list[str] = []
         self._link = link
+        self._pwm, self._pwm_limit = pwm, 0
+        self._watchdog = PWM_WATCHDOG if pwm else WATCHDOG
         names = MEASURED[table.protocol]
         self.block = table.span(*names)
         first = self.block[0]
@@ -110,7 +115,7 @@ class DynamixelServo:
             self.write(register, count)
 
     def prepare(self) -> None:
-        """Release the servo and set it up to follow positions at once.
+        """Release the servo and set it up to follow positions, or duties, at once.
 
         An overload that shut it down stays: somebody shall see it before `reboot` ends it.
 
@@ -119,12 +124,18 @@ class DynamixelServo:
         """
         self.release()
         self.warnings.clear()
+        if self._pwm and self.table.protocol == 1:
+            raise BusError(
+                f"{self.name}: {self.table.title} with Protocol 1.0 firmware has no PWM mode (expected"
+                f" Protocol 2.0 firmware); update its firmware, or drive it by position"
+            )
         if self.table.protocol == 2:
             self.settle("bus_watchdog", 0)  # also ends its latched state
-            self.settle("operating_mode", _POSITION_MODE)
+            self.settle("operating_mode", _PWM_MODE if self._pwm else _POSITION_MODE)
             self.settle("profile_velocity", 0)
             self.settle("profile_acceleration", 0)
-            self.settle("goal_pwm", self.read("pwm_limit"))
+            self._pwm_limit = self.read("pwm_limit")
+            self.settle("goal_pwm", 0 if self._pwm else self._pwm_limit)
             if self.read("drive_mode") & _REVERSE:
                 self.warnings.append(
                     f"{self.name}: reverse mode, positive is clockwise (expected counter-clockwise);"
@@ -161,7 +172,7 @@ class DynamixelServo:
             self.write("bus_watchdog", 0)
 
     def switch_on(self, position: float) -> None:
-        """Turn torque on, with a goal that is in force before.
+        """Turn torque on, with a goal that is in force before: a position, or no duty.
 
         Args:
             position: goal, rad; where the servo is.
@@ -177,11 +188,14 @@ class DynamixelServo:
             )
         if self.table.protocol == 1:
             self.settle("torque_limit", self.read("max_torque"))
-        goal = self.count(position)
+        goal = None if self._pwm else self.count(position)
         self.torque = None
-        self.write("goal_position", goal)
+        if goal is None:
+            self.write("goal_pwm", 0)
+        else:
+            self.write("goal_position", goal)
         if self.table.protocol == 2:
-            self.write("bus_watchdog", round(WATCHDOG / self.table["bus_watchdog"].unit.scale))
+            self.write("bus_watchdog", round(self._watchdog / self.table["bus_watchdog"].unit.scale))
         self.write("torque_enable", 1)
         self.torque = True
         self.goal = goal
@@ -190,6 +204,11 @@ class DynamixelServo:
         """Return the goal register's count of a position in rad, within the servo's limits."""
         low, high = self.limits
         return self.table["goal_position"].from_si(min(max(position, low), high))
+
+    def duty_count(self, duty: float) -> int:
+        """Return the count of register goal_pwm for a duty, -1..1, within the servo's limit."""
+        count = self.table["goal_pwm"].from_si(duty)
+        return min(max(count, -self._pwm_limit), self._pwm_limit)
 
     def decode(self, data: bytes, error: int) -> Measured:
         """Return the state from the block of `MEASURED` registers and the status packet's error byte.
@@ -226,7 +245,8 @@ class DynamixelServo:
             return
         if self.table.protocol == 2 and self.read("bus_watchdog") == _WATCHDOG_TRIPPED:
             raise BusError(
-                f"{self.name}: stopped itself, the bus was silent for {WATCHDOG:g} s; the machine is too busy"
+                f"{self.name}: stopped itself, the bus was silent for {self._watchdog:g} s;"
+                f" the machine is too busy"
             )
         if self.read("torque_enable") != 1:
             raise BusError(f"{self.name}: torque went off by itself; check its supply for dips")

@@ -30,3 +30,23 @@ def line(start: float, duration: float, place, speed, torque=0.0) -> Piece:
 def buffer(**rules: float) -> PieceBuffer:
     """Holding both joints at zero."""
     return PieceBuffer([0.0, 0.0], LIMITS, HandOver(**rules))
+
+
+VIRTUAL_SUPPLY = 12.0
+"""V."""
+
+
+class Plant:
+    """A servo that obeys MODEL, with a small load, in steps of 0.5 ms."""
+
+    def __init__(self) -> None:
+        self.position = self.velocity = 0.0
+
+    def advance(self, voltage: float, duration: float) -> None:
+        inertia, dt = MODEL.armature + 1e-3, 5e-4
+        for _ in range(round(duration / dt)):
+            motor = float(MODEL.motor.torque(voltage, self.velocity))
+            budget = float(MODEL.budget(self.velocity))
+            stop = -(inertia / dt * self.velocity + motor)
+            self.velocity += (motor + min(max(stop, -budget), budget)) / inertia * dt
+            self.position += self.velocity * dt

@@ -11,7 +11,8 @@ from ros_helpers import VirtualServos, wait_for
 
 from bam_core.errors import BamError
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
-from bam_ros.dynamixel.servo import WATCHDOG
+from bam_ros.dynamixel.servo import PWM_WATCHDOG, WATCHDOG
+from bam_ros.dynamixel.virtual import bench_kernel as k
 from bam_ros.hardware_errors import HardwareError
 from bam_ros.servo_bus import BusCorrupt, BusError, BusTimeout, Gains, ServoGoal, ServoIdentity
 
@@ -53,6 +54,10 @@ def wait_for_error(bus: DynamixelBus, text: str) -> None:
 
 def on(position: float) -> ServoGoal:
     return ServoGoal(torque_enable=(True,), position=(position,))
+
+
+def duty(value: float) -> ServoGoal:
+    return ServoGoal(torque_enable=(True,), position=(0.0,), duty=(value,))
 
 
 @pytest.mark.parametrize("servo", SERVOS)
@@ -295,6 +300,84 @@ def test_a_servo_beyond_its_limits_is_not_switched_on(virtual_servos: MakeVirtua
     with pytest.raises(BusError, match="outside its limits"):
         bus.exchange(on(0.0))
     assert virtual.get("torque_enable") == 0
+
+
+@pytest.mark.parametrize("servo", ["mx64_2", "mx106_2", "xl330"])
+def test_in_pwm_mode_duties_are_applied_from_none_on_and_written_every_time(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual, pwm=True)
+    bus.open()
+    assert virtual.get("operating_mode") == 16
+    virtual.writes.clear()
+    bus.exchange(duty(0.5))
+    assert [name for changes, _ in virtual.writes for name in changes] == [
+        "goal_pwm",
+        "bus_watchdog",
+        "torque_enable",
+    ]
+    assert virtual.get("goal_pwm") == 0
+    assert 0.0 < virtual.get("bus_watchdog") * 20e-3 <= PWM_WATCHDOG
+    virtual.writes.clear()
+    for wanted in (0.1, 0.1, -0.2):
+        sample = bus.exchange(duty(wanted))
+    assert virtual.written("goal_pwm") == [round(885 * wanted) for wanted in (0.1, 0.1, -0.2)]
+    assert math.isnan(sample.goal_position[0])
+    wait_for(lambda: bus.exchange(duty(-0.2)).duty[0] == pytest.approx(-0.2, abs=1e-3), 2.0)
+    bus.exchange(duty(0.0))
+    bus.exchange(OFF)
+    assert virtual.get("torque_enable") == 0
+
+
+def test_a_duty_is_held_to_the_servos_own_limit(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = virtual_servos(servo="mx64_2")
+    virtual.set("pwm_limit", 300)
+    bus = make_bus(virtual, pwm=True)
+    bus.open()
+    bus.exchange(duty(0.0))
+    for wanted, count in ((1.0, 300), (-5.0, -300)):
+        bus.exchange(duty(wanted))
+        assert virtual.get("goal_pwm") == count
+
+
+def test_a_servo_without_pwm_mode_is_named_and_left_released(
+    virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo="mx106")
+    virtual.set("torque_enable", 1)
+    with pytest.raises(BusError, match=r"^joint: MX-106 with Protocol 1\.0 firmware has no PWM mode"):
+        make_bus(virtual, pwm=True).open()
+    assert virtual.get("torque_enable") == 0
+
+
+@pytest.mark.parametrize("servo", ["mx64_2", "xl330"])
+def test_a_client_that_stops_sending_duties_leaves_a_servo_that_stops(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual, pwm=True)
+    bus.open()
+    bus.exchange(duty(0.0))
+    bus.exchange(duty(0.3))
+    wait_for(lambda: virtual.get("bus_watchdog") < 0, 1.0)  # nobody talks
+    wait_for(lambda: virtual.servo.bench.state[k.DUTY] == 0.0, 1.0)
+    wait_for_error(bus, "silent for 0.2 s")
+    bus.close()
+    bus.open()
+    bus.exchange(duty(0.0))
+    assert virtual.get("goal_pwm") == 0
+
+
+def test_pwm_mode_is_left_by_the_next_driver_that_commands_positions(
+    virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo="mx64_2")
+    for pwm, mode, goal in ((True, 16, 0), (False, 3, 885)):
+        bus = make_bus(virtual, pwm=pwm)
+        bus.open()
+        assert (virtual.get("operating_mode"), virtual.get("goal_pwm")) == (mode, goal)
+        bus.close()
 
 
 def test_a_wheel_is_no_joint(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:

@@ -77,6 +77,25 @@ def test_it_releases_when_a_driver_with_torque_on_goes_silent(terminal: tuple[in
     guardian.dismiss()
 
 
+def test_it_waits_only_as_long_as_it_is_told_to(terminal: tuple[int, int]) -> None:
+    master, slave = terminal
+    guardian = Guardian(slave, [PACKET], 0.05)
+    wait_for(lambda: listens(guardian), 5.0)
+    began = time.monotonic()
+    guardian.beat(0.0, torque=True)
+    heard = bytearray()
+    wait_for(lambda: heard.extend(received(master)) or PACKET in heard, SILENCE)
+    assert time.monotonic() - began >= 0.05
+    guardian.dismiss()
+
+
+def listens(guardian: Guardian) -> bool:
+    """Whether the process is past its start, where it takes no signals any more."""
+    rows = Path(f"/proc/{guardian.pid}/status").read_text().splitlines()
+    mask = int(next(row.split()[1] for row in rows if row.startswith("SigIgn")), 16)
+    return bool(mask >> (signal.SIGHUP - 1) & 1)
+
+
 def test_it_stays_quiet_while_the_driver_beats_or_torque_is_off(terminal: tuple[int, int]) -> None:
     master, slave = terminal
     guardian = Guardian(slave, [PACKET])

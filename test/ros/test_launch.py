@@ -19,6 +19,8 @@ from ros_helpers import wait_for
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.dynamixel.virtual.node import VirtualDynamixelNode
 from bam_ros.erob.node import ErobNode
+from bam_ros.erob.virtual.node import VirtualErobNode
+from bam_ros.feedforward.node import FeedForwardNode
 from bam_ros.identification_node import IdentificationNode
 from bam_ros.recorder.node import RecorderNode
 from bam_ros.simulator.node import SimulatorNode
@@ -26,7 +28,16 @@ from bam_ros.simulator.node import SimulatorNode
 ROOT = Path(__file__).parents[2]
 LAUNCH = ROOT / "launch"
 FILES = sorted(LAUNCH.glob("*.launch.py"))
-NODES = (DynamixelNode, VirtualDynamixelNode, ErobNode, RecorderNode, IdentificationNode, SimulatorNode)
+NODES = (
+    DynamixelNode,
+    VirtualDynamixelNode,
+    FeedForwardNode,
+    ErobNode,
+    VirtualErobNode,
+    RecorderNode,
+    IdentificationNode,
+    SimulatorNode,
+)
 PARAMETERS = {node.ABOUT.name: {parameter.name for parameter in node.ABOUT.parameters} for node in NODES}
 needs_launch = pytest.mark.skipif(
     importlib.util.find_spec("launch_ros") is None,
@@ -41,6 +52,14 @@ scripts: [sin_sin]
 approach_speed: 3.0
 """
 RUN = "m0.50_l0.100_kp32_sin_sin"
+EROB_SESSION = """\
+servo: erob80_100
+supply_voltage: 48.0
+loads: [{mass: 3.1, length: 0.5}]
+gains: [50]
+scripts: [sin_sin]
+"""
+EROB_RUN = "m3.10_l0.500_kp50_sin_sin"
 RUNNER = """\
 import sys
 from launch import LaunchDescription, LaunchService
@@ -83,9 +102,9 @@ def our_nodes(file: Path) -> list[ast.Call]:
     ]
 
 
-def test_the_four_launch_files_are_there() -> None:
+def test_the_five_launch_files_are_there() -> None:
     assert [file.name for file in FILES] == [
-        f"{name}.launch.py" for name in ("demo", "identify", "record", "simulate")
+        f"{name}.launch.py" for name in ("demo", "feedforward", "identify", "record", "simulate")
     ]
 
 
@@ -186,6 +205,49 @@ def test_a_session_is_recorded_by_one_launch(session: list[str], tmp_path: Path)
     assert "1 run recorded" in said
     assert (tmp_path / "bags" / RUN / "metadata.yaml").is_file()
     assert "has died" not in said
+
+
+@needs_launch
+@pytest.mark.ros
+def test_a_session_of_a_virtual_erob_is_recorded_by_one_launch(tmp_path: Path, ros_domain: int) -> None:
+    file = tmp_path / "session.yaml"
+    file.write_text(EROB_SESSION)
+    arguments = ["driver:=erob", "virtual:=true", f"interface:=la{os.getpid()}", f"session:={file}"]
+    launch = Launch("record.launch.py", *arguments, f"output:={tmp_path / 'bags'}")
+    said = launch.end(90.0)
+    if "CAP_" in said:
+        pytest.skip(said)
+    assert launch.process.returncode == 0, said
+    assert "1 run recorded" in said
+    assert (tmp_path / "bags" / EROB_RUN / "metadata.yaml").is_file()
+    assert "has died" not in said
+
+
+@needs_launch
+@pytest.mark.parametrize(
+    ("driver", "servo", "session"),
+    [("dynamixel", "mx106", "quick.yaml"), ("erob", "erob80_100", "quick_erob.yaml")],
+)
+def test_servo_and_session_are_those_of_the_driver_by_default(driver: str, servo: str, session: str) -> None:
+    from launch import LaunchContext
+    from launch.utilities import perform_substitutions
+
+    file = LAUNCH / "record.launch.py"
+    described = importlib.util.spec_from_file_location("record_launch", file)
+    assert described is not None
+    assert described.loader is not None
+    module = importlib.util.module_from_spec(described)
+    described.loader.exec_module(module)
+    context = LaunchContext()
+    context.launch_configurations["driver"] = driver
+    default = {
+        argument.name: perform_substitutions(context, argument.default_value)
+        for argument in module.ARGUMENTS
+        if argument.name in ("servo", "session")
+    }
+    assert default["servo"] == servo
+    assert Path(default["session"]).name == session
+    assert yaml.safe_load((ROOT / "config" / "sessions" / session).read_text())["servo"] == servo
 
 
 @needs_launch

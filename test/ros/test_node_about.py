@@ -21,6 +21,7 @@ from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.dynamixel.virtual.node import VirtualDynamixelNode
 from bam_ros.erob.node import ErobNode
 from bam_ros.erob.virtual.node import VirtualErobNode
+from bam_ros.feedforward.node import FeedForwardNode
 from bam_ros.friction_observer_node import FrictionObserverNode
 from bam_ros.identification_node import IdentificationNode
 from bam_ros.node_about import NodeAbout
@@ -32,6 +33,7 @@ pytestmark = pytest.mark.ros
 ROBOTS = Path(__file__).parents[2] / "config" / "robots"
 NODES: tuple[Any, ...] = (
     DynamixelNode,
+    FeedForwardNode,
     ErobNode,
     SimulatorNode,
     RecorderNode,

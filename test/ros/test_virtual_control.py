@@ -135,6 +135,42 @@ def test_pwm_mode_applies_the_duty(modern):
     assert modern.refused(goal_pwm=886) is Complaint.LIMIT
 
 
+def test_pwm_mode_is_entered_and_left_with_torque_off_only(modern):
+    modern.write(torque_enable=1)
+    assert modern.refused(operating_mode=PWM) is Complaint.ACCESS
+    modern.write(torque_enable=0)
+    modern.write(operating_mode=PWM)
+    modern.write(torque_enable=1)
+    assert modern.refused(operating_mode=POSITION) is Complaint.ACCESS
+
+
+@pytest.mark.parametrize("name", ["mx64_2", "mx106_2", "xl330"])
+def test_torque_on_in_pwm_mode_waits_for_a_new_duty(name):
+    clock = Clock(make(name, LIGHT))
+    clock.write(operating_mode=PWM)
+    clock.write(goal_pwm=300)
+    clock.write(torque_enable=1)
+    clock.run(0.2)
+    assert (clock.read("goal_pwm"), clock.read("present_pwm")) == (0, 0)
+    clock.write(goal_pwm=300)
+    clock.run(0.05)
+    assert clock.read("present_pwm") == 300
+    clock.write(torque_enable=0)
+    clock.run(0.05)
+    assert clock.servo.bench.state[k.CURRENT] == 0.0
+
+
+def test_the_pwm_limit_bounds_goals_and_what_is_applied(modern):
+    modern.write(operating_mode=PWM)
+    modern.write(pwm_limit=200)
+    modern.write(torque_enable=1)
+    assert modern.refused(goal_pwm=201) is Complaint.LIMIT
+    assert modern.refused(goal_pwm=-201) is Complaint.LIMIT
+    modern.write(goal_pwm=200)
+    modern.run(0.05)
+    assert modern.read("present_pwm") == 200
+
+
 @pytest.mark.parametrize(("name", "goal"), [("mx106_2", 300), ("xl330", 200)])
 def test_current_mode_holds_the_current(name, goal):
     clock = Clock(make(name, PendulumBench(mass=8.0, length=0.2)))

@@ -175,11 +175,16 @@ class VirtualServo(ABC):
 
     def _store(self, writes: list[tuple[Register, int]], now: float) -> None:
         torque = self.torque_enabled
+        changes = {register.name: count for register, count in writes}
         self.registers.apply(writes)
-        self._written({register.name: count for register, count in writes}, now)
+        self._written(changes, now)
         if self.torque_enabled and not torque:
-            self.bench.restart_control()
+            self._switched_on(changes)
         self._configure()
+
+    def _switched_on(self, changes: dict[str, int]) -> None:
+        """React to torque that goes on, with what is written in the same packet."""
+        self.bench.restart_control()
 
     def _action(self, now: float) -> None:
         if self._registered is None:

@@ -179,6 +179,11 @@ class Protocol2Servo(VirtualServo):
         if "goal_position" in changes or "torque_enable" in changes:
             self.law.plan(self.bench.count)
 
+    def _switched_on(self, changes: dict[str, int]) -> None:
+        super()._switched_on(changes)
+        if self.law.mode == self.law.PWM and "goal_pwm" not in changes:
+            self.registers.set("goal_pwm", 0)
+
     def _torque_on_by_goal(self, changes: dict[str, int]) -> bool:
         wanted = self.registers.get("drive_mode") & 0x08 and not self._shut_down
         return bool(wanted) and not changes.keys().isdisjoint(_GOALS)

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servos in PWM mode that follow trajectories: from what is sent now and then to a duty in every cycle."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bam_core.errors import BamError
+from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
+from bam_core.feedforward.controller import FeedForwardController, Opposition
+from bam_core.feedforward.delay_meter import DelayMeter
+from bam_core.feedforward.guard import Guard
+from bam_core.feedforward.law import FeedForwardLaw
+from bam_core.feedforward.pid import PidGains
+from bam_core.feedforward.piece import DEFAULT_DURATION, PieceError
+from bam_core.feedforward.points import Dynamics, Points
+from bam_core.firmware import VoltageFirmware
+
+Array = NDArray[np.float64]
+Plan = Callable[[PieceBuffer, float, float], float]
+"""Changes a buffer, now, with a notice, s -> from when on it differs, s."""
+
+_LEAST_NOTICE, _NOTICE_PER_PIECE = 0.01, 1e-3  # s; more than it takes to plan them
+_ATTEMPTS, _PATIENCE = 3, 4.0  # at planning in time, and how much more notice each later one gives
+_MANY = 10_000  # pieces of one trajectory
+_LEAST_STEP, _LONGEST_STEP = 1e-4, 0.02  # s of a cycle; after a stall the PID goes on where it was
+_SUPPLY_MEMORY = 0.2  # s over which the measured supply is averaged
+_LEAST_SUPPLY = 0.5  # of the nominal one; with less no command is raised further
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FollowerSettings:
+    """How servos follow; sequences have one entry per joint.
+
+    Attributes:
+        laws: of the joints.
+        supply: nominal, V.
+        limits: that trajectories keep.
+        firmware: in whose units the PID's gains are, and with what limit of duty.
+        gains: of the PID at first.
+        opposition: when the model is dropped.
+        hand_over: how pieces follow each other; any number of them may wait.
+        error: distance from the trajectory at which torque shall go off, rad.
+        dynamics: of the robot, for trajectories without torques and for holding; None: PID alone holds.
+    """
+
+    laws: Sequence[FeedForwardLaw]
+    supply: Sequence[float]
+    limits: Limits
+    firmware: VoltageFirmware
+    gains: Sequence[PidGains]
+    opposition: Opposition = field(default_factory=Opposition)
+    hand_over: HandOver = field(default_factory=HandOver)
+    error: float = 0.5
+    dynamics: Dynamics | None = None
+
+
+class Follower:
+    """Holds where it is switched on, follows trajectories from there, and brakes and holds where they end.
+
+    `hold`, `release` and `duty` are called by the thread that owns the servos, `follow` and `stop` by another
+    one: plans are made on a copy and take the place of the old one as a whole.
+
+    Attributes:
+        fault: why torque shall go off: joint, and reason; None: all is well.
+        delay: by which they follow.
+        accepted: trajectories that were taken over.
+        refused: trajectories that were not.
+        refusal: why not, the last time; empty once another one was taken over.
+        drops: how often the model's contribution was dropped.
+
+    Args:
+        settings: see there.
+        clock: tells how long planning takes, s; a plan that comes too late is made anew. None: no time.
+
+    Raises:
+        BamError: entries are not one per joint, or a value is out of range.
+    """
+
+    def __init__(self, settings: FollowerSettings, clock: Callable[[], float] | None = None) -> None:
+        joints = len(settings.limits.low)
+        for name in ("laws", "supply", "gains"):
+            count = len(getattr(settings, name))
+            if count != joints:
+                raise BamError(f"follower {name}: {count} (expected one for each of {joints} joints)")
+        self._settings = settings
+        self._clock = clock
+        self._rules = replace(settings.hand_over, waiting=_MANY)
+        self._guard = Guard(limits=settings.limits, error=settings.error)
+        self._nominal = np.array(settings.supply, dtype=np.float64)
+        self._supply = self._nominal.copy()
+        self._controller: FeedForwardController | None = None
+        self._before: float | None = None
+        self._on = np.ones(joints, dtype=bool)
+        self._lock = threading.Lock()
+        self._gains = list(settings.gains)
+        self.fault: tuple[int, str] | None = None
+        self.delay = DelayMeter()
+        self.accepted = self.refused = self.drops = 0
+        self.refusal = ""
+
+    @property
+    def limits(self) -> Limits:
+        """That trajectories keep."""
+        return self._settings.limits
+
+    @property
+    def following(self) -> bool:
+        """Whether it is switched on."""
+        return self._controller is not None
+
+    @property
+    def model_on(self) -> Array:
+        """Whether the model contributes, (joints,); true while servos are released."""
+        return self._on
+
+    def goal(self, time: float) -> Array:
+        """Return where servos shall be at a time in s, (joints,) rad; NaN while they are released."""
+        controller = self._controller
+        return (
+            np.full_like(self._nominal, np.nan) if controller is None else controller.buffer.at(time).position
+        )
+
+    def hold(self, position: ArrayLike) -> None:
+        """Switch on: torque has gone on, with the servos at (joints,) rad."""
+        place = np.array(position, dtype=np.float64)
+        settings = self._settings
+        holding = None if settings.dynamics is None else self._holding
+        controller = FeedForwardController(
+            PieceBuffer(place, settings.limits, self._rules, holding=holding),
+            settings.laws,
+            settings.firmware,
+            self._gains,
+            settings.opposition,
+        )
+        self.fault, self._before = None, None
+        with self._lock:
+            self._controller = controller
+
+    def release(self) -> None:
+        """Switch off: torque is off, and what was planned is forgotten."""
+        if self._controller is not None or self.fault is not None:
+            with self._lock:
+                self._controller = None
+            self.fault = None
+            self._on = np.ones_like(self._on)
+
+    def follow(self, points: Points, start: float, now: float) -> None:
+        """Take over a trajectory, or refuse it as a whole.
+
+        Where its first point is later than its start, it leads there from where the servos shall be at its
+        start, or by now where that has passed.
+
+        Args:
+            points: in the order of the joints.
+            start: s; where that has passed, the trajectory is joined where it would be by now.
+            now: s, of the same clock as those of `duty`.
+
+        Raises:
+            BamError: why not; what was planned goes on.
+        """
+        try:
+            self._take(points, start, now)
+        except BamError as error:
+            self.refuse(str(error))
+            raise
+        self.accepted += 1
+        self.refusal = ""
+
+    def refuse(self, reason: str) -> None:
+        """Count a trajectory that could not even be read."""
+        self.refused += 1
+        self.refusal = reason
+
+    def stop(self, now: float) -> None:
+        """Drop all trajectories, brake along the way, and hold; raises BamError where torque goes off."""
+
+        def plan(buffer: PieceBuffer, now: float, notice: float) -> float:
+            buffer.stop(now, notice=notice)
+            return now + notice
+
+        if self.following:
+            self._replan(plan, now, _LEAST_NOTICE, insist=True)
+
+    def duty(self, position: Array, velocity: Array, supply: Array, *, measured: float, now: float) -> Array:
+        """Return the duty to command, (joints,), -1..1; none once there is a fault.
+
+        Args:
+            position: (joints,) rad.
+            velocity: (joints,) rad/s.
+            supply: (joints,) V; NaN where it is not known.
+            measured: when they were measured, s.
+            now: s, of the same clock.
+        """
+        controller = self._controller
+        if controller is None or self.fault is not None:
+            return np.zeros_like(position)
+        dt = min(max(now - (self._before or now), _LEAST_STEP), _LONGEST_STEP)
+        self._before = now
+        self._average(supply, dt)
+        reference = controller.buffer.at(measured)
+        error = reference.position - position
+        self.delay.note(error, reference.velocity, dt)
+        duty = controller.duty(measured, position, self._supply, dt, now - measured + 0.5 * dt)
+        self.drops += int(np.count_nonzero(self._on & ~controller.model_on))
+        self._on = controller.model_on
+        lost = self._guard.lost(np.where(np.isfinite(duty), error, np.nan))
+        if lost is not None:
+            reason = (
+                f"is {error[lost]:.3g} rad away from its trajectory (expected at most"
+                f" {self._settings.error:g}); free it, slow down, or correct its servo file"
+            )
+            self.fault = lost, reason
+            return np.zeros_like(position)
+        return self._guard.allowed(duty, position, velocity)
+
+    def tune(self, joint: int, gains: PidGains) -> None:
+        """Give the PID of one joint other gains; called by the thread that owns the servos."""
+        self._gains[joint] = gains
+        if self._controller is not None:
+            self._controller.pid.tune(joint, gains)
+
+    def _take(self, points: Points, start: float, now: float) -> None:
+        joints = len(self._settings.limits.low)
+        if points.position.ndim != 2 or points.position.shape[1] != joints:
+            raise PieceError(
+                f"trajectory: positions have shape {points.position.shape} (expected (points, {joints})); "
+                f"correct it"
+            )
+
+        def plan(buffer: PieceBuffer, now: float, notice: float) -> float:
+            late = max(now + notice - start, 0.0)
+            led = points.led_from(buffer.at(start + late), late) if points.time[0] > late else points
+            pieces = led.pieces(start, self._settings.dynamics)
+            coming = [piece for piece in pieces if piece.end > now + notice]
+            if not coming:
+                missed = now + notice - pieces[-1].end
+                raise PieceError(
+                    f"trajectory that starts {start - now:.3g} s from now: ends {missed:.3g} s too early to "
+                    f"be planned; send it earlier"
+                )
+            for piece in coming:
+                buffer.offer(piece, now, notice=notice)
+            return max(coming[0].start, now + notice)
+
+        self._replan(plan, now, _LEAST_NOTICE + _NOTICE_PER_PIECE * float(points.time[-1]) / DEFAULT_DURATION)
+
+    def _replan(self, plan: Plan, now: float, notice: float, *, insist: bool = False) -> None:
+        """Change a copy of what is planned and put it in place, before the moment from which on it differs.
+
+        Args:
+            plan: changes it.
+            now: s.
+            notice: of the first attempt, s.
+            insist: whether the last attempt counts even if it comes too late.
+
+        Raises:
+            BamError: what the plan raises, torque is off, or the machine is too busy.
+        """
+        controller = self._controller
+        if controller is None:
+            raise PieceError("trajectory: torque is off (expected on); switch it on first")
+        for attempt in range(_ATTEMPTS):
+            buffer = controller.buffer.copy()
+            notice *= _PATIENCE if attempt else 1.0
+            begins = plan(buffer, now, notice)
+            then = now if self._clock is None else self._clock()
+            with self._lock:
+                if self._controller is not controller:
+                    raise PieceError(
+                        "trajectory: torque went off meanwhile (expected on); switch it on, and send it again"
+                    )
+                if then <= begins or (insist and attempt == _ATTEMPTS - 1):
+                    controller.buffer = buffer
+                    return
+            now = then
+        raise PieceError(
+            f"trajectory: is not planned within {notice:.2g} s; send a shorter one, or free the machine"
+        )
+
+    def _holding(self, place: Array) -> Array:
+        """Return the torques that holding takes, (joints,) N·m at (joints,) rad."""
+        assert self._settings.dynamics is not None
+        rest = np.zeros((1, len(place)))
+        return self._settings.dynamics(place[None], rest, rest)[0]
+
+    def _average(self, supply: Array, dt: float) -> None:
+        known = np.where(np.isfinite(supply), supply, self._nominal)
+        share = min(dt / _SUPPLY_MEMORY, 1.0)
+        self._supply += share * (np.maximum(known, _LEAST_SUPPLY * self._nominal) - self._supply)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servos that follow trajectories by feed-forward: a layer over a bus that is commanded by duty."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from bam_core.errors import unknown_name
+from bam_core.feedforward import Follower, PidGains, Points
+from bam_ros.feedforward.settings import FeedForwardSettings
+from bam_ros.hardware_errors import HardwareError
+from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
+
+_OLDEST = 0.05  # s; what is said to be older was stamped by another clock
+
+
+class FeedForwardBus(ServoBus):
+    """Torque as goals say, positions as trajectories say.
+
+    A duty belongs to the sample before it. Where that was lost there is none, so that the motors brake: no
+    servo moves on what is not known any more.
+
+    Args:
+        bus: of servos that take duties.
+        settings: how they are fed forward.
+    """
+
+    def __init__(self, bus: ServoBus, settings: FeedForwardSettings) -> None:
+        self._bus = bus
+        self._settings = settings
+        self._gains = [settings.gains] * len(bus.names)
+        self._follower: Follower | None = None
+        self._sample: ServoSample | None = None
+        self._measured = 0.0  # when that was taken, s
+        self._none = np.zeros(len(bus.names))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Joint names."""
+        return self._bus.names
+
+    @property
+    def identities(self) -> tuple[ServoIdentity, ...]:
+        """Of the servos."""
+        return self._bus.identities
+
+    @property
+    def position_limits(self) -> tuple[tuple[float, float], ...]:
+        """That trajectories keep."""
+        if self._follower is None:
+            return self._bus.position_limits
+        limits = self._follower.limits
+        return tuple(zip(limits.low.tolist(), limits.high.tolist(), strict=True))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Of the bus, and why the last trajectory was refused, until another one is taken over."""
+        refusal = self._follower.refusal if self._follower is not None else ""
+        return (*self._bus.warnings, *([f"refused: {refusal}"] if refusal else []))
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        """What becomes of trajectories, and how servos follow them."""
+        follower = self._follower
+        if follower is None:
+            return self._bus.figures
+        dropped = [name for name, on in zip(self.names, follower.model_on, strict=True) if not on]
+        delay = follower.delay.delay * 1e3
+        return {
+            **self._bus.figures,
+            "trajectories accepted": str(follower.accepted),
+            "trajectories refused": str(follower.refused),
+            "delay [ms]": "unknown" if math.isnan(delay) else f"{delay:.1f}",
+            "model dropped": ", ".join(dropped) or "nowhere",
+            "model dropped so far": str(follower.drops),
+        }
+
+    def describe_errors(self, name: str, bits: int) -> tuple[str, ...]:
+        """Say why torque had to go off, else what the bus says."""
+        fault = self._follower.fault if self._follower is not None else None
+        if fault is not None and bits & HardwareError.DRIVE and self.names[fault[0]] == name:
+            return (f"{name}: {fault[1]}",)
+        return self._bus.describe_errors(name, bits)
+
+    def open(self) -> str:
+        """Open the bus and load what is known of its servos; raises BamError."""
+        found = self._bus.open()
+        try:
+            settings = self._settings.for_bus(self._bus)
+            follower = Follower(replace(settings, gains=self._gains), time.monotonic)
+            rest = np.clip(self._none, follower.limits.low, follower.limits.high)
+            follower.hold(rest)  # compiles what is compiled, with torque off
+            follower.duty(rest, self._none, self._none + math.nan, measured=0.0, now=0.0)
+            follower.release()
+        except BaseException:
+            self._bus.close()
+            raise
+        self._follower, self._sample = follower, None
+        return f"{found}; fed forward in PWM mode"
+
+    def exchange(self, goal: ServoGoal) -> ServoSample:
+        """Command the duties that follow from the last sample, then read; errors as of the bus.
+
+        Servos follow while torque is wanted on all of them; else all are released.
+        """
+        follower = self._opened()
+        wanted = all(goal.torque_enable)
+        if not wanted:
+            goal = ServoGoal.released(len(goal.torque_enable))
+            follower.release()
+        duty = self._duty(follower)
+        self._sample = None
+        sample = self._bus.exchange(replace(goal, duty=tuple(duty.tolist())))
+        self._sample = sample
+        age = min(max((time.time_ns() - sample.stamp) * 1e-9, 0.0), _OLDEST)
+        self._measured = time.monotonic() - age
+        if wanted and not follower.following:
+            follower.hold(sample.position)
+        errors = sample.hardware_error
+        if follower.fault is not None:
+            lost = follower.fault[0]
+            errors = tuple(
+                bits | HardwareError.DRIVE if index == lost else bits for index, bits in enumerate(errors)
+            )
+        return replace(
+            sample, goal_position=tuple(follower.goal(self._measured).tolist()), hardware_error=errors
+        )
+
+    def release(self) -> None:
+        """Turn torque off everywhere, and forget what was planned."""
+        self._bus.release()
+        if self._follower is not None:
+            self._follower.release()
+
+    def set_gains(self, name: str, gains: Gains) -> Gains:
+        """Set the gains of one joint's PID, which runs here; raises BamError."""
+        if name not in self.names:
+            raise BusError(str(unknown_name("joint", name, self.names)))
+        index = self.names.index(name)
+        wanted = PidGains(p=gains.kp, i=gains.ki, d=gains.kd)
+        self._opened().tune(index, wanted)
+        self._gains[index] = wanted
+        return gains
+
+    def reboot(self, name: str) -> None:
+        """Restart one servo; raises BusError."""
+        self._bus.reboot(name)
+
+    def close(self) -> None:
+        """Turn torque off and give the bus back."""
+        self.release()
+        self._bus.close()
+
+    # Of another thread than the one that exchanges.
+
+    def follow(self, points: Points, start: float) -> None:
+        """Take a trajectory over, or raise BamError with the reason.
+
+        Args:
+            points: in the order of the names.
+            start: s, of the monotonic clock.
+        """
+        self._opened().follow(points, start, time.monotonic())
+
+    def refuse(self, reason: str) -> None:
+        """Count a trajectory that could not be read."""
+        self._opened().refuse(reason)
+
+    def stop(self) -> None:
+        """Drop all trajectories, brake and hold; raises BamError where torque goes off meanwhile."""
+        self._opened().stop(time.monotonic())
+
+    def _duty(self, follower: Follower) -> np.ndarray:
+        sample = self._sample
+        if sample is None or not follower.following:
+            return self._none
+        return follower.duty(
+            np.array(sample.position),
+            np.array(sample.velocity),
+            np.array(sample.voltage),
+            measured=self._measured,
+            now=time.monotonic(),
+        )
+
+    def _opened(self) -> Follower:
+        if self._follower is None:
+            raise BusError("bus: not open; open it first")
+        return self._follower

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`trajectory_msgs/JointTrajectory`: checked, in the order of the bus, on the clock of the loop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
+from trajectory_msgs.msg import JointTrajectory
+
+from bam_core.errors import BamError, unknown_name
+from bam_core.feedforward import Points
+
+_STEADY = 2e-3  # s; two clocks that drift apart by less are read too coarsely to tell
+
+# Field of a point, and what it is called in `Points`.
+_OPTIONAL = (("velocities", "velocity"), ("accelerations", "acceleration"), ("effort", "torque"))
+
+
+def points_of(message: JointTrajectory, names: Sequence[str]) -> Points:
+    """Return the points of a message, joints in the order of `names`.
+
+    Raises:
+        BamError: it has other joints, no points, rows of another length, or a number that is not finite.
+    """
+    joints = list(message.joint_names)
+    for joint in joints:
+        if joint not in names:
+            raise unknown_name("trajectory joint", joint, names)
+    if len(set(joints)) != len(names) or len(joints) != len(names):
+        raise BamError(
+            f"trajectory joint_names: {', '.join(joints) or 'none'} (expected {', '.join(names)}, each once);"
+            f" name them all"
+        )
+    if not message.points:
+        raise BamError("trajectory points: none (expected one or more); send some")
+    order = [joints.index(name) for name in names]
+    values: dict[str, NDArray[np.float64]] = {"position": _rows(message, "positions", joints)[:, order]}
+    for field, name in _OPTIONAL:
+        if any(len(getattr(point, field)) for point in message.points):
+            values[name] = _rows(message, field, joints)[:, order]
+    when = np.array(
+        [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec for point in message.points]
+    )
+    if when[0] < 0.0 or when[-1] <= 0.0:
+        raise BamError(
+            f"trajectory points: are at {when[0]:g} s to {when[-1]:g} s from its start (expected times from 0"
+            f" on, the last one later); correct time_from_start"
+        )
+    return Points(time=when, **values)
+
+
+def _rows(message: JointTrajectory, field: str, joints: Sequence[str]) -> NDArray[np.float64]:
+    rows = []
+    for number, point in enumerate(message.points):
+        row = [float(value) for value in getattr(point, field)]
+        if len(row) != len(joints):
+            raise BamError(
+                f"trajectory {field}: point {number} has {len(row)} (expected {len(joints)}, as in every"
+                f" point); correct it"
+            )
+        for joint, value in zip(joints, row, strict=True):
+            if not math.isfinite(value):
+                raise BamError(
+                    f"trajectory {field}: is {value:g} in point {number}, joint {joint!r} (expected a finite"
+                    f" number); correct it"
+                )
+        rows.append(row)
+    return np.array(rows)
+
+
+class StampClock:
+    """From the stamps of messages to the monotonic clock that loops go by.
+
+    The difference of the clocks is read once, and again where a clock was set: else it would shift
+    trajectories that continue each other by the time that reading takes.
+    """
+
+    def __init__(self) -> None:
+        self._ahead: float | None = None
+
+    def start(self, stamp: Time, now: float) -> float:
+        """Return when a message starts, s of the monotonic clock.
+
+        Args:
+            stamp: of its header; zero means at once.
+            now: s of the clock that stamps are made with.
+        """
+        monotonic = time.monotonic()
+        if stamp.sec == 0 and stamp.nanosec == 0:
+            return monotonic
+        ahead = now - monotonic
+        if self._ahead is None or abs(ahead - self._ahead) > _STEADY:
+            self._ahead = ahead
+        return stamp.sec + 1e-9 * stamp.nanosec - self._ahead

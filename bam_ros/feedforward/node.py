@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `feedforward` node: a driver whose servos follow trajectories in PWM mode."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bam_bench.msg import ServoCommands
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from trajectory_msgs.msg import JointTrajectory
+
+from bam_core.errors import BamError
+from bam_core.feedforward import HandOver, Opposition, PidGains, Points
+from bam_ros.dynamixel.bus import DynamixelBus
+from bam_ros.dynamixel.node import bus_settings
+from bam_ros.feedforward.about import ABOUT
+from bam_ros.feedforward.bus import FeedForwardBus
+from bam_ros.feedforward.message import StampClock, points_of
+from bam_ros.feedforward.settings import FeedForwardSettings
+from bam_ros.parameters import one_each
+from bam_ros.process import run_node
+from bam_ros.servo_bus import ServoBus
+from bam_ros.servo_node import ServoNode
+
+# Deeper than that of other commands: pieces of one motion must not replace each other while they wait.
+_TRAJECTORY_QOS = QoSProfile(depth=20, reliability=ReliabilityPolicy.RELIABLE)
+_SWITCH_INTERVAL = 2e-4  # s; planning a trajectory must not keep the bus waiting for Python's 5 ms
+
+
+class FeedForwardNode(ServoNode):
+    """Drives Dynamixel servos along trajectories.
+
+    Args:
+        stop: polled while servos are searched; true ends the search.
+        arguments: as for `rclpy.node.Node`.
+    """
+
+    ABOUT = ABOUT
+
+    def __init__(self, stop: Callable[[], bool] = lambda: False, **arguments: Any) -> None:
+        super().__init__(self.ABOUT.name, **arguments)
+        self._stop = stop
+        self._stamps = StampClock()
+        self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, _TRAJECTORY_QOS)
+
+    def create_bus(self) -> ServoBus:
+        """Build the bus from the parameters; raises BamError."""
+        value = {parameter.name: self.get_parameter(parameter.name).value for parameter in ABOUT.parameters}
+        settings = bus_settings(self, pwm=True)
+        feed_forward = FeedForwardSettings(
+            servos=one_each("servos", value["servos"], settings.joints),
+            low=one_each("position_min", value["position_min"], settings.joints),
+            high=one_each("position_max", value["position_max"], settings.joints),
+            model=value["model"],
+            speed=value["speed_limit"],
+            torque=value["torque_limit"],
+            duty=value["duty_limit"],
+            gains=PidGains(p=value["kp"], i=value["ki"], d=value["kd"]),
+            opposition=Opposition(drop=value["drop"], resume=value["resume"]),
+            hand_over=HandOver(horizon=value["horizon"]),
+            error=value["error_limit"],
+        )
+        return FeedForwardBus(DynamixelBus(settings, self._stop, self.get_logger().info), feed_forward)
+
+    def _on_commands(self, message: ServoCommands) -> None:
+        names = self._bus.names if self._bus is not None else ()
+        if any(not math.isnan(position) for position in message.position):
+            self._reject("positions come as joint_trajectory (expected NaN here); send them there")
+        elif names and (sorted(message.name) != sorted(names) or len(set(message.torque_enable)) > 1):
+            self._reject(
+                f"torque is on for all joints or for none (expected {', '.join(names)} alike); name them all"
+            )
+        else:
+            super()._on_commands(message)
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        bus = self._bus
+        if self._loop is None or not isinstance(bus, FeedForwardBus):
+            self._refuse("the node is not active; activate it first")
+            return
+        start = self._stamps.start(message.header.stamp, self.get_clock().now().nanoseconds * 1e-9)
+        try:
+            if message.points:
+                bus.follow(self._points(message, bus), start)
+            else:
+                bus.stop()
+        except BamError as error:
+            self._refuse(str(error))
+
+    def _points(self, message: JointTrajectory, bus: FeedForwardBus) -> Points:
+        try:
+            return points_of(message, bus.names)
+        except BamError as error:
+            bus.refuse(str(error))
+            raise
+
+    def _refuse(self, reason: str) -> None:
+        self.get_logger().warning(f"joint_trajectory: refused, {reason}")
+        self._publish_diagnostics()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until a signal ends it."""
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    return run_node(ABOUT, FeedForwardNode, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user says of feed-forward, and what becomes of it once the servos on the bus are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bam_core.errors import BamError
+from bam_core.feedforward import (
+    FeedForwardLaw,
+    FollowerSettings,
+    HandOver,
+    InverseDynamics,
+    Limits,
+    Opposition,
+    PidGains,
+)
+from bam_core.feedforward.points import Dynamics
+from bam_core.firmware import FIRMWARES, VoltageFirmware
+from bam_core.mujoco import compile_robot, load_robot
+from bam_core.servo_model import ServoModel, load_servo
+from bam_ros.servo_bus import ServoBus
+
+PID_FIRMWARE = "mx-protocol1"
+"""In whose units the gains of the PID are, whatever firmware the servos have; as in the paper."""
+
+HORIZON = 60.0
+"""How long after now trajectories may end, unless told otherwise, s."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedForwardSettings:
+    """How servos are fed forward; sequences have one entry per joint.
+
+    Attributes:
+        servos: names from `bam servos`, or files; empty ones: what is found on the bus.
+        low: least position, rad; NaN: the servo's own limit.
+        high: largest position, rad; NaN likewise.
+        model: MJCF or URDF file of the robot; empty: none.
+        speed: largest of trajectories, rad/s; 0: each servo's speed without load.
+        torque: largest of trajectories, N·m; 0: each servo's at stall.
+        duty: largest that is commanded, 0..1.
+        gains: of the PID.
+        opposition: when the model is dropped.
+        hand_over: how pieces follow each other.
+        error: distance from the trajectory at which torque goes off, rad.
+    """
+
+    servos: Sequence[str]
+    low: Sequence[float]
+    high: Sequence[float]
+    model: str = ""
+    speed: float = 0.0
+    torque: float = 0.0
+    duty: float = 1.0
+    gains: PidGains = field(default_factory=PidGains)
+    opposition: Opposition = field(default_factory=Opposition)
+    hand_over: HandOver = field(default_factory=lambda: HandOver(horizon=HORIZON))
+    error: float = 0.5
+
+    def for_bus(self, bus: ServoBus) -> FollowerSettings:
+        """Return what a follower takes, for the servos of an open bus.
+
+        Raises:
+            BamError: a servo is not known or not commanded by voltage, or limits leave no room.
+        """
+        found = zip(bus.names, self.servos, bus.identities, strict=True)
+        servos = [_servo(name, given or identity.servo) for name, given, identity in found]
+        firmware = FIRMWARES[PID_FIRMWARE]
+        assert isinstance(firmware, VoltageFirmware)
+        return FollowerSettings(
+            laws=[FeedForwardLaw.from_servo(servo) for servo in servos],
+            supply=[servo.nominal_voltage for servo in servos],
+            limits=self._limits(bus, servos),
+            firmware=replace(firmware, duty_limit=self.duty),
+            gains=[self.gains] * len(servos),
+            opposition=self.opposition,
+            hand_over=self.hand_over,
+            error=self.error,
+            dynamics=self._dynamics(bus.names),
+        )
+
+    def _limits(self, bus: ServoBus, servos: Sequence[ServoModel]) -> Limits:
+        lows, highs = [], []
+        for name, (least, most), low, high in zip(
+            bus.names, bus.position_limits, self.low, self.high, strict=True
+        ):
+            lows.append(least if math.isnan(low) else max(least, low))
+            highs.append(most if math.isnan(high) else min(most, high))
+            if lows[-1] >= highs[-1]:
+                raise BamError(
+                    f"joint {name!r}: position_min {low:g} and position_max {high:g} leave no room within the"
+                    f" servo's own limits ({least:.4g} to {most:.4g} rad); correct these parameters"
+                )
+        return Limits(
+            low=np.array(lows),
+            high=np.array(highs),
+            speed=np.array(
+                [self.speed or servo.nominal_voltage / servo.motor.torque_constant for servo in servos]
+            ),
+            torque=np.array([self.torque or servo.stall_torque() for servo in servos]),
+            names=tuple(bus.names),
+        )
+
+    def _dynamics(self, joints: Sequence[str]) -> Dynamics | None:
+        if not self.model:
+            return None
+        return InverseDynamics(compile_robot(load_robot(self.model)), joints).torque
+
+
+def _servo(joint: str, name: str) -> ServoModel:
+    if not name:
+        raise BamError(
+            f"joint {joint!r}: the bus cannot tell which servo it is (expected one); set the parameter servos"
+        )
+    servo = load_servo(name)
+    if servo.firmware.regulates_current:
+        raise BamError(
+            f"joint {joint!r}: {servo.title} regulates its current (expected a servo that is commanded by"
+            f" voltage); feed others forward"
+        )
+    return servo

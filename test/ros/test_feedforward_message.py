@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectories as they come over a topic: in the order of the bus, or refused with the reason."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Duration, Time
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from bam_core.errors import BamError
+from bam_ros.feedforward.message import StampClock, points_of
+
+NAMES = ("hip", "knee")
+
+
+def message(*points: dict[str, Any], joints: tuple[str, ...] = NAMES) -> JointTrajectory:
+    """Points a quarter of a second apart, from 0.25 s on unless they say when they are."""
+    rows = []
+    for number, point in enumerate(points, 1):
+        at = point.get("at", 0.25 * number)
+        fields = {key: value for key, value in point.items() if key != "at"}
+        when = Duration(sec=math.floor(at), nanosec=round((at - math.floor(at)) * 1e9))
+        rows.append(JointTrajectoryPoint(time_from_start=when, **fields))
+    return JointTrajectory(joint_names=list(joints), points=rows)
+
+
+def test_points_are_put_into_the_order_of_the_bus() -> None:
+    first = {"positions": [1.0, 2.0], "velocities": [3.0, 4.0], "effort": [5.0, 6.0]}
+    second = {"positions": [7.0, 8.0], "velocities": [9.0, 10.0], "effort": [11.0, 12.0]}
+    points = points_of(message(first, second, joints=("knee", "hip")), NAMES)
+    assert points.time == pytest.approx([0.25, 0.5])
+    assert np.array_equal(points.position, [[2.0, 1.0], [8.0, 7.0]])
+    assert points.velocity is not None
+    assert np.array_equal(points.velocity, [[4.0, 3.0], [10.0, 9.0]])
+    assert points.acceleration is None
+    assert points.torque is not None
+    assert np.array_equal(points.torque, [[6.0, 5.0], [12.0, 11.0]])
+
+
+GOOD = {"positions": [0.0, 0.0]}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (message(GOOD, joints=("hip", "kneee")), "trajectory joint 'kneee': unknown .*did you mean 'knee'"),
+        (message({"positions": [0.0]}, joints=("hip",)), "joint_names: hip .expected hip, knee, each once"),
+        (message(GOOD, joints=("hip", "hip")), "joint_names: hip, hip"),
+        (message(), "trajectory points: none"),
+        (message({}), "positions: point 0 has 0 .expected 2"),
+        (message(GOOD, {"positions": [0.0]}), "positions: point 1 has 1 .expected 2"),
+        (message(GOOD, {**GOOD, "velocities": [0.0, 0.0]}), "velocities: point 0 has 0"),
+        (message({**GOOD, "effort": [0.0]}), "effort: point 0 has 1"),
+        (
+            message(GOOD, {"positions": [0.0, math.nan]}),
+            "positions: is nan in point 1, joint 'knee' .expected a finite number",
+        ),
+        (
+            message({**GOOD, "accelerations": [math.inf, 0.0]}),
+            "accelerations: is inf in point 0, joint 'hip'",
+        ),
+        (message({**GOOD, "at": -0.5}, GOOD), r"points: are at -0\.5 s to 0\.5 s"),
+        (message({**GOOD, "at": 0.0}), r"points: are at 0 s to 0 s"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused_in_one_line(given: JointTrajectory, reason: str) -> None:
+    with pytest.raises(BamError, match=reason) as caught:
+        points_of(given, NAMES)
+    assert "\n" not in str(caught.value)
+
+
+def stamp(seconds: float) -> Time:
+    return Time(sec=math.floor(seconds), nanosec=round((seconds - math.floor(seconds)) * 1e9))
+
+
+def test_stamps_are_moved_to_the_monotonic_clock_and_no_stamp_means_now() -> None:
+    clock = StampClock()
+    before = time.monotonic()
+    assert before <= clock.start(Time(), time.time()) <= time.monotonic()
+    wall = time.time()
+    assert clock.start(stamp(wall + 2.0), wall) == pytest.approx(time.monotonic() + 2.0, abs=0.1)
+
+
+def test_trajectories_that_continue_each_other_do_so_on_the_other_clock_too() -> None:
+    clock = StampClock()
+    wall = 1.7e9
+    starts = []
+    for k in range(5):
+        now = wall + (time.monotonic() - starts[0] if starts else 0.0) + 1e-4 * (-1) ** k  # read badly
+        starts.append(clock.start(stamp(wall + 0.15 * k), now))
+    assert np.diff(starts) == pytest.approx(0.15, abs=1e-6)
+
+
+def test_a_clock_that_was_set_is_followed() -> None:
+    clock = StampClock()
+    first = clock.start(stamp(1.7e9), 1.7e9)
+    second = clock.start(stamp(1.6e9 + 1.0), 1.6e9)
+    assert second - first == pytest.approx(1.0, abs=0.1)
