@@ -104,8 +104,9 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _SEEN,
     _LIMIT,
     _CLOSED,
-) = (np.uint64(row * BLOCK) for row in range(28))
-_ROWS = 28
+    _LINKED,
+) = (np.uint64(row * BLOCK) for row in range(29))
+_ROWS = 29
 
 # Adding 1.5·2^52 to a double rounds it to an integer.
 _ROUNDER = 6755399441055744.0
@@ -282,8 +283,12 @@ def _hang(s: Array, c: Array, lanes: int, half_step: float) -> None:
 
 @_compiled
 def _hang_on_link(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
-    """Let the arm swing behind a link with play and spring, which loads the servo; see `arm_link`."""
+    """Let the arm swing behind a link with play and spring, which loads the servo; see `arm_link`.
+
+    Lanes whose link is rigid are as in `_hang`: what a candidate does is no matter of its neighbours.
+    """
     for i in range(np.uint64(lanes)):
+        linked = s[_LINKED + i] != 0.0
         arm = s[_ARM_POSITION + i]
         speed = s[_ARM_VELOCITY + i]
         slip = s[_VELOCITY + i] - speed
@@ -292,11 +297,15 @@ def _hang_on_link(s: Array, c: Array, lanes: int, dt: float, half_step: float) -
         bent = bent if twist > 0.0 else -bent
         damping = s[_LINK_DAMPING + i] if bent != 0.0 else 0.0
         torque = s[_LINK_STIFFNESS + i] * bent + damping * slip
-        angle = arm + half_step * speed - c[_ZERO_OFFSET + i]
-        gained = (torque - s[_GRAVITY + i] * vm.sin(angle)) * s[_BENCH_MOBILITY + i] * dt
+        outer = arm + half_step * speed
+        inner = s[_POSITION + i] + half_step * s[_VELOCITY + i]
+        angle = (outer if linked else inner) - c[_ZERO_OFFSET + i]
+        gravity = -s[_GRAVITY + i] * vm.sin(angle)
+        gained = (torque + gravity) * s[_BENCH_MOBILITY + i] * dt
         s[_ARM_POSITION + i] = arm + (speed + 0.5 * gained) * dt
         s[_ARM_VELOCITY + i] = min(max(speed + gained, -VELOCITY_LIMIT), VELOCITY_LIMIT)
-        s[_EXTERNAL + i] = -torque
+        s[_EXTERNAL + i] = -torque if linked else gravity
+        s[_INERTIA + i] += 0.0 if linked else s[_BENCH_INERTIA + i]
 
 
 @_compiled
@@ -348,11 +357,13 @@ def _is_on(c: Array, row: Any, lanes: int) -> bool:
 
 
 @_compiled
-def _has_link(c: Array, lanes: int) -> bool:
-    """Tell whether any candidate's arm is on a link that matters."""
+def _has_link(s: Array, c: Array, lanes: int) -> bool:
+    """Note which candidates' arms are on a link that matters; tell whether any is."""
     on = False
     for i in range(np.uint64(lanes)):
-        on = on or c[_ARM_COMPLIANCE + i] > LEAST_COMPLIANCE or c[_ARM_BACKLASH + i] > LEAST_COMPLIANCE
+        linked = c[_ARM_COMPLIANCE + i] > LEAST_COMPLIANCE or c[_ARM_BACKLASH + i] > LEAST_COMPLIANCE
+        s[_LINKED + i] = 1.0 if linked else 0.0
+        on = on or linked
     return on
 
 
@@ -481,7 +492,7 @@ def simulate_block(
         or _is_on(c, _SENSOR_DELAY, lanes)
         or _is_on(c, _LIMIT_SHORTFALL, lanes)
     )
-    has_link = _has_link(c, lanes)
+    has_link = _has_link(s, c, lanes)
     opposing = 1.0 if opposing_only else 0.0
     substep = dt / substeps
     half_step = 0.5 * substep if integrator == _MIDPOINT else 0.0

@@ -301,7 +301,8 @@ class _Task:
 
 
 def parameter_vector(servo: ServoModel) -> Array:
-    """Return a servo's parameters, (PARAMETERS,) in SI units."""
+    """Return a servo's parameters, (PARAMETERS,) in SI units; raises BamError where it has a gear."""
+    servo.require_no_gear("this rollout")
     motor, friction = servo.motor, servo.friction.coefficients()
     constants = (motor.torque_constant, motor.resistance, motor.armature)
     return np.array([*constants, *friction.values(), *servo.effect_values.values()])

@@ -28,7 +28,7 @@ def models_table(result: Identification) -> str:
 
 
 def effects_table(result: Identification) -> str:
-    """What the chosen model's errors become without each effect, in mrad; empty where it has none."""
+    """Say what the chosen model's errors become without each effect, in mrad; empty where it has none."""
     if not result.effects:
         return ""
     first = result.effects[0]
@@ -38,7 +38,7 @@ def effects_table(result: Identification) -> str:
             f"without {weight.name}",
             _mrad(weight.train_mae_without),
             _mrad(weight.validation_mae_without),
-            "kept" if weight.kept else "dropped",
+            weight.reason,
         )
         for weight in result.effects
     ]

@@ -127,9 +127,9 @@ def _less(effects: Sequence[str], others: Sequence[str]) -> list[str]:
 
 def _reason(is_idle: bool, is_kept: bool, prune: bool) -> str:
     if not is_idle:
-        return "held-out logs are followed worse without it"
+        return "needed: held-out logs are followed worse without it"
     if not is_kept:
-        return "held-out logs are followed as well without it: dropped"
+        return "dropped: held-out logs are followed as well without it"
     if not prune:
-        return "held-out logs are followed as well without it; kept because it was asked for"
-    return "held-out logs are followed as well without it, but not without all such effects: kept"
+        return "asked for: held-out logs are followed as well without it"
+    return "kept: held-out logs are followed as well without it, but not without all such effects"

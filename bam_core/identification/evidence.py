@@ -10,13 +10,13 @@ are the units of evidence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from bam_core.identification.sensitivity import Sensitivity
+from bam_core.identification.sensitivity import Sensitivity, vector_at
 
 Array = NDArray[np.float64]
 
@@ -27,7 +27,9 @@ _BEND = 0.5  # of the mean error: beyond it errors count as absolute ones, below
 _LEAST_BEND = 1e-9
 _LEAST_SCATTER = 1e-12
 _WHISKER = 1e-12
-_LEAST_SHARE = 1e-10  # of the strongest log's information: what arithmetic needs to invert a sum of them
+_LEAST_SHARE = 1e-13  # of the strongest log's information: what arithmetic needs to invert a sum of them
+_NEAR = 1e-6  # steps to an optimum that matter no more, in shares of the search range,
+_STEPS = 30  # and how many are made at most
 
 PRIOR = 1.0
 """Standard deviation of what is believed before any recording, in shares of the search range."""
@@ -77,15 +79,6 @@ class Evidence:
         low, high = -self.shares - _WHISKER, 1.0 - self.shares + _WHISKER
         step = lsq_linear(factor.T, pull, bounds=(low, high), method="bvls").x
         return np.clip(step, -self.shares, 1.0 - self.shares)
-
-    def displacement(self, sensitivity: Sensitivity, offset: Array) -> Array:
-        """Return by how much (dimension,) the optimum is off because simulations are, inside the bounds.
-
-        Args:
-            sensitivity: that this is the evidence of.
-            offset: (samples,) right minus simulated positions, rad.
-        """
-        return self.shift() - self.shift(lean=Weighing(sensitivity).lean(sensitivity, offset))
 
 
 class Weighing:
@@ -152,6 +145,28 @@ def evidence(sensitivity: Sensitivity, *, cautious: bool = False) -> Evidence:
         grain=grain.T @ grain,
         shares=sensitivity.shares,
     )
+
+
+def set_right(sensitivity: Sensitivity, offset: Array) -> Sensitivity:
+    """Return the linear model at the optimum that it has, inside the bounds, once simulations are set right.
+
+    Args:
+        sensitivity: the linear model.
+        offset: (samples,) right minus simulated positions, rad.
+    """
+    here, at = sensitivity.shares, sensitivity
+    residuals = sensitivity.residuals + offset
+    for _ in range(_STEPS):
+        at = replace(
+            sensitivity,
+            vector=vector_at(sensitivity.space, here),
+            residuals=residuals + sensitivity.jacobian @ (here - sensitivity.shares),
+        )
+        step = evidence(at, cautious=True).shift()
+        if np.max(np.abs(step)) < _NEAR:
+            break
+        here = here + step
+    return at
 
 
 def _without_own_weight(information: Array, scores: Array, work: Array) -> Array:

@@ -13,6 +13,7 @@ would often end in a pit.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,8 @@ _DAMPING = (0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0)  # of the steps that are tried
 _WORTHWHILE = 1e-4  # relative gain that pays for another step: a fraction of a standard error
 _STEPS = 20  # of a descent that is not told how long it may take
 _LOOKS = 4  # after as many descents at most
+_WORTH_FOLLOWING = 1e-5  # likewise, where a step costs no Jacobian,
+_FOLLOWING = 8  # and so many steps at most
 
 
 def settle(
@@ -113,6 +116,27 @@ def descend(
             if stalled
             else _carried(rollout, here, vector, pay)
         )
+    return here
+
+
+def follow(rollout: Rollout, here: Sensitivity) -> Sensitivity:
+    """Go on to the optimum of another simulation of the same recordings, by the Jacobian at hand.
+
+    Args:
+        rollout: the other simulation, say with finer steps, whose optimum is near.
+        here: where to start.
+
+    Returns:
+        The Jacobian at hand, at the point arrived at; what a fit minimises is no higher there.
+    """
+    here = replace(here, residuals=residuals_at(rollout, here.vector))
+    for _ in range(_FOLLOWING):
+        gain, vector = _step(rollout, here, None)
+        if gain <= 0.0:
+            break
+        here = replace(here, vector=vector, residuals=residuals_at(rollout, vector))
+        if gain < _WORTH_FOLLOWING:
+            break
     return here
 
 

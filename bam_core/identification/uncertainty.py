@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Standard errors, intervals and correlations of identified parameters, and which of them mean something.
 
-Three things set an estimate apart from the truth, and all three count: what another session of such logs
-would have led to (`covariance`), the steps of the simulation that was fitted (a simulation with finer steps
-tells how far they move the optimum), and a search that ended before it arrived (`settle` tells).
+Three things set an estimate apart from the truth: what another session of such logs would have led to
+(`covariance`), the steps of the simulation that was fitted (a simulation with finer steps tells how far they
+move the optimum), and a search that ended before it arrived (`settle` tells). The last two are not by chance,
+and known: intervals are about where the fit would be without them. What finer steps change is also taken out
+of the errors by which logs are seen to disagree, or it would count twice. What a descent could not resolve
+counts as scatter.
 """
 
 from __future__ import annotations
@@ -18,16 +21,15 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from bam_core.identification.covariance import covariance
-from bam_core.identification.evidence import Evidence, Weighing, evidence
+from bam_core.identification.evidence import Evidence, evidence, set_right
 from bam_core.identification.sensitivity import (
     Sensitivity,
     residuals_at,
     shares,
     slope_at,
     value_at,
-    vector_at,
 )
-from bam_core.identification.settle import settle
+from bam_core.identification.settle import follow, settle
 from bam_core.identification.space import Axis, SearchSpace
 from bam_core.recording import Recording
 from bam_core.rollout import Rollout, parameter_vector
@@ -51,6 +53,7 @@ PLACED = 0.05
 _UNKNOWN = 0.5  # standard error, in shares of the search range, from which the data say nothing
 _RELATED = 0.5  # correlation from which two parameters are worth naming together
 _CLEAR = 0.2  # of the standard error: what independent samples would leave of it where they are not
+_ASTRAY = "finer steps of the simulation, or a longer search, would lead into the interval"
 _FINER = 4  # steps of the finer simulation per step of the one that was fitted
 
 
@@ -62,12 +65,14 @@ class ParameterEstimate:
         name: as in `ServoModel.parameters`.
         value: SI.
         standard_error: SI; inf where the data say nothing.
-        low: lower end of the 95 % interval, SI; never beyond the search range.
+        low: lower end of the 95 % interval, SI; never beyond the search range. It is about where finer steps
+            of the simulation and the rest of the search would lead, which may be off the value.
         high: upper end.
         identifiable: these recordings tell the parameter: the interval's half width is below VAGUE of the
             value, or below NEGLIGIBLE or PLACED of the search range.
         trades_with: parameters whose estimates go up or down with this one's: |correlation| above TRADING.
-        remark: empty, or one sentence: why it is not identifiable, and which recording would help.
+        remark: empty, or one sentence: why it is not identifiable, and which recording would help; or that
+            the value itself is outside the interval.
     """
 
     name: str
@@ -132,21 +137,22 @@ class Doubt:
 
     Attributes:
         settled: sensitivity at the optimum nearest to the fit.
-        found: what the logs say there.
-        scatter: (n, n) covariance from session to session and of a search that ended early, in squared
-            shares of the search range.
-        numerical: (n,) by which the steps of the simulation have moved the fit, in shares.
+        found: what the logs say where simulations with finer steps would have theirs.
+        scatter: (n, n) covariance of that from session to session, and of what a descent could not resolve,
+            in squared shares of the search range.
+        astray: (n,) by which the fit is off it: for the steps of its simulation, and for a search that ended
+            early; in shares.
     """
 
     settled: Sensitivity
     found: Evidence
     scatter: Array
-    numerical: Array
+    astray: Array
 
     @property
     def covariance(self) -> Array:
         """(n, n) of everything that counts, in squared shares of the search range."""
-        return np.asarray(self.scatter + np.outer(self.numerical, self.numerical))
+        return np.asarray(self.scatter + np.outer(self.astray, self.astray))
 
 
 Advise = Callable[[Doubt, Sequence[int]], Sequence[str]]
@@ -162,7 +168,8 @@ def estimate_uncertainty(
 ) -> Uncertainty:
     """Return how well the parameters of a fitted servo are known.
 
-    Costs about as many simulations of all logs as three to ten times the free parameters.
+    Costs about as many simulations of all logs as three to ten times the free parameters, and up to a hundred
+    with finer steps.
 
     Args:
         servo: with the parameters found.
@@ -187,7 +194,6 @@ def doubt_about(
         settled: where `settle` leads from there.
     """
     space = settled.space
-    found = evidence(settled)
     coarse = Rollout.for_servo(recordings, servo)
     finer = Rollout(
         recordings,
@@ -197,26 +203,19 @@ def doubt_about(
         integrator=servo.integrator,
         quadratic_rule=servo.friction.quadratic_rule,
     )
+    fine = follow(finer, settled)
     # Of first order in the step: what is left beyond the finer one is a share of the difference.
-    coarseness = (residuals_at(finer, settled.vector) - settled.residuals) * _FINER / (_FINER - 1)
-    numerical = found.displacement(settled, coarseness)
-    unfinished = shares(space, vector) - settled.shares - _left_to_go(coarse, settled, found)
-    scatter = covariance(found, resolution=servo.firmware.resolution)
+    coarseness = (residuals_at(finer, settled.vector) - settled.residuals) / (_FINER - 1)
+    right = set_right(fine, coarseness)
+    found = evidence(right)
+    # A way that the linear model sees and no step could go: the error is rough there, or bent.
+    barred = set_right(fine, np.zeros_like(coarseness)).shares - fine.shares
     return Doubt(
         settled=settled,
         found=found,
-        scatter=scatter + np.outer(unfinished, unfinished),
-        numerical=numerical,
+        scatter=covariance(found, resolution=servo.firmware.resolution) + np.outer(barred, barred),
+        astray=shares(space, vector) - (right.shares - barred),
     )
-
-
-def _left_to_go(rollout: Rollout, settled: Sensitivity, found: Evidence) -> Array:
-    """Return how far (dimension,) the optimum still is, where that is a way down and no roughness."""
-    shift = found.shift()
-    weighing = Weighing(settled)
-    there = residuals_at(rollout, vector_at(settled.space, settled.shares + shift))
-    gains = weighing.cost(there) < weighing.cost(settled.residuals)
-    return shift if gains else np.zeros_like(shift)
 
 
 def describe(doubt: Doubt, where: Array, advise: Advise | None = None) -> Uncertainty:
@@ -234,13 +233,15 @@ def describe(doubt: Doubt, where: Array, advise: Advise | None = None) -> Uncert
     logs = len(doubt.found.scores)
     reach = float(student.ppf(0.5 + LEVEL / 2.0, max(logs - 1, 1)))
     spread = reach * np.sqrt(np.diag(doubt.scatter))
-    centre = where - doubt.numerical  # where finer steps would lead; an interval also holds the fit itself
-    low = np.clip(np.minimum(where, centre - spread), 0.0, 1.0)
-    high = np.clip(np.maximum(where, centre + spread), 0.0, 1.0)
+    centre = where - doubt.astray
+    low, high = np.clip(centre - spread, 0.0, 1.0), np.clip(centre + spread, 0.0, 1.0)
     ends = [(float(from_), float(to)) for from_, to in zip(low, high, strict=True)]
     estimates = [
         _estimate(space, i, float(where[i]), float(errors[i]), ends[i], correlation[i])
         for i in range(space.dimension)
+    ]
+    estimates = [
+        each if each.low <= each.value <= each.high else replace(each, remark=_ASTRAY) for each in estimates
     ]
     vague = [i for i, each in enumerate(estimates) if not each.identifiable]
     cures = advise(doubt, vague) if advise is not None and vague else [""] * len(vague)
@@ -251,9 +252,8 @@ def describe(doubt: Doubt, where: Array, advise: Advise | None = None) -> Uncert
         correlation=np.clip(correlation, -1.0, 1.0),
         method=(
             f"Jacobian at the optimum, block bootstrap over {logs} logs in its closed form with scores "
-            f"corrected for leverage, plus the numerical error of the simulation and the search's distance "
-            f"to the optimum; {LEVEL:.0%} intervals from Student's t with {max(logs - 1, 1)} degrees of "
-            f"freedom"
+            f"corrected for leverage, about where finer steps of the simulation and the rest of the search "
+            f"would lead; {LEVEL:.0%} intervals from Student's t with {max(logs - 1, 1)} degrees of freedom"
         ),
     )
 

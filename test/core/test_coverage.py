@@ -25,6 +25,14 @@ def test_every_servo_s_truth_lies_in_its_search_and_its_session_can_be_recorded(
         assert liftable(case.servo, [run.bench for run in runs], runs[0].supply_voltage)[1] == ()
 
 
+def test_a_link_is_searched_for_where_there_is_one() -> None:
+    names = [{axis.name for axis in case_for(load_servo(name)).space.axes} for name in ("xl330", "xl330_bam")]
+    link, others = {"arm_compliance", "arm_backlash"}, {"torque_saturation", "zero_offset"}
+    assert names[0] >= link | others
+    assert names[1] >= others
+    assert not names[1] & link
+
+
 def test_sessions_differ_and_the_truth_follows_each_to_the_noise() -> None:
     case = case_for(load_servo("mx106"))
     one, other = (record_session(case, np.random.default_rng(seed)) for seed in (0, 1))
@@ -38,7 +46,7 @@ def test_sessions_differ_and_the_truth_follows_each_to_the_noise() -> None:
 
 def test_the_study_prints_a_table_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "coverage.json"
-    assert main(["--servos", "mx106", "--repeats", "2", "--json", str(file)]) == 0
+    assert main(["--servos", "mx106", "--repeats", "2", "--trials", "150", "--json", str(file)]) == 0
     result = json.loads(file.read_text())
     assert result["overall"] == result["servos"]["mx106"]["coverage"]
     assert result["overall"] > 0.8

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from identification_cases import mx106, session, xl330_logs
 
+from bam_core.cli.identification_text import effects_table
 from bam_core.effects import Rig
 from bam_core.errors import BamError
 from bam_core.friction import FRICTION_MODELS
@@ -103,6 +104,11 @@ def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
     asked = identify(logs["m1"], servo, ["m1"], trials=500, effects=["arm_compliance"])
     assert asked.fits["m1"].servo.effects == ("arm_compliance",)
     assert asked.effects[0].kept
+    assert "asked for" in effects_table(asked)
+    assert all(
+        ("dropped" in line) == (name in dropped)
+        for name, line in zip(servo.effects, effects_table(found).splitlines()[3:], strict=True)
+    )
 
 
 def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]]) -> None:

@@ -60,6 +60,13 @@ def test_what_no_log_tells_is_as_uncertain_as_the_search_is_wide() -> None:
     assert np.all(deviations[:2] < 0.01)
 
 
+def test_a_parameter_is_told_as_well_beside_one_that_is_told_ten_thousand_times_better() -> None:
+    problem = toy(12, 3, 0)
+    beside = replace(problem, jacobian=problem.jacobian * np.array([1e4, 1.0, 1.0]))
+    deviations, others = (np.sqrt(np.diag(covariance(evidence(each)))) for each in (problem, beside))
+    np.testing.assert_allclose(others, deviations / np.array([1e4, 1.0, 1.0]), rtol=0.1)
+
+
 def test_no_estimate_is_better_than_the_encoder_allows() -> None:
     perfect = replace(toy(12, 2, 0), residuals=np.zeros(600))
     coarse, fine = (np.diag(covariance(evidence(perfect), resolution=each)) for each in (2e-3, 1e-3))

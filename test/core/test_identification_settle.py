@@ -10,9 +10,9 @@ import pytest
 from identification_cases import mx106, session
 from uncertainty_cases import linear_space, space_for
 
-from bam_core.identification.evidence import Weighing
+from bam_core.identification.evidence import Weighing, set_right
 from bam_core.identification.sensitivity import residuals_at, sensitivity
-from bam_core.identification.settle import descend, evaluations_for, settle
+from bam_core.identification.settle import descend, evaluations_for, follow, settle
 from bam_core.rollout import Rollout, parameter_vector
 
 
@@ -46,18 +46,21 @@ def test_it_does_not_leave_for_worse() -> None:
 
 
 class BentValley:
-    """Stands for a rollout of one log with two samples; the valley y = x² hardly slopes towards x = 0.8."""
+    """Stands for a rollout of one log with two samples; the valley y = x² hardly slopes to its bottom."""
 
     recordings = (range(2),)
     measured = np.zeros(2)
     counts = np.array([2])
+
+    def __init__(self, bottom: float = 0.8) -> None:
+        self._bottom = bottom
 
     def samples(self, _every: object) -> BentValley:
         return self
 
     def positions(self, vectors: np.ndarray) -> np.ndarray:
         x, y = vectors[:, 0], vectors[:, 1]
-        return np.stack([1e-3 * (x - 0.8), 1e-2 * (y - x**2)], axis=1)
+        return np.stack([1e-3 * (x - self._bottom), 1e-2 * (y - x**2)], axis=1)
 
 
 def test_it_follows_the_bend_of_a_valley_to_the_very_bottom_within_its_budget() -> None:
@@ -69,3 +72,14 @@ def test_it_follows_the_bend_of_a_valley_to_the_very_bottom_within_its_budget() 
     end = descend(cast(Rollout, BentValley()), space, start, evaluations=allowance, spend=spent.append)
     np.testing.assert_allclose(end.vector[:2], [0.8, 0.64], atol=1e-3)
     assert sum(spent) <= allowance
+
+
+def test_it_follows_the_bend_to_the_bottom_of_another_simulation_by_the_jacobian_at_hand() -> None:
+    space = linear_space(2)
+    start = space.base.copy()
+    start[:2] = 0.8, 0.64
+    here = sensitivity(cast(Rollout, BentValley()), space, start, thorough=False)
+    other = cast(Rollout, BentValley(0.4))
+    straight = set_right(here, residuals_at(other, start) - here.residuals).vector[:2]
+    np.testing.assert_allclose(straight, [0.4, 0.0], atol=1e-3)
+    np.testing.assert_allclose(follow(other, here).vector[:2], [0.4, 0.16], atol=1e-3)

@@ -15,17 +15,19 @@ from uncertainty_cases import fitted, space_for, toy
 from bam_core.coverage import Case, repeat
 from bam_core.identification.advice import advisor
 from bam_core.identification.covariance import covariance
-from bam_core.identification.evidence import evidence
+from bam_core.identification.evidence import evidence, set_right
+from bam_core.identification.sensitivity import residuals_at, sensitivity, shares
 from bam_core.identification.uncertainty import (
     Doubt,
     ParameterEstimate,
     Uncertainty,
     describe,
+    doubt_about,
     estimate_uncertainty,
 )
 from bam_core.pendulum import PendulumBench
 from bam_core.recording import Recording
-from bam_core.rollout import parameter_vector
+from bam_core.rollout import Rollout, parameter_vector
 from bam_core.servo_model import ServoModel
 from bam_core.synthetic import synthesize
 
@@ -47,7 +49,7 @@ def told(uncertainty: Uncertainty, name: str) -> ParameterEstimate:
 def test_intervals_hold_the_truth() -> None:
     servo = mx106("m3")
     case = Case(servo=servo, space=space_for(servo, session(servo)), truth=parameter_vector(servo))
-    covered = np.array([repeat(case, seed).covered for seed in range(8)])
+    covered = np.array([repeat(case, seed, 150).covered for seed in range(8)])
     assert 0.85 < covered.mean() <= 1.0
     assert np.all(covered.mean(axis=0) >= 0.5)
 
@@ -133,7 +135,7 @@ def test_what_the_data_do_not_tell_has_no_standard_error() -> None:
     problem = toy(12, 3, 0)
     blind = replace(problem, jacobian=problem.jacobian * np.array([1.0, 1.0, 0.0]))
     found = evidence(blind)
-    doubt = Doubt(settled=blind, found=found, scatter=covariance(found), numerical=np.zeros(3))
+    doubt = Doubt(settled=blind, found=found, scatter=covariance(found), astray=np.zeros(3))
     uncertainty = describe(doubt, blind.shares)
     armature = told(uncertainty, "armature")
     assert math.isinf(armature.standard_error)
@@ -159,15 +161,57 @@ def test_a_fit_that_did_not_arrive_is_less_sure() -> None:
     assert error == pytest.approx(0.1 * servo.motor.torque_constant, rel=0.5)
 
 
-def test_intervals_are_about_where_finer_steps_would_lead_and_hold_the_fit() -> None:
+def test_intervals_are_about_where_finer_steps_and_the_rest_of_a_descent_would_lead() -> None:
     problem = toy(12, 2, 0)
     found = evidence(problem)
-    moved = np.array([0.1, -1e-4])
-    doubt = Doubt(settled=problem, found=found, scatter=covariance(found), numerical=moved)
-    plain = describe(replace(doubt, numerical=np.zeros(2)), problem.shares).estimates
-    first, second = describe(doubt, problem.shares).estimates
-    assert first.low == pytest.approx(plain[0].low - 0.2)  # half a share is a value of one here
-    assert first.high == first.value
-    assert second.low == pytest.approx(plain[1].low + 2e-4)
-    assert second.high == pytest.approx(plain[1].high + 2e-4)
-    assert first.standard_error == pytest.approx(0.2, rel=0.01)
+    astray = np.array([0.1, -1e-4])
+    doubt = Doubt(settled=problem, found=found, scatter=covariance(found), astray=astray)
+    plain = describe(replace(doubt, astray=np.zeros(2)), problem.shares).estimates
+    for i, (each, straight) in enumerate(zip(describe(doubt, problem.shares).estimates, plain, strict=True)):
+        off = 2.0 * astray[i]  # half a share is a value of one here
+        assert each.low == pytest.approx(straight.low - off)
+        assert each.high == pytest.approx(straight.high - off)
+        assert each.standard_error == pytest.approx(math.hypot(straight.standard_error, off))
+        assert bool(each.remark) == (not each.low <= each.value <= each.high)
+
+
+def test_parameters_make_up_for_what_a_simulation_is_off_by_and_logs_agree_as_before() -> None:
+    problem = toy(12, 2, 0)
+    way = np.array([0.02, -0.01])
+    plain = set_right(problem, np.zeros(len(problem.residuals)))
+    right = set_right(problem, -problem.jacobian @ way)
+    np.testing.assert_allclose(right.shares - plain.shares, way, atol=1e-5)
+    found, again = (covariance(evidence(each)) for each in (plain, right))
+    np.testing.assert_allclose(np.diag(again), np.diag(found), rtol=1e-2)
+
+
+def test_a_way_down_that_no_step_could_go_is_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    servo = mx106("m1")
+    logs = session(servo)
+    space = space_for(servo, logs)
+    off = replace(servo, motor=replace(servo.motor, torque_constant=1.02 * servo.motor.torque_constant))
+    vector = parameter_vector(off)
+    here = sensitivity(Rollout.for_servo(logs, servo), space, vector)
+    open_way = doubt_about(servo, vector, logs, here)
+    monkeypatch.setattr(
+        "bam_core.identification.uncertainty.follow",
+        lambda rollout, at: replace(at, residuals=residuals_at(rollout, at.vector)),
+    )
+    barred = doubt_about(servo, vector, logs, here)
+    constant = [axis.name for axis in space.axes].index("torque_constant")
+    way = shares(space, vector)[constant] - shares(space, parameter_vector(servo))[constant]
+    assert open_way.scatter[constant, constant] < (0.1 * way) ** 2
+    assert open_way.astray[constant] == pytest.approx(way, rel=0.1)
+    assert barred.scatter[constant, constant] == pytest.approx(way**2, rel=0.5)
+
+
+def test_errors_of_the_simulation_count_as_none_of_the_logs_disagreement() -> None:
+    servo = replace(mx106("m3"), firmware=replace(mx106("m3").firmware, counts_per_turn=1e9))
+    logs = session(servo)  # without noise; all that logs disagree about is the simulation's steps
+    settled, _ = fitted(servo, logs)
+    doubt = doubt_about(servo, settled.vector, logs, settled)
+    misled = np.diag(covariance(evidence(settled)))
+    assert np.all(np.diag(doubt.scatter) < 0.5 * misled)
+    truth = shares(settled.space, parameter_vector(servo))
+    centre = settled.shares - doubt.astray
+    assert np.linalg.norm(centre - truth) < 0.5 * np.linalg.norm(settled.shares - truth)

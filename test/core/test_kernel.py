@@ -232,6 +232,18 @@ def test_the_kernel_is_the_reference_for_any_link_of_the_arm(compliance, backlas
     np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 2), atol=1e-8)
 
 
+def test_what_a_candidate_does_is_no_matter_of_its_neighbours():
+    # Friction that grows with load tells a rigid arm from one on the stiffest link: that loads the gears
+    # with the arm's inertia, too.
+    rigid = servo(Friction(coulomb=0.02, load_motor=0.3, load_external=0.1))
+    linked = dataclasses.replace(rigid, rig=Rig(arm_compliance=0.05))
+    rollout = Rollout.for_servo([random_run(1, 2e-3, samples=300)], rigid, dt=2e-3)
+    alone = [rollout.errors(parameter_vector(each))[0] for each in (rigid, linked)]
+    together = rollout.errors([parameter_vector(rigid), parameter_vector(linked)])
+    assert abs(alone[0] - alone[1])[0] > 1e-5
+    np.testing.assert_allclose(together, alone, atol=1e-12)
+
+
 @settings(deadline=None, max_examples=40)
 @given(
     st.fixed_dictionaries(
