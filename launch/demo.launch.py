@@ -2,6 +2,7 @@
 """Runs `bam demo`: a virtual servo is recorded over its bus, identified and simulated, in under five minutes.
 
 ros2 launch bam_bench demo.launch.py output:=demo_output
+ros2 launch bam_bench demo.launch.py servo:=erob80_100 output:=demo_erob_output
 """
 
 from __future__ import annotations
@@ -22,12 +23,20 @@ def generate_launch_description() -> LaunchDescription:
                 description="directory for bags, servo files, plots and summary.json",
             ),
             DeclareLaunchArgument(
+                "servo",
+                default_value="mx106",
+                choices=["mx106", "erob80_100"],
+                description="mx106 on a serial bus, or erob80_100 on EtherCAT (needs root)",
+            ),
+            DeclareLaunchArgument(
                 "seed", default_value="1", description="which servo is hidden, a whole number"
             ),
             ExecuteProcess(
                 cmd=[
                     ExecutableInPackage("bam", "bam_bench"),
                     "demo",
+                    "--servo",
+                    LaunchConfiguration("servo"),
                     "--output",
                     LaunchConfiguration("output"),
                     "--seed",

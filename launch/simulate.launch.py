@@ -4,15 +4,17 @@
 ros2 launch bam_bench simulate.launch.py servo:=out/m6.yaml mass:=1.0 length:=0.15
 ros2 launch bam_bench simulate.launch.py model:=robot.xml joints:="['hip', 'knee']" servo:=mx106
 ros2 launch bam_bench simulate.launch.py rviz:=true model:=config/robots/dynamixel_2r.urdf \\
-    joints:="['shoulder', 'elbow']"
+    joints:="['shoulder', 'elbow']" servo:=mx106,mx64
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import yaml
+from ament_index_python.packages import get_packages_with_prefixes
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Shutdown
 from launch.substitutions import LaunchConfiguration
@@ -29,7 +31,8 @@ ARGUMENTS = (
     DeclareLaunchArgument(
         "servo",
         default_value="mx106",
-        description="servo of these joints: a name from `bam servos` or a YAML file",
+        description="servo of these joints: a name from `bam servos` or a YAML file; or, with commas"
+        " between, one per joint",
     ),
     DeclareLaunchArgument("mass", default_value="0.5", description="load of the pendulum bench, kg"),
     DeclareLaunchArgument("arm_mass", default_value="0.0", description="uniform arm of the bench, kg"),
@@ -65,6 +68,9 @@ ARGUMENTS = (
 )
 
 
+VIEW_PACKAGES = {"robot_state_publisher", "rviz2", "tf2_ros"}
+
+
 def generate_launch_description() -> LaunchDescription:
     """Describe the launch."""
 
@@ -81,7 +87,7 @@ def generate_launch_description() -> LaunchDescription:
             {
                 "model": value("model", str),
                 "joint_names": ParameterValue(LaunchConfiguration("joints"), value_type=list[str]),
-                "servos": ParameterValue(["['", LaunchConfiguration("servo"), "']"], value_type=list[str]),
+                "servos": ParameterValue(["[", LaunchConfiguration("servo"), "]"], value_type=list[str]),
                 **{name: value(name, float) for name in numbers},
                 "publish_clock": value("publish_clock", bool),
             }
@@ -99,6 +105,12 @@ def describe_view(context: LaunchContext) -> list[Node | LogInfo]:
 
     if value("rviz") != "true":
         return []
+    missing = sorted(VIEW_PACKAGES - set(get_packages_with_prefixes()))
+    if missing:
+        names = " ".join(f"ros-$ROS_DISTRO-{name.replace('_', '-')}" for name in missing)
+        return [
+            LogInfo(msg=f"rviz: no package {', '.join(missing)}; the robot moves unseen; apt install {names}")
+        ]
     urdf = robot_urdf(value)
     if urdf is None:
         return [LogInfo(msg=f"rviz: {value('model')} has no .urdf beside it (RViz reads no MJCF); add one")]
@@ -106,7 +118,7 @@ def describe_view(context: LaunchContext) -> list[Node | LogInfo]:
     description = {"robot_description": ParameterValue(urdf, value_type=str), **simulated_time}
     default = "arm_2r.rviz" if value("model") else "bench.rviz"
     config = value("rviz_config") or str(Path(__file__).parents[1] / "config" / default)
-    base = "base_link"
+    base = root_link(urdf)
     return [
         Node(
             package="robot_state_publisher",
@@ -136,10 +148,17 @@ def describe_view(context: LaunchContext) -> list[Node | LogInfo]:
             package="rviz2",
             executable="rviz2",
             name="rviz2",
-            arguments=["-d", config],
+            arguments=["-d", config, "-f", base],
             parameters=[simulated_time],
         ),
     ]
+
+
+def root_link(urdf: str) -> str:
+    """Return the link that is no joint's child."""
+    robot = ElementTree.fromstring(urdf)
+    children = {child.get("link") for child in robot.iterfind("joint/child")}
+    return next(name for link in robot.iterfind("link") if (name := link.get("name", "")) not in children)
 
 
 def robot_urdf(value: Callable[[str], str]) -> str | None:

@@ -60,7 +60,7 @@ _CODES = {
     0x002A: "background watchdog",
     0x002B: "no valid inputs and outputs",
     0x002C: "fatal synchronisation error",
-    0x002D: "no synchronisation error",
+    0x002D: "no synchronisation signal",
     0x002E: "cycle time too small",
     0x0030: "invalid DC sync configuration",
     0x0031: "invalid DC latch configuration",

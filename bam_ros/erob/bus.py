@@ -49,6 +49,7 @@ class ErobBus(ServoBus):
         self._kp = [settings.kp] * len(settings.joints)
         self._goals = self._released(0)
         self._codes: dict[str, int] = {}
+        self._doubts: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,14 +71,15 @@ class ErobBus(ServoBus):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the master could not have as it should be, and cycles that go missing."""
+        """What drives and master are not as they should be, and cycles that go missing."""
         master = self._master
         if master is None:
             return ()
+        lasting = (*self._doubts, *master.warnings)
         if master.lost_share <= _TOLERABLE_LOSS:
-            return master.warnings
+            return lasting
         return (
-            *master.warnings,
+            *lasting,
             f"interface {self._settings.interface}: {master.lost_share:.1%} of the newest cycles lost"
             f" (expected none); check cables and plugs, and that the master gets a processor",
         )
@@ -136,6 +138,7 @@ class ErobBus(ServoBus):
         settings = self._settings
         self._goals = self._released(0)
         self._master = MasterProcess(self._master_settings, self._stop)
+        self._doubts = settings.doubts(self._master.ratings)
         drives = ", ".join(
             f"{joint}: {servo.title} at position {position}"
             for joint, servo, position in zip(settings.joints, self._models, settings.positions, strict=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import pysoem
 
-from bam_ros.erob.al_status import SlaveState
+from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.cia402 import Mode
 from bam_ros.erob.objects import PRODUCT_CODE, VENDOR_ID, Object
 from bam_ros.erob.pdo_layout import Pdo
@@ -23,6 +23,7 @@ _STATE_TIME = 3.0  # s; what a slave gets for one change of its EtherCAT state
 _FRAME_TIMEOUT = 2000  # µs
 _OUTPUT_SYNC_MANAGER_CONTROL = 0x0814
 _WATCHDOG_ON = 0x40
+_CYCLE_TIME_CODES = (0x002E, 0x0035, 0x0036)  # AL status
 _SDO_ERRORS = (pysoem.SdoError, pysoem.MailboxError, pysoem.PacketError, pysoem.WkcError)
 
 
@@ -39,7 +40,8 @@ class Commissioning:
     def scan(self) -> None:
         """Look who is there, and check that the drives are drives; raises BusError."""
         segment = self._segment
-        expected = f"expected {_count(max(segment.positions))}, eRobs at positions {_list(segment.positions)}"
+        drives = f"{_some('an eRob', 'eRobs', segment.positions)} at {_places(segment.positions)}"
+        expected = f"expected {_count(max(segment.positions))}, {drives}"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             count = segment.soem.config_init()
@@ -65,10 +67,11 @@ class Commissioning:
                     f" product 0x{PRODUCT_CODE:08X}; found {found}); correct positions or the wiring"
                 )
         segment.slaves = [slaves[position - 1] for position in segment.positions]
-        others = [str(number) for number in range(1, count + 1) if number not in segment.positions]
+        others = [number for number in range(1, count + 1) if number not in segment.positions]
         if others:
             segment.warnings.append(
-                f"slaves at positions {', '.join(others)}: not used; leave them out of the line"
+                f"{_some('slave', 'slaves', others)} at {_places(others)}: not used; leave"
+                f" {_some('it', 'them', others)} out of the line"
             )
         for slave in slaves:
             slave.add_emergency_callback(lambda emergency: None)
@@ -107,10 +110,8 @@ class Commissioning:
             BusError: a drive has other process data than the layout, or refuses.
         """
         segment = self._segment
-        for slave in segment.slaves:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that the time is rounded
-                slave.set_watchdog("processdata", watchdog * 1e3)
+        for index in range(len(segment.slaves)):
+            self._set_watchdog(index, watchdog)
         try:
             segment.soem.config_map()
         except pysoem.ConfigMapError as error:
@@ -189,16 +190,30 @@ class Commissioning:
         except _SDO_ERRORS as error:
             raise self._refused(index, "write", item, subindex, error) from None
 
+    def _set_watchdog(self, index: int, watchdog: float) -> None:
+        """Tell a slave's controller how long to wait for process data, s."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that the time is rounded
+                self._segment.slaves[index].set_watchdog("processdata", watchdog * 1e3)
+        except (AttributeError, pysoem.WkcError) as error:  # the first: longer than its divider allows
+            raise BusError(
+                f"{self._segment.who(index)}: does not take a watchdog of {watchdog * 1e3:g} ms"
+                f" ({str(error) or 'no answer'}); switch it off and on, or set the parameter watchdog"
+            ) from None
+
     def _map(self, index: int, assign: int, mapping: int, pdo: Pdo) -> None:
         self.write_object(index, assign, 0, b"\0")
         self.write_object(index, mapping, 0, b"\0")
         for number, entry in enumerate(pdo.entries, 1):
             try:
-                self.write_object(index, mapping, number, struct.pack("<I", entry.mapping))
-            except BusError as error:
+                self._segment.slaves[index].sdo_write(mapping, number, struct.pack("<I", entry.mapping))
+            except _SDO_ERRORS as error:
+                way = "receives" if mapping == Object.RECEIVE_PDO else "sends"
                 raise BusError(
-                    f"layout {self._segment.layout.name}: object 0x{entry.index:04X} cannot be mapped,"
-                    f" {error}"
+                    f"{self._segment.who(index)}: object 0x{entry.index:04X} cannot be mapped as entry"
+                    f" {number} of what it {way} ({_reason(error)}; expected by layout"
+                    f" {self._segment.layout.name}); choose another layout"
                 ) from None
         self.write_object(index, mapping, 0, bytes([len(pdo.entries)]))
         self.write_object(index, assign, 1, struct.pack("<H", mapping))
@@ -218,10 +233,15 @@ class Commissioning:
                         raise BusError(
                             f"{self._segment.who(index)}: does not reach {state} (expected within"
                             f" {_STATE_TIME:g} s), is in"
-                            f" {status or 'no state, it does not answer'}; switch it off and on"
+                            f" {status or 'no state, it does not answer'}; {self._cure(status)}"
                         )
             for _ in range(10):
                 meanwhile()
+
+    def _cure(self, status: AlStatus | None) -> str:
+        if status is not None and status.code in _CYCLE_TIME_CODES:
+            return f"it takes no period of {self._segment.period * 1e-3:g} us: set the parameter cycle_rate"
+        return "switch it off and on"
 
     def _control_of_outputs(self, slave: pysoem.CdefSlave) -> int:
         try:
@@ -230,9 +250,11 @@ class Commissioning:
             return 0
 
     def _refused(self, index: int, verb: str, item: int, subindex: int, error: Exception) -> BusError:
+        refused = isinstance(error, pysoem.SdoError)
+        cure = ", and check that its firmware has this object" if refused else ""
         return BusError(
             f"{self._segment.who(index)}: cannot {verb} object 0x{item:04X}:{subindex} ({_reason(error)});"
-            f" switch it off and on, and check that its firmware has this object"
+            f" switch it off and on{cure}"
         )
 
 
@@ -262,5 +284,9 @@ def _count(slaves: int) -> str:
     return f"{slaves} slave{'s' if slaves != 1 else ''}"
 
 
-def _list(positions: Sequence[int]) -> str:
-    return ", ".join(map(str, positions))
+def _places(positions: Sequence[int]) -> str:
+    return f"{_some('position', 'positions', positions)} {', '.join(map(str, positions))}"
+
+
+def _some(one: str, many: str, of: Sequence[int]) -> str:
+    return one if len(of) == 1 else many

@@ -30,6 +30,7 @@ from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import AxisGoal, Goals, Message, Note, Samples, receive, released, send
 from bam_ros.erob.pacing import Pacer, phase
 from bam_ros.erob.segment import Outcome, Segment
+from bam_ros.servo_bus import BusError
 
 _LOSS_TIME = 0.03  # s without a right answer after which the segment counts as lost; or three timeouts
 _LIMP = 4  # lost cycles in a row after which the drives get no current
@@ -97,6 +98,22 @@ class Cycle:
             self.warm_up()
         for axis in self._axes:
             axis.switch.give_up()
+
+    def require_answers(self) -> None:
+        """Exchange until an answer is right; raises BusError where none is within the time of a loss."""
+        deadline = time.monotonic() + self._loss_time
+        while True:
+            self._pacer.wait()
+            outcome = self._exchange(self._goals)
+            if outcome is Outcome.ANSWERED:
+                return
+            if time.monotonic() > deadline:
+                segment = self._segment
+                raise BusError(
+                    f"interface {segment.interface}: {outcome.value} in OP (working counter"
+                    f" {segment.working_counter}, expected {segment.expected_counter}); switch the drives off"
+                    f" and on"
+                )
 
     def run(self) -> None:
         """Exchange until told to stop, or the node is gone; torque is off afterwards."""

@@ -14,7 +14,10 @@ from bam_ros.servo_bus import BusError, BusGone
 ETHERCAT = 0x88A4
 """EtherType."""
 _INTERFACES = Path("/sys/class/net")
+_LOOPBACK = "lo"
 _PACKET_SOCKETS = Path("/proc/net/packet")
+_OWN_STATUS = Path("/proc/self/status")
+_CAPABILITIES = {"CAP_NET_RAW": 13, "CAP_NET_ADMIN": 12}  # SOEM listens to all frames, which takes the second
 _UP = 0x1
 
 
@@ -58,6 +61,10 @@ def require_interface(name: str) -> None:
     listed = ", ".join(present) or "none"
     if not name:
         raise BusError(f"interface: none given (there are: {listed}); set the parameter interface")
+    if name == _LOOPBACK:
+        raise BusError(
+            f"interface {name}: is the loopback (expected one of: {listed}); correct the parameter interface"
+        )
     if name not in present:
         raise BusGone(
             f"interface {name}: there is none (there are: {listed}); correct the parameter interface"
@@ -76,18 +83,30 @@ def require_interface(name: str) -> None:
 
 def no_permission(name: str) -> BusError:
     """Return the error for a process that may not send raw frames."""
+    missing = " and ".join(missing_capabilities()) or "neither, so a container forbids it"
     return BusError(
-        f"interface {name}: no permission for raw frames (expected CAP_NET_RAW and CAP_NET_ADMIN); start the"
+        f"interface {name}: no permission for raw frames (expected {' and '.join(_CAPABILITIES)}, missing"
+        f" {missing}); start the"
         f" node as root, or as yourself with: sudo -E setpriv --reuid=$(id -u) --regid=$(id -g) --init-groups"
         f" --inh-caps=+net_raw,+net_admin,+sys_nice,+ipc_lock"
         f" --ambient-caps=+net_raw,+net_admin,+sys_nice,+ipc_lock COMMAND"
     )
 
 
+def missing_capabilities() -> tuple[str, ...]:
+    """Return which of the capabilities that a master needs this process lacks."""
+    with contextlib.suppress(OSError):
+        for line in _OWN_STATUS.read_text().splitlines():
+            if line.startswith("CapEff:"):
+                held = int(line.split()[1], 16)
+                return tuple(name for name, bit in _CAPABILITIES.items() if not held >> bit & 1)
+    return ()
+
+
 def interface_names() -> tuple[str, ...]:
     """Return the network interfaces of this machine, without the loopback."""
     with contextlib.suppress(OSError):
-        return tuple(sorted(path.name for path in _INTERFACES.iterdir() if path.name != "lo"))
+        return tuple(sorted(path.name for path in _INTERFACES.iterdir() if path.name != _LOOPBACK))
     return ()
 
 

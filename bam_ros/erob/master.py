@@ -80,6 +80,7 @@ def serve(link: socket.socket, settings: MasterSettings) -> None:
         signal.signal(signal.SIGTERM, lambda number, frame: cycle.stop())
         cycle.align(_ALIGNING)
         commissioning.go_operational(cycle.warm_up)
+        cycle.require_answers()
         cycle.reset_line_faults()
         opened = {
             "warnings": [*segment.warnings, *refused],

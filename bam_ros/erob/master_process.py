@@ -31,6 +31,7 @@ class MasterProcess:
 
     Attributes:
         warnings: what is not as it should be, one line each.
+        ratings: of each drive, rated current, A, and torque, N·m; NaN where it does not say.
         report: newest figures of the cycle, by name.
         lost_share: of the cycles between the last two reports, 0..1.
 
@@ -67,6 +68,7 @@ class MasterProcess:
             self.close()
             raise
         self.warnings = tuple(opened["warnings"])
+        self.ratings = tuple((current, torque) for current, torque in opened["ratings"])
 
     @property
     def pid(self) -> int:

@@ -19,6 +19,7 @@ from bam_ros.servo_bus import BusError
 LARGEST_RATE = 2000.0
 """Cycles per second that an eRob takes."""
 _LARGEST_GAIN = 1000.0  # A/rad
+_TOLERANCE = 1.4  # between gears of 1:50 and 1:100 in the middle, as factors go
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +106,27 @@ class ErobSettings:
                     f" that of erob80_100); choose another servo"
                 )
         return tuple(models[name] for name in names)
+
+    def doubts(self, ratings: Sequence[tuple[float, float]]) -> tuple[str, ...]:
+        """Return one line for each drive that cannot be the servo it is said to be.
+
+        All eRobs have the same product code, so their rated torque and current must tell them apart.
+
+        Args:
+            ratings: of each drive, rated current, A, and torque, N·m; NaN where it does not say.
+        """
+        lines = []
+        for joint, servo, position, (current, torque) in zip(
+            self.joints, self.models(), self.positions, ratings, strict=True
+        ):
+            found, expected = torque / current, servo.motor.torque_constant
+            if found > expected * _TOLERANCE or found < expected / _TOLERANCE:
+                lines.append(
+                    f"slave at position {position} (joint {joint!r}): rated {torque:.3g} N·m at {current:.3g}"
+                    f" A, {found:.3g} N·m/A (expected about {expected:.3g}, as {servo.name} has); set the"
+                    " parameter servos to the drive that is there"
+                )
+        return tuple(lines)
 
     def master(self) -> MasterSettings:
         """Return what the master process needs; raises BamError as `models`."""

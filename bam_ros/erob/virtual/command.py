@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import NoReturn
 
 from bam_core.errors import BamError
 from bam_core.pendulum import PendulumBench
@@ -28,6 +29,7 @@ _FAULTS = (
     "what is broken from the start: drop=P, corrupt=P, garble=P, reorder=P (probabilities), delay=SECONDS;"
     f" {', '.join((*SLAVE_FAULTS, *DRIVE_FAULTS))}, fault=CODE, each with @SLAVE, or of every slave"
 )
+_LARGEST_CODE = 0xFFFFFFFF
 _EXAMPLES = """examples:
   python -m bam_ros.erob.virtual --create-veth ecat0:ecat1 --slaves 2
       makes the pair, serves two drives at ecat1; a master opens ecat0
@@ -36,8 +38,15 @@ _EXAMPLES = """examples:
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """Tells a mistake in one line; usage is what --help shows."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see --help)\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m bam_ros.erob.virtual",
         description="Emulated eRob drives, each with a pendulum, as slaves of an EtherCAT segment.",
         epilog=_EXAMPLES,
@@ -57,12 +66,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=default.seed, help="of the hidden parameters (default: %(default)s)")
     add(
         "--vendor",
-        type=_integer,
+        type=_code,
         default=default.vendor,
         metavar="ID",
         help="that the slaves say they are of",
     )
-    add("--product", type=_integer, default=default.product, metavar="CODE", help="that they say they are")
+    add("--product", type=_code, default=default.product, metavar="CODE", help="that they say they are")
     add("--fault", nargs="*", default=[], metavar="FAULT", help=_FAULTS)
     add("--control", action="store_true",
         help=f"obey lines on standard input ({'; '.join(COMMANDS)}), and end with it")  # fmt: skip
@@ -70,8 +79,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _integer(word: str) -> int:
-    return int(word, 0)
+def _code(word: str) -> int:
+    try:
+        code = int(word, 0)
+    except ValueError:
+        code = -1
+    if not 0 <= code <= _LARGEST_CODE:
+        raise argparse.ArgumentTypeError(
+            f"{word!r} is no code (expected 0 to 0x{_LARGEST_CODE:X}, such as 0x5A65726F)"
+        )
+    return code
 
 
 def main(argv: Sequence[str] | None = None) -> int:

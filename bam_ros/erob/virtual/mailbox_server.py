@@ -82,8 +82,11 @@ class MailboxServer:
         self._put(mailbox.encode(self._waiting.popleft()[1], self._in.length))
 
     def repeat(self) -> None:
-        """Put the last message back into the mailbox: the master has lost it."""
-        if self._last_sent:
+        """Put the last message back into the mailbox: the master has lost it.
+
+        A master that clears the sync manager flips the same bit; there is no mailbox then.
+        """
+        if self._in.enabled and len(self._last_sent) == self._in.length:
             self._put(self._last_sent)
         self._in.acknowledge_repeat()
 

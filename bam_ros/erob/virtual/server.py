@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from array import array
+from pathlib import Path
 from types import TracebackType
 
 from bam_core.errors import BamError
@@ -30,7 +31,7 @@ _LONGEST_WAIT = 20_000_000
 _SWITCH_INTERVAL = 2e-4  # s; other threads hold the interpreter no longer while a frame waits
 _STALL = 30_000_000  # asleep for longer than it wanted by this, ns: the emulator did not get the processor
 _TIMES = 4096
-_GET_FLAGS, _UP = 0x8913, 0x1  # SIOCGIFFLAGS, IFF_UP
+_GET_FLAGS, _UP, _LOOPBACK = 0x8913, 0x1, 0x8  # SIOCGIFFLAGS, IFF_UP, IFF_LOOPBACK
 
 
 class SegmentServer:
@@ -54,19 +55,25 @@ class SegmentServer:
         self._held: list[tuple[int, int, bytes]] = []
         self._thread: threading.Thread | None = None
         self._socket: socket.socket | None = None
+        self._claim: socket.socket | None = None
         self._wake_read = self._wake_write = -1
 
     def start(self) -> None:
         """Open the interface and begin to answer; the first answer is not slowed by compilation.
 
         Raises:
-            BamError: there is no such interface, it is down, or it is not permitted.
+            BamError: there is no such interface, it is down, it is not permitted, or another one serves it.
         """
         now = time.monotonic_ns()
         with self.lock:
             for slave in self.segment.slaves:
                 slave.drive.sample(max(now, slave.bench.time + 1_000_000))
         self._socket = _open(self.interface)
+        try:
+            self._claim = _claim_cable(self.interface)
+        except BamError:
+            self._socket.close()
+            raise
         self._wake_read, self._wake_write = os.pipe()
         sys.setswitchinterval(_SWITCH_INTERVAL)
         self._thread = threading.Thread(target=self._serve, name="virtual-segment", daemon=True)
@@ -80,7 +87,9 @@ class SegmentServer:
         os.write(self._wake_write, b"x")
         thread.join()
         assert self._socket is not None
+        assert self._claim is not None
         self._socket.close()
+        self._claim.close()
         os.close(self._wake_read)
         os.close(self._wake_write)
 
@@ -185,10 +194,25 @@ class SegmentServer:
             self.answered += 1
 
 
-def _is_up(opened: socket.socket, interface: str) -> bool:
+def _claim_cable(interface: str) -> socket.socket:
+    """Keep other virtual segments from a cable: two would answer each other's answers for ever."""
+    ends = [Path(f"/sys/class/net/{interface}/{which}").read_text() for which in ("ifindex", "iflink")]
+    claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # An abstract socket belongs to the network namespace, as the number does; it ends with the process.
+        claim.bind(f"\0bam_bench_virtual_segment_{min(map(int, ends))}")
+    except OSError:
+        claim.close()
+        raise BamError(
+            f"interface {interface}: another virtual segment is at this cable (expected none); stop that one"
+            " first"
+        ) from None
+    return claim
+
+
+def _flags(opened: socket.socket, interface: str) -> int:
     request = struct.pack("16sH22x", interface.encode(), 0)
-    flags = struct.unpack_from("H", fcntl.ioctl(opened, _GET_FLAGS, request), 16)[0]
-    return bool(flags & _UP)
+    return int(struct.unpack_from("H", fcntl.ioctl(opened, _GET_FLAGS, request), 16)[0])
 
 
 def _open(interface: str) -> socket.socket:
@@ -208,7 +232,14 @@ def _open(interface: str) -> socket.socket:
                 " pair with --create-veth"
             ) from None
         raise BamError(f"interface {interface}: cannot be opened ({error.strerror}); check it") from None
-    if not _is_up(opened, interface):
+    flags = _flags(opened, interface)
+    if flags & _LOOPBACK:  # it would answer its own answers
+        opened.close()
+        raise BamError(
+            f"interface {interface}: is the loopback (expected an Ethernet interface); choose another, or"
+            " make a pair with --create-veth"
+        )
+    if not flags & _UP:
         opened.close()
         raise BamError(f"interface {interface}: is down; switch it on: sudo ip link set {interface} up")
     opened.setblocking(False)

@@ -23,7 +23,9 @@ from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.interface import ETHERCAT
 from bam_ros.erob.objects import Object
 from bam_ros.erob.settings import ErobSettings
+from bam_ros.erob.virtual.frames import Command, Datagram, encode, physical
 from bam_ros.erob.virtual.process import VirtualSegmentProcess
+from bam_ros.erob.virtual.registers import Register
 from bam_ros.hardware_errors import HardwareError
 from bam_ros.servo_bus import BusError, BusGone, BusTimeout, Gains, ServoGoal, ServoSample
 
@@ -518,7 +520,10 @@ def test_an_object_that_a_drive_cannot_map_is_named(pair: VirtualSegmentProcess,
     text = (Path(bam_ros.erob.__file__).parent / "layouts" / "torque.yaml").read_text()
     layout = tmp_path / "mine.yaml"
     layout.write_text(text.replace("{object: 0x6079, bits: 32}", "{object: 0x607A, bits: 32}"))
-    with pytest.raises(BusError, match=r"object 0x607A cannot be mapped, slave at position 1 .*abort code"):
+    with pytest.raises(
+        BusError,
+        match=r"position 1 .*: object 0x607A cannot be mapped as entry \d+ of what it sends \(.*abort code",
+    ):
         ErobBus(settings(pair.interface, layout=str(layout))).open()
 
 
@@ -543,6 +548,33 @@ def test_a_slave_that_does_not_reach_op_is_named_with_its_al_status(pair: Virtua
     pair.faults("safe_op@1")
     with pytest.raises(BusError, match=r"position 1 \(joint 'a'\): does not reach OP .*AL status 0x001A"):
         ErobBus(settings(pair.interface)).open()
+
+
+def test_a_cycle_rate_that_drives_do_not_take_is_named_as_the_cause(pair: VirtualSegmentProcess) -> None:
+    with pytest.raises(BusError, match=r"AL status 0x0035, .*no period of 1287 us: set the parameter cycle"):
+        ErobBus(settings(pair.interface, rate=777.0)).open()
+
+
+def test_a_working_counter_that_is_never_right_keeps_the_segment_closed(pair: VirtualSegmentProcess) -> None:
+    pair.faults("wkc@2")
+    with pytest.raises(BusError, match=r"wrong working counter in OP \(working counter 5, expected 6\)"):
+        ErobBus(settings(pair.interface)).open()
+
+
+def test_a_watchdog_that_a_slave_cannot_hold_is_told_in_one_line(segments: Make) -> None:
+    segment = segments()
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERCAT)) as other:
+        other.bind((segment.interface, ETHERCAT))
+        divider = physical(0, Register.WATCHDOG_DIVIDER)
+        other.send(encode([Datagram(Command.BWR, 0, divider, bytes(2))]))
+    with pytest.raises(BusError, match=r"position 1 .*: does not take a watchdog of 50 ms \(.*limited to 5"):
+        ErobBus(settings(segment.interface, 1)).open()
+
+
+def test_a_drive_of_another_gear_than_its_servo_is_a_warning(pair: VirtualSegmentProcess) -> None:
+    with opened(pair, servos=("erob80_50", "erob80_100")) as bus:
+        (line,) = bus.warnings
+        assert "position 1 (joint 'a'): rated 56.4 N·m at 6 A, 9.4 N·m/A (expected about 4.9, as" in line
 
 
 def test_an_interface_that_is_down_is_told_and_taken_when_it_is_up(pair: VirtualSegmentProcess) -> None:
@@ -573,5 +605,8 @@ def test_missing_permission_names_the_capabilities_and_how_to_grant_them(pair: V
     result = subprocess.run(
         [sys.executable, "-c", code, pair.interface], capture_output=True, text=True, check=False
     )
-    assert "no permission for raw frames (expected CAP_NET_RAW and CAP_NET_ADMIN)" in result.stderr
+    assert (
+        "no permission for raw frames (expected CAP_NET_RAW and CAP_NET_ADMIN, missing CAP_NET_RAW and"
+        " CAP_NET_ADMIN)"
+    ) in result.stderr
     assert "setpriv" in result.stderr

@@ -124,6 +124,19 @@ def test_a_lost_answer_is_repeated_on_request(wire):
     assert wire.collect() == lost
 
 
+def test_clearing_the_mailbox_after_a_repeated_answer_leaves_all_registers_in_their_place(wire):
+    """A master that starts anew writes zeros to the sync managers, which flips the repeat bit back."""
+    wire.pre_op()
+    wire.post(ASK_TYPE)
+    wire.collect()
+    wire.write(SM1 + 6, bytes((wire.read(SM1 + 6, 1)[0] ^ 2,)))
+    size = len(wire.slave.controller.memory)
+    divider = wire.read(Register.WATCHDOG_DIVIDER, 2)
+    assert wire.write(Register.SYNC_MANAGER, bytes(32)) == 1
+    assert len(wire.slave.controller.memory) == size
+    assert wire.read(Register.WATCHDOG_DIVIDER, 2) == divider
+
+
 def test_a_message_with_the_same_counter_is_a_repetition(wire):
     wire.pre_op()
     wire.post(ASK_TYPE, counter=3)

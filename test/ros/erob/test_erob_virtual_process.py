@@ -72,6 +72,20 @@ def test_a_signal_ends_it_and_takes_the_pair_away(number):
 
 
 @needs_network
+def test_a_second_segment_at_the_same_cable_is_refused_until_the_first_has_ended():
+    pair = names("f")
+    with VethPair(*pair):
+        with SegmentServer(build_segment(SegmentSetup(), 0), pair[1]):
+            for end in pair:
+                with pytest.raises(
+                    BamError, match=f"interface {end}: another virtual segment is at this cable"
+                ):
+                    SegmentServer(build_segment(SegmentSetup(), 0), end).start()
+        with SegmentServer(build_segment(SegmentSetup(), 0), pair[1]):
+            pass
+
+
+@needs_network
 def test_a_name_that_is_taken_is_refused_and_left_alone():
     pair = names("b")
     with VethPair(*pair):
@@ -101,6 +115,10 @@ def test_a_name_that_is_taken_is_refused_and_left_alone():
         (["--interface", "lo", "--mass", "-1"], "mass"),
         (["--interface", "lo", "--fault", "gremlins"], "fault 'gremlins': unknown"),
         (["--interface", "lo", "--fault", "lost@2"], "no such slave (expected @1 ... @1)"),
+        (["--interface", "lo"], "interface lo: is the loopback (expected an Ethernet interface)"),
+        (["--vendor", "0x1FFFFFFFF"], "'0x1FFFFFFFF' is no code (expected 0 to 0xFFFFFFFF"),
+        (["--product", "eRob"], "'eRob' is no code"),
+        (["--slaves", "two"], "--slaves: invalid int value: 'two' (see --help)"),
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(options, message):

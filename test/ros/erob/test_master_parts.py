@@ -12,9 +12,16 @@ from pathlib import Path
 import pytest
 
 from bam_core.errors import BamError
+from bam_ros.erob import interface
 from bam_ros.erob.commissioning import interpolation_period
 from bam_ros.erob.cycle_statistics import CycleStatistics
-from bam_ros.erob.interface import InterfaceClaim, packet_sockets, require_interface
+from bam_ros.erob.interface import (
+    InterfaceClaim,
+    missing_capabilities,
+    no_permission,
+    packet_sockets,
+    require_interface,
+)
 from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import (
     AxisGoal,
@@ -189,6 +196,46 @@ def test_an_interface_that_is_not_there_is_named_with_those_that_are() -> None:
         require_interface("")
     with pytest.raises(BusGone, match=r"interface eth_nowhere: there is none \(there are: "):
         require_interface("eth_nowhere")
+    with pytest.raises(BusError, match=r"interface lo: is the loopback \(expected one of: "):
+        require_interface("lo")
+
+
+@pytest.mark.parametrize(
+    ("held", "missing"),
+    [
+        (0x0, ("CAP_NET_RAW", "CAP_NET_ADMIN")),
+        (1 << 13, ("CAP_NET_ADMIN",)),
+        (1 << 12, ("CAP_NET_RAW",)),
+        (0x1FFFFFFFFFF, ()),
+    ],
+)
+def test_the_capabilities_that_are_missing_are_told_exactly(
+    held: int, missing: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = tmp_path / "status"
+    status.write_text(f"Name:\tbam\nCapPrm:\t0000000000000000\nCapEff:\t{held:016x}\n")
+    monkeypatch.setattr(interface, "_OWN_STATUS", status)
+    assert missing_capabilities() == missing
+    told = str(no_permission("eth9"))
+    assert f"missing {' and '.join(missing) or 'neither'}" in told
+    assert "setpriv" in told
+
+
+def test_a_drive_whose_ratings_belong_to_another_gear_is_doubted() -> None:
+    settings = ErobSettings(
+        interface="eth9",
+        joints=("a", "b", "c"),
+        positions=(1, 2, 3),
+        servos=("erob80_100", "erob80_50", "erob80_100"),
+    )
+    assert settings.doubts([(6.0, 56.4), (6.0, 29.4), (6.0, math.nan)]) == ()
+    lines = settings.doubts([(6.0, 29.4), (6.0, 56.4), (6.0, 50.0)])
+    assert len(lines) == 2
+    assert lines[0].startswith(
+        "slave at position 1 (joint 'a'): rated 29.4 N·m at 6 A, 4.9 N·m/A (expected about 9.4, as erob80_100"
+        " has); set the parameter servos"
+    )
+    assert "position 2 (joint 'b')" in lines[1]
 
 
 def test_a_claim_keeps_other_masters_out_until_it_is_released() -> None:
