@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bam_core.arms.description import arm_spec
 from bam_core.arms.paths import PATHS, path_points
 from bam_core.arms.two_link import JOINTS, TwoLinkArm
+from bam_core.errors import BamError
 from bam_core.mujoco.actuation import actuate
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.servo_model import ServoModel
@@ -51,9 +52,11 @@ def track(
         timestep: s.
 
     Raises:
-        BamError: no such path, or one out of reach.
+        BamError: not one servo for each joint, no such path, or one out of reach.
         SimulationError: the simulation diverges.
     """
+    if len(servos) != len(JOINTS):
+        raise BamError(f"servos: {len(servos)} (expected one each for {' and '.join(JOINTS)}); correct them")
     by_joint = dict(zip(JOINTS, servos, strict=True))
     spec = arm_spec(arm, timestep=timestep)
     equip(spec, by_joint)

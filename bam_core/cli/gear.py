@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
     from bam_core.servo_model import ServoModel
 
 EXAMPLE = "bam gear recordings/ --servo xl330 --against out/xl330/m1.yaml --output gear.yaml"
+
+_FIT = "gear"  # what the fit is called beside other models
+_SYMBOLS = {"input_side": "γ_u", "output_side": "γ_v"}
+_WORDS = {
+    "BD": "backdrivable",
+    "nBD": "self-locking",
+    "FD": "forward-drivable",
+    "nFD": "not forward-drivable",
+}
+
+log = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="servo YAML files or names to compare with on the same logs",
     )
-    parser.add_argument("--trials", type=int, metavar="N", help="simulations of all training logs (4000)")
+    parser.add_argument(
+        "--trials", type=int, metavar="N", help="simulations of all training logs, 200 or more (default 4000)"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (default 0)")
     parser.add_argument(
         "--validation", metavar="RULE", help="fraction=0.25 (default) or KEY=VALUE such as kp=400"
@@ -55,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Fit the gear, print its parameters and its errors beside those of others."""
     from tqdm import tqdm
 
-    from bam_core.gears.identification import DEFAULT_TRIALS, fit_gear
+    from bam_core.gears.identification import DEFAULT_TRIALS, LEAST_TRIALS, fit_gear
+    from bam_core.gears.posedness import ill_posed
     from bam_core.gears.result import fitted_servo
     from bam_core.identification.split import split_recordings
     from bam_core.readers import load_recordings
@@ -64,16 +79,27 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.seed < 0:
         raise BamError(f"--seed: is {arguments.seed} (expected 0 or more); correct it")
+    trials = arguments.trials if arguments.trials is not None else DEFAULT_TRIALS
+    if trials < LEAST_TRIALS:
+        raise BamError(f"--trials: is {trials} (expected {LEAST_TRIALS} or more); give more")
     for path in (arguments.json, arguments.output):
         if path:
             require_file(path)
+    if (
+        arguments.json
+        and arguments.output
+        and Path(arguments.json).resolve() == Path(arguments.output).resolve()
+    ):
+        raise BamError(f"--json and --output: both are {arguments.json} (expected two files); rename one")
     if arguments.output and Path(arguments.output).suffix not in (".yaml", ".yml"):
         raise BamError(f"--output: is {arguments.output} (expected FILE.yaml, a servo's file); rename it")
     servo = load_servo(arguments.servo)
-    names = unique_names([Path(path) for path in arguments.against])
-    others = {name: load_servo(path) for name, path in zip(names, arguments.against, strict=True)}
+    paths = list(dict.fromkeys(arguments.against))
+    names = unique_names([Path(path) for path in paths])
+    others = {
+        path if name == _FIT else name: load_servo(path) for name, path in zip(names, paths, strict=True)
+    }
     split = split_recordings(load_recordings(arguments.logs), arguments.validation, seed=arguments.seed)
-    trials = arguments.trials if arguments.trials is not None else DEFAULT_TRIALS
     with tqdm(desc="gear", total=trials, unit="trial", disable=None, leave=False) as bar:
 
         def say(done: int, error: float) -> None:
@@ -83,15 +109,21 @@ def run(arguments: argparse.Namespace) -> int:
 
         fit = fit_gear(split.train, servo, trials=trials, seed=arguments.seed, say=say)
     held_out = _mean(fit.validate(split.validation, servo))
-    errors = {"gear": (fit.train_mae, held_out)}
+    errors = {_FIT: (fit.train_mae, held_out)}
     errors |= {name: _errors(other, split) for name, other in others.items()}
     print(_parameters(fit))
     print()
     print(_comparison(errors))
+    print(f"{len(split.train)} recordings to train on, {len(split.validation)} held out ({split.rule}).")
+    for line in _known_before(others, split):
+        print(line)
+    fitted = fitted_servo(fit, servo, split, held_out)
+    if doubt := ill_posed(fitted, (recording.bench for recording in (*split.train, *split.validation))):
+        log.warning(doubt)
     if arguments.json:
         write_text(arguments.json, json.dumps(_summary(fit, errors), indent=2) + "\n")
     if arguments.output:
-        fitted_servo(fit, servo, split, held_out).save(arguments.output)
+        fitted.save(arguments.output)
         print(f"\nwrote {arguments.output}, for 'bam simulate' and the node simulator")
     return 0
 
@@ -100,8 +132,11 @@ def _errors(servo: ServoModel, split: Split) -> tuple[float, float]:
     """Return the training and held-out error of a servo model, rad."""
     from bam_core.cli.validate import validate
 
-    train, held_out = (validate(servo, recordings)["mae"] for recordings in (split.train, split.validation))
-    return train, held_out
+    per_log = validate(servo, (*split.train, *split.validation))["per_log"]
+    train, held_out = (
+        {log.name: per_log[log.name] for log in part} for part in (split.train, split.validation)
+    )
+    return _mean(train), _mean(held_out)
 
 
 def _mean(values: dict[str, float]) -> float:
@@ -109,33 +144,62 @@ def _mean(values: dict[str, float]) -> float:
 
 
 def _parameters(fit: GearFit) -> str:
-    symbols = {"input_side": "γ_u", "output_side": "γ_v"}
+    from bam_core.servo_model import PARAMETER_UNITS
+
     rows = [
         (
-            f"{name} ({symbols[name]})" if name in symbols else name,
+            f"{name} ({_SYMBOLS[name]})" if name in _SYMBOLS else name,
             f"{value:.4g}",
             f"± {error:.2g}" if math.isfinite(error := fit.standard_errors.get(name, math.inf)) else "",
+            PARAMETER_UNITS[name],
         )
         for name, value in fit.parameters.items()
     ]
     gear = fit.asymmetry
-    rows.append(("forward efficiency (η_f)", f"{gear.forward_efficiency:.4g}", ""))
-    rows.append(("backward efficiency (η_b)", f"{gear.backward_efficiency:.4g}", ""))
-    return format_table(("parameter, SI", "value", ""), rows) + f"\nThis gear is {gear.drivability}."
+    rows.append(("forward efficiency (η_f)", f"{gear.forward_efficiency:.4g}", "", "-"))
+    rows.append(("backward efficiency (η_b)", f"{gear.backward_efficiency:.4g}", "", "-"))
+    backward, forward = gear.drivability.split(" & ")
+    lines = [
+        format_table(("parameter", "value", "", "unit"), rows),
+        f"This gear is {_WORDS[backward]} and {_WORDS[forward]} ({gear.drivability}).",
+    ]
+    if fit.vague:
+        lines.append(
+            f"not identifiable: {', '.join(fit.vague)}: these recordings tell no more of them than the "
+            f"bounds of the search; record other loads and gains, or give more --trials"
+        )
+    return "\n".join(lines)
 
 
 def _comparison(errors: dict[str, tuple[float, float]]) -> str:
-    rows: Sequence[Sequence[str]] = [
+    rows = [
         (name, f"{1e3 * train:.2f}", f"{1e3 * held_out:.2f}") for name, (train, held_out) in errors.items()
     ]
     return format_table(("model", "train [mrad]", "held out [mrad]"), rows)
 
 
+def _known_before(others: Mapping[str, ServoModel], split: Split) -> list[str]:
+    """Say which of the others were fitted to recordings that are held out here."""
+    held_out = {recording.sha256 for recording in split.validation}
+    lines = []
+    for name, other in others.items():
+        seen = len(held_out & set(other.provenance.train_data.values()))
+        if seen:
+            lines.append(
+                f"{name} was fitted to {seen} of the {len(held_out)} held out: its error there is no test."
+            )
+    return lines
+
+
 def _summary(fit: GearFit, errors: dict[str, tuple[float, float]]) -> dict[str, Any]:
+    gear = fit.asymmetry
     finite = {name: error for name, error in fit.standard_errors.items() if math.isfinite(error)}
     return {
         "parameters": dict(fit.parameters),
         "standard_errors": finite,
+        "not_identifiable": list(fit.vague),
+        "efficiencies": {"forward": gear.forward_efficiency, "backward": gear.backward_efficiency},
+        "drivability": gear.drivability,
         "models": {
             name: {"train_mae": train, "validation_mae": held_out}
             for name, (train, held_out) in errors.items()

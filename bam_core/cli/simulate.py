@@ -8,6 +8,7 @@ import io
 import logging
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,7 +111,7 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
             raise BamError(f"--{name}: is {option[name]:g} (expected a number above 0); correct it")
     bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
     goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
-    _judge_gear(servo, bench)
+    _judge_gear(servo, [bench])
     simulated = replay(
         servo,
         bench,
@@ -148,8 +149,8 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     if len(recordings) > 1 and (arguments.render or arguments.view):
         option = "--render" if arguments.render else "--view"
         raise BamError(f"{option}: {len(recordings)} recordings (expected one to look at); name a single one")
+    _judge_gear(servo, [recording.bench for recording in recordings])
     for recording in recordings:
-        _judge_gear(servo, recording.bench)
         simulated = replay_recording(servo, recording, dt=arguments.dt)
         position = simulated.position_at(recording.time - recording.time[0])
         errors.append(float(np.abs(position - recording.position).mean()))
@@ -197,27 +198,12 @@ def _look(arguments: argparse.Namespace, simulated: Replay, bench: PendulumBench
         show(simulated, bench)
 
 
-def _judge_gear(servo: ServoModel, bench: PendulumBench) -> None:
-    """Say where a gear is ill-posed with this load (Kikuuwe eq. 29); it is simulated all the same."""
-    output_inertia = servo.rig.weighed(bench).inertia
-    if servo.gear is None or servo.motor.armature == 0.0 or output_inertia == 0.0:
-        return
-    from bam_core.gears import Gear
+def _judge_gear(servo: ServoModel, benches: Sequence[PendulumBench]) -> None:
+    """Say where a gear is ill-posed with a load (Kikuuwe eq. 29); it is simulated all the same."""
+    from bam_core.gears.posedness import ill_posed
 
-    gear = Gear(
-        asymmetry=servo.gear,
-        input_inertia=servo.motor.armature,
-        output_inertia=output_inertia,
-    )
-    if not gear.is_well_posed:
-        log.warning(
-            "servo '%s', gear: |ρ̂| is %.3g with this load (expected < 1, eq. 29: friction may jam it as it"
-            " moves); lower gear.input_side = %g or gear.output_side = %g",
-            servo.name,
-            abs(gear.feedback),
-            servo.gear.input_side,
-            servo.gear.output_side,
-        )
+    if doubt := ill_posed(servo, benches):
+        log.warning(doubt)
 
 
 def _check_dt(dt: float) -> None:

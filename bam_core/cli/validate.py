@@ -107,8 +107,11 @@ def validate(
     if servo.gear is None:
         errors = Rollout.for_servo(recordings, servo, dt=dt).errors(parameter_vector(servo)[None])[0]
     else:
+        from bam_core.gears.posedness import ill_posed
         from bam_core.gears.rollout import GearRollout, gear_vector
 
+        if doubt := ill_posed(servo, (recording.bench for recording in recordings)):
+            log.warning(doubt)
         errors = GearRollout(recordings, firmware=servo.firmware, dt=dt).errors(gear_vector(servo))[0]
     per_log = {recording.name: float(error) for recording, error in zip(recordings, errors, strict=True)}
     return {"mae": float(errors.mean()), "per_log": per_log}

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core.errors import BamError
-
-_NO_LOSS = "correct it, or for a gear without friction give γ_u = γ_v = 0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +33,7 @@ class Asymmetry:
 
     def __post_init__(self) -> None:
         for name, value in (("input_side (γ_u)", self.input_side), ("output_side (γ_v)", self.output_side)):
-            if not math.isfinite(value):
+            if not _is_number(value):
                 raise BamError(f"gear.{name}: is {value!r} (expected a finite number, eq. 14); correct it")
         if self.input_side + self.output_side < 0.0:
             raise BamError(
@@ -55,10 +54,15 @@ class Asymmetry:
         Raises:
             BamError: a value is out of range. (With an efficiency of 1, (27) leads to no gear but 0/0.)
         """
-        if not 0.0 < forward < 1.0:
-            raise BamError(f"gear efficiency forward: is {forward!r} (expected between 0 and 1); {_NO_LOSS}")
-        if not (math.isfinite(backward) and backward < 1.0):
-            raise BamError(f"gear efficiency backward: is {backward!r} (expected below 1); {_NO_LOSS}")
+        if not (_is_number(forward) and 0.0 < forward < 1.0):
+            raise BamError(
+                f"gear efficiency forward: is {forward!r} (expected between 0 and 1, eq. 27); "
+                f"{_cure(forward)}"
+            )
+        if not (_is_number(backward) and backward < 1.0):
+            raise BamError(
+                f"gear efficiency backward: is {backward!r} (expected below 1, eq. 27); {_cure(backward)}"
+            )
         both = forward * backward
         return cls(
             input_side=(1.0 - 2.0 * forward + both) / (1.0 - both),
@@ -103,6 +107,20 @@ class Asymmetry:
         """
         drive, load = np.asarray(input_torque), np.asarray(output_torque)
         return np.asarray(np.abs(drive - load) <= np.abs(self.input_side * drive + self.output_side * load))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)
+
+
+def _cure(efficiency: float) -> str:
+    if not _is_number(efficiency):
+        return "correct it"
+    if efficiency == 1.0:
+        return "for a gear without friction give γ_u = γ_v = 0"
+    if efficiency > 1.0:
+        return "give a share, such as 0.8 for 80 %"
+    return "for a gear that its input does not drive alone give γ_u and γ_v"
 
 
 def _ratio(share: float, of: float) -> float:

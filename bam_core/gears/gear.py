@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from bam_core._checks import require_positive
+from bam_core._checks import require_finite, require_positive
 from bam_core.errors import BamError
 from bam_core.friction import Friction
 from bam_core.gears.asymmetry import Asymmetry
@@ -94,7 +94,12 @@ class Gear:
             input_torque: f_u during the step, N·m.
             output_torque: f_v during the step, N·m, from the gear to its load.
             dt: h, s, above zero.
+
+        Raises:
+            BamError: an argument is not finite, or dt is not above zero.
         """
+        require_finite("gear step", velocity=velocity, input_torque=input_torque, output_torque=output_torque)
+        require_positive("gear step", dt=dt)
         drive = self.drive(input_torque, output_torque)
         extra = float(self.friction.budget(0.0, 0.0, velocity))
         lowest, highest = friction_range(drive, self.feedback, extra)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core._checks import require_not_negative
+from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import BamError
 from bam_core.friction import Friction
 from bam_core.gears.asymmetry import Asymmetry
@@ -122,15 +122,19 @@ class GearedJoints:
             output_inertia: M(q), (n, n) kg·m², symmetric, positive definite together with the input
                 inertias; without the latter (49).
             dt: h, s, above zero.
-            extra: load-independent friction beside that of `frictions`, (n,) N·m, zero or more.
+            extra: load-independent friction beside that of `frictions`, (n,) N·m or one number, zero or more.
             start: friction torques to start from, (n,) N·m, such as those of the last step.
 
         Raises:
-            BamError: M is not square, shapes do not match, or nothing solves (67).
+            BamError: M is no inertia matrix, shapes do not match, a value is not finite, dt is not above
+                zero, or nothing solves (67).
         """
+        require_positive("geared joints step", dt=dt)
         M = self._inertia(output_inertia)
-        v = np.asarray(velocity, dtype=np.float64)
-        drive, load = np.asarray(input_torque, dtype=np.float64), np.asarray(output_torque, dtype=np.float64)
+        v = self._row("velocity", velocity)
+        drive, load = self._row("input_torque", input_torque), self._row("output_torque", output_torque)
+        if np.ndim(extra):
+            extra = self._row("extra", extra)
         inverse = self._mobility(M)
         net = drive - load
         P = self._coupling(M) @ inverse
@@ -164,9 +168,26 @@ class GearedJoints:
         total = M.copy()
         np.einsum("ii->i", total)[:] += self.input_inertia
         try:
+            np.linalg.cholesky(total)
             return np.asarray(np.linalg.inv(total), dtype=np.float64)
         except np.linalg.LinAlgError:
-            raise BamError("geared joints: [m] + M is singular (eq. 69a); give every joint inertia") from None
+            raise BamError(
+                "geared joints: [m] + M is not positive definite (expected inertia in every joint, eq. 69a); "
+                "correct them"
+            ) from None
+
+    def _row(self, what: str, value: ArrayLike) -> Array:
+        row = np.asarray(value, dtype=np.float64)
+        if row.shape != (len(self),):
+            raise BamError(
+                f"geared joints {what}: shape {row.shape} (expected {(len(self),)}, one per joint); "
+                f"correct it"
+            )
+        if not np.isfinite(row).all():
+            raise BamError(
+                f"geared joints {what}: holds values that are not finite (expected numbers); correct them"
+            )
+        return row
 
     def _inertia(self, output_inertia: ArrayLike) -> Array:
         M = np.asarray(output_inertia, dtype=np.float64)
@@ -174,6 +195,10 @@ class GearedJoints:
             raise BamError(
                 f"geared joints M: shape {M.shape} (expected {(len(self), len(self))}, square with a row per "
                 f"joint, eq. 49); correct it"
+            )
+        if not np.isfinite(M).all():
+            raise BamError(
+                "geared joints M: holds values that are not finite (expected numbers, eq. 49); correct them"
             )
         if not float(np.abs(M - M.T).max(initial=0.0)) <= 1e-9 * float(np.abs(M).max(initial=0.0)):
             raise BamError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import BamError
@@ -104,11 +105,7 @@ def spur_gear(
     _require_angle("spur gear pressure_angle", pressure_angle, zero=True)
     require_positive("spur gear", input_radius=input_radius, output_radius=output_radius)
     require_not_negative("spur gear", friction=friction)
-    first, last = contact if isinstance(contact, tuple) else (contact, contact)
-    if not (math.isfinite(first) and math.isfinite(last) and first <= last):
-        raise BamError(
-            f"spur gear contact: from {first!r} to {last!r} m (expected finite, first <= last); correct it"
-        )
+    first, last = _ends(contact, max(input_radius, output_radius))
     side, distance = _means(first, last)
     wedge = friction * side * math.tan(pressure_angle)
     lever = friction * distance / math.cos(pressure_angle)
@@ -120,6 +117,23 @@ def spur_gear(
     )
 
 
+def _ends(contact: float | tuple[float, float], radius: float) -> tuple[float, float]:
+    """Return where contact begins and ends."""
+    ends = contact if isinstance(contact, tuple) else (contact, contact)
+    numbers = len(ends) == 2 and all(isinstance(each, Real) and math.isfinite(each) for each in ends)
+    if not (numbers and ends[0] <= ends[1]):
+        raise BamError(
+            f"spur gear contact: is {contact!r} (expected ξ in m, or (first, last) with first <= last); "
+            f"correct it"
+        )
+    if max(abs(ends[0]), abs(ends[1])) > radius:
+        raise BamError(
+            f"spur gear contact: is {contact!r} m, beyond the larger wheel of {radius:g} m (expected near "
+            f"the pitch point); correct it"
+        )
+    return ends
+
+
 def _means(first: float, last: float) -> tuple[float, float]:
     """Return the means of sgn ξ and of |ξ| over a stretch."""
     length = last - first
@@ -129,6 +143,8 @@ def _means(first: float, last: float) -> tuple[float, float]:
 
 
 def _require_angle(what: str, value: float, *, zero: bool = False) -> None:
-    if not (math.isfinite(value) and (value > 0.0 or (zero and value == 0.0)) and value < 0.5 * math.pi):
+    number = isinstance(value, Real) and math.isfinite(value)
+    if not (number and (value > 0.0 or (zero and value == 0.0)) and value < 0.5 * math.pi):
         low = "0" if zero else "above 0"
-        raise BamError(f"{what}: is {value!r} rad (expected {low} to below π/2); correct it")
+        degrees = f" ({value:g}° are {math.radians(value):.3g} rad)" if number and value > 0.0 else ""
+        raise BamError(f"{what}: is {value!r} rad (expected {low} to below π/2); correct it{degrees}")

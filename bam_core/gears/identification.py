@@ -41,6 +41,7 @@ _STEP = 3e-3  # of finite differences, in coordinates
 _EDGE = 2e-3  # least distance of points to the bounds
 _LEAST_RMS = 1e-4  # rad; finer than any encoder
 _POLISH_STEP = 0.04
+_ANYWHERE = 1.0 / math.sqrt(12.0)  # standard deviation, in coordinates, of what lies anywhere within bounds
 
 _GEAR_AXES = (
     Axis(name="input_side", low=-1e-9, high=1.0, targets=("input_side",)),  # below zero makes it linear
@@ -56,6 +57,8 @@ class GearFit:
         parameters: GEAR_PARAMETERS by name, SI.
         standard_errors: of the free ones among them, SI, from how far logs differ in what they say; infinite
             where the logs say nothing.
+        vague: free ones whose standard error is no less than that of a parameter of which only the bounds of
+            the search are known.
         train_mae: mean over training logs of the mean absolute position error, rad.
         per_log: the same log by log.
         trials: simulations of all training logs that it took.
@@ -63,6 +66,7 @@ class GearFit:
 
     parameters: Mapping[str, float]
     standard_errors: Mapping[str, float]
+    vague: tuple[str, ...]
     train_mae: float
     per_log: Mapping[str, float]
     trials: int
@@ -118,15 +122,19 @@ def fit_gear(
     random = np.random.default_rng(seed)
     drawn = random.random((int(_SCATTER * trials), len(search.axes)))
     errors = search.errors(drawn)
-    starts = [search.known, *_far_apart(drawn[np.argsort(errors, kind="stable")], _STARTS - 1)]
+    least = 2 * (len(search.axes) + 1)  # of a descent that takes a step
+    count = min(max(int(_HEATS * trials) // least, 2), _STARTS)
+    starts = [search.known, *_far_apart(drawn[np.argsort(errors, kind="stable")], count - 1)]
     finalists = search.best_of(starts, int(_HEATS * trials), _FINALISTS)
     best = search.best_of(finalists, int(_FINAL * trials), 1)[0]
     best = search.polish(best, seed)
     vector = search.vectors(best[None])[0]
     per_log = search.rollout.errors(vector)[0]
+    standard_errors, vague = search.standard_errors(best)
     return GearFit(
         parameters=dict(zip(GEAR_PARAMETERS, vector.tolist(), strict=True)),
-        standard_errors=search.standard_errors(best),
+        standard_errors=standard_errors,
+        vague=vague,
         train_mae=float(per_log.mean()),
         per_log={log.name: float(error) for log, error in zip(recordings, per_log, strict=True)},
         trials=search.spent,
@@ -237,8 +245,8 @@ class _Search:
             step *= 0.5
         return best
 
-    def standard_errors(self, point: Array) -> dict[str, float]:
-        """Return standard errors by what single logs say: H⁻¹·(Σ g·gᵀ)·H⁻¹ of least squares."""
+    def standard_errors(self, point: Array) -> tuple[dict[str, float], tuple[str, ...]]:
+        """Return standard errors by what single logs say, H⁻¹·(Σ g·gᵀ)·H⁻¹ there; and what is vague."""
         inside = np.clip(point, _EDGE, 1.0 - _EDGE)
         here = self.rollout.positions(self.vectors(inside[None]))[0] - self.rollout.measured
         here *= self._shares
@@ -250,18 +258,22 @@ class _Search:
         inverse = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
         spread = np.sqrt(np.maximum(np.diag(inverse @ (scores.T @ scores) @ inverse), 0.0))
         step = 1e-4
-        errors = {}
+        errors, vague = {}, []
         for index, axis in enumerate(self.axes):
             low, high = axis.value(inside[index] + np.array([-step, step]))
             seen = float(np.linalg.norm(jacobian[:, index])) > 1e-12
             errors[axis.name] = float(spread[index] * (high - low) / (2 * step)) if seen else math.inf
-        return errors
+            if not seen or spread[index] >= _ANYWHERE:
+                vague.append(axis.name)
+        return errors, tuple(vague)
 
 
 def _known_values(servo: ServoModel) -> dict[str, float]:
-    """Return what a servo model without a gear says; its load-dependent friction at rest stands for γ."""
+    """Return what a servo model says; without a gear, load-dependent friction at rest stands for γ."""
     law = servo.friction
     values = {**servo.parameters, **law.coefficients(), **servo.effect_values}
+    if servo.gear is not None:
+        return values | {"input_side": servo.gear.input_side, "output_side": servo.gear.output_side}
     values["input_side"] = law.load_motor + law.load_motor_stribeck
     values["output_side"] = law.load_external + law.load_external_stribeck
     return values

@@ -94,7 +94,7 @@ class GearedRobot:
             input_torque: τ_u beside that of actuators, (nv,) N·m.
 
         Raises:
-            BamError: nothing solves the step.
+            BamError: wrong shape, a value is not finite, or nothing solves the step.
         """
         self.observe()
         return self.advance(input_torque)
@@ -115,13 +115,19 @@ class GearedRobot:
             extra: load-independent friction of geared joints beside that of their gears, (nv,) N·m.
 
         Raises:
-            BamError: nothing solves the step.
+            BamError: wrong shape, a value is not finite, or nothing solves the step.
         """
         model, data = self.model, self.data
+        input_torque = np.asarray(input_torque, dtype=np.float64)
+        if input_torque.shape not in ((), (model.nv,)):
+            raise BamError(
+                f"robot with gears input_torque: shape {input_torque.shape} (expected {(model.nv,)}, one per "
+                f"degree of freedom, or one for all); correct it"
+            )
         applied = data.qfrc_applied.copy()
         data.qfrc_applied += input_torque  # so that constraints know it
         try:
-            made = self._solve(np.asarray(input_torque, dtype=np.float64), extra)
+            made = self._solve(input_torque, extra)
         finally:
             data.qfrc_applied[:] = applied
             model.dof_frictionloss[self._geared] = 0.0

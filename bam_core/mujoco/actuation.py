@@ -30,6 +30,8 @@ _RESETS = tuple(
     )
 )
 
+_BAD_POSITION = int(mujoco.mjtWarning.mjWARN_BADQPOS)  # counts positions, the others degrees of freedom
+
 _EMPTY_INDICES = np.zeros(0, dtype=np.int32)
 _EMPTY = np.zeros(0)
 
@@ -87,9 +89,11 @@ class ServoActuation:
         self._dof = np.array([model.jnt_dofadr[joint] for joint in joints], dtype=np.int32)
         self._position_address = np.array([model.jnt_qposadr[joint] for joint in joints], dtype=np.int32)
         self._constants = np.array([_law.constants(servo) for servo in self.servos])
-        for name, joint, servo in zip(self.names, joints, self.servos, strict=True):
-            _check_joint(model, name, joint, servo)
+        for name, joint in zip(self.names, joints, strict=True):
+            _check_joint(model, name, joint)
         self._check_friction()
+        for name, dof, servo in zip(self.names, self._dof, self.servos, strict=True):
+            _check_inertia(model, name, dof, servo)
 
         self._command = np.zeros((_law.COMMANDS, len(joints)))
         self.goal_position = self._command[_law.GOAL_POSITION]
@@ -243,12 +247,27 @@ class ServoActuation:
                 f"(expected one each); give the model more memory"
             )
         goals = ", ".join(
-            f"{name} {goal:g}" for name, goal in zip(self.names, self.goal_position, strict=True)
+            f"{name} {goal:g}" if enabled else f"{name} off"
+            for name, goal, enabled in zip(self.names, self.goal_position, self.torque_enabled, strict=True)
         )
         return SimulationError(
-            f"simulation at {time:.4f} s: the state is no longer finite (goals: {goals}); "
+            f"simulation at {time:.4f} s: {self._culprit()} is no longer finite (goals: {goals}); "
             f"shorten the time step or check masses, gains and goals"
         )
+
+    def _culprit(self) -> str:
+        """Name what MuJoCo found first when it started over; the state, where it did not."""
+        model = self.model
+        for kind in _RESETS:
+            warning = self.data.warning[kind]
+            if not warning.number:
+                continue
+            if kind == _BAD_POSITION:
+                joint = int(np.searchsorted(model.jnt_qposadr, warning.lastinfo, side="right")) - 1
+            else:
+                joint = int(model.dof_jntid[warning.lastinfo])
+            return f"joint '{model.joint(joint).name}'"
+        return "the state"
 
 
 def actuate(model: mujoco.MjModel, data: mujoco.MjData, servos: Mapping[str, ServoModel]) -> ServoActuation:
@@ -267,16 +286,16 @@ def actuate(model: mujoco.MjModel, data: mujoco.MjData, servos: Mapping[str, Ser
 def _find_joint(model: mujoco.MjModel, name: str) -> int:
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
     if joint < 0:
-        raise unknown_name("joint", name, [model.joint(i).name for i in range(model.njnt)])
+        joints = np.flatnonzero(np.isin(model.jnt_type, _ONE_DOF))
+        raise unknown_name("joint", name, [model.joint(i).name for i in joints])
     return int(joint)
 
 
-def _check_joint(model: mujoco.MjModel, name: str, joint: int, servo: ServoModel) -> None:
+def _check_joint(model: mujoco.MjModel, name: str, joint: int) -> None:
     if int(model.jnt_type[joint]) not in _ONE_DOF:
         raise BamError(
             f"joint '{name}': has more than one degree of freedom (expected hinge or slide); choose another"
         )
-    dof = model.jnt_dofadr[joint]
     for actuator in range(model.nu):
         kind, target = model.actuator_trntype[actuator], model.actuator_trnid[actuator, 0]
         if target == joint and int(kind) in JOINT_TRANSMISSIONS:
@@ -284,6 +303,14 @@ def _check_joint(model: mujoco.MjModel, name: str, joint: int, servo: ServoModel
                 f"joint '{name}': actuator '{model.actuator(actuator).name}' drives it too "
                 f"(expected the servo alone); remove it or prepare the model with equip()"
             )
+
+
+def _check_inertia(model: mujoco.MjModel, name: str, dof: int, servo: ServoModel) -> None:
+    if servo.motor.armature > 0.0 and model.dof_armature[dof] == 0.0:
+        raise BamError(
+            f"joint '{name}': armature is 0 (expected that of servo '{servo.name}', "
+            f"{servo.motor.armature:g} kg·m²); prepare the model with equip()"
+        )
     damping = servo.motor.torque_constant**2 / servo.motor.resistance
     longest = 1.0 / (damping * model.dof_invweight0[dof])
     if model.opt.timestep >= longest:

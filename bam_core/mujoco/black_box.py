@@ -63,6 +63,7 @@ class BlackBox:
             mujoco=np.array(mujoco.__version__),
             reason=np.array(reason),
             model=binary,
+            engine_plugins=model.nplugin,
             joints=np.array(self._actuation.names),
             servos=np.array([servo.to_yaml() for servo in self._actuation.servos]),
             states=np.array([state for state, _ in self._moments]),
@@ -122,7 +123,7 @@ def load_diverged_run(path: str | os.PathLike[str]) -> DivergedRun:
     """Read the file of a black box.
 
     Raises:
-        BamError: it is none, or another version of MuJoCo wrote it.
+        BamError: it is none, another version of MuJoCo wrote it, or the engine plugin it needs is not built.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -132,6 +133,10 @@ def load_diverged_run(path: str | os.PathLike[str]) -> DivergedRun:
             raise BamError(
                 f"{path}: is of MuJoCo {version} (expected {mujoco.__version__}); install that one"
             )
+        if entries.get("engine_plugins", 0):
+            from bam_core.mujoco.native import load_plugin  # which is made of this package
+
+            load_plugin()  # MuJoCo crashes on a binary model whose plugin it does not know
         return DivergedRun(
             reason=str(entries["reason"]),
             model=mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": entries["model"].tobytes()}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from types import TracebackType
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from bam_core.atomic_file import require_file, write_bytes
 from bam_core.errors import BamError
@@ -34,6 +35,8 @@ _WIDTH, _HEIGHT = 640, 480
 _FILM_RATE = {".gif": 20.0, ".mp4": 50.0}  # frames per second; GIF knows hundredths of a second only
 _MOMENTS, _COLUMNS = 8, 4  # of a single picture
 _GHOST_ALPHA = 0.25
+_FIELD_OF_VIEW = 45.0  # degrees, from top to bottom
+_MARGIN = 1.2  # of what is seen around what moves
 _NO_GL = "apt install libegl1 libgl1-mesa-dri, or libosmesa6 and set MUJOCO_GL=osmesa"
 
 
@@ -47,8 +50,11 @@ def scene(bench: PendulumBench) -> mujoco.MjModel:
     frame.attach_body(ghost.body("arm"), "ghost_", "")
     spec.visual.global_.offwidth, spec.visual.global_.offheight = _WIDTH, _HEIGHT
     spec.visual.headlight.ambient = [0.5, 0.5, 0.5]
-    reach = 2.55 * max(bench.length, 0.05)
-    spec.worldbody.add_camera(name="front", pos=[1.2 * reach, 0.0, 0.0], xyaxes=[0, 1, 0, 0, 0, 1])
+    reach = max([bench.length, *(bench.length + geom.size[0] for geom in spec.geoms if geom.name == "load")])
+    distance = _MARGIN * max(reach, 0.05) / math.tan(math.radians(_FIELD_OF_VIEW / 2.0))
+    spec.worldbody.add_camera(
+        name="front", pos=[distance, 0.0, 0.0], xyaxes=[0, 1, 0, 0, 0, 1], fovy=_FIELD_OF_VIEW
+    )
     spec.add_texture(
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
         builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
@@ -127,7 +133,8 @@ def render(run: Replay, bench: PendulumBench, path: str | os.PathLike[str]) -> N
     with BenchCamera(bench) as camera:
         if path.suffix == ".png":
             moments = np.linspace(run.time[0], run.time[-1], _MOMENTS)
-            write_bytes(path, _sheet(list(_frames(camera, run, moments))))
+            frames = _frames(camera, run, moments)
+            write_bytes(path, _sheet([_labelled(*each) for each in zip(frames, moments, strict=True)]))
             return
         rate = _FILM_RATE[path.suffix]
         frames = _frames(camera, run, np.arange(run.time[0], run.time[-1], 1.0 / rate))
@@ -139,6 +146,12 @@ def _frames(camera: BenchCamera, run: Replay, times: NDArray[np.float64]) -> Ite
         step = min(int(np.searchsorted(run.time, time)), len(run.time) - 1)
         goal = run.goal_position[step] if run.torque_enabled[step] else run.position[step]
         yield camera.shoot(float(run.position[step]), float(goal))
+
+
+def _labelled(frame: Frame, time: float) -> Frame:
+    image = Image.fromarray(frame)
+    ImageDraw.Draw(image).text((16, 12), f"{time:.2f} s", fill=(60, 60, 66), font_size=28)
+    return np.asarray(image)
 
 
 def _sheet(frames: list[Frame]) -> bytes:

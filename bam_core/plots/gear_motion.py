@@ -35,7 +35,13 @@ def plot_rod(runs: Sequence[RodRun]) -> Figure:
         force.plot(run.time, run.contact, color=color, linewidth=1.7)
     position.axhline(0.0, color="0.3", linewidth=0.8, linestyle=":")
     position.annotate(
-        "surface of the spring", (0.02, 0.0), xytext=(0, 4), textcoords="offset points", fontsize="small"
+        "surface of the spring",
+        (0.99, 0.0),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 4),
+        textcoords="offset points",
+        ha="right",
+        fontsize="small",
     )
     position.set(ylabel="position p [rad]")
     position.legend(loc="upper right", fontsize="small", bbox_to_anchor=(0.9, 1.0))
@@ -62,7 +68,10 @@ def plot_wall(runs: Sequence[WallRun], title: str) -> Figure:
     grid = figure.add_gridspec(3, len(runs), height_ratios=(1.45, 1.0, 1.0))
     colors = _shades(len(runs)) if len(runs) > 2 else ["#1f77b4", "#ff7f0e"][: len(runs)]
     for column, (run, color) in enumerate(zip(runs, colors, strict=True)):
-        _draw_snapshots(figure.add_subplot(grid[0, column]), run, color)
+        ax = figure.add_subplot(grid[0, column])
+        _draw_snapshots(ax, run, color)
+        if column == 0:
+            ax.set_ylabel("y [m]")
     hand = figure.add_subplot(grid[1, :])
     force = figure.add_subplot(grid[2, :], sharex=hand)
     for run, color in zip(runs, colors, strict=True):
@@ -97,7 +106,8 @@ def plot_wall(runs: Sequence[WallRun], title: str) -> Figure:
     for ax in (hand, force):
         _mark_phases(ax, phases, titled=ax is hand)
     legend = (
-        "every 0.3 s, paler the earlier; ring: the joint locks itself; wall at first dotted, at last full"
+        f"every 0.3 s until {_SNAPSHOTS[-1]:g} s, paler the earlier; ring: the joint locks itself; "
+        "wall at first dotted, at last full"
     )
     figure.suptitle(f"{title}\n", fontsize="medium")
     figure.text(0.5, 0.955, legend, ha="center", fontsize="small", color="0.3")

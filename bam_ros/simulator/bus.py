@@ -51,6 +51,7 @@ class MujocoBus(ServoBus):
         self._black_box: BlackBox | None = None
         self._dumps = 0
         self._divergence = ""  # how it diverged last
+        self._kept = ""  # where that was left
         self._stands = False  # paused by itself
         self._clock = clock  # simulated time that never goes back, s
         self._paused = False
@@ -91,10 +92,11 @@ class MujocoBus(ServoBus):
 
     @property
     def figures(self) -> Mapping[str, str]:
-        """How fast time passes, and what no servo drives."""
+        """Whether and how fast time passes, and what no servo drives."""
         world = self._world
         free = world.free_joints if world is not None else ()
         return {
+            "paused": "yes" if self._paused else "no",
             "real-time factor": f"{self.real_time_factor:.3f}",
             "simulated time [s]": f"{self._clock:.3f}",
             "joints without servo": ", ".join(free) or "none",
@@ -239,8 +241,12 @@ class MujocoBus(ServoBus):
         """Leave the last moments in a file, stand still where this was the second time, and say so."""
         if reason == self._divergence:
             self._paused = self._stands = True
-            return _STANDS
-        self._divergence = reason
+            return f"{self._kept}; {_STANDS}"
+        self._divergence, self._kept = reason, self._keep(black_box, reason)
+        return self._kept
+
+    def _keep(self, black_box: BlackBox, reason: str) -> str:
+        """Leave the last moments in a file and say where."""
         if self._dumps >= _MOST_DUMPS:
             return f"its last moments are not kept, after {_MOST_DUMPS} files"
         try:

@@ -158,6 +158,10 @@ class SimulatorNode(ServoNode):
         urdf = Path(self.get_parameter("model").value).with_suffix(".urdf")
         if urdf.is_file():
             self._description.publish(String(data=urdf.read_text(encoding="utf-8")))
+        else:
+            self.get_logger().warning(
+                f"robot_description: none, there is no {urdf} beside the model; add one"
+            )
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         def pause(bus: MujocoBus, loop: ServoLoop) -> str:

@@ -7,7 +7,7 @@ import math
 
 import mujoco
 
-from bam_core.errors import unknown_name
+from bam_core.errors import BamError, unknown_name
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, actuate, bench_spec, compile_robot, equip, load_robot
 from bam_ros.servo_bus import BusError
 from bam_ros.simulator.friction_state import FrictionState, JointPlace
@@ -39,8 +39,14 @@ class World:
             spec = bench_spec(settings.bench, joint=next(iter(settings.servos), BENCH_JOINT))
         if settings.timestep > 0.0:
             spec.option.timestep = settings.timestep
-        equip(spec, settings.servos)
-        model = compile_robot(spec)
+        try:
+            equip(spec, settings.servos)
+        except BamError as error:
+            raise BusError(f"joint_names: {error}") from None
+        try:
+            model = compile_robot(spec)
+        except BamError as error:
+            raise BusError(f"{settings.model or 'bench'}: {error}") from None
         self.actuation: ServoActuation = actuate(model, mujoco.MjData(model), settings.servos)
         ranges = [_joint_range(model, name) for name in settings.servos]
         self.position_limits: tuple[tuple[float, float], ...] = tuple(

@@ -69,6 +69,8 @@ def test_an_unknown_arm_or_path_is_named_with_those_that_there_are() -> None:
         find_arm("scara")
     with pytest.raises(BamError, match="triangular_wave"):
         path_points(find_arm("erob_2r"), "zigzag", [0.0])
+    with pytest.raises(BamError, match=r"servos: 1 .*shoulder and elbow"):
+        track(find_arm("dynamixel_2r"), [load_servo("mx106")], "circle", 32.0)
 
 
 @pytest.mark.parametrize("arm", ARMS.values(), ids=ARMS)

@@ -90,11 +90,25 @@ def test_a_negative_sum_is_refused_with_the_equation_and_the_cure() -> None:
 
 @pytest.mark.parametrize(
     ("forward", "backward", "named"),
-    [(0.0, 0.5, "forward"), (1.0, 0.5, "forward"), (0.5, 1.0, "backward"), (0.5, math.nan, "backward")],
+    [
+        (0.0, 0.5, r"forward: is 0\.0 .*eq\. 27.*give γ_u and γ_v"),
+        (1.0, 0.5, r"forward: is 1\.0 .*without friction give γ_u = γ_v = 0"),
+        (80.0, 60.0, r"forward: is 80\.0 .*0\.8 for 80 %"),
+        ("0.8", 0.5, r"forward: is '0\.8' "),
+        (0.5, 1.0, r"backward: is 1\.0 .*without friction"),
+        (0.5, math.nan, "backward: is nan"),
+        (0.5, None, "backward: is None"),
+    ],
 )
 def test_impossible_efficiencies_are_refused(forward: float, backward: float, named: str) -> None:
     with pytest.raises(BamError, match=f"efficiency {named}"):
         Asymmetry.from_efficiencies(forward=forward, backward=backward)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "0.1", None])
+def test_what_is_no_number_is_refused_as_a_coefficient(value: object) -> None:
+    with pytest.raises(BamError, match=r"gear\.output_side \(γ_v\): is .*finite number, eq\. 14"):
+        Asymmetry(input_side=0.1, output_side=value)  # type: ignore[arg-type]
 
 
 @given(angle, radius, roughness)
@@ -196,8 +210,24 @@ def test_the_mean_of_a_cycle_is_the_mean_of_its_points() -> None:
             input_radius=1, output_radius=1, pressure_angle=0.3, friction=0.1, contact=(0.1, -0.1)
         ),
         lambda: leadscrew(lead_angle=0.1, radius=0.01, friction=-0.1),
+        lambda: leadscrew(lead_angle="5", radius=0.01, friction=0.1),
+        lambda: spur_gear(
+            input_radius=1, output_radius=1, pressure_angle=0.3, friction=0.1, contact=[0, 0.1]
+        ),
+        lambda: spur_gear(
+            input_radius=1, output_radius=1, pressure_angle=0.3, friction=0.1, contact=(0,) * 3
+        ),
     ],
 )
 def test_impossible_shapes_are_refused(wrong) -> None:
     with pytest.raises(BamError, match="correct it"):
         wrong()
+
+
+def test_degrees_and_millimetres_are_told_from_radians_and_metres() -> None:
+    with pytest.raises(BamError, match=r"is 20 rad .*20° are 0\.349 rad"):
+        worm_gear(lead_angle=0.1, pressure_angle=20, worm_radius=0.01, gear_radius=0.04, friction=0.1)
+    with pytest.raises(BamError, match=r"contact: is \(-3\.0, 3\.0\) m, beyond the larger wheel of 0\.03 m"):
+        spur_gear(
+            input_radius=0.01, output_radius=0.03, pressure_angle=0.35, friction=0.1, contact=(-3.0, 3.0)
+        )

@@ -324,3 +324,20 @@ def test_a_gear_without_inertia_is_refused(name: str) -> None:
     inertias = {"input_inertia": 1.0, "output_inertia": 1.0, name: 0.0}
     with pytest.raises(BamError, match=name):
         Gear(asymmetry=Asymmetry(input_side=0.1, output_side=0.2), **inertias)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((math.nan, 0.0, 0.0, 1e-3), "velocity: is nan"),
+        ((0.0, math.inf, 0.0, 1e-3), "input_torque: is inf"),
+        ((0.0, 0.0, math.nan, 1e-3), "output_torque: is nan"),
+        ((0.0, 0.0, 0.0, 0.0), r"dt: is 0\.0"),
+        ((0.0, 0.0, 0.0, -1e-3), r"dt: is -0\.001"),
+    ],
+)
+def test_a_step_from_or_over_what_is_no_number_is_refused(
+    arguments: tuple[float, float, float, float], named: str
+) -> None:
+    with pytest.raises(BamError, match=f"gear step {named}"):
+        jamming().step(*arguments)

@@ -109,14 +109,37 @@ def test_the_gain_is_that_of_the_feedback_matrix() -> None:
         (np.ones((2, 3)), r"M: shape \(2, 3\).*square.*eq\. 49"),
         (np.eye(3), r"M: shape \(3, 3\).*eq\. 49"),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), r"not symmetric.*eq\. 49"),
-        (np.array([[1.0, np.nan], [np.nan, 1.0]]), r"not symmetric.*eq\. 49"),
-        (np.zeros((2, 2)), r"singular \(eq\. 69a\)"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), r"M: .*not finite.*eq\. 49"),
+        (np.zeros((2, 2)), r"not positive definite.*eq\. 69a"),
+        (np.diag([1.0, -1.0]), r"not positive definite.*eq\. 69a"),
     ],
 )
 def test_what_is_no_inertia_matrix_is_refused(inertia: np.ndarray, named: str) -> None:
     joints = GearedJoints([Asymmetry(input_side=0.1, output_side=0.2)] * 2, [0.0, 0.0])
     with pytest.raises(BamError, match=named):
         joints.step(np.zeros(2), np.zeros(2), np.zeros(2), inertia, DT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"velocity": np.zeros(3)}, r"velocity: shape \(3,\) \(expected \(2,\)"),
+        ({"input_torque": [1.0]}, r"input_torque: shape \(1,\)"),
+        ({"input_torque": [1.0, np.nan]}, "input_torque: .*not finite"),
+        ({"output_torque": np.zeros((2, 1))}, "output_torque: shape"),
+        ({"extra": np.zeros(3)}, r"extra: shape \(3,\)"),
+        ({"dt": 0.0}, r"dt: is 0\.0 .*> 0"),
+        ({"dt": -1e-3}, r"dt: is -0\.001"),
+        ({"dt": np.nan}, "dt: is nan"),
+    ],
+)
+def test_what_does_not_fit_the_joints_is_refused_by_its_name(
+    arguments: dict[str, object], named: str
+) -> None:
+    joints = GearedJoints([Asymmetry(input_side=0.1, output_side=0.2)] * 2, [1.0, 1.0])
+    fitting = {"velocity": [0, 0], "input_torque": [1, 2], "output_torque": [0, 0], "dt": DT}
+    with pytest.raises(BamError, match=named):
+        joints.step(output_inertia=np.eye(2), **(fitting | arguments))
 
 
 def test_gears_and_inertias_of_different_number_are_refused() -> None:

@@ -19,6 +19,7 @@ from bam_core.gears.identification import fit_gear
 from bam_core.gears.rollout import GEAR_PARAMETERS, TRACE_STEPS, GearRollout, gear_vector
 from bam_core.identification import identify
 from bam_core.recording import Recording
+from bam_core.servo_model import Provenance
 from bam_core.synthetic import synthesize
 
 SERVO = load_servo("xl330_bam")
@@ -129,6 +130,41 @@ def test_a_fit_finds_the_parameters_that_made_the_recordings(recordings: list[Re
     assert max(fit.validate(others, SERVO).values()) < 1e-3
 
 
+@pytest.mark.parametrize("trials", [200, 333])
+def test_a_short_fit_keeps_to_its_trials(recordings: list[Recording], trials: int) -> None:
+    assert fit_gear(recordings[:2], SERVO, trials=trials).trials <= trials + 20
+
+
+def test_a_servo_with_a_gear_tells_the_search_where_its_gear_is(recordings: list[Recording]) -> None:
+    truth = dataclasses.replace(
+        load_servo("xl330_bam"),
+        motor=dataclasses.replace(SERVO.motor, torque_constant=0.39, resistance=2.9, armature=0.0016),
+        friction_model="m2",
+        friction=Friction(
+            viscous=0.005,
+            coulomb=0.01,
+            stribeck_coulomb=0.012,
+            stribeck_velocity=0.8,
+            stribeck_exponent=0.9,
+        ),
+        gear=Asymmetry(input_side=TRUTH["input_side"], output_side=TRUTH["output_side"]),
+    )
+    fit = fit_gear(recordings[:4], truth, trials=200, effects=())
+    assert fit.train_mae < 1e-3
+    assert fit.asymmetry.input_side == pytest.approx(0.10, abs=5e-3)
+
+
+def test_a_fit_says_which_parameters_the_recordings_do_not_tell(recordings: list[Recording]) -> None:
+    known = fit_gear(recordings, SERVO, trials=1000, seed=1, effects=())
+    assert not {"input_side", "output_side", "coulomb"} & set(known.vague)
+    # A motor that is off tells nothing of itself, and what drops says little of γ_u.
+    run = dataclasses.replace(blank("sin_sin", 100.0), position=np.full(501, 1.0))
+    run = dataclasses.replace(run, torque_enabled=np.zeros(len(run), dtype=bool))
+    silent = fit_gear(record([run, run], VECTOR), SERVO, trials=200, effects=())
+    assert "resistance" in silent.vague
+    assert "torque_constant" in silent.vague
+
+
 def test_too_few_trials_and_unknown_effects_are_refused(recordings: list[Recording]) -> None:
     with pytest.raises(BamError, match=r"trials: is 10 \(expected 200"):
         fit_gear(recordings, SERVO, trials=10)
@@ -156,6 +192,15 @@ def test_the_command_compares_the_gear_with_servo_models(
     summary = json.loads(result.read_text())
     assert list(summary["models"]) == ["gear", "xl330_bam"]
     assert set(summary["parameters"]) == set(GEAR_PARAMETERS)
+    gear = Asymmetry(**{name: summary["parameters"][name] for name in ("input_side", "output_side")})
+    assert summary["efficiencies"] == {
+        "forward": gear.forward_efficiency,
+        "backward": gear.backward_efficiency,
+    }
+    assert summary["drivability"] == gear.drivability
+    assert f"({gear.drivability})" in printed
+    assert "3 recordings to train on, 1 held out (fraction=0.25)." in printed
+    assert ("not identifiable: " in printed) == bool(summary["not_identifiable"])
     assert main([*words, "--trials", "3"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -170,7 +215,7 @@ def logs(recordings: list[Recording], tmp_path: Path) -> Path:
 
 
 def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
-    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     file, result = tmp_path / "gear.yaml", tmp_path / "gear.json"
     words = ["gear", str(logs), "--servo", "xl330_bam", "--trials", "300", "--json", str(result)]
@@ -190,10 +235,27 @@ def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     per_log = json.loads(errors.read_text())["gear"]["per_log"]
     train = [per_log[name] for name in servo.provenance.train_data]
     assert np.mean(train) == pytest.approx(found["models"]["gear"]["train_mae"])
-    # As one of those compared with it has the errors of the fit again.
+    # As one of those compared with it has the errors of the fit again, and does not take its place.
     again = tmp_path / "again.json"
-    assert main([*words[:-1], str(again), "--against", str(file)]) == 0
+    assert main([*words[:-1], str(again), "--seed", "0", "--against", str(file), str(file)]) == 0
+    models = json.loads(again.read_text())["models"]
+    assert list(models) == ["gear", str(file)]
+    assert models[str(file)] == models["gear"] == found["models"]["gear"]
+    # Another file of that name neither, and what it was fitted to and where it may jam is told.
+    seen = {**servo.provenance.train_data, **servo.provenance.validation_data}
+    locking = dataclasses.replace(
+        SERVO.with_gear(Asymmetry(input_side=0.1, output_side=1.6)), provenance=Provenance(train_data=seen)
+    )
+    other = tmp_path / "other" / "gear.yaml"
+    locking.save(other)
+    capsys.readouterr()
+    caplog.clear()
+    assert main([*words[:-1], str(again), "--against", str(other)]) == 0
     assert json.loads(again.read_text())["models"]["gear"] == found["models"]["gear"]
+    assert f"{other} was fitted to 1 of the 1 held out" in capsys.readouterr().out
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert "|ρ̂| is 1." in line
+    assert "lower gear.input_side = 0.1 or gear.output_side = 1.6" in line
     capsys.readouterr()
     # In MuJoCo it follows the same logs as closely.
     assert main(["simulate", "--params", str(file), "--recording", str(logs)]) == 0
@@ -206,6 +268,12 @@ def test_mistakes_about_the_file_are_told_before_the_work(
 ) -> None:
     words = ["gear", str(logs), "--servo", "xl330_bam", "--output"]
     (tmp_path / "file").write_text("in the way")
+    both = tmp_path / "both.yaml"
+    assert main([*words, str(both), "--json", str(both)]) == 2
+    assert "--json and --output: both are" in capsys.readouterr().err
+    assert not both.exists()
+    assert main([*words, str(both), "--trials", "60"]) == 2
+    assert capsys.readouterr().err.startswith("bam gear: --trials: is 60 (expected 200 or more)")
     for path, message in (("gear.json", "expected FILE.yaml"), ("file/gear.yaml", "file")):
         assert main([*words, str(tmp_path / path)]) == 2
         error = capsys.readouterr().err

@@ -144,3 +144,14 @@ def test_a_joint_with_friction_of_its_own_beside_the_gear_is_refused() -> None:
     model.dof_frictionloss[0] = 0.3
     with pytest.raises(BamError, match=r"'shoulder'.*frictionloss of 0\.3.*JointGear"):
         GearedRobot(model, data, {"shoulder": LOCKING})
+
+
+def test_torques_that_do_not_fit_the_robot_are_refused_and_nothing_moves() -> None:
+    model, data = arm()
+    robot = GearedRobot(model, data, {"shoulder": LOCKING})
+    with pytest.raises(BamError, match=r"input_torque: shape \(2,\) \(expected \(8,\)"):
+        robot.step([1.0, 2.0])
+    with pytest.raises(BamError, match=r"input_torque: .*not finite"):
+        robot.step(np.full(model.nv, np.nan))
+    assert data.time == 0.0
+    assert not data.qfrc_applied.any()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -23,6 +24,31 @@ from bam_core.mujoco import (
 )
 from bam_core.pendulum import PendulumBench
 from bam_core.servo_model import load_servo
+
+HOPPER = """
+<mujoco>
+  <worldbody>
+    <body>
+      <freejoint name="base"/>
+      <geom type="sphere" size="0.05" mass="0.5"/>
+      <body>
+        <joint name="hip" axis="1 0 0"/>
+        <geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.15" mass="0.1"/>
+        <body pos="0 0 -0.15">
+          <joint name="slider" type="slide" axis="0 0 1"/>
+          <geom type="sphere" size="0.02" mass="0.1"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor name="turn" joint="hip"/><motor name="lift" joint="slider"/></actuator>
+  <sensor>
+    <actuatorfrc name="turn_force" actuator="turn"/>
+    <jointpos name="angle" joint="hip"/>
+    <actuatorfrc name="lift_force" actuator="lift"/>
+  </sensor>
+</mujoco>
+"""
 
 
 def test_the_rig_stays_out_of_robots() -> None:
@@ -80,6 +106,11 @@ def test_mistakes_are_named() -> None:
     model = compile_robot(spec)
     with pytest.raises(BamError, match="frictionloss is 0"):
         ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
+    equip(spec, {BENCH_JOINT: SERVO})
+    spec.joint(BENCH_JOINT).armature = 0.0
+    model = compile_robot(spec)
+    with pytest.raises(BamError, match=r"armature is 0 .*equip\(\)"):  # and not: a shorter time step
+        ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
     with pytest.raises(BamError, match=r"time step of 0\.1 s is unstable"):
         on_bench(SERVO, PendulumBench(mass=0.0, length=0.1), dt=0.1)
     with pytest.raises(BamError, match="no such file"):
@@ -94,6 +125,74 @@ def test_mistakes_are_named() -> None:
         model = compile_robot(spec)
         with pytest.raises(BamError, match=f"model option {option}"):
             ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
+
+
+def test_a_free_base_is_not_offered_as_a_joint_for_a_servo() -> None:
+    with pytest.raises(BamError, match=r"joint 'knee': unknown \(valid: hip, slider\)"):
+        equip(mujoco.MjSpec.from_string(HOPPER), {"knee": SERVO})
+    spec = mujoco.MjSpec.from_string(HOPPER)
+    equip(spec, {"hip": SERVO})
+    model = compile_robot(spec)
+    with pytest.raises(BamError, match=r"joint 'knee': unknown \(valid: hip, slider\)"):
+        ServoActuation(model, mujoco.MjData(model), {"knee": SERVO})
+
+
+def test_a_model_without_joints_for_servos_is_named() -> None:
+    spec = mujoco.MjSpec.from_string(
+        "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
+    )
+    with pytest.raises(BamError, match="joint 'hip': the model has no hinge or slide with a name"):
+        equip(spec, {"hip": SERVO})
+
+
+def test_sensors_of_actuators_that_servos_replace_go_with_them() -> None:
+    spec = mujoco.MjSpec.from_string(HOPPER)
+    equip(spec, {"hip": SERVO})
+    model = compile_robot(spec)
+    assert [model.actuator(i).name for i in range(model.nu)] == ["lift"]
+    assert [model.sensor(i).name for i in range(model.nsensor)] == ["angle", "lift_force"]
+
+
+@pytest.mark.parametrize(
+    ("instance", "actuator"),
+    [
+        ("", '<config key="servo" value="mx64"/><config key="kp" value="32"/>'),
+        ('<instance name="s"><config key="servo" value="mx64"/><config key="kp" value="32"/></instance>', ""),
+    ],
+)
+def test_a_robot_with_servos_of_the_engine_plugin_can_be_read_and_get_others(
+    tmp_path: Path, instance: str, actuator: str
+) -> None:
+    file = tmp_path / "robot.xml"
+    named = 'instance="s"' if instance else ""
+    extension = f'<extension><plugin plugin="bam_bench.servo">{instance}</plugin></extension>'
+    file.write_text(
+        HOPPER.replace("<worldbody>", f"{extension}<worldbody>", 1).replace(
+            '<motor name="turn" joint="hip"/>',
+            f'<plugin name="turn" joint="hip" plugin="bam_bench.servo" {named}>{actuator}</plugin>',
+        )
+    )
+    spec = load_robot(file)
+    equip(spec, {"hip": SERVO})
+    model = compile_robot(spec)
+    actuation = ServoActuation(model, mujoco.MjData(model), {"hip": SERVO})
+    actuation.step()
+    assert [model.actuator(i).name for i in range(model.nu)] == ["lift"]
+
+
+def test_a_divergence_names_the_joint_and_which_servos_were_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # MuJoCo logs its warning to the working directory
+    spec = mujoco.MjSpec.from_string(HOPPER)
+    equip(spec, {"hip": SERVO})
+    model = compile_robot(spec)
+    slider = model.joint("slider")
+    for array, address in (("qpos", slider.qposadr[0]), ("qvel", slider.dofadr[0])):
+        actuation = ServoActuation(model, mujoco.MjData(model), {"hip": SERVO})
+        getattr(actuation.data, array)[address] = np.nan
+        with pytest.raises(SimulationError, match=r"joint 'slider' is no longer finite \(goals: hip off\)"):
+            actuation.step()
 
 
 def test_an_actuator_on_a_servo_s_joint_is_refused() -> None:

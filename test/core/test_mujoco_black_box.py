@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import mujoco
@@ -19,6 +22,7 @@ from bam_core.mujoco import (
     equip,
     load_diverged_run,
 )
+from bam_core.mujoco.native import NativeServo, equip_native, load_plugin
 from bam_core.servo_model import load_servo
 
 # The second joint has a spring that pushes away from rest ever harder: it leaves all numbers within a second.
@@ -90,6 +94,35 @@ def test_a_replay_can_begin_at_the_last_moment(diverged: tuple[Path, list[float]
     run = load_diverged_run(diverged[0])
     assert len(follow(run, -1)[0]) < 2
     assert run.resume(-1).data.time > run.resume(0).data.time
+
+
+def test_the_documented_replay_does_what_it_says(
+    diverged: tuple[Path, list[float], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, positions, said = diverged
+    page = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text()
+    (code,) = re.findall(r"```python\n(from bam_core.*?)```", page, re.DOTALL)
+    exec(re.sub(r"diverged_\w+\.npz", str(path), code), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == lines[-1] == said
+    assert len(lines) == len(positions) + 2
+
+
+def test_a_dump_with_servos_of_the_engine_plugin_is_read_by_another_process(tmp_path: Path) -> None:
+    load_plugin()
+    spec = mujoco.MjSpec.from_string(
+        UNSTABLE.replace('stiffness="-4000"', 'armature="0.01" frictionloss="0.1"')
+    )
+    servos = {"a": load_servo("mx64")}
+    equip(spec, servos)
+    equip_native(spec, {"loose": NativeServo(servo=load_servo("mx64"))})
+    model = compile_robot(spec)
+    box = BlackBox(ServoActuation(model, mujoco.MjData(model), servos))
+    box.note()
+    code = "import sys; from bam_core.mujoco import *; load_diverged_run(sys.argv[1]).resume().step()"
+    command = [sys.executable, "-c", code, str(box.write(tmp_path, "test"))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_dumps_of_the_same_second_do_not_overwrite_each_other(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import mujoco
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from robot_cases import EXECUTORS, Executor, RandomRobot
@@ -126,12 +126,14 @@ def test_both_executors_move_robots_alike(seed: int) -> None:
 
 @each_executor
 @given(seed=seeds)
+@example(seed=556984)  # where 50 steps of the line search end too soon in one order
 @some_robots
 def test_the_order_of_branches_and_servos_does_not_matter(executor: type[Executor], seed: int) -> None:
     robot = RandomRobot.of(seed)
     there, back = executor.of(robot, DT), executor.reversed(robot, DT)
     for simulation in (there, back):
         simulation.model.opt.tolerance = 1e-15  # where the solver stops sooner, depends on the order
+        simulation.model.opt.ls_iterations = 500
     np.testing.assert_allclose(run(robot, there), run(robot, back, order=-1), rtol=0.0, atol=1e-9)
 
 

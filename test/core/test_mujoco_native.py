@@ -382,6 +382,7 @@ GOOD = '<config key="servo" value="mx106"/><config key="kp" value="32"/>'
         (GOOD.replace("32", "much"), "", "", "kp is 'much'"),
         (GOOD + '<config key="viscous" value="-1"/>', "", "", "viscous is -1"),
         (GOOD, "frictionloss='0'", "", "frictionloss is 0"),
+        (GOOD, "armature='0'", "", 'armature is 0.*armature="0.0260162"'),
         (GOOD, "", 'solver="CG"', "needs Newton"),
         (GOOD, "", 'integrator="RK4"', "RK4"),
         (GOOD, "", 'timestep="0.1"', "time step"),
@@ -393,16 +394,34 @@ def test_what_the_plugin_cannot_drive_is_refused_with_the_cure(
 ) -> None:
     load_plugin()
     joint = joint if "frictionloss" in joint else f"{joint} frictionloss='0.1'"
+    joint = joint if "armature" in joint else f"{joint} armature='0.01'"
     text = f"""
     <mujoco>
       <option {option}/>
       <extension><plugin plugin="bam_bench.servo"/></extension>
       <worldbody>
-        <body><joint name="j" {joint} armature="0.01"/><geom size="0.05" mass="0.1"/></body>
+        <body><joint name="j" {joint}/><geom size="0.05" mass="0.1"/></body>
       </worldbody>
       <actuator><plugin joint="j" plugin="bam_bench.servo">{config}</plugin></actuator>
     </mujoco>"""
     with pytest.raises((ValueError, mujoco.FatalError), match=words):
+        mujoco.MjData(mujoco.MjModel.from_xml_string(text))
+
+
+def test_two_servos_on_one_joint_are_refused() -> None:
+    load_plugin()
+    servo = f'<plugin joint="j" plugin="bam_bench.servo">{GOOD}</plugin>'
+    text = f"""
+    <mujoco>
+      <extension><plugin plugin="bam_bench.servo"/></extension>
+      <worldbody>
+        <body><joint name="j" armature="0.01" frictionloss="0.1"/><geom size="0.05" mass="0.1"/></body>
+      </worldbody>
+      <actuator>{servo}{servo}</actuator>
+    </mujoco>"""
+    with pytest.raises(
+        (ValueError, mujoco.FatalError), match="joint 'j': two servos drive it, actuators 0 and 1"
+    ):
         mujoco.MjData(mujoco.MjModel.from_xml_string(text))
 
 

@@ -79,6 +79,15 @@ def test_a_picture_shows_the_arm_at_eight_moments(tmp_path: Path) -> None:
     assert min(load[1] for load in loads) < 110  # is lifted to the left, where angles are negative
 
 
+@pytest.mark.parametrize(("mass", "length"), [(0.5, 0.15), (0.5, 0.1), (2.0, 0.08), (5.0, 0.5)])
+def test_the_load_fits_into_the_picture_at_any_angle(mass: float, length: float) -> None:
+    model = scene(PendulumBench(mass=mass, length=length))
+    camera, load = model.camera("front"), model.geom("load")
+    distance, radius = camera.pos[0] - load.pos[0], load.size[0]
+    edge = np.arctan2(length, distance) + np.arcsin(radius / np.hypot(length, distance))
+    assert 0.7 < edge / np.radians(0.5 * camera.fovy[0]) < 0.95
+
+
 def test_a_film_has_the_length_of_the_run(tmp_path: Path) -> None:
     done = python(FILM, str(tmp_path / "run.gif"))
     assert done.returncode == 0, done.stderr

@@ -69,6 +69,25 @@ def test_the_rods_lines_are_its_runs() -> None:
     ]
 
 
+def test_every_axis_of_the_wall_has_its_unit() -> None:
+    figure = plot_wall([run_wall((0.1, 1.1), duration=0.1)] * 2, "robots")
+    first, second, hand, force = figure.axes
+    assert first.get_ylabel() == "y [m]"
+    assert {ax.get_xlabel() for ax in (first, second)} == {"x [m]"}
+    assert hand.get_ylabel().endswith("[m]")
+    assert force.get_ylabel().endswith("[N]")
+
+
+def test_the_springs_name_is_clear_of_the_rods_lines() -> None:
+    figure = plot_rod([run_rod(side) for side in (0.2, 1.05)])
+    figure.draw_without_rendering()
+    position = figure.axes[0]
+    words = next(text for text in position.texts if text.get_text() == "surface of the spring")
+    box = words.get_window_extent()
+    for line in position.lines[:2]:
+        assert box.count_contains(position.transData.transform(line.get_xydata())) == 0
+
+
 def test_rings_are_around_the_joints_that_lock_themselves() -> None:
     runs = [run_wall(sides, duration=0.1) for sides in ((0.1, 1.1), (1.1, 1.1), (0.1, 0.1))]
     figure = plot_wall(runs, "robots")

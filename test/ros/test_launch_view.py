@@ -22,7 +22,13 @@ def described(*arguments: object, **keywords: object) -> SimpleNamespace:
 
 
 @pytest.fixture
-def view(monkeypatch: pytest.MonkeyPatch) -> View:
+def installed() -> dict[str, str]:
+    """Packages of this machine, as the launch file finds them."""
+    return dict.fromkeys(("bam_bench", "robot_state_publisher", "rviz2", "tf2_ros"), "/opt/ros")
+
+
+@pytest.fixture
+def view(monkeypatch: pytest.MonkeyPatch, installed: dict[str, str]) -> View:
     """What the launch file adds for arguments that differ from its defaults."""
     values: dict[str, str] = {}
 
@@ -31,6 +37,7 @@ def view(monkeypatch: pytest.MonkeyPatch) -> View:
         return described(name)
 
     names = {
+        "ament_index_python.packages": {"get_packages_with_prefixes": lambda: installed},
         "launch": {"LaunchContext": object, "LaunchDescription": described},
         "launch.actions": {
             "DeclareLaunchArgument": argument,
@@ -68,7 +75,7 @@ def test_rviz_gets_frames_of_the_robot_and_of_its_goal(view: View) -> None:
         assert robot.find("joint").get("name") == "servo_1"
     assert ("joint_states", "simulator/goal_states") in nodes["goal_state_publisher"].remappings
     assert nodes["goal_base"].arguments == ["--frame-id", "base_link", "--child-frame-id", "goal/base_link"]
-    assert nodes["rviz2"].arguments == ["-d", str(ROOT / "config" / "bench.rviz")]
+    assert nodes["rviz2"].arguments == ["-d", str(ROOT / "config" / "bench.rviz"), "-f", "base_link"]
     assert Path(nodes["rviz2"].arguments[1]).is_file()
 
 
@@ -78,7 +85,27 @@ def test_the_arms_are_shown_from_either_file(view: View, kind: str) -> None:
     nodes = view(rviz="true", model=str(model), publish_clock="true")
     assert nodes[0].parameters[0]["robot_description"] == model.with_suffix(".urdf").read_text()
     assert nodes[0].parameters[0]["use_sim_time"] is True
-    assert nodes[-1].arguments == ["-d", str(ROOT / "config" / "arm_2r.rviz")]
+    assert nodes[-1].arguments == ["-d", str(ROOT / "config" / "arm_2r.rviz"), "-f", "base_link"]
+
+
+def test_a_robot_stands_on_the_root_of_its_own_urdf(view: View, tmp_path: Path) -> None:
+    model = tmp_path / "robot.urdf"
+    model.write_text(
+        '<robot name="r"><link name="arm"/><link name="table"/><joint name="j" type="revolute">'
+        '<parent link="table"/><child link="arm"/></joint></robot>'
+    )
+    nodes = {node.name: node for node in view(rviz="true", model=str(model))}
+    assert nodes["goal_base"].arguments == ["--frame-id", "table", "--child-frame-id", "goal/table"]
+    assert nodes["rviz2"].arguments[-2:] == ["-f", "table"]
+
+
+def test_a_machine_without_rviz_is_told_what_to_install(view: View, installed: dict[str, str]) -> None:
+    del installed["rviz2"], installed["robot_state_publisher"]
+    (line,) = view(rviz="true")
+    assert line.msg == (
+        "rviz: no package robot_state_publisher, rviz2; the robot moves unseen; "
+        "apt install ros-$ROS_DISTRO-robot-state-publisher ros-$ROS_DISTRO-rviz2"
+    )
 
 
 def test_a_robot_without_urdf_is_named(view: View, tmp_path: Path) -> None:

@@ -126,7 +126,9 @@ def test_pause_holds_the_state_and_steps_advance_it() -> None:
     exchange(bus, ServoGoal.released(1), 50)
     with pytest.raises(BusError, match="expected paused"):
         bus.step()
+    assert bus.figures["paused"] == "no"
     bus.paused = True
+    assert bus.figures["paused"] == "yes"
     before, clock = bus.exchange(goal(0.0)), bus.clock
     assert bus.exchange(goal(0.0)).position == before.position
     for _ in range(30):
@@ -200,6 +202,14 @@ def test_mistakes_are_one_line() -> None:
     bus.release()
     bus.close()
     bus.close()
+
+
+def test_a_model_that_lacks_a_mesh_is_named_by_its_file(tmp_path: Path) -> None:
+    model = tmp_path / "robot.xml"
+    mesh = '<mujoco><asset><mesh name="m" file="lost.stl"/></asset>'
+    model.write_text(TWO_LINKS.replace("<mujoco>", mesh))
+    with pytest.raises(BusError, match=r"robot\.xml: .*lost\.stl"):
+        opened(model=str(model), servos=dict.fromkeys(("shoulder", "elbow"), load_servo("mx64")))
 
 
 def test_a_simulation_that_diverges_loses_the_bus_until_it_is_opened_again(
@@ -326,6 +336,7 @@ def test_a_robot_that_diverges_the_same_way_twice_stands_still_until_it_is_let_g
         with pytest.raises(BusError) as error:
             bus.exchange(goal(0.0))
         assert ("to go on call ~/pause with false" in str(error.value)) == repeated
+        assert str(next(tmp_path.glob("diverged_*.npz"))) in str(error.value)
         bus.open()
         assert bool(bus.warnings) == repeated
     clock = bus.clock

@@ -195,6 +195,9 @@ def test_the_description_is_a_urdf_of_the_bench(client: Client) -> None:
     assert list(client.joints[-1].name) == ["servo_1"]
 
 
+ARM = Path(__file__).parents[2] / "config" / "robots" / "dynamixel_2r.xml"
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -203,6 +206,10 @@ def test_the_description_is_a_urdf_of_the_bench(client: Client) -> None:
         ({"joint_names": ["elbow"], "keyframe": "home"}, "keyframe 'home': unknown"),
         ({"initial_position": [math.inf]}, "initial_position: joint 'joint' is to start at inf rad"),
         ({"joint_names": ["a", "a"]}, "joint_names: "),
+        (
+            {"model": str(ARM), "servos": ["mx64"]},
+            "joint_names: joint 'joint': unknown (valid: elbow, shoulder)",
+        ),
         ({"servos": ["mx64", "mx106"]}, "servos: 2 entries for 1 joint_names"),
         ({"timestep": 0.05}, "time step of 0.05 s is unstable"),
     ],

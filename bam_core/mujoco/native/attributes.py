@@ -32,4 +32,5 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "bridge_coasting": quirks.bridge_coasting,
         "sensor_delay": quirks.sensor_delay,
         "encoder_count": firmware.resolution if quirks.encoder_quantisation else 0.0,
+        "armature": motor.armature,
     }

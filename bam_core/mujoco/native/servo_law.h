@@ -44,6 +44,7 @@ struct Constants {
   double sensor_delay = 0.0;            // s
   double encoder_count = 0.0;           // rad, where the firmware sees whole counts; 0: it sees angles
   double encoder_zero = 0.0;            // what the encoder says where the joint is at zero, rad
+  double armature = 0.0;                // that the joint must have, kg·m²; the law does not use it; 0: not known
 };
 
 // What a servo is told for one step.

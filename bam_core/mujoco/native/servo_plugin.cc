@@ -65,6 +65,7 @@ constexpr Attribute kAttributes[] = {
     {"sensor_delay", &Constants::sensor_delay},
     {"encoder_count", &Constants::encoder_count},
     {"encoder_zero", &Constants::encoder_zero},
+    {"armature", &Constants::armature},
 };
 constexpr int kAttributeCount = sizeof(kAttributes) / sizeof(kAttributes[0]);
 
@@ -150,7 +151,8 @@ bool ReadConstants(const mjModel* m, int instance, Constants* constants) {
       if (std::strcmp(each.name, servo) == 0) found = &each;
     }
     if (!found) {
-      Refuse("servo '%s' is not in the library (see `bam servos`); name one, or state its constants", servo);
+      Refuse("servo '%s' is not in the library (see `bam servos`); name one, or state its constants, as "
+             "equip_native() of bam_core.mujoco.native does for a servo file", servo);
       return false;
     }
     *constants = found->constants;
@@ -225,6 +227,16 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
     servo->enable_control = m->actuator_ctrladr[enable];
     servo->enable_force = m->actuator_outadr[enable];
   }
+  for (int i = 0; i < m->nactuator; ++i) {
+    const int other = m->actuator_plugin[i];
+    if (other < 0 || other == instance || m->plugin[other] != m->plugin[instance]) continue;
+    if (m->actuator_trntype[i] == mjTRN_JOINT && m->actuator_trnid[2 * i] == joint) {
+      Refuse("joint '%s': two servos drive it, actuators %d and %d (expected one); remove one, or give both the same "
+             "instance if one is torque enable", JointName(m, joint), std::min(i, servo->actuator),
+             std::max(i, servo->actuator));
+      return false;
+    }
+  }
   if (m->actuator_gear[6 * servo->force] != 1.0) {
     Refuse("joint '%s': gear is %g (expected 1: constants include the gearbox); remove it", JointName(m, joint),
            m->actuator_gear[6 * servo->force]);
@@ -234,6 +246,11 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
   if (!(m->dof_frictionloss[servo->dof] > 0.0)) {
     Refuse("joint '%s': frictionloss is 0, so the solver has no friction row for it; set any value above 0",
            JointName(m, joint));
+    return false;
+  }
+  if (servo->constants.armature > 0.0 && m->dof_armature[servo->dof] == 0.0) {
+    Refuse("joint '%s': armature is 0, so the inertia of the servo's motor is missing; set armature=\"%g\"",
+           JointName(m, joint), servo->constants.armature);
     return false;
   }
   if (m->opt.solver != mjSOL_NEWTON) {

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a servo's gear has one internal force in every state, with the loads that it moves (29)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bam_core.gears.gear import Gear
+from bam_core.pendulum import PendulumBench
+from bam_core.servo_model import ServoModel
+
+
+def ill_posed(servo: ServoModel, benches: Iterable[PendulumBench]) -> str:
+    """Say in one sentence that a servo's gear is ill-posed with some of these loads; else say nothing.
+
+    Args:
+        servo: with a gear or without.
+        benches: what it moves.
+
+    Returns:
+        The sentence, with the largest |ρ̂|; empty where |ρ̂| < 1 with all, and without a gear.
+    """
+    if servo.gear is None or servo.motor.armature == 0.0:
+        return ""
+    inertias = {inertia for bench in benches if (inertia := servo.rig.weighed(bench).inertia) > 0.0}
+    gears = [
+        Gear(asymmetry=servo.gear, input_inertia=servo.motor.armature, output_inertia=inertia)
+        for inertia in inertias
+    ]
+    largest = max((abs(gear.feedback) for gear in gears if not gear.is_well_posed), default=0.0)
+    if largest == 0.0:
+        return ""
+    return (
+        f"servo '{servo.name}', gear: |ρ̂| is {largest:.3g} with this load (expected < 1, eq. 29: friction "
+        f"may jam it as it moves); lower gear.input_side = {servo.gear.input_side:g} or "
+        f"gear.output_side = {servo.gear.output_side:g}"
+    )
