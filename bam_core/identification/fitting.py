@@ -25,10 +25,10 @@ from bam_core.small_matrices import one_blas_thread
 
 Array = NDArray[np.float64]
 
-TRIALS_PER_PARAMETER = 600
+TRIALS_PER_PARAMETER = 800
 """Default budget of a model that starts from one it contains: simulations per free parameter."""
 
-COLD_TRIALS_PER_PARAMETER = 1100
+COLD_TRIALS_PER_PARAMETER = 1500
 """Default budget of a model that has nothing to start from."""
 
 INTEGRATOR = "midpoint"

@@ -120,11 +120,14 @@ def identify(
     else:
         fits = {name: judge.judged(each) for name, each in found.items()}
         result = Identification(servo=servo, fits=fits, split=split, seed=seed)
-        best, weights = weigh_effects(
-            fit, found[result.chosen], judge.judged, prune=effects is None, trials=trials
-        )
-        if best is not found[result.chosen]:
-            fits[result.chosen] = judge.judged(best)
+        weighed: dict[str, tuple[EffectWeight, ...]] = {}
+        # A model that has lost an effect meets the others anew, and may have to give way to one of them.
+        while (name := result.chosen) not in weighed:
+            found[name], weighed[name] = weigh_effects(
+                fit, found[name], judge.judged, prune=effects is None, trials=trials
+            )
+            fits[name] = judge.judged(found[name])
+        best, weights = found[name], weighed[name]
     name = best.model.name
     fits[name] = _with_uncertainty(fits[name], split.train, best.space)
     return replace(result, fits=fits, effects=weights)

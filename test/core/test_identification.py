@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 from identification_cases import mx106, session, xl330_logs
@@ -20,11 +21,13 @@ from bam_core.identification import (
     resolve_models,
 )
 from bam_core.identification.choice import SAME
+from bam_core.identification.effect_weighing import EffectWeight
+from bam_core.identification.fitting import Fit, Fitter
 from bam_core.motor import DcMotor
 from bam_core.pendulum import PendulumBench
 from bam_core.readers import load_recordings
 from bam_core.recording import Recording
-from bam_core.rollout import Rollout, parameter_vector
+from bam_core.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.servo_model import ServoModel, load_servo
 from bam_core.synthetic import synthesize
 
@@ -256,3 +259,24 @@ def test_real_logs_are_followed_and_more_friction_terms_follow_them_better() -> 
     assert found.fits["m1"].train_mae < 0.08
     assert found.fits["m4"].train_mae < 0.9 * found.fits["m1"].train_mae
     assert found.fits["m4"].validation_mae < found.fits["m1"].validation_mae
+
+
+def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_that_is_weighed_too(
+    monkeypatch: pytest.MonkeyPatch, logs: dict[str, list[Recording]]
+) -> None:
+    weighed: list[str] = []
+
+    def spoil(fitter: Fitter, full: Fit, judge: object, **_: object) -> tuple[Fit, tuple[EffectWeight, ...]]:
+        weighed.append(full.model.name)
+        if len(weighed) > 1:
+            return full, ()
+        vector = full.vector.copy()
+        vector[PARAMETERS.index("torque_constant")] *= 0.5
+        return replace(full, result=replace(full.result, vector=vector)), ()
+
+    monkeypatch.setattr(import_module("bam_core.identification.identify"), "weigh_effects", spoil)
+    found = identify(logs["m4"], mx106("m1"), ["m1", "m2"], trials=500)
+    assert len(weighed) == 2
+    assert found.chosen == weighed[1] != weighed[0]
+    assert found.fits[found.chosen].uncertainty is not None
+    assert found.fits[weighed[0]].uncertainty is None
