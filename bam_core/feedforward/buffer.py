@@ -56,6 +56,12 @@ class Limits:
         if np.any(self.low >= self.high) or np.any(self.speed <= 0.0) or np.any(self.torque <= 0.0):
             raise BamError("limits: low >= high, or speed or torque not above 0; correct them")
 
+    def including(self, position: Array) -> Limits:
+        """Return them, wide enough for where joints stand already, (joints,) rad."""
+        if np.all((position >= self.low) & (position <= self.high)):
+            return self
+        return replace(self, low=np.minimum(self.low, position), high=np.maximum(self.high, position))
+
     def joint(self, index: int) -> str:
         """Return what a joint is called in messages."""
         return f"joint {self.names[index]!r}" if self.names else f"joint {index}"
@@ -100,6 +106,8 @@ class PieceBuffer:
     smoothly, and the result keeps the limits too. A piece is refused, and nothing changes, where it has
     ended, begins beyond the horizon, jumps further than can be blended, exceeds a limit, is not of these
     joints, or finds no place behind those that wait.
+
+    Joints that stand outside their limits at first may be led back inside, and not further out.
 
     Where no piece follows, all joints brake to rest together and hold. Torque fades to what holding takes.
     Where that is not known, it stays if the piece ended at rest, and fades to zero if it did not.
@@ -155,20 +163,21 @@ class PieceBuffer:
             return replace(reference, velocity=rest, acceleration=rest)
         return reference
 
-    def offer(self, piece: Piece, now: float, *, notice: float = 0.0) -> None:
+    def offer(self, piece: Piece, now: float, *, notice: float = 0.0, name: str = "") -> None:
         """Take a piece over.
 
         Args:
             piece: to be played from its start, or from now on where that has passed.
             now: s, of the same clock.
             notice: how long what was planned goes on at least, s.
+            name: what it is called where it is refused; empty: by its start.
 
         Raises:
             PieceError: the reason; what was planned goes on.
         """
         self._forget(now)
         waiting = self._place(piece, now)
-        parts = self._joined(piece, now + notice)
+        parts = self._joined(piece, now + notice, name or f"piece {piece.start - now:+.3g} s from now")
         self._waiting = waiting
         plan = [each for each in self._plan if each.start < parts[0].start - _TICK]
         self._plan = [*plan, *parts, *self._brakes(parts[-1].at(parts[-1].end), parts[-1].end)]
@@ -185,8 +194,8 @@ class PieceBuffer:
         past = bisect_right(self._plan, now, key=lambda piece: piece.start) - 1
         self._plan = self._plan[max(past, 0) :]
 
-    def _joined(self, piece: Piece, now: float) -> list[Piece]:
-        rules, name = self._rules, f"piece {piece.start - now:+.3g} s from now"
+    def _joined(self, piece: Piece, now: float, name: str) -> list[Piece]:
+        rules = self._rules
         if piece.position.shape[0] != len(self._limits.low):
             raise PieceError(
                 f"{name}: has {len(piece.position)} joints (expected {len(self._limits.low)}); correct it"
@@ -200,14 +209,15 @@ class PieceBuffer:
                 f"{name}: begins {start - now:.3g} s ahead (expected at most {rules.horizon:g} s); "
                 f"send it later"
             )
-        _require_limits(piece.part(start, left), self._limits, name)
         before, fresh = self.at(start), piece.at(start)
+        limits = self._limits.including(before.position)
+        _require_limits(piece.part(start, left), limits, name)
         gaps = (
             before.position - fresh.position,
             before.velocity - fresh.velocity,
             before.torque - fresh.torque,
         )
-        _require_no_jump(gaps, rules, self._limits, name)
+        _require_no_jump(gaps, rules, limits, name)
         same = (_SAME_POSITION, _SAME_VELOCITY, _SAME_TORQUE)
         if all(np.max(np.abs(gap)) <= least for gap, least in zip(gaps, same, strict=True)):
             return [piece.part(start, left)]
@@ -215,7 +225,7 @@ class PieceBuffer:
         blended = piece.part(
             start, span, _fading(gaps[0], gaps[1], span), _fading(gaps[2], np.zeros_like(gaps[2]), span)
         )
-        _require_limits(blended, self._limits, f"{name}, blended with what it follows")
+        _require_limits(blended, limits, f"{name}, blended with what it follows")
         if left - span <= _TICK:
             return [blended]
         return [blended, piece.part(start + span, left - span)]
@@ -233,15 +243,16 @@ class PieceBuffer:
     def _brakes(self, last: Reference, time: float) -> list[Piece]:
         """Return pieces that end in rest, from a state at a time in s."""
         rules, rest = self._rules, np.zeros_like(last.velocity)
+        limits = self._limits.including(last.position)
         fastest = float(np.max(np.abs(last.velocity)))
-        room = np.where(last.velocity > 0.0, self._limits.high, self._limits.low) - last.position
+        room = np.where(last.velocity > 0.0, limits.high, limits.low) - last.position
         moving = np.abs(last.velocity) > _STILL
         soonest = float(np.min(2.0 * room[moving] / last.velocity[moving], initial=np.inf))
         span = max(min(fastest / rules.braking, soonest), _LEAST_BRAKE)
         fade = max(rules.fade, 2.0 * span)
         position, held, torque = np.zeros((3, len(rest), COEFFICIENTS))
         position[:, :3] = np.stack((last.position, last.velocity, -last.velocity / (2.0 * span)), axis=1)
-        held[:, 0] = np.clip(last.position + 0.5 * span * last.velocity, self._limits.low, self._limits.high)
+        held[:, 0] = np.clip(last.position + 0.5 * span * last.velocity, limits.low, limits.high)
         hardest = float(np.max(np.abs(last.acceleration)))
         if self._holding is not None:
             torque[:, 0] = self._holding(held[:, 0])
@@ -274,7 +285,7 @@ def _require_no_jump(gaps: tuple[Array, Array, Array], rules: HandOver, limits: 
         if abs(gap[joint]) > most:
             raise PieceError(
                 f"{name}: {kind} of {limits.joint(joint)} jumps by {-gap[joint]:.3g} {unit} (expected at "
-                f"most {most:g}); begin where the last piece ends"
+                f"most {most:g}); begin where what was planned leads"
             )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -227,28 +228,42 @@ class Follower:
 
     def _take(self, points: Points, start: float, now: float) -> None:
         joints = len(self._settings.limits.low)
-        if points.position.ndim != 2 or points.position.shape[1] != joints:
+        if points.position.shape[1] != joints:
             raise PieceError(
                 f"trajectory: positions have shape {points.position.shape} (expected (points, {joints})); "
                 f"correct it"
             )
+        first, last = float(points.time[0]), float(points.time[-1])
+        if not math.isfinite(start):
+            raise PieceError(f"trajectory start: is {start:g} s (expected a finite time); correct it")
+        if last <= 0.0:
+            raise PieceError(
+                f"trajectory: ends {last:.3g} s after its start (expected > 0); let it last longer"
+            )
+        # Before it is cut into pieces: with a wrong time they could be billions.
+        reach = max(start + last - now, last - first)
+        if reach > self._rules.horizon:
+            raise PieceError(
+                f"trajectory: reaches {reach:.3g} s ahead (expected at most {self._rules.horizon:g} s);"
+                f" send it later, or in parts"
+            )
 
         def plan(buffer: PieceBuffer, now: float, notice: float) -> float:
             late = max(now + notice - start, 0.0)
-            led = points.led_from(buffer.at(start + late), late) if points.time[0] > late else points
+            if last <= late:
+                raise PieceError(
+                    f"trajectory that starts {start - now:.3g} s from now: ends {late - last:.3g} s too early"
+                    f" to be planned; send it earlier, or let it last longer"
+                )
+            led = points.led_from(buffer.at(start + late), late) if first > late else points
             pieces = led.pieces(start, self._settings.dynamics)
             coming = [piece for piece in pieces if piece.end > now + notice]
-            if not coming:
-                missed = now + notice - pieces[-1].end
-                raise PieceError(
-                    f"trajectory that starts {start - now:.3g} s from now: ends {missed:.3g} s too early to "
-                    f"be planned; send it earlier"
-                )
             for piece in coming:
-                buffer.offer(piece, now, notice=notice)
+                where = f"trajectory, {max(piece.start - start, 0.0):.3g} s after its start"
+                buffer.offer(piece, now, notice=notice, name=where)
             return max(coming[0].start, now + notice)
 
-        self._replan(plan, now, _LEAST_NOTICE + _NOTICE_PER_PIECE * float(points.time[-1]) / DEFAULT_DURATION)
+        self._replan(plan, now, _LEAST_NOTICE + _NOTICE_PER_PIECE * last / DEFAULT_DURATION)
 
     def _replan(self, plan: Plan, now: float, notice: float, *, insist: bool = False) -> None:
         """Change a copy of what is planned and put it in place, before the moment from which on it differs.

@@ -19,6 +19,7 @@ Dynamics = Callable[[Array, Array, Array], Array]
 """Position rad, velocity rad/s, acceleration rad/s² -> τ_o, N·m, each (n, joints)."""
 
 _SAMPLES = 24  # per piece, to which it is fitted
+_MOST = 100_000  # pieces; more come from a time that is wrong
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,6 +33,9 @@ class Points:
         acceleration: (n, joints) rad/s².
         torque: (n, joints) τ_o, N·m.
         leaves_at: (joints,) velocity at the first point where only positions are known, rad/s.
+
+    Raises:
+        BamError: there are no points, times do not increase, shapes do not match, or a number is not finite.
     """
 
     time: Array
@@ -40,6 +44,16 @@ class Points:
     acceleration: Array | None = None
     torque: Array | None = None
     leaves_at: Array | None = None
+
+    def __post_init__(self) -> None:
+        times = _increasing(self.time, least=1)
+        places = _places(self.position, len(times))
+        object.__setattr__(self, "time", times)
+        object.__setattr__(self, "position", places)
+        for name in ("velocity", "acceleration", "torque"):
+            rows = getattr(self, name)
+            if rows is not None:
+                object.__setattr__(self, name, _checked(name, rows, places.shape))
 
     def led_from(self, before: Reference, time: float) -> Points:
         """Return them with one more point in front, at a time in s since the start of the trajectory."""
@@ -109,14 +123,8 @@ def pieces_from_points(
     Raises:
         BamError: times do not increase, shapes do not match, or a number is not finite.
     """
-    times = _checked("time", time, None)
-    if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0.0):
-        raise BamError("points time: does not increase (expected two or more increasing times); correct it")
-    places = _checked("position", position, None)
-    if places.ndim != 2 or len(places) != len(times):
-        raise BamError(
-            f"points position: has shape {places.shape} (expected ({len(times)}, joints)); correct it"
-        )
+    times = _increasing(time, least=2)
+    places = _places(position, len(times))
     if acceleration is not None and velocity is None:
         raise BamError("points acceleration: is given without velocity (expected both); give velocity")
     rates = None if velocity is None else _checked("velocity", velocity, places.shape)
@@ -166,10 +174,15 @@ def fit_pieces(
         piece_duration: s; all are equally long, and at most so long.
 
     Raises:
-        BamError: the duration of a piece is not positive.
+        BamError: the duration of a piece is not positive, or there would be more than 100,000.
     """
     require_positive("pieces", piece_duration=piece_duration, length=end - begin)
     count = max(int(np.ceil((end - begin) / piece_duration - 1e-9)), 1)
+    if count > _MOST:
+        raise BamError(
+            f"pieces: {count} of {piece_duration:g} s (expected at most {_MOST}); shorten the motion, or make"
+            f" pieces longer"
+        )
     duration = (end - begin) / count
     share = np.linspace(0.0, 1.0, _SAMPLES)
     pieces = []
@@ -219,8 +232,36 @@ def _powers(duration: float) -> Array:
     return np.asarray(duration ** np.arange(COEFFICIENTS))
 
 
+def _increasing(time: ArrayLike, least: int) -> Array:
+    times = _checked("time", time, None)
+    if times.ndim != 1 or len(times) < least:
+        raise BamError(
+            f"points time: has shape {times.shape} (expected a row of {least} or more); correct it"
+        )
+    late = np.flatnonzero(np.diff(times) <= 0.0)
+    if len(late):
+        first, second = times[late[0] : late[0] + 2]
+        raise BamError(
+            f"points time: does not increase ({first:g} s, then {second:g} s, in point {late[0] + 1}); "
+            f"correct it"
+        )
+    return times
+
+
+def _places(position: ArrayLike, count: int) -> Array:
+    places = _checked("position", position, None)
+    if places.ndim != 2 or len(places) != count:
+        raise BamError(f"points position: has shape {places.shape} (expected ({count}, joints)); correct it")
+    return places
+
+
 def _checked(name: str, values: ArrayLike, shape: tuple[int, ...] | None) -> Array:
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BamError(
+            f"points {name}: is not an array of numbers (expected as many in every row); correct it"
+        ) from None
     if shape is not None and array.shape != shape:
         raise BamError(f"points {name}: has shape {array.shape} (expected {shape}); correct it")
     if not np.all(np.isfinite(array)):

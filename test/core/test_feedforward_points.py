@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bam_core.errors import BamError
-from bam_core.feedforward import InverseDynamics, pieces_from_dynamics, pieces_from_points
+from bam_core.feedforward import InverseDynamics, Points, pieces_from_dynamics, pieces_from_points
 from bam_core.feedforward.leg import FOOT, LEG_JOINTS, leg_spec
 from bam_core.feedforward.motions import KICK_DURATION, kick, through_keys, throw
 from bam_core.mujoco import bench_spec, compile_robot
@@ -66,7 +66,10 @@ def test_positions_alone_begin_and_end_at_rest_without_torque() -> None:
     ("arguments", "reason"),
     [
         (([0.0, 0.0], [[0.0], [1.0]]), "does not increase"),
-        (([0.0], [[0.0]]), "does not increase"),
+        (([0.0, 1.0, 0.5], [[0.0], [1.0], [2.0]]), r"does not increase \(1 s, then 0\.5 s, in point 2\)"),
+        (([0.0], [[0.0]]), r"points time: has shape \(1,\) \(expected a row of 2 or more\)"),
+        (([0.0, 1.0], [[0.0, 1.0], [1.0]]), "points position: is not an array of numbers"),
+        (([0.0, 2e9], [[0.0], [1.0]]), "pieces: 13333333334 of 0.15 s"),
         (([0.0, 1.0], [0.0, 1.0]), "points position: has shape"),
         (([0.0, 1.0], [[0.0], [np.nan]]), "points position: has a number"),
         (([0.0, 1.0], [[0.0], [1.0]], [[0.0]]), "points velocity: has shape"),
@@ -77,6 +80,42 @@ def test_positions_alone_begin_and_end_at_rest_without_torque() -> None:
 def test_points_that_make_no_sense_are_named(arguments, reason) -> None:
     with pytest.raises(BamError, match=reason):
         pieces_from_points(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"time": [], "position": np.zeros((0, 2))}, r"points time: has shape \(0,\)"),
+        ({"time": [[1.0]], "position": [[0.0]]}, r"points time: has shape \(1, 1\)"),
+        ({"time": [0.2, 0.1], "position": [[0.0], [0.0]]}, "does not increase"),
+        ({"time": [1.0], "position": [0.0]}, r"points position: has shape \(1,\)"),
+        (
+            {"time": [1.0], "position": [[0.0, 0.0]], "velocity": [[0.0]]},
+            r"points velocity: has shape \(1, 1\)",
+        ),
+        (
+            {"time": [0.0, 1.0], "position": [[0.0, 0.0], [0.0, np.nan]]},
+            "points position: .*point 1, joint 1: nan",
+        ),
+        (
+            {"time": [1.0], "position": [[0.0]], "velocity": [[np.inf]]},
+            "points velocity: .*point 0, joint 0: inf",
+        ),
+        ({"time": [np.nan], "position": [[0.0]]}, "points time: .*point 0: nan"),
+        (
+            {"time": [1.0], "position": [[0.0]], "torque": [[np.nan]]},
+            "points torque: .*point 0, joint 0: nan",
+        ),
+    ],
+)
+def test_a_trajectory_is_checked_where_it_is_made(fields, reason) -> None:
+    with pytest.raises(BamError, match=reason):
+        Points(**fields)
+
+
+def test_a_trajectory_may_be_made_of_lists() -> None:
+    points = Points(time=[0, 1], position=[[0], [1]], velocity=[[0], [0]])
+    assert points.pieces(2.0)[-1].at(3.0).position == pytest.approx([1.0])
 
 
 def test_inverse_dynamics_of_a_pendulum_is_its_equation_of_motion() -> None:

@@ -384,11 +384,8 @@ def test_gains_and_reboot_are_served(virtual: VirtualServos, start: Start, make_
     client.switch_on()
 
 
-def test_the_example_swings_every_joint(
-    virtual: VirtualServos, start: Start, make_client: MakeClient
-) -> None:
-    start(virtual.path)
-    done = subprocess.run(
+def run_example() -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "examples/send_trajectory.py"],
         cwd=Path(__file__).parents[2],
         capture_output=True,
@@ -396,10 +393,25 @@ def test_the_example_swings_every_joint(
         timeout=60,
         check=False,
     )
+
+
+def test_the_example_swings_every_joint(
+    virtual: VirtualServos, start: Start, make_client: MakeClient
+) -> None:
+    start(virtual.path)
+    done = run_example()
     assert (done.returncode, done.stderr) == (0, "")
     rows = re.findall(r"(hip|knee): at most ([\d.]+) mrad", done.stdout)
     assert [name for name, _ in rows] == NAMES
     assert all(float(error) < 100.0 for _, error in rows)
+    assert released(virtual)
+
+
+def test_the_example_says_where_its_trajectory_was_refused(virtual: VirtualServos, start: Start) -> None:
+    start(virtual.path, speed_limit=0.1)
+    done = run_example()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "joint_trajectory: not followed to its end; /diagnostics says why\n"
 
 
 def test_a_servo_without_pwm_mode_ends_the_node_with_one_line_and_status_2(
