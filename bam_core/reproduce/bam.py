@@ -35,9 +35,9 @@ from bam_core.trajectories import SCRIPTS
 FACTORS: Mapping[str, float] = {"mx64": 2.93, "mx106": 2.02, "erob80_100": 2.34, "erob80_50": 1.51}
 """Section VI-A: validation MAE of M1 over that of the best model."""
 
-# A part of table I: a light load and a heavy one.
-_DYNAMIXEL_LOADS = ((0.5, 0.15), (1.5, 0.20))
-_EROB_LOADS = ((3.1, 0.5), (14.6, 0.5))
+# A part of table I: a light load, a heavy one, and one between, so that what is held out lies between others.
+_DYNAMIXEL_LOADS = ((0.5, 0.15), (1.0, 0.15), (1.5, 0.20))
+_EROB_LOADS = ((3.1, 0.5), (8.2, 0.5), (14.6, 0.5))
 _DYNAMIXEL_GAINS = (8.0, 32.0)
 _EROB_GAINS = (25.0, 100.0)
 _TRIALS = 4000  # per model, as in the paper; a thorough identification takes thrice as many
