@@ -40,7 +40,7 @@ def reference_positions(rollout, model, recording, index, substeps):
         sim.at_rest(start, velocity, dt=rollout.dt / substeps),
         goal=goal,
         supply=supply,
-        enabled=enabled > 0.5,
+        enabled=enabled,
         dt=rollout.dt,
         substeps=substeps,
     )[0]
