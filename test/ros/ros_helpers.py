@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import pytest
 
@@ -24,6 +25,29 @@ def wait_for(predicate: Callable[[], object], timeout: float, what: str = "") ->
         if time.monotonic() > deadline:
             pytest.fail(f"not within {timeout:g} s: {what or predicate}")
         time.sleep(0.002)
+
+
+class Closable(Protocol):
+    """What has an end."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+C = TypeVar("C", bound=Closable)
+
+
+@contextlib.contextmanager
+def client_maker(client: Callable[[int], C], domain: int) -> Iterator[Callable[[], C]]:
+    """Give a function that makes clients on a ROS domain; all of them are closed at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def make() -> C:
+            made = client(domain)
+            stack.callback(made.close)
+            return made
+
+        yield make
 
 
 class VirtualServos:

@@ -21,7 +21,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from ros_helpers import VirtualServos
+from ros_helpers import VirtualServos, client_maker
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
@@ -83,13 +83,7 @@ class Client:
 
 @pytest.fixture
 def make_client(ros_domain: int) -> Iterator[Callable[[], Client]]:
-    with contextlib.ExitStack() as stack:
-
-        def make() -> Client:
-            client = Client(ros_domain)
-            stack.callback(client.close)
-            return client
-
+    with client_maker(Client, ros_domain) as make:
         yield make
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import re
@@ -27,7 +26,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
-from ros_helpers import VirtualServos
+from ros_helpers import VirtualServos, client_maker
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -164,13 +163,7 @@ def virtual(virtual_servos: Callable[..., VirtualServos]) -> VirtualServos:
 @pytest.fixture
 def make_client(ros_domain: int) -> Iterator[Callable[[], Client]]:
     """Make clients once the node is up: participants that start together take 3 s to find each other."""
-    with contextlib.ExitStack() as stack:
-
-        def make() -> Client:
-            client = Client(ros_domain)
-            stack.callback(client.close)
-            return client
-
+    with client_maker(Client, ros_domain) as make:
         yield make
 
 

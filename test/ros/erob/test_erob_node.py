@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
+from ros_helpers import client_maker
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -145,13 +145,7 @@ def start_driver(ros_domain: int, drives: VirtualSegmentProcess) -> Iterator[Sta
 
 @pytest.fixture
 def make_client(ros_domain: int) -> Iterator[Callable[[], Client]]:
-    with contextlib.ExitStack() as stack:
-
-        def make() -> Client:
-            client = Client(ros_domain)
-            stack.callback(client.close)
-            return client
-
+    with client_maker(Client, ros_domain) as make:
         yield make
 
 
