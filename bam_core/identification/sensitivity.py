@@ -75,8 +75,13 @@ def shares(space: SearchSpace, vector: Array) -> Array:
 
 def vector_at(space: SearchSpace, share: Array) -> Array:
     """Return the parameter vector (PARAMETERS,) at shares (dimension,) of the search range."""
-    inside = np.clip(share, 0.0, 1.0)
-    return space.vectors(np.where(_on_square(space), np.sqrt(inside), inside)[None])[0]
+    return vectors_at(space, share[None])[0]
+
+
+def vectors_at(space: SearchSpace, many: Array) -> Array:
+    """Return the parameter vectors (n, PARAMETERS) at shares (n, dimension) of the search range."""
+    inside = np.clip(many, 0.0, 1.0)
+    return space.vectors(np.where(_on_square(space), np.sqrt(inside), inside))
 
 
 def value_at(axis: Axis, share: float) -> float:
@@ -127,7 +132,7 @@ def sensitivity(
     def residuals(at: Array) -> Array:
         if spend is not None:
             spend(len(at))
-        return _off(samples, np.array([vector_at(space, share) for share in at]))
+        return _off(samples, vectors_at(space, at))
 
     base = residuals(here[None])[0]
     left_over = float(np.sqrt(np.mean(base**2)))

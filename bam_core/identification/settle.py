@@ -25,6 +25,7 @@ from bam_core.identification.sensitivity import (
     residuals_at,
     sensitivity,
     vector_at,
+    vectors_at,
 )
 from bam_core.identification.space import SearchSpace
 from bam_core.rollout import Rollout
@@ -181,4 +182,4 @@ def _residuals(
 ) -> Array:
     if spend is not None:
         spend(len(steps))
-    return residuals_at(rollout, np.array([vector_at(here.space, here.shares + step) for step in steps]))
+    return residuals_at(rollout, vectors_at(here.space, here.shares + steps))
