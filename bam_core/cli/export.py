@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-EXAMPLE = "bam export out/xl330/m1.yaml --kp 400 --bench 0.49,0.1 --output xl330.xml"
+EXAMPLE = "bam export out/xl330/m6.yaml --kp 400 --bench 0.49,0.1 --output xl330.xml"
 
 _FOR_MJCF = ("kp", "voltage", "bench")
 

@@ -8,11 +8,14 @@ MuJoCo's joint has the friction of M1: damping·θ̇ + frictionloss. Its `dcmoto
 - current law: k_p, k_d = K times the gains of the firmware, with the largest current as saturation
 
 The controller works in every step of the simulation, where firmware holds its demand for a period.
+
+MuJoCo's friction and motor are linear. Where the servo's are not, they are replaced by what comes nearest in
+the mean square where the servo works, and a remark says by how much it is off.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -21,13 +24,13 @@ from scipy.optimize import nnls
 
 from bam_core import __version__
 from bam_core.errors import BamError
-from bam_core.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME
+from bam_core.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME, DcMotor
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.pendulum import PendulumBench
 from bam_core.servo_model import QUIRKS, ServoModel
 
-_GRID = 41  # points per axis on which a friction law is approximated
-_TORQUE_SHARE, _SPEED_SHARE = 0.2, 0.5  # of stall torque and of no-load speed, up to which it is
+_GRID = 41  # points per axis on which laws are approximated
+_TORQUE_SHARE, _SPEED_SHARE = 0.2, 0.5  # of stall torque and of no-load speed, up to which friction is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +72,10 @@ def servo_mjcf(
     """
     servo.require_no_gear("MJCF")
     drive = drive or MjcfDrive()
+    supply = servo.nominal_voltage if drive.supply_voltage is None else drive.supply_voltage
     damping, frictionloss, remarks = _joint_friction(servo)
+    motor, more = _linear_motor(servo, supply)
+    remarks += more
     root = ElementTree.Element("mujoco", model=servo.name)
     if bench is not None:
         root = ElementTree.fromstring(bench_spec(bench).to_xml())
@@ -79,7 +85,7 @@ def servo_mjcf(
     root.insert(0, ElementTree.Comment(_about(servo, drive)))
     joint = {"armature": servo.motor.armature, "damping": damping, "frictionloss": frictionloss}
     ElementTree.SubElement(servo_class, "joint", {key: repr(value) for key, value in joint.items()})
-    ElementTree.SubElement(servo_class, "dcmotor", _motor(servo, drive))
+    ElementTree.SubElement(servo_class, "dcmotor", _actuator(servo, motor, drive, supply))
     root.insert(next((i for i, child in enumerate(root) if child.tag == "worldbody"), 0), default)
     if bench is not None:
         for element in root.iter("joint"):
@@ -89,8 +95,6 @@ def servo_mjcf(
         ElementTree.SubElement(
             actuators, "dcmotor", {"class": servo.name, "name": servo.name, "joint": BENCH_JOINT}
         )
-    if servo.motor.torque_saturation:
-        remarks.append("torque_saturation: is left out, MuJoCo's torque is proportional to the current")
     remarks += [
         f"{name}: is left out, MuJoCo's dcmotor has no such effect"
         for name in QUIRKS
@@ -117,10 +121,9 @@ def _about(servo: ServoModel, drive: MjcfDrive) -> str:
     ).replace("--", "-")
 
 
-def _motor(servo: ServoModel, drive: MjcfDrive) -> dict[str, str]:
-    """Attributes of the actuator."""
-    motor, firmware = servo.motor, servo.firmware
-    supply = servo.nominal_voltage if drive.supply_voltage is None else drive.supply_voltage
+def _actuator(servo: ServoModel, motor: DcMotor, drive: MjcfDrive, supply: float) -> dict[str, str]:
+    """Attributes of the actuator for a motor without saturation."""
+    firmware = servo.firmware
     constant, resistance = motor.torque_constant, motor.resistance
     attributes = {"motorconst": _numbers(constant, constant), "resistance": _numbers(resistance)}
     largest = supply if firmware.regulates_current else supply * firmware.demand_limit
@@ -151,6 +154,46 @@ def _motor(servo: ServoModel, drive: MjcfDrive) -> dict[str, str]:
     return attributes
 
 
+def _linear_motor(servo: ServoModel, supply: float) -> tuple[DcMotor, list[str]]:
+    """The servo's motor, or the one without saturation that is nearest to it; and a remark in that case.
+
+    Nearest in the mean square of the torque over voltages (or for firmware that asks for a current, currents)
+    up to the largest, and speeds up to half that without load. It warms as quickly when stalled.
+    """
+    motor, firmware = servo.motor, servo.firmware
+    if not motor.torque_saturation:
+        return motor, []
+    if firmware.regulates_current:
+        stalled = "with the largest current"
+        current = np.linspace(0.0, firmware.demand_limit, _GRID)
+        torque = motor.torque(motor.resistance * current, 0.0)
+        constant, resistance = float(current @ torque / (current @ current)), motor.resistance
+        before, after = float(torque[-1]), constant * firmware.demand_limit
+    else:
+        stalled = "stalled"
+        largest = supply * firmware.demand_limit
+        speed = _SPEED_SHARE * largest / motor.torque_constant
+        voltage, velocity = np.meshgrid(np.linspace(0.0, largest, _GRID), np.linspace(0.0, speed, _GRID))
+        axes = np.stack([voltage.ravel(), -velocity.ravel()], axis=1)
+        (per_volt, damping), _ = nnls(axes, motor.torque(voltage, velocity).ravel())
+        constant, resistance = float(damping / per_volt), float(damping / per_volt**2)
+        before, after = float(motor.torque(largest, 0.0)), float(per_volt * largest)
+    linear = replace(
+        motor,
+        torque_constant=constant,
+        resistance=resistance,
+        torque_saturation=0.0,
+        winding_heating=motor.winding_heating * resistance / motor.resistance,
+    )
+    remark = (
+        f"torque_saturation: MuJoCo's torque is proportional to the current; {constant:.4g} N·m/A and "
+        f"{resistance:.4g} Ω instead of {motor.torque_constant:.4g} and {motor.resistance:.4g} come nearest, "
+        f"{stalled} with {after:.3g} instead of {before:.3g} N·m; identify m1 with --effects none for "
+        f"parameters made for MuJoCo, or simulate with bam_core.mujoco for the whole law"
+    )
+    return linear, [remark]
+
+
 def _joint_friction(servo: ServoModel) -> tuple[float, float, list[str]]:
     """Damping and frictionloss: those of M1, or the M1 nearest to the law; and a remark in that case.
 
@@ -170,8 +213,8 @@ def _joint_friction(servo: ServoModel) -> tuple[float, float, list[str]]:
     remark = (
         f"friction: MuJoCo has Coulomb and viscous friction only; this is what comes nearest to "
         f"{servo.friction_model} with loads up to {torque:.3g} N·m at up to {speed:.3g} rad/s, off by "
-        f"{residual / np.sqrt(budget.size):.2g} N·m rms of {budget.mean():.2g}; identify m1 for a better "
-        f"one, or simulate with bam_core.mujoco for the whole law"
+        f"{residual / np.sqrt(budget.size):.2g} N·m rms of {budget.mean():.2g}; identify m1 with "
+        f"--effects none for parameters made for MuJoCo, or simulate with bam_core.mujoco for the whole law"
     )
     return float(damping), float(frictionloss), [remark]
 

@@ -142,6 +142,51 @@ def test_the_approximation_of_a_law_without_load_terms_is_near_it() -> None:
     assert model.dof_frictionloss[0] == pytest.approx(0.2)
 
 
+def forces(model: mujoco.MjModel, controls: np.ndarray, speeds: np.ndarray) -> np.ndarray:
+    """Return the torque of the actuator for every control and speed, N·m."""
+    data = mujoco.MjData(model)
+    found = np.empty(len(controls))
+    for k, (control, speed) in enumerate(zip(controls, speeds, strict=True)):
+        data.ctrl[0], data.qvel[0] = control, speed
+        mujoco.mj_forward(model, data)
+        found[k] = data.actuator_force[0]
+    return found
+
+
+@pytest.mark.parametrize("saturation", [0.2, 2.0])
+def test_no_other_linear_motor_is_nearer_to_one_that_saturates(saturation: float) -> None:
+    servo = m1("mx106", torque_saturation=saturation)
+    largest = servo.nominal_voltage * servo.firmware.demand_limit
+    fastest = 0.5 * largest / servo.motor.torque_constant
+    model = mujoco.MjSpec.from_string(servo_mjcf(servo, bench=LIGHT)[0]).compile()
+    volts, speeds = (
+        axis.ravel() for axis in np.meshgrid(np.linspace(0.0, largest, 41), np.linspace(0.0, fastest, 41))
+    )
+    wanted = servo.motor.torque(volts, speeds)
+    linear = forces(model, volts, speeds)
+    per_volt, damping = np.linalg.lstsq(np.stack([volts, -speeds], axis=1), linear, rcond=None)[0]
+
+    def off(per_volt: float, damping: float) -> float:
+        return float(np.mean((per_volt * volts - damping * speeds - wanted) ** 2))
+
+    best = off(per_volt, damping)
+    assert np.max(np.abs(per_volt * volts - damping * speeds - linear)) < 1e-9  # the actuator is linear
+    for other in (off(0.97 * per_volt, damping), off(1.03 * per_volt, damping)):
+        assert best < other
+    for other in (off(per_volt, 0.9 * damping), off(per_volt, 1.1 * damping)):
+        assert best < other
+
+
+def test_a_current_that_saturates_becomes_a_smaller_torque_constant() -> None:
+    servo = m1("erob80_100", torque_saturation=0.05)
+    model = mujoco.MjSpec.from_string(servo_mjcf(servo, bench=HEAVY)[0]).compile()
+    currents = np.linspace(0.0, servo.firmware.demand_limit, 30)
+    constant = currents @ servo.motor.torque(servo.motor.resistance * currents, 0.0) / (currents @ currents)
+    asked = np.array([0.3, 100.0]) * constant * servo.firmware.demand_limit
+    expected = np.array([0.3, 1.0]) * constant * servo.firmware.demand_limit
+    np.testing.assert_allclose(forces(model, asked, np.zeros(2)), expected, rtol=0.01)
+
+
 def test_what_mjcf_cannot_hold_is_told() -> None:
     voltage = m1("mx106", torque_saturation=0.2, winding_heating=1.0)
     assert [line.split(":")[0] for line in servo_mjcf(voltage)[1]] == ["torque_saturation"]
