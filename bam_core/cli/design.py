@@ -28,6 +28,13 @@ _MOST_CANDIDATES = 2000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.description = (
+        "Plan the runs that tell most about a servo's parameters per second of recording. A line of the\n"
+        "plan says what its run adds to those above it: 'bit' is information (one bit halves the volume of\n"
+        "what is still possible), 'helps' the parameter whose standard error shrinks most, with that error\n"
+        "before and after, and 'time so far' how long the plan takes up to here, with a minute for every\n"
+        "other load."
+    )
     parser.add_argument(
         "logs",
         nargs="*",
@@ -92,6 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(_plan_table(result))
     print()
     print(_parameter_table(result))
+    if recordings:
+        print("values: where these logs lead from those of the servo file, at the bottom of the valley")
     for line in _shortened(result["left_out"]):
         print(line)
     if arguments.json:
@@ -120,15 +129,17 @@ def _choice(
         choice = replace(choice, scripts=tuple(script(name) for name in dict.fromkeys(names)))
     if arguments.kp is not None:
         choice = replace(choice, gains=_numbers("--kp", arguments.kp))
-    if (arguments.mass is None) != (arguments.length is None):
-        one, other = ("--mass", "--length") if arguments.length is None else ("--length", "--mass")
-        raise BamError(f"{one}: is without {other} (a load is a mass at a length); give both")
-    if arguments.mass is None:
+    masses = None if arguments.mass is None else _numbers("--mass", arguments.mass)
+    lengths = None if arguments.length is None else _numbers("--length", arguments.length)
+    if masses is None and lengths is None:
         return choice, ()
+    if masses is None or lengths is None:
+        one, other = ("--mass", "--length") if lengths is None else ("--length", "--mass")
+        raise BamError(f"{one}: is without {other} (a load is a mass at a length); give both")
     loads = [
         PendulumBench(mass=mass, length=length, arm_mass=arguments.arm_mass)
-        for length in _numbers("--length", arguments.length)
-        for mass in _numbers("--mass", arguments.mass)
+        for length in lengths
+        for mass in masses
     ]
     fits, refused = liftable(servo, loads, choice.supply_voltage)
     return replace(choice, loads=fits), refused
@@ -241,8 +252,8 @@ def _plan_table(result: dict[str, Any]) -> str:
         "script",
         "bit",
         "helps",
-        "standard error",
-        "time [min]",
+        "its standard error",
+        "time so far [min]",
     )
     return format_table(header, rows)
 

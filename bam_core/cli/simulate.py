@@ -136,6 +136,7 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
 def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     import numpy as np
 
+    from bam_core.identification.same_servo import other_servos
     from bam_core.mujoco import replay_recording
     from bam_core.readers import load_recordings
 
@@ -149,6 +150,8 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     if len(recordings) > 1 and (arguments.render or arguments.view):
         option = "--render" if arguments.render else "--view"
         raise BamError(f"{option}: {len(recordings)} recordings (expected one to look at); name a single one")
+    for line in other_servos(servo, recordings):
+        log.warning(line)
     _judge_gear(servo, [recording.bench for recording in recordings])
     for recording in recordings:
         simulated = replay_recording(servo, recording, dt=arguments.dt)

@@ -91,19 +91,11 @@ def validate(
     Raises:
         BamError: there are no recordings, or dt is out of range.
     """
+    from bam_core.identification.same_servo import other_servos
     from bam_core.rollout import Rollout, parameter_vector
 
-    others = sorted({recording.servo for recording in recordings} - {servo.name})
-    if others:
-        log.warning("servo model '%s' is compared with recordings of '%s'", servo.name, "', '".join(others))
-    laws = sorted({recording.firmware for recording in recordings} - {servo.firmware.name, ""})
-    if laws:
-        log.warning(
-            "servo model '%s' with firmware %s is compared with recordings under %s",
-            servo.name,
-            servo.firmware.name,
-            ", ".join(laws),
-        )
+    for line in other_servos(servo, recordings):
+        log.warning(line)
     if servo.gear is None:
         errors = Rollout.for_servo(recordings, servo, dt=dt).errors(parameter_vector(servo)[None])[0]
     else:

@@ -89,14 +89,15 @@ def read_bam_parameters(path: Path, servo: ServoModel | None = None) -> tuple[Se
     if servo is None:
         if actuator not in ACTUATORS:
             raise BamError(
-                f"{path}: {unknown_name('actuator', actuator, ACTUATORS)}, or name a servo with its firmware"
+                f"{path}: {unknown_name('actuator', actuator, ACTUATORS)}, or name a servo file with its "
+                f"firmware (--servo)"
             )
         servo = load_servo(actuator)
     values, remarks = _numbers(path, data, law.parameters, servo)
     source = (
         f"{path.name} (sha256 {hashlib.sha256(text.encode()).hexdigest()[:12]}), BAM parameters "
-        f"{law.name} of {actuator}, fitted by its program: integrator {INTEGRATOR}, quadratic rule "
-        f"{QUADRATIC_RULE}"
+        f"{law.name} of {actuator}, taken to be fitted by its program: integrator {INTEGRATOR}, quadratic "
+        f"rule {QUADRATIC_RULE}"
     )
     imported = dataclasses.replace(
         servo,

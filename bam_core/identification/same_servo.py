@@ -30,6 +30,24 @@ def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> No
         )
 
 
+def other_servos(servo: ServoModel, recordings: Sequence[Recording]) -> list[str]:
+    """Return a line about recordings of another servo, and one about those under another control law.
+
+    For comparisons, which may be meant that way.
+    """
+    lines = []
+    others = sorted({recording.servo for recording in recordings} - {servo.name})
+    if others:
+        lines.append(f"servo model '{servo.name}' is compared with recordings of {_quoted(others)}")
+    laws = sorted({recording.firmware for recording in recordings} - {servo.firmware.name, ""})
+    if laws:
+        lines.append(
+            f"servo model '{servo.name}' with firmware {servo.firmware.name} is compared with recordings "
+            f"under {', '.join(laws)}"
+        )
+    return lines
+
+
 def _apart(wanted: str, recordings: Sequence[Recording], name: Callable[[Recording], str]) -> str:
     """Tell how many recordings have another name, with one of each, such as "2 of 3 logs are ('a': log1)"."""
     others: dict[str, list[str]] = {}
@@ -39,3 +57,7 @@ def _apart(wanted: str, recordings: Sequence[Recording], name: Callable[[Recordi
     named = "; ".join(f"{each!r}: {logs[0]}" for each, logs in others.items())
     count = sum(map(len, others.values()))
     return f"{count} of {len(recordings)} logs ({named}) are" if others else ""
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

@@ -40,6 +40,13 @@ def test_recordings_are_replayed_and_compared(tmp_path: Path, capsys: pytest.Cap
     assert len(list(tmp_path.glob("*.png"))) == len(list(tmp_path.glob("*.csv"))) == 2
 
 
+@needs_logs
+def test_recordings_of_another_servo_are_compared_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    log = str(LOGS / "kp200_up_and_down.json")
+    assert main(["simulate", "--params", "mx106", "--recording", log]) == 0
+    assert "servo model 'mx106' is compared with recordings of 'xl330'" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
