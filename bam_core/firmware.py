@@ -31,6 +31,8 @@ class PositionFirmware(ABC):
         name: key in FIRMWARES.
         counts_per_turn: encoder counts per turn of the output shaft.
         period: of the control loop, s.
+        factory_kp: position gain that servos come with, in the firmware's units; for a firmware that comes
+            with none, a middling one of its authors.
         supply_is_aliased: the servo samples its supply in step with its PWM, so that single readings are off
             by the ripple; only their mean counts.
 
@@ -40,6 +42,7 @@ class PositionFirmware(ABC):
 
     name: str
     counts_per_turn: float
+    factory_kp: float
     period: float = 1e-3
     supply_is_aliased: bool = False
 
@@ -47,7 +50,12 @@ class PositionFirmware(ABC):
     """Whether demands are currents in A; else they are duties, -1..1."""
 
     def __post_init__(self) -> None:
-        require_positive(f"firmware {self.name!r}", counts_per_turn=self.counts_per_turn, period=self.period)
+        require_positive(
+            f"firmware {self.name!r}",
+            counts_per_turn=self.counts_per_turn,
+            factory_kp=self.factory_kp,
+            period=self.period,
+        )
 
     @property
     def resolution(self) -> float:
@@ -194,7 +202,11 @@ FIRMWARES: Mapping[str, PositionFirmware] = MappingProxyType(
         for firmware in (
             # Gain and limit measured with an oscilloscope on MX-64 and MX-106 by BAM's authors.
             VoltageFirmware(
-                name="mx-protocol1", duty_per_kp_rad=0.158, duty_limit=0.9625, counts_per_turn=_COUNTS
+                name="mx-protocol1",
+                duty_per_kp_rad=0.158,
+                duty_limit=0.9625,
+                counts_per_turn=_COUNTS,
+                factory_kp=32.0,
             ),
             # Manual of MX(2.0): K_P = kp/128 on counts, 885 = 100 % PWM. The factory kp of 850 gives
             # 4.9 duty/rad, in line with 5.1 duty/rad of the Protocol 1.0 firmware at its factory kp of 32.
@@ -203,6 +215,7 @@ FIRMWARES: Mapping[str, PositionFirmware] = MappingProxyType(
                 duty_per_kp_rad=_duty_per_kp_rad(128),
                 duty_limit=1.0,
                 counts_per_turn=_COUNTS,
+                factory_kp=850.0,
             ),
             # The XL330 manual says 128 too; BAM's authors measured twice that divisor.
             VoltageFirmware(
@@ -210,18 +223,27 @@ FIRMWARES: Mapping[str, PositionFirmware] = MappingProxyType(
                 duty_per_kp_rad=_duty_per_kp_rad(256),
                 duty_limit=1.0,
                 counts_per_turn=_COUNTS,
+                factory_kp=400.0,
                 # Recorded readings scatter by D²·(1 - D)·8.4 V to either side of a steady mean: the ripple
                 # of a capacitor that the bridge discharges for a share D of each PWM period.
                 supply_is_aliased=True,
             ),
             # 1024 counts span 300° on this servo.
             VoltageFirmware(
-                name="xl320", duty_per_kp_rad=0.0505, duty_limit=1.0, counts_per_turn=1024 * 360 / 300
+                name="xl320",
+                duty_per_kp_rad=0.0505,
+                duty_limit=1.0,
+                counts_per_turn=1024 * 360 / 300,
+                factory_kp=32.0,
             ),
             # The loop of BAM's authors around the current control of an eRob80; encoder of 19 bits. Their
             # recorder takes any damping, and notes it in the log.
-            CurrentFirmware(name="erob80", current_limit=12.0, damping=2.0, counts_per_turn=524288),
-            CurrentFirmware(name="erob80_c1", current_limit=12.0, damping=1.0, counts_per_turn=524288),
+            CurrentFirmware(
+                name="erob80", current_limit=12.0, damping=2.0, counts_per_turn=524288, factory_kp=50.0
+            ),
+            CurrentFirmware(
+                name="erob80_c1", current_limit=12.0, damping=1.0, counts_per_turn=524288, factory_kp=50.0
+            ),
         )
     }
 )

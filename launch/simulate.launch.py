@@ -39,7 +39,11 @@ ARGUMENTS = (
     DeclareLaunchArgument(
         "length", default_value="0.15", description="from the axis of the bench to its load, m"
     ),
-    DeclareLaunchArgument("kp", default_value="32.0", description="position gain at first, firmware units"),
+    DeclareLaunchArgument(
+        "kp",
+        default_value="0.0",
+        description="position gain at first, firmware units; 0: that of the factory",
+    ),
     DeclareLaunchArgument(
         "rate", default_value="0.0", description="states per second, 1/s; 0.0: one per 2 ms of simulation"
     ),

@@ -28,7 +28,7 @@ EXAMPLE = (
     "bam simulate --params out/xl330/m6.yaml --script sin_sin --mass 0.5 --length 0.1 --kp 200 --output run/"
 )
 
-_BENCH_DEFAULTS = {"mass": 0.5, "arm_mass": 0.0, "length": 0.15, "kp": 32.0}
+_BENCH_DEFAULTS = {"mass": 0.5, "arm_mass": 0.0, "length": 0.15}
 _FINEST_DT, _COARSEST_DT = 1e-5, 0.1  # s; MuJoCo refuses what is unstable below that
 _COLUMNS = (
     "time [s]",
@@ -60,10 +60,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("mass", "load, kg"),
         ("arm-mass", "uniform arm, kg"),
         ("length", "from the axis to the load, m"),
-        ("kp", "position gain, firmware units"),
     ):
         default = _BENCH_DEFAULTS[name.replace("-", "_")]
         bench.add_argument(f"--{name}", type=float, metavar="X", help=f"{text} (default: {default:g})")
+    bench.add_argument(
+        "--kp",
+        type=float,
+        metavar="X",
+        help="position gain, firmware units (default: the servo's factory gain)",
+    )
     bench.add_argument("--voltage", type=float, metavar="V", help="supply (default: the servo's nominal one)")
     parser.add_argument(
         "--dt", type=float, default=1e-3, metavar="SECONDS", help="time step (default: 0.001)"
@@ -102,9 +107,14 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     from bam_core.trajectories import script as find_script
 
     script = find_script(arguments.script)
+    defaults = {
+        **_BENCH_DEFAULTS,
+        "kp": servo.firmware.factory_kp,
+        "voltage": servo.nominal_voltage,
+    }
     option = {
         name: default if (given := getattr(arguments, name)) is None else given
-        for name, default in {**_BENCH_DEFAULTS, "voltage": servo.nominal_voltage}.items()
+        for name, default in defaults.items()
     }
     for name in ("kp", "voltage"):
         if not 0.0 < option[name] < math.inf:
@@ -140,7 +150,7 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     from bam_core.mujoco import replay_recording
     from bam_core.readers import load_recordings
 
-    for name in (*_BENCH_DEFAULTS, "voltage"):
+    for name in (*_BENCH_DEFAULTS, "kp", "voltage"):
         if getattr(arguments, name) is not None:
             raise BamError(
                 f"--{name.replace('_', '-')}: not with --recording, which holds its own; leave one out"

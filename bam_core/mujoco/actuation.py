@@ -16,9 +16,6 @@ from bam_core.servo_model import ServoModel
 
 Array = NDArray[np.float64]
 
-DEFAULT_KP = 32.0
-"""Factory position gain of MX servos, firmware units."""
-
 _ONE_DOF = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 _RESETS = tuple(
@@ -62,7 +59,7 @@ class ServoActuation:
         goal_position: (servos,) rad; write it.
         torque_enabled: (servos,) 1 or 0, or for which share of the time until the next command; write it.
             Torque is off at first.
-        kp: (servos,) position gain in firmware units; write it.
+        kp: (servos,) position gain in firmware units, at first that of the factory; write it.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
         case_warming: (servos,) of the motors' cases above the temperature that R belongs to, K;
             write it. Zero at first. It counts where windings heat up or friction knows temperature.
@@ -102,7 +99,7 @@ class ServoActuation:
         self.supply_voltage = self._command[_law.SUPPLY_VOLTAGE]
         self.case_warming = self._command[_law.CASE_WARMING]
         self.encoder_zero = self._command[_law.ENCODER_ZERO]
-        self.kp[:] = DEFAULT_KP
+        self.kp[:] = [servo.firmware.factory_kp for servo in self.servos]
         self.supply_voltage[:] = [servo.nominal_voltage for servo in self.servos]
 
         self._state = np.zeros((_law.STATES, len(joints)))

@@ -49,8 +49,8 @@ ABOUT = NodeAbout(
         ),
         NodeParameter(
             name="kp",
-            default=32.0,
-            description="position gain at first, firmware units",
+            default=0.0,
+            description="position gain of every servo at first, firmware units; 0: that of its factory",
             low=0.0,
             high=16383.0,
         ),

@@ -56,7 +56,9 @@ class MujocoBus(ServoBus):
         self._clock = clock  # simulated time that never goes back, s
         self._paused = False
         self._goal = np.full(len(settings.servos), math.nan)
-        self._kp = np.full(len(settings.servos), settings.kp)
+        self._kp = np.array(
+            [settings.kp or servo.firmware.factory_kp for servo in settings.servos.values()], dtype=np.float64
+        )
         self._resolution = np.array([servo.firmware.resolution for servo in settings.servos.values()])
         self._limits: tuple[tuple[float, float], ...] = ()
 

@@ -18,7 +18,7 @@ class SimulationSettings:
         servos: joint -> its servo, in the order of the bus.
         model: MJCF or URDF file; empty: the pendulum bench.
         bench: load of the pendulum bench; other models ignore it.
-        kp: position gain of every servo at first, firmware units.
+        kp: position gain of every servo at first, firmware units; 0: each with that of its factory.
         timestep: s; 0 keeps that of the model, which is 1 ms for the bench.
         period: least simulated time of one exchange, s.
         real_time_factor: simulated seconds per second; 0 is as fast as possible.
@@ -32,7 +32,7 @@ class SimulationSettings:
     servos: Mapping[str, ServoModel]
     model: str = ""
     bench: PendulumBench = field(default_factory=lambda: PendulumBench(mass=0.5, length=0.15))
-    kp: float = 32.0
+    kp: float = 0.0
     timestep: float = 0.0
     period: float = 2e-3
     real_time_factor: float = 1.0

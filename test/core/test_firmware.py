@@ -29,7 +29,8 @@ def test_one_count_of_error_at_kp_256_is_one_pwm_unit_of_885_on_xl330():
 
 def test_both_mx_firmwares_are_about_as_stiff_at_their_factory_gains():
     old, new = FIRMWARES["mx-protocol1"], FIRMWARES["mx-protocol2"]
-    assert old.duty_per_kp_rad * 32.0 == pytest.approx(new.duty_per_kp_rad * 850.0, rel=0.05)
+    stiffness = old.duty_per_kp_rad * old.factory_kp
+    assert stiffness == pytest.approx(new.duty_per_kp_rad * new.factory_kp, rel=0.05)
 
 
 def test_xl320_has_1024_counts_over_300_degrees():
@@ -71,11 +72,11 @@ def test_an_unknown_firmware_is_answered_with_the_valid_ones():
 
 def test_a_limit_of_zero_is_refused():
     with pytest.raises(BamError, match="duty_limit"):
-        VoltageFirmware(name="x", duty_per_kp_rad=1.0, duty_limit=0.0, counts_per_turn=4096)
+        VoltageFirmware(name="x", duty_per_kp_rad=1.0, duty_limit=0.0, counts_per_turn=4096, factory_kp=32.0)
     with pytest.raises(BamError, match="current_limit"):
-        CurrentFirmware(name="x", current_limit=0.0, damping=2.0, counts_per_turn=4096)
+        CurrentFirmware(name="x", current_limit=0.0, damping=2.0, counts_per_turn=4096, factory_kp=32.0)
 
 
 def test_a_negative_damping_is_refused():
     with pytest.raises(BamError, match="damping"):
-        CurrentFirmware(name="x", current_limit=1.0, damping=-2.0, counts_per_turn=4096)
+        CurrentFirmware(name="x", current_limit=1.0, damping=-2.0, counts_per_turn=4096, factory_kp=32.0)

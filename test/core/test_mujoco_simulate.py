@@ -97,3 +97,12 @@ def test_a_gear_that_is_ill_posed_with_this_load_is_told(
     assert "|ρ̂| is 1." in line
     assert "eq. 29" in line
     assert "gear.output_side = 4.5" in line
+
+
+def test_the_gain_is_that_of_the_factory_unless_another_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["simulate", "--params", "xl330_bam", "--script", "up_and_down", "--mass", "0.1"]
+    ends = []
+    for gain in ([], ["--kp", "400"], ["--kp", "32"]):
+        assert main([*arguments, *gain]) == 0
+        ends.append(capsys.readouterr().out)
+    assert ends[0] == ends[1] != ends[2]

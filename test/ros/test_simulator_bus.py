@@ -159,6 +159,15 @@ def test_gains_outlive_a_reset() -> None:
     assert 1.5 - exchange(bus, goal(1.5), 1500)[-1].position[0] > 0.1
 
 
+def test_servos_begin_with_the_gain_of_their_factory() -> None:
+    sags = [
+        1.5 - exchange(bus, goal(1.5), 1500)[-1].position[0]
+        for bus in (opened(), opened(kp=32.0), opened(kp=4.0))
+    ]
+    assert sags[0] == sags[1]
+    assert sags[2] > sags[0] + 0.1
+
+
 def test_another_load_sags_further() -> None:
     bus = opened(kp=4.0)
     light = 1.5 - exchange(bus, goal(1.5), 1500)[-1].position[0]

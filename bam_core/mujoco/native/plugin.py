@@ -11,7 +11,6 @@ from pathlib import Path
 import mujoco
 
 from bam_core.errors import BamError
-from bam_core.mujoco.actuation import DEFAULT_KP
 from bam_core.mujoco.native.attributes import plugin_attributes
 from bam_core.mujoco.robot import equip
 from bam_core.servo_model import ServoModel
@@ -31,7 +30,7 @@ class NativeServo:
 
     Attributes:
         servo: its constants.
-        kp: position gain, firmware units.
+        kp: position gain, firmware units; None: that of the factory.
         supply_voltage: V; None: the servo's nominal voltage.
         case_warming: of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
         encoder_zero: what the encoder says where the joint is at zero, rad.
@@ -39,7 +38,7 @@ class NativeServo:
     """
 
     servo: ServoModel
-    kp: float = DEFAULT_KP
+    kp: float | None = None
     supply_voltage: float | None = None
     case_warming: float = 0.0
     encoder_zero: float = 0.0
@@ -48,7 +47,7 @@ class NativeServo:
     def config(self) -> dict[str, str]:
         """Return the plugin's configuration; numbers in full precision."""
         values = plugin_attributes(self.servo)
-        values["kp"] = self.kp
+        values["kp"] = self.servo.firmware.factory_kp if self.kp is None else self.kp
         values["case_warming"] = self.case_warming
         values["encoder_zero"] = self.encoder_zero
         if self.supply_voltage is not None:
