@@ -95,6 +95,8 @@ class _Parser(argparse.ArgumentParser):
     """Tells a mistake in one line; usage is what --help shows."""
 
     def error(self, message: str) -> NoReturn:
+        if message.endswith(" LOGS"):  # an option that takes several words has taken them, too
+            message += "; give them before the options"
         self.exit(USER_ERROR, f"{self.prog}: error: {' '.join(message.split())} (see {self.prog} --help)\n")
 
 

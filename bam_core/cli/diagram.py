@@ -25,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-torque",
         type=float,
         metavar="NM",
-        help="end of the axes in N·m (default: each model's stall torque)",
+        help="end of the axes in N·m (default: the highest stall torque of a servo's models, so that "
+        "they compare)",
     )
 
 

@@ -50,7 +50,25 @@ def vague_parameters(result: Identification) -> list[str]:
     uncertainty = result.fits[result.chosen].uncertainty
     if uncertainty is None:
         return []
-    return [f"{each.name}: not identifiable: {each.remark}" for each in uncertainty.vague]
+    needed = {weight.name for weight in result.effects if weight.is_needed}
+    return [
+        f"{each.name}: {'needed, but ' if each.name in needed else ''}not identifiable: {each.remark}"
+        for each in uncertainty.vague
+    ]
+
+
+def small_parameters(result: Identification) -> list[str]:
+    """Name the parameters of the chosen model that are wide beside their values and yet identifiable."""
+    from bam_core.identification.uncertainty import VAGUE
+
+    uncertainty = result.fits[result.chosen].uncertainty
+    if uncertainty is None:
+        return []
+    return [
+        each.name
+        for each in uncertainty.estimates
+        if each.identifiable and 0.5 * (each.high - each.low) > VAGUE * abs(each.value)
+    ]
 
 
 def _mrad(value: float) -> str:

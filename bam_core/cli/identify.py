@@ -55,9 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="RULE|FILE",
         help="logs to hold out: fraction=0.25 (a random share, the default), kp=400 (all logs with "
-        "that value; also mass, arm_mass, length, script, supply_voltage), leave-one-out=kp (every value in "
-        "turn, one fit each; in the end all logs are trained on), or the files themselves, which are then "
-        "not trained on",
+        "that value; also mass, arm_mass, length, script, supply_voltage, servo, name), leave-one-out=kp "
+        "(every value in turn, one fit each; in the end all logs are trained on, and effects are not "
+        "weighed), or the files themselves, which are then not trained on",
     )
     parser.add_argument(
         "--effects",
@@ -89,6 +89,12 @@ def run(arguments: argparse.Namespace) -> int:
     models = resolve_models(name for name in arguments.models.split(",") if name.strip())
     servo = load_servo(arguments.servo)
     require_output(arguments.output)
+    file = Path(arguments.servo)
+    if file.is_file() and file.resolve().parent == Path(arguments.output).resolve():
+        raise BamError(
+            f"--output: {arguments.output} holds the servo file {file.name}, which results may replace; name "
+            f"another directory"
+        )
     recordings = load_recordings(arguments.logs)
     validation = None
     if arguments.validation:
@@ -106,21 +112,29 @@ def run(arguments: argparse.Namespace) -> int:
             progress=bars.show,
         )
     result.save(arguments.output)
-    _tell(result, limited=arguments.trials is not None)
+    _tell(result)
     print(f"wrote {Path(arguments.output)}; see it with: bam report {arguments.output}")
     return 0
 
 
-def _tell(result: Identification, *, limited: bool) -> None:
+def _tell(result: Identification) -> None:
     """Print errors, effects and the choice; warn about what not to rely on."""
-    from bam_core.cli.identification_text import effects_table, models_table, vague_parameters
+    from bam_core.cli.identification_text import (
+        effects_table,
+        models_table,
+        small_parameters,
+        vague_parameters,
+    )
+    from bam_core.identification.doubts import outliers
 
     print(models_table(result))
     print(f"chosen: {result.chosen} ({result.reason})")
     if table := effects_table(result):
         print(table)
-    unfinished = [model for model, fit in result.fits.items() if not fit.converged]
-    if unfinished and limited:
+    if small := small_parameters(result):
+        print(f"known to be small: {', '.join(small)}")
+    unfinished = [model for model, fit in result.fits.items() if fit.ended_early]
+    if unfinished:
         log.warning(
             "%s: trials were spent before the search came to rest, so errors and choice may change; "
             "give more --trials",
@@ -129,6 +143,8 @@ def _tell(result: Identification, *, limited: bool) -> None:
     for fit in result.fits.values():
         if fit.at_bound:
             log.warning("%s: at the end of its search range: %s", fit.model, ", ".join(fit.at_bound))
+    for line in outliers(result.fits[result.chosen].per_log):
+        log.warning("%s, %s", result.chosen, line)
     for line in vague_parameters(result):
         log.warning("%s, %s", result.chosen, line)
 
@@ -155,6 +171,12 @@ def _validation(
             f"--validation {' '.join(words)}: not one rule (expected one rule, or files); "
             f"give LOGS before the options"
         )
+    for word in words:
+        if word.isidentifier() and not Path(word).exists():
+            raise BamError(
+                f"--validation {word}: is neither a rule nor a file (expected a rule such as kp=800, or "
+                f"paths of logs); correct it"
+            )
     held_out = load_recordings(words)
     digests = {recording.sha256 for recording in held_out}
     both = [str(recording.source) for recording in recordings if recording.sha256 in digests]

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from pathlib import Path
 
 from bam_core.atomic_file import require_file
 
 EXAMPLE = "bam report out/xl330"
+
+log = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,5 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output or Path(arguments.directory) / "report.html")
     require_file(output)
     write_report(results, output)
+    if results.without_trajectories:
+        log.warning("%s: %s", arguments.directory, results.without_trajectories)
     print(f"wrote {output}")
     return 0

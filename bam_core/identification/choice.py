@@ -79,6 +79,10 @@ def choose(contenders: Sequence[Contender]) -> Choice:
         contenders: one at least, judged by the same logs.
     """
     best = min(contenders, key=lambda each: each.error)
+    if len(contenders) == 1:
+        reason = f"{best.name} is the only model that was fitted (held-out error {_mrad(best.error)})"
+        verdict = Verdict(contender=best, is_good=True, words="the only one")
+        return Choice(name=best.name, reason=reason, verdicts=(verdict,))
     excesses = [_excess(each, best) for each in contenders]
     good = [each for each, (mean, error) in zip(contenders, excesses, strict=True) if mean <= error]
     chosen = min(good or [best], key=lambda each: (each.free_parameters, each.error))
@@ -86,7 +90,7 @@ def choose(contenders: Sequence[Contender]) -> Choice:
         Verdict(contender=each, is_good=mean <= error, words=_words(each, chosen, best, mean, error))
         for each, (mean, error) in zip(contenders, excesses, strict=True)
     )
-    return Choice(name=chosen.name, reason=_reason(chosen, best), verdicts=verdicts)
+    return Choice(name=chosen.name, reason=_reason(chosen, best, contenders), verdicts=verdicts)
 
 
 def _excess(contender: Contender, best: Contender) -> tuple[float, float]:
@@ -97,8 +101,10 @@ def _excess(contender: Contender, best: Contender) -> tuple[float, float]:
     return mean, max(error, SAME * best.error)
 
 
-def _reason(chosen: Contender, best: Contender) -> str:
+def _reason(chosen: Contender, best: Contender, contenders: Sequence[Contender]) -> str:
     lowest = f"{best.name} has the lowest held-out error ({_mrad(best.error)})"
+    if all(best.free_parameters <= each.free_parameters for each in contenders):
+        return f"{lowest}, and none that was fitted is simpler"
     if chosen is best:
         return f"{lowest}, and no simpler model comes within one standard error of it"
     return (

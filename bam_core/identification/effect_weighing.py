@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,11 @@ class EffectWeight:
     validation_mae_without: float
     kept: bool
     reason: str
+
+    @property
+    def is_needed(self) -> bool:
+        """Held-out logs are followed worse without it, by more than does not count between models either."""
+        return self.validation_mae_without > (1.0 + SAME) * self.validation_mae
 
     def summary(self) -> dict[str, Any]:
         """Return its entry in ``summary.json``."""
@@ -112,13 +117,14 @@ def _refit(fitter: Fitter, full: Fit, effects: Sequence[str], trials: int | None
             start[PARAMETERS.index(name)] = 0.0
     gone = ", ".join(_less(full.effects, effects))
     budget = TRIALS_PER_PARAMETER * (full.space.dimension - 1)
-    return fitter.fit(
+    fit = fitter.fit(
         full.model,
         trials=min(budget, trials or budget),
         effects=effects,
         starts=[start],
         label=f"{full.model.name} without {gone}",
     )
+    return replace(fit, limited=full.limited)  # it goes on where that one ended
 
 
 def _less(effects: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -66,6 +66,7 @@ class Fit:
         space: that was searched.
         result: of the search.
         seconds: that it took.
+        limited: it was given fewer trials than it takes by default.
     """
 
     model: FrictionModel
@@ -73,6 +74,7 @@ class Fit:
     space: SearchSpace
     result: SearchResult
     seconds: float
+    limited: bool = False
 
     @property
     def vector(self) -> Array:
@@ -155,8 +157,9 @@ class Fitter:
         chosen = self.servo.effects if effects is None else effects
         space = search_space(model, self.rollout.recordings, self.servo.search, chosen)
         earlier = [vector for name, vector in self._optima.items() if is_nested(FRICTION_MODELS[name], model)]
-        default = TRIALS_PER_PARAMETER if starts or earlier else COLD_TRIALS_PER_PARAMETER
-        budget = trials or default * space.dimension
+        per_parameter = TRIALS_PER_PARAMETER if starts or earlier else COLD_TRIALS_PER_PARAMETER
+        default = per_parameter * space.dimension
+        budget = trials or default
 
         def report(evaluation: int, best: float) -> None:
             if self._progress is not None:
@@ -193,6 +196,7 @@ class Fitter:
             space=space,
             result=result,
             seconds=time.monotonic() - begin,
+            limited=budget < default,
         )
 
     def _study_name(self, space: SearchSpace, budget: int, starts: Sequence[Array]) -> str:

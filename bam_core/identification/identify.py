@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,12 @@ from bam_core.errors import BamError
 from bam_core.friction import FRICTION_MODELS, FrictionModel, friction_model
 from bam_core.identification.advice import advisor
 from bam_core.identification.cross_validation import cross_validate
+from bam_core.identification.doubts import (
+    doubtful_gains,
+    missing_channels,
+    require_temperature,
+    scarcity,
+)
 from bam_core.identification.effect_weighing import EffectWeight, weigh_effects
 from bam_core.identification.fitting import Fitter, Progress
 from bam_core.identification.judging import Judge
@@ -25,6 +32,8 @@ from bam_core.identification.uncertainty import estimate_uncertainty
 from bam_core.recording import Recording
 from bam_core.servo_model import ServoModel
 from bam_core.small_matrices import one_blas_thread
+
+log = logging.getLogger(__name__)
 
 _MAX_SEED = 2**32 - 1
 
@@ -96,6 +105,7 @@ def identify(
     require_torque(split.train)
     if effects is not None:
         servo = replace(servo, effects=resolve_effects(effects))
+    _tell_doubts(servo, split)
 
     def fitter(train: Sequence[Recording], prefix: str = "") -> Fitter:
         return Fitter(
@@ -131,6 +141,17 @@ def identify(
     name = best.model.name
     fits[name] = _with_uncertainty(fits[name], split.train, best.space)
     return replace(result, fits=fits, effects=weights)
+
+
+def _tell_doubts(servo: ServoModel, split: Split) -> None:
+    logs = (*split.train, *split.validation)
+    require_temperature(logs, servo.effects)
+    for line in (
+        *missing_channels(logs, servo.effects),
+        *doubtful_gains(servo, logs),
+        *scarcity(len(split.train), len(split.validation)),
+    ):
+        log.warning(line)
 
 
 def _everything(recordings: Sequence[Recording], folds: Sequence[Split], rule: str) -> Split:

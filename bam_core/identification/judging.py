@@ -68,6 +68,7 @@ class Judge:
             at_bound=fit.space.at_bound(fit.vector),
             trials=fit.result.evaluations,
             converged=fit.result.converged,
+            limited=fit.limited,
             seconds=fit.seconds,
         )
         return replace(judged, servo=replace(judged.servo, provenance=self._provenance(judged)))

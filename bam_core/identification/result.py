@@ -33,6 +33,7 @@ class ModelFit:
         at_bound: parameters that the end of their search range has stopped.
         trials: simulations of all training logs that the search spent.
         converged: the search ended because nothing led further down, not because its trials were spent.
+        limited: the search was given fewer trials than it takes by default.
         seconds: that it took.
         uncertainty: of the parameters; None where nobody asked.
     """
@@ -44,8 +45,14 @@ class ModelFit:
     at_bound: tuple[str, ...]
     trials: int
     converged: bool
+    limited: bool
     seconds: float
     uncertainty: Uncertainty | None = None
+
+    @property
+    def ended_early(self) -> bool:
+        """More trials may lead further: beyond the default they change training errors by less than 0.5 %."""
+        return self.limited and not self.converged
 
     @property
     def validation_mae(self) -> float:
@@ -106,6 +113,7 @@ class Identification:
                     "validation_standard_error": fit.contender.standard_error,
                     "trials": fit.trials,
                     "converged": fit.converged,
+                    "limited": fit.limited,
                     "seconds": round(fit.seconds, 3),
                     "parameters": fit.servo.parameters,
                     "at_bound": list(fit.at_bound),

@@ -129,8 +129,8 @@ def _require_plumb(servo: ServoModel, recording: Recording) -> None:
     where = f"{recording.source}: position: gravity pulls the arm towards {found.angle:.2f} rad"
     if abs(found.angle) > 0.5 * math.pi and found.standard_error < _DECIDED:
         raise RecordingError(
-            f"{where} (expected 0, straight down); correct the encoder's zero, the sign of both positions, "
-            f"or swap goal_position and position if they are"
+            f"{where} (expected 0, straight down); correct the encoder's zero or the sign of both "
+            f"positions, or swap goal_position and position where they were mixed up"
         )
     if found.both_ways and abs(found.angle) > max(_PLUMB, _SURE * found.standard_error):
         offset = EFFECTS["zero_offset"]

@@ -189,7 +189,7 @@ def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[boo
     if key in _TEXT:
         values = [_TEXT[key](recording) for recording in recordings]
         return _matching(rule, key, [value == text for value in values], sorted(set(values)))
-    raise unknown_name("validation key", key, RULE_KEYS)
+    raise unknown_name("validation key", key, (*RULE_KEYS, LEAVE_ONE_OUT))
 
 
 def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: int) -> list[bool]:

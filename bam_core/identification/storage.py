@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import random
 import re
+import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -145,7 +146,8 @@ def _checked(url: str) -> URL:
         package = _PACKAGES.get(error.name or "", error.name)
         raise BamError(
             f"storage {_shown(url)!r}: the driver of this database is missing (expected the Python module "
-            f"{error.name}); install it, with: pip install '{package}'"
+            f"{error.name}); install it, with: {sys.executable} -m pip install "
+            f"'{package}'"
         ) from None
     if dialect.name == "sqlite":
         if parsed.database in (None, "", ":memory:"):

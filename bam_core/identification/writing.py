@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import logging
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 from bam_core.atomic_file import require_directory, write_text
 from bam_core.errors import BamError
 from bam_core.friction import FRICTION_MODELS
-from bam_core.identification.result import Identification
+from bam_core.identification.result import Identification, ModelFit
 from bam_core.identification.trajectories import TRAJECTORIES, Simulated, save_trajectories
 from bam_core.rollout import Rollout, parameter_vector
 
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 
 SUMMARY = "summary.json"
 PLOTS = "plots"
+REPORT = "report.html"
 
 _FIT_DPI = 90  # there may be a hundred of them
 
@@ -38,8 +40,9 @@ def save(identification: Identification, output: str | os.PathLike[str]) -> None
     """Write ``<model>.yaml``, ``summary.json`` and ``plots/``.
 
     Everything is written to a directory of its own first and moved when complete, the summary last. In a
-    directory that exists, files of the same names are replaced; of other files only those models are removed
-    that its own summary lists and this identification lacks: they would pass for results of this one.
+    directory that exists, files of the same names are replaced; of other files only those are removed that
+    would pass for results of this one: models and plots of logs that its own summary lists and this
+    identification lacks, and the report of `bam report`.
 
     Raises:
         BamError: it cannot be written; then a new directory is not there, an old one is as it was.
@@ -57,9 +60,9 @@ def save(identification: Identification, output: str | os.PathLike[str]) -> None
             with contextlib.suppress(OSError):  # another process may be quicker by a moment
                 draft.rename(target)
         if draft.exists():
-            outdated = _models_listed(target / SUMMARY) - set(identification.fits)
+            outdated = set(_files_told_by(target / SUMMARY)) - _files_in(draft)
             _move_into(draft, target)
-            _remove_models(target, outdated)
+            _remove(target, outdated)
     except OSError as error:
         raise BamError(f"{target}: cannot be written ({error.strerror}); choose another place") from None
     finally:
@@ -73,7 +76,9 @@ def _write(identification: Identification, directory: Path) -> None:
     logs = (*identification.split.train, *identification.split.validation)
     save_trajectories(directory / TRAJECTORIES, logs, simulated)
     _plot(identification, simulated, directory / PLOTS)
-    text = json.dumps(identification.summary(), indent=2, ensure_ascii=False, allow_nan=False)
+    digest = hashlib.sha256((directory / TRAJECTORIES).read_bytes()).hexdigest()
+    summary = {**identification.summary(), "trajectories_sha256": digest}
+    text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(directory / SUMMARY, text + "\n")
 
 
@@ -94,40 +99,67 @@ def _plot(identification: Identification, simulated: Simulated, directory: Path)
 
     fits = identification.fits
     errors = {model: (fit.train_mae, fit.validation_mae) for model, fit in fits.items()}
-    save_figure(plot_mae(errors, chosen=identification.chosen), directory / "mae.png")
+    doubts = {model: fit.contender.standard_error for model, fit in fits.items()}
+    figure = plot_mae(errors, standard_errors=doubts, chosen=identification.chosen)
+    save_figure(figure, directory / "mae.png")
     servos = {model: fit.servo for model, fit in fits.items()}
     bounds = {model: fit.at_bound for model, fit in fits.items()}
-    save_figure(plot_parameters(servos, bounds), directory / "parameters.png")
+    intervals = {model: _intervals(fit) for model, fit in fits.items()}
+    save_figure(plot_parameters(servos, bounds, intervals), directory / "parameters.png")
     for logs, side in (
         (identification.split.train, "training"),
         (identification.split.validation, "validation"),
     ):
         for log in logs:
-            figure = plot_fit(log, simulated[log.name], title=f"{log.name} ({side})")
-            name = log.name.replace("/", "_")
-            save_figure(figure, directory / f"fit_{name}.png", dpi=_FIT_DPI)
+            told = {model: fit.per_log[log.name] for model, fit in fits.items()}
+            figure = plot_fit(log, simulated[log.name], told, title=f"{log.name} ({side})")
+            save_figure(figure, directory / _fit_plot(log.name), dpi=_FIT_DPI)
 
 
-def _models_listed(summary: Path) -> set[str]:
-    """Names of the models that the summary of an earlier identification lists."""
+def _intervals(fit: ModelFit) -> dict[str, tuple[float, float]]:
+    estimates = fit.uncertainty.estimates if fit.uncertainty else ()
+    return {each.name: (each.low, each.high) for each in estimates}
+
+
+def _fit_plot(log_name: str) -> str:
+    return f"fit_{log_name.replace('/', '_')}.png"
+
+
+def _files_in(directory: Path) -> set[str]:
+    return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
+
+
+def _files_told_by(summary: Path) -> list[str]:
+    """Names of the files that follow from the summary of an earlier identification; none of anything else."""
     try:
-        return set(json.loads(summary.read_text(encoding="utf-8"))["models"]) & set(FRICTION_MODELS)
-    except (OSError, ValueError, KeyError, TypeError):  # none, or not one of ours
-        return set()
+        told = json.loads(summary.read_text(encoding="utf-8"))
+        models = [model for model in FRICTION_MODELS if model in set(told["models"])]
+        split = told.get("split", {})
+        logs = sorted({str(name) for side in ("train", "validation") for name in split.get(side, ())})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not one of ours
+        return []
+    if not models:
+        return []
+    return [*(f"{model}.yaml" for model in models), REPORT, *(f"{PLOTS}/{_fit_plot(name)}" for name in logs)]
 
 
-def _remove_models(target: Path, models: set[str]) -> None:
-    files = [file for model in sorted(models) if (file := target / f"{model}.yaml").is_file()]
-    for file in files:
-        file.unlink(missing_ok=True)
-    if files:
-        names = ", ".join(file.name for file in files)
-        log.warning("%s: removed %s of the identification that was there", target, names)
+def _remove(target: Path, names: set[str]) -> None:
+    there = {path.name for path in target.iterdir()} | {
+        f"{PLOTS}/{path.name}" for path in (target / PLOTS).iterdir()
+    }
+    files = [name for name in sorted(names & there) if (target / name).is_file()]
+    for name in files:
+        (target / name).unlink(missing_ok=True)
+    plots = [name for name in files if name.startswith(PLOTS)]
+    told = [name for name in files if name not in plots]
+    if plots:
+        told.append(f"plots of {len(plots)} log{'s' if len(plots) > 1 else ''}")
+    if told:
+        log.warning("%s: removed %s of the identification that was there", target, ", ".join(told))
 
 
 def _move_into(draft: Path, target: Path) -> None:
-    files = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
-    for name in sorted(files, key=lambda name: name == Path(SUMMARY)):
+    for name in sorted(_files_in(draft), key=lambda name: name == SUMMARY):
         destination = target / name
         destination.parent.mkdir(parents=True, exist_ok=True)
         (draft / name).replace(destination)

@@ -8,6 +8,7 @@ those of a joint at rest; lines, paler with each rad/s, show how the borders mov
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,6 +30,7 @@ VELOCITIES = (0.0, 1.0, 2.0, 3.0)
 AREAS = {"drive": "#1f77b4", "static": "#7f7f7f", "backdrive": "#d62728"}
 """Colour of each area; those of drive and backdrive are their borders' as well."""
 
+_COLUMNS = 4  # of panels, at most
 _POINTS = 121
 _TICKS = 6  # at most, on either axis
 _AREA_ALPHA = 0.16
@@ -60,22 +62,30 @@ def margins(
 
 
 def plot_diagram(servos: Sequence[tuple[str, ServoModel]], *, max_torque: float | None = None) -> Figure:
-    """Draw the diagrams of several servo models side by side.
+    """Draw the diagrams of several servo models, in rows of at most four.
 
     Args:
         servos: label and model, at least one.
-        max_torque: end of all axes, N·m; by default each model's stall torque.
+        max_torque: end of all axes, N·m; by default the highest stall torque of a servo's models, so that
+            they compare.
 
     Raises:
         BamError: a servo has a gear.
     """
     for _, servo in servos:
         servo.require_no_gear("this diagram")
-    figure = Figure(figsize=(max(4.4 * len(servos), 5.6), 5.4), layout="constrained")
-    axes = figure.subplots(1, len(servos), squeeze=False)[0]
-    for ax, (label, servo) in zip(axes, servos, strict=True):
-        draw_diagram(ax, servo, max_torque or stall_torque(servo))
+    rows = math.ceil(len(servos) / _COLUMNS)
+    columns = math.ceil(len(servos) / rows)
+    figure = Figure(figsize=(max(4.4 * columns, 5.6), 4.6 * rows + 0.8), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    limits: dict[str, float] = {}
+    for _, servo in servos:
+        limits[servo.name] = max(limits.get(servo.name, 0.0), stall_torque(servo))
+    for ax, (label, servo) in zip(panels, servos, strict=False):
+        draw_diagram(ax, servo, max_torque or limits[servo.name])
         ax.set_title(f"{label}  ({servo.friction_model.upper()})")
+    for ax in panels[len(servos) :]:
+        ax.remove()
     speeds = ", ".join(f"{velocity:g}" for velocity in VELOCITIES)
     figure.legend(
         handles=_handles(),

@@ -16,13 +16,19 @@ _LEGEND_COLUMNS = 4
 
 
 def plot_fit(
-    recording: Recording, simulated: Mapping[str, NDArray[np.float64]], *, title: str | None = None
+    recording: Recording,
+    simulated: Mapping[str, NDArray[np.float64]],
+    errors: Mapping[str, float] | None = None,
+    *,
+    title: str | None = None,
 ) -> Figure:
     """Draw one log.
 
     Args:
         recording: what was measured.
         simulated: label -> (n,) rad at the recording's times.
+        errors: label -> mean absolute error, rad, where it is known from elsewhere; default the mean over
+            samples, which differs a little from that over the even steps of a simulation.
         title: above the figure; default the recording's name.
     """
     figure = Figure(figsize=(11.0, 7.0), layout="constrained")
@@ -33,13 +39,13 @@ def plot_fit(
     for index, (label, curve) in enumerate(simulated.items()):
         color = f"C{index}"
         error = curve - recording.position
-        mae = 1e3 * float(np.mean(np.abs(error)))
-        position.plot(time, curve, color=color, linewidth=1.0, label=f"{label}: {mae:.1f} mrad")
+        mae = errors[label] if errors is not None else float(np.mean(np.abs(error)))
+        position.plot(time, curve, color=color, linewidth=1.0, label=f"{label}: {1e3 * mae:.2f} mrad")
         residual.plot(time, 1e3 * error, color=color, linewidth=0.8)
     _shade_released(figure, recording)
     residual.axhline(0.0, color=_MEASURED, linewidth=0.8)
     position.set_ylabel("position [rad]")
-    residual.set(xlabel="time [s]", ylabel="residual [mrad]", xlim=(time[0], time[-1]))
+    residual.set(xlabel="time [s]", ylabel="simulated − measured\n[mrad]", xlim=(time[0], time[-1]))
     # Above the axes: inside, a legend of six models covers the curves.
     position.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=_LEGEND_COLUMNS, frameon=False)
     figure.suptitle(title or recording.name)

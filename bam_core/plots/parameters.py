@@ -14,15 +14,18 @@ _COLUMNS = 4
 
 
 def plot_parameters(
-    servos: Mapping[str, ServoModel], at_bound: Mapping[str, Collection[str]] | None = None
+    servos: Mapping[str, ServoModel],
+    at_bound: Mapping[str, Collection[str]] | None = None,
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
 ) -> Figure:
     """Draw one panel per parameter that any of the servos has, one bar per servo.
 
     Args:
         servos: label -> servo, at least one.
         at_bound: label -> parameters that the end of their search range has stopped; hatched.
+        intervals: label -> parameter -> (low, high), SI; a value may be outside its own.
     """
-    at_bound = at_bound or {}
+    at_bound, intervals = at_bound or {}, intervals or {}
     names = [name for name in PARAMETER_UNITS if any(name in servo.parameters for servo in servos.values())]
     rows = math.ceil(len(names) / _COLUMNS)
     figure = Figure(figsize=(3.0 * _COLUMNS, 2.1 * rows), layout="constrained")
@@ -30,13 +33,16 @@ def plot_parameters(
     for axes, name in zip(panels, names, strict=False):
         for place, (label, servo) in enumerate(servos.items()):
             if name in servo.parameters:
-                error = servo.uncertainty.get(name)
-                (bar,) = axes.bar(place, servo.parameters[name], color=f"C{place}", yerr=error, capsize=3)
+                (bar,) = axes.bar(place, servo.parameters[name], color=f"C{place}")
+                if name in (known := intervals.get(label, {})):
+                    low, high = known[name]
+                    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+                    axes.errorbar(place, middle, half, fmt="none", ecolor="black", capsize=3)
                 if name in at_bound.get(label, ()):
                     bar.set(hatch="///", edgecolor="black", alpha=0.6)
         # In words, too: a bar of height zero shows no hatching.
-        labels = [f"{label}\n(bound)" if name in at_bound.get(label, ()) else label for label in servos]
-        axes.set_xticks(range(len(servos)), labels, fontsize="small")
+        labels = [f"{label}\nbound" if name in at_bound.get(label, ()) else label for label in servos]
+        axes.set_xticks(range(len(servos)), labels, fontsize="x-small")
         axes.set_xlim(-0.6, len(servos) - 0.4)
         axes.set_title(f"{name} [{PARAMETER_UNITS[name]}]", fontsize="small")
         axes.tick_params(axis="y", labelsize="small")
@@ -44,6 +50,9 @@ def plot_parameters(
         axes.set_axisbelow(True)
     for axes in panels[len(names) :]:
         axes.set_visible(False)
+    notes = ["whiskers: 95 % interval"] if any(intervals.values()) else []
     if any(at_bound.values()):
-        figure.supxlabel("bound, hatched: stopped by the end of its search range", fontsize="medium")
+        notes.append("bound, hatched: stopped by the end of its search range")
+    if notes:
+        figure.supxlabel("; ".join(notes), fontsize="medium")
     return figure

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,9 +15,11 @@ from bam_core.friction import friction_model
 from bam_core.report._fields import Fields, read_json
 from bam_core.report.results import EffectResult, Estimate, LogInfo, ModelResult, Results, Uncertainty
 from bam_core.report.trajectories import load_trajectories
-from bam_core.servo_model import load_servo
+from bam_core.servo_model import ServoModel, load_servo
 
 SUMMARY = "summary.json"
+
+_SAME = 1e-9  # relative: both files hold every digit
 
 
 def load_results(directory: str | os.PathLike[str]) -> Results:
@@ -24,7 +27,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
 
     Raises:
         BamError: there is no such directory, it holds no identification, or one of its files is missing,
-            damaged or not as expected.
+            damaged, of another identification or not as expected.
     """
     directory = Path(directory)
     if not directory.is_dir():
@@ -43,6 +46,9 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
     if chosen not in models:
         raise BamError(f"{directory / SUMMARY}: chosen: {unknown_name('model', chosen, models)}")
     logs = _logs(summary, models[chosen])
+    trajectories, without_trajectories = load_trajectories(
+        directory, tuple(logs), tuple(models), summary.text("trajectories_sha256")
+    )
     return Results(
         directory=directory,
         models=models,
@@ -56,7 +62,8 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
         seed=summary.number("seed"),
         software=summary.text("software") or models[chosen].servo.provenance.software,
         date=summary.text("date") or models[chosen].servo.provenance.date,
-        trajectories=load_trajectories(directory, tuple(logs), tuple(models)),
+        trajectories=trajectories,
+        without_trajectories=without_trajectories,
     )
 
 
@@ -68,6 +75,7 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
             f"{path}: is not there, though {SUMMARY} lists {name}; put it back or run 'bam identify' again"
         )
     servo = load_servo(path)
+    _require_same(path, name, servo, entry.child("parameters"))
     per_log = entry.child("per_log")
     uncertainty = _uncertainty(entry.child("uncertainty")) if "uncertainty" in entry else None
     return ModelResult(
@@ -77,12 +85,31 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
         standard_error=entry.number("validation_standard_error"),
         per_log={log: per_log.number(log) for log in per_log},
         at_bound=entry.texts("at_bound"),
-        converged=entry.flag("converged") if "converged" in entry else None,
+        ended_early=entry.flag("limited") and not entry.flag("converged"),
         trials=entry.number("trials"),
         seconds=entry.number("seconds"),
         uncertainty=uncertainty,
         verdict=verdict,
     )
+
+
+def _require_same(path: Path, name: str, servo: ServoModel, parameters: Fields) -> None:
+    """Raise BamError where a servo file is not the one that the summary tells of."""
+    cure = f"put back the {path.name} of this identification, or run 'bam identify' again"
+    if servo.friction_model != name:
+        raise BamError(f"{path}: friction model is {servo.friction_model} (expected {name}); {cure}")
+    if len(parameters) == 0:  # as early versions wrote it
+        return
+    for key in dict.fromkeys((*servo.parameters, *parameters)):
+        here = servo.parameters.get(key, math.nan)
+        told = parameters.number(key)
+        if not math.isclose(here, told, rel_tol=_SAME):
+            raise BamError(f"{path}: {key} is {_told(here)}, in {SUMMARY} {_told(told)}; {cure}")
+
+
+def _told(value: float) -> str:
+    """Tell every digit: two that differ by a trifle shall look different."""
+    return "missing" if math.isnan(value) else repr(value)
 
 
 def _uncertainty(entry: Fields) -> Uncertainty:

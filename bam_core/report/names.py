@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import re
+
 from markupsafe import Markup
 
+from bam_core.friction import FRICTION_MODELS
 from bam_core.servo_model import PARAMETER_UNITS
 
 _SYMBOLS: dict[str, tuple[str, str, str]] = {  # letter, index below, index above
@@ -39,10 +42,17 @@ _SYMBOLS: dict[str, tuple[str, str, str]] = {  # letter, index below, index abov
     "supply_ripple": ("r", "", ""),
 }
 
+_MODEL = re.compile(rf"\b({'|'.join(FRICTION_MODELS)})\b")
+
 
 def words(name: str) -> str:
     """Return a name in words: "stribeck_velocity" -> "Stribeck velocity"."""
     return name.replace("_", " ").replace("stribeck", "Stribeck").replace("coulomb", "Coulomb")
+
+
+def model_names(text: str) -> str:
+    """Call friction models in a text what the page calls them: "m4" -> "M4"."""
+    return _MODEL.sub(lambda found: found[0].upper(), text)
 
 
 def symbol(name: str) -> Markup:

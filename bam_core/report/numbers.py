@@ -40,8 +40,14 @@ def interval(low: float, high: float) -> str:
     exponent = math.floor(math.log10(largest))
     exponent = 0 if -4 < exponent < 5 else exponent
     decimals = max(exponent - math.floor(math.log10(width)) + 1, 0)
-    ends = " to ".join(f"{end / 10.0**exponent:.{decimals}f}" for end in (low, high)).replace("-", "−")
+    ends = " to ".join(_end(end / 10.0**exponent, decimals) for end in (low, high)).replace("-", "−")
     return f"({ends})·10{str(exponent).translate(_SUPERSCRIPT)}" if exponent else ends
+
+
+def _end(value: float, decimals: int) -> str:
+    """Round an end; one that is not zero does not become zero, which would then seem to be inside."""
+    text = f"{value:.{decimals}f}"
+    return text if value == 0.0 or float(text) != 0.0 else quantity(value, 2)
 
 
 def change(before: float, after: float) -> str:

@@ -12,6 +12,8 @@ from bam_core.report.numbers import mrad
 from bam_core.report.parameters import not_identifiable
 from bam_core.report.results import Results
 
+_SAME = 0.02  # relative difference of held-out errors that does not count: as `identification.choice` has it
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
@@ -55,8 +57,10 @@ def warnings(results: Results) -> list[str]:
     """Return what a reader should beware of before using the chosen model, one sentence each."""
     best = results.best
     found = []
-    if best.converged is False:
-        found.append("The search spent its trials before it came to rest: give more --trials.")
+    if best.ended_early:
+        found.append(
+            "The search spent its trials, fewer than by default, before it came to rest: give more --trials."
+        )
     if best.at_bound:
         found.append(f"Stopped by the end of the search range: {_list(best.at_bound)}.")
     if names := not_identifiable(best):
@@ -70,11 +74,29 @@ def warnings(results: Results) -> list[str]:
     return found
 
 
+def vague_effects(results: Results) -> str:
+    """Return how effects can be needed and yet not be determined; empty where none is both."""
+    vague = not_identifiable(results.best)
+    both = [
+        effect.name
+        for effect in results.effects or ()
+        if effect.name in vague
+        and effect.kept
+        and effect.validation_without > (1.0 + _SAME) * effect.validation_with
+    ]
+    if not both:
+        return ""
+    return (
+        f"Needed, though these logs do not tell how large: {_list(both)}. Without any one of them held-out "
+        f"logs are followed worse; with it they are followed alike over a range of values, as other "
+        f"parameters make up for it."
+    )
+
+
 def left_out(results: Results) -> list[str]:
     """Return what the directory does not hold, in words."""
     best = results.best
     absent = {
-        "trajectories (fits and residuals)": not results.trajectories,
         "uncertainties and correlation": best.uncertainty is None,
         "what each effect bought": results.effects is None,
         "verdicts on the models": not any(model.verdict for model in results.models.values()),

@@ -14,7 +14,7 @@ from bam_core.report import names, numbers
 from bam_core.report.diagrams import diagrams
 from bam_core.report.errors import error_chart
 from bam_core.report.fits import packed_fits, shown_first, typical_log
-from bam_core.report.overview import left_out, tiles, warnings
+from bam_core.report.overview import left_out, tiles, vague_effects, warnings
 from bam_core.report.parameters import correlation_cells, parameter_table
 from bam_core.report.results import Results
 
@@ -40,6 +40,7 @@ def render(results: Results) -> str:
     environment.filters.update(
         words=names.words,
         breakable=names.breakable,
+        model_names=names.model_names,
         symbol=names.symbol,
         mrad=numbers.mrad,
         quantity=numbers.quantity,
@@ -50,6 +51,7 @@ def render(results: Results) -> str:
         tiles=tiles(results),
         warnings=warnings(results),
         left_out=left_out(results),
+        vague_effects=vague_effects(results),
         errors=error_chart(results),
         tables={name: parameter_table(model) for name, model in results.models.items()},
         heat_maps={

@@ -14,6 +14,7 @@ from bam_core.report.results import Estimate, ModelResult, Uncertainty
 from bam_core.servo_model import PARAMETER_UNITS
 
 _NARROWEST, _WIDEST = 0.05, 1.0  # of the axis, relative to the value
+_VAGUE = 0.5  # half an interval, relative to the value: as `identification.uncertainty` has it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +38,15 @@ class ParameterRow:
     whisker: Whisker | None
     at_bound: bool
     identifiable: bool
+    known_small: bool
     trades_with: tuple[str, ...]
     remark: str
 
     @property
     def is_remarked(self) -> bool:
         """Whether there is something to say about it, in a row below."""
-        return bool(self.at_bound or not self.identifiable or self.trades_with or self.remark)
+        told = self.identifiable and not self.known_small
+        return bool(self.at_bound or not told or self.trades_with or self.remark)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +107,11 @@ def _is_bounded(estimate: Estimate) -> bool:
     return math.isfinite(estimate.low) and math.isfinite(estimate.high)
 
 
+def _is_known_small(value: float, estimate: Estimate) -> bool:
+    wide = _is_bounded(estimate) and 0.5 * (estimate.high - estimate.low) > _VAGUE * abs(value)
+    return wide and estimate.identifiable
+
+
 def _relative(value: float, estimate: Estimate) -> tuple[float, float] | None:
     if value == 0.0 or not _is_bounded(estimate):
         return None
@@ -129,6 +137,7 @@ def _row(name: str, value: float, estimate: Estimate | None, at_bound: bool, sca
         whisker=whisker,
         at_bound=at_bound,
         identifiable=estimate is None or estimate.identifiable,
+        known_small=estimate is not None and _is_known_small(value, estimate),
         trades_with=estimate.trades_with if estimate else (),
         remark=_in_words(estimate.remark) if estimate else "",
     )

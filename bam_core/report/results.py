@@ -62,7 +62,8 @@ class ModelResult:
         standard_error: of validation_mae over logs, rad.
         per_log: error of every log, rad.
         at_bound: parameters that the end of their search range has stopped.
-        converged: the search came to rest; None where that is not told.
+        ended_early: the search was given fewer trials than it takes by default and spent them before it came
+            to rest; not where that is not told.
         trials: simulations of all training logs.
         seconds: that the fit took.
         uncertainty: where it was estimated.
@@ -75,7 +76,7 @@ class ModelResult:
     standard_error: float
     per_log: Mapping[str, float]
     at_bound: tuple[str, ...]
-    converged: bool | None
+    ended_early: bool
     trials: float
     seconds: float
     uncertainty: Uncertainty | None
@@ -152,6 +153,7 @@ class Results:
         software: that made it.
         date: when, ISO 8601.
         trajectories: by log; empty where the directory has none.
+        without_trajectories: why there are none, and what to do; empty where there are some.
     """
 
     directory: Path
@@ -165,6 +167,12 @@ class Results:
     software: str
     date: str
     trajectories: Mapping[str, Trajectory] = field(default_factory=dict)
+    without_trajectories: str = ""
+
+    @property
+    def chosen_first(self) -> tuple[str, ...]:
+        """Names of all models: the chosen one, then the others in their order."""
+        return tuple(dict.fromkeys((self.chosen, *self.models)))
 
     @property
     def best(self) -> ModelResult:

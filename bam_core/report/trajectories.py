@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -16,34 +17,45 @@ from bam_core.report.results import Trajectory
 
 TRAJECTORIES = "trajectories.npz"
 
+_LOST = "fits and residuals cannot be shown; put it back, or run 'bam identify' again"
 
-def load_trajectories(directory: Path, logs: Sequence[str], models: Sequence[str]) -> dict[str, Trajectory]:
+
+def load_trajectories(
+    directory: Path, logs: Sequence[str], models: Sequence[str], digest: str = ""
+) -> tuple[dict[str, Trajectory], str]:
     """Read the trajectories of an identification.
 
     Args:
         directory: of the identification.
         logs: its logs.
         models: its friction models.
+        digest: SHA-256 of the file that it wrote; empty where that is not told.
 
     Returns:
         Log name -> curves; nothing where there is no such file, or where it belongs to other logs or models,
-        as it does after an older version has written to the same directory.
+        as it does after an older version has written to the same directory. And why there is nothing, and
+        what to do, in one line.
 
     Raises:
-        BamError: the file is damaged.
+        BamError: the file is damaged, or is another than the identification wrote.
     """
     path = directory / TRAJECTORIES
     if not path.exists():
-        return {}
+        return {}, f"{TRAJECTORIES} is not there: {_LOST}"
     try:
         with np.load(path, allow_pickle=False) as arrays:
             names = [str(name) for name in arrays["logs"]]
-            if set(names) != set(logs) or any(f"{model}_0" not in arrays for model in models):
-                return {}
-            return {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
+            others = set(names) != set(logs) or any(f"{model}_0" not in arrays for model in models)
+            found = {} if others else {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise BamError(f"{path}: is damaged ({problem}); run 'bam identify' again") from None
+    if digest and (here := hashlib.sha256(path.read_bytes()).hexdigest()) != digest:
+        raise BamError(
+            f"{path}: is of another identification (SHA-256 {here[:12]}..., in summary.json "
+            f"{digest[:12]}...); put back the one of this identification, or run 'bam identify' again"
+        )
+    return found, f"{TRAJECTORIES} is of other logs or models: {_LOST}" if others else ""
 
 
 def _trajectory(arrays: Any, index: int, models: Sequence[str]) -> Trajectory:

@@ -35,7 +35,7 @@ class Page:
     requests: list[str] = field(default_factory=list)
 
     def look(self, width: int, height: int, *, dark: bool, phone: bool = False) -> None:
-        """Show what follows at this size and in this colour scheme, without motion."""
+        """Show what follows at this size and in this colour scheme, without motion; phones are touched."""
         scale = 2 if phone else 1
         self.call(
             "Emulation.setDeviceMetricsOverride",
@@ -44,6 +44,7 @@ class Page:
             deviceScaleFactor=scale,
             mobile=phone,
         )
+        self.call("Emulation.setTouchEmulationEnabled", enabled=phone)
         self.call(
             "Emulation.setEmulatedMedia",
             features=[

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,7 @@ def multiplied(directory: Path, count: int) -> Path:
         for i in range(int(index), count, len(own)) if curve else ():
             copies[f"{curve}_{i}"] = array
     np.savez_compressed(directory / "trajectories.npz", **copies)
+    digest = hashlib.sha256((directory / "trajectories.npz").read_bytes()).hexdigest()
     origin = {name: own[i % len(own)] for i, name in enumerate(names)}
     for entry in summary["models"].values():
         entry["per_log"] = {name: entry["per_log"][origin[name]] for name in names}
@@ -130,5 +132,6 @@ def multiplied(directory: Path, count: int) -> Path:
         "validation": [name for name in names if origin[name] in held_out],
     }
     logs = {name: summary["logs"][origin[name]] for name in names}
-    edit_summary(directory, {"models": summary["models"], "split": split, "logs": logs})
+    change = {"models": summary["models"], "split": split, "logs": logs, "trajectories_sha256": digest}
+    edit_summary(directory, change)
     return directory

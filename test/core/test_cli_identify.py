@@ -16,6 +16,7 @@ from bam_core.cli import main
 from bam_core.identification.fitting import TRIALS_PER_PARAMETER
 from bam_core.identification.search import MIN_EVALUATIONS
 from bam_core.identification.split import DEFAULT_RULE
+from bam_core.servo_model import load_servo
 
 
 def run(*words: object) -> int:
@@ -40,6 +41,25 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
     assert list(summary["models"]) == ["m1", "m3"]
     assert summary["seed"] == 7
     assert all(name.startswith("kp200") for name in summary["split"]["validation"])
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["fewer trials", "the default"])
+def test_a_search_that_its_budget_ended_is_told_where_that_was_less_than_the_default(
+    given: bool,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bam_core.identification.fitting.COLD_TRIALS_PER_PARAMETER", 10)
+    logs = sorted(xl330_logs().glob("kp[12]00_sin_*.json"))
+    words = [*logs, "--servo", "xl330", "--models", "m1", "--validation", "kp=200", "--output", tmp_path]
+    assert run(*words, *(["--trials", 60] if given else [])) == 0
+    entry = json.loads((tmp_path / "summary.json").read_text())["models"]["m1"]
+    assert not entry["converged"]
+    assert entry["limited"] == given
+    told = [record.message for record in caplog.records if "more --trials" in record.message]
+    assert bool(told) == given
+    assert all(line.startswith("m1: trials were spent before the search came to rest") for line in told)
 
 
 def test_validation_logs_may_be_files(tmp_path: Path) -> None:
@@ -132,6 +152,8 @@ def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -
         ({"--validation": "kp=123"}, ["kp=123", "100, 200, 800"]),
         ({"--validation": "speed=1"}, ["speed", "fraction"]),
         ({"--validation": "nowhere.json"}, ["nowhere.json"]),
+        ({"--validation": "kp"}, ["--validation kp", "neither a rule nor a file", "kp=800"]),
+        ({"--validation": "leave_one_out=kp"}, ["did you mean 'leave-one-out'?"]),
         ({"--trials": "49"}, ["trials: is 49", "at least 50"]),
         ({"--trials": "0"}, ["trials: is 0", "at least 50"]),
         ({"--trials": "-5"}, ["trials: is -5", "at least 50"]),
@@ -159,6 +181,35 @@ def test_a_rule_among_logs_is_explained(tmp_path: Path, capsys: pytest.CaptureFi
     words = ["--servo", "xl330", "--models", "m1", "--output", tmp_path / "out"]
     assert run(logs, *words, "--validation", "kp=800", logs) == 2
     assert "LOGS before the options" in capsys.readouterr().err
+    assert run(*words, "--validation", "kp=800", logs) == 2
+    assert "LOGS; give them before the options" in capsys.readouterr().err
+
+
+def test_results_do_not_replace_the_servo_file_that_they_start_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "m4.yaml"
+    file.write_text(load_servo("xl330").to_yaml())
+    before = file.read_text()
+    assert run(xl330_logs(), "--servo", file, "--models", "m4", "--output", tmp_path) == 2
+    assert "holds the servo file m4.yaml" in capsys.readouterr().err
+    assert file.read_text() == before
+
+
+def test_a_log_with_another_gain_than_it_states_is_named_before_the_search(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A header that states another gain than the one that ran spoils a fit, and looks sound."""
+    odd = xl330_logs() / "kp100_up_and_down.json"
+    for path in (*xl330_logs().glob("kp[12]00_sin_sin.json"), odd):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    stated = {**json.loads(odd.read_text()), "kp": 1600}
+    (tmp_path / odd.name).write_text(json.dumps(stated))
+    options = ["--models", "m1", "--validation", "kp=200", "--output", tmp_path / "out"]
+    assert run(*brief(tmp_path), *options) == 0
+    told = [record.message for record in caplog.records]
+    assert any(line.startswith("kp100_up_and_down: the duty that was recorded is 0.06") for line in told)
+    assert "one held-out log: it cannot tell by how much models differ by chance; hold out more" in told
 
 
 def damaged(log: dict[str, Any], change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,25 @@ def test_the_page_lies_beside_the_results_unless_told_otherwise(
     assert capsys.readouterr().out == f"wrote {elsewhere}\n"
     assert elsewhere.read_text() == (results / "report.html").read_text()
     assert elsewhere.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_lost_trajectories_are_told_on_the_terminal_too(
+    results: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (results / "trajectories.npz").unlink()
+    assert main(["report", str(results)]) == 0
+    (told,) = [record.message for record in caplog.records]
+    assert told.startswith(f"{results}: trajectories.npz is not there: ")
+    assert (results / "report.html").is_file()
+
+
+def test_a_servo_file_of_another_identification_is_refused_in_one_line(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = results / "m4.yaml"
+    file.write_text(re.sub(r"resistance: [\d.]+", "resistance: 2.5", file.read_text(), count=1))
+    assert "m4.yaml: resistance is 2.5, in summary.json " in refused(capsys, results)
+    assert not (results / "report.html").exists()
 
 
 def test_bad_directories_are_refused_in_one_line(

@@ -196,7 +196,9 @@ def test_convergence_is_of_second_order(supply):
 def test_a_servo_with_a_goal_that_rests_only_loses_energy(start, kp):
     """Its demand is a spring and a damper: what it stores in the spring counts as energy."""
     servo = erob(Friction())
-    strong = CurrentFirmware(name="strong", current_limit=1e4, damping=2.0, counts_per_turn=524288, factory_kp=50.0)
+    strong = CurrentFirmware(
+        name="strong", current_limit=1e4, damping=2.0, counts_per_turn=524288, factory_kp=50.0
+    )
     servo = dataclasses.replace(servo, firmware=strong)
     sim = simulation(servo, kp=kp, bench=PendulumBench(mass=3.1, length=0.5))
     n, dt = 1500, 2.5e-4  # fine: it is the law that is asked about, not the sampling

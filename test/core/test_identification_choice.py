@@ -42,6 +42,14 @@ def test_one_log_decides_by_more_than_a_trifle_only() -> None:
     assert choose([contender("m5", 1.0)]).name == "m5"
 
 
+def test_nobody_is_compared_with_models_that_were_not_fitted() -> None:
+    alone = choose([contender("m1", 3.0, 5.0)])
+    assert alone.reason == "m1 is the only model that was fitted (held-out error 4000.00 mrad)"
+    assert alone.verdicts[0].words == "the only one"
+    simplest = choose([contender("m1", 1.0, 2.0), contender("m4", 3.0, 4.0)])
+    assert simplest.reason.endswith("and none that was fitted is simpler")
+
+
 def test_every_contender_gets_its_verdict_in_words() -> None:
     choice = choose([contender("m1", 9.0, 9.1), contender("m4", 2.0, 4.0), contender("m6", 2.1, 3.8)])
     words = {verdict.contender.name: verdict.words for verdict in choice.verdicts}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from identification_cases import mx106, record
+from matplotlib.figure import Figure
 
 from bam_core.errors import BamError
 from bam_core.identification import Identification, identify, require_output
@@ -61,6 +63,8 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
         about = summary["logs"][log.name]
         assert (about["kp"], about["mass"], about["length"]) == (log.kp, log.bench.mass, log.bench.length)
         assert (about["script"], about["sha256"]) == (log.script, log.sha256)
+    curves = (tmp_path / "results" / "trajectories.npz").read_bytes()
+    assert summary["trajectories_sha256"] == hashlib.sha256(curves).hexdigest()
     assert summary["date"] == found.fits["m1"].servo.provenance.date
     assert summary["chosen"] == found.chosen
     assert summary["seed"] == 0
@@ -81,6 +85,34 @@ def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, 
                 (expected,) = rollout.positions(parameter_vector(fit.servo))
                 kept = np.searchsorted(logs[name].time, arrays[f"time_{i}"] - 1e-4)
                 np.testing.assert_allclose(arrays[f"{model}_{i}"], expected[kept], atol=1e-6)
+
+
+def test_plots_show_the_numbers_of_the_summary(
+    found: Identification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[Any, ...]] = []
+
+    def draw(*given: object, **options: object) -> Figure:
+        told.append((*given, options))
+        return Figure()
+
+    for name in ("fit.plot_fit", "mae.plot_mae", "parameters.plot_parameters"):
+        monkeypatch.setattr(f"bam_core.plots.{name}", draw)
+    uncertainty = found.fits[found.chosen].uncertainty
+    assert uncertainty is not None
+    found.save(tmp_path)
+    summary = json.loads((tmp_path / "summary.json").read_text())["models"]
+    (_, about_mae), (_, _, intervals, _), *fits = told
+    assert about_mae["standard_errors"] == {
+        model: entry["validation_standard_error"] for model, entry in summary.items()
+    }
+    estimates = summary[found.chosen]["uncertainty"]["estimates"]
+    assert intervals[found.chosen] == {
+        name: tuple(estimate["interval"]) for name, estimate in estimates.items()
+    }
+    for log, _, errors, _ in fits:
+        assert errors == {model: entry["per_log"][log.name] for model, entry in summary.items()}
+    assert len(fits) == 3
 
 
 def test_the_error_bar_is_that_of_the_mean_over_held_out_logs() -> None:
@@ -136,14 +168,49 @@ def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
     assert list(json.loads((tmp_path / "summary.json").read_text())["models"]) == ["m1", "m3"]
 
 
-@pytest.mark.parametrize("summary", ["", "[]", "1", '{"models": 3}', '{"chosen": "m2"}', '{"models": [[1]]}'])
+def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_ones(
+    found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    found.save(tmp_path)
+    caplog.clear()
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    summary["split"]["train"] += ["gone", "b/../../gone", "never drawn", "nul\0", "long" * 100]
+    summary["split"]["validation"] += ["gone too"]
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    plots = tmp_path / "plots"
+    for file in ("fit_gone.png", "fit_b_.._.._gone.png", "fit_gone too.png", "fit_mine.png", "mine.png"):
+        (plots / file).write_text("old")
+    (tmp_path / "report.html").write_text("old")
+    found.save(tmp_path)
+    logs = (*found.split.train, *found.split.validation)
+    fits = {f"fit_{log.name}.png" for log in logs}
+    # No summary tells of a log "mine": that file is the user's.
+    assert {file.name for file in plots.iterdir()} == {
+        *("mae.png", "parameters.png", "fit_mine.png", "mine.png"),
+        *fits,
+    }
+    assert not (tmp_path / "report.html").exists()
+    assert [record.message for record in caplog.records] == [
+        f"{tmp_path}: removed report.html, plots of 3 logs of the identification that was there"
+    ]
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        *("", "[]", "1", '{"models": 3}', '{"chosen": "m2"}', '{"models": [[1]]}', '{"models": {}}'),
+        *('{"models": {"m2": 1}, "split": []}', '{"models": {"m2": 1}, "split": {"train": 1}}'),
+    ],
+)
 def test_a_summary_that_is_not_ours_removes_nothing(
     found: Identification, tmp_path: Path, summary: str
 ) -> None:
     (tmp_path / "summary.json").write_text(summary)
     (tmp_path / "m2.yaml").write_text("mine")
+    (tmp_path / "report.html").write_text("mine")
     found.save(tmp_path)
     assert (tmp_path / "m2.yaml").read_text() == "mine"
+    assert (tmp_path / "report.html").read_text() == "mine"
 
 
 def test_nothing_is_written_beside_a_directory_that_exists(

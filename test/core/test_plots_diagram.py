@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,28 @@ def test_axes_end_at_the_stall_torque_of_each_servo() -> None:
     figure = plot_diagram(servos)
     for ax, (_, servo) in zip(figure.axes, servos, strict=True):
         assert ax.get_xlim() == ax.get_ylim() == (0.0, stall_torque(servo))
+
+
+def test_models_of_one_servo_share_their_axes_so_that_they_compare() -> None:
+    weak = load_servo("mx106")
+    motor = dataclasses.replace(weak.motor, resistance=0.5 * weak.motor.resistance)
+    strong = dataclasses.replace(weak, motor=motor)
+    other = load_servo("xl330")
+    figure = plot_diagram([("m1", weak), ("m4", strong), ("xl330", other)])
+    ends = [ax.get_xlim()[1] for ax in figure.axes]
+    assert ends == [stall_torque(strong), stall_torque(strong), stall_torque(other)]
+    assert [ax.get_ylim()[1] for ax in figure.axes] == ends
+    assert {ax.get_xlim()[1] for ax in plot_diagram([("m1", weak), ("x", other)], max_torque=0.7).axes} == {
+        0.7
+    }
+
+
+@pytest.mark.parametrize(("count", "rows"), [(1, 1), (4, 1), (6, 2), (7, 2), (9, 3)])
+def test_many_panels_go_in_rows_that_a_page_holds(count: int, rows: int) -> None:
+    figure = plot_diagram([(f"servo {i}", load_servo("mx106")) for i in range(count)])
+    assert len(figure.axes) == count
+    assert len({ax.get_subplotspec().rowspan.start for ax in figure.axes}) == rows  # type: ignore[union-attr]
+    assert figure.get_figwidth() <= 4 * 4.4
 
 
 def test_a_saturating_motor_stalls_at_less_torque() -> None:

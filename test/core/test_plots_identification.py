@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from identification_cases import mx106, record
 
@@ -16,10 +18,17 @@ def test_a_fit_shows_goal_measurement_models_and_residuals_in_mrad() -> None:
     figure = plot_fit(log, {"m1": log.position + 0.002, "m6": log.position}, title="a title")
     position, residual = figure.axes
     labels = [line.get_label() for line in position.lines]
-    assert labels == ["goal", "measured", "m1: 2.0 mrad", "m6: 0.0 mrad"]
+    assert labels == ["goal", "measured", "m1: 2.00 mrad", "m6: 0.00 mrad"]
     np.testing.assert_allclose(residual.lines[0].get_ydata(), 2.0)
     np.testing.assert_allclose(residual.lines[1].get_ydata(), 0.0)
     assert figure.get_suptitle() == "a title"
+    assert residual.get_ylabel() == "simulated − measured\n[mrad]"
+
+
+def test_a_fit_shows_the_errors_that_it_is_told() -> None:
+    log = record(mx106("m1"), "sin_sin", 8.0)
+    figure = plot_fit(log, {"m1": log.position + 0.002}, {"m1": 0.19262})
+    assert figure.axes[0].lines[-1].get_label() == "m1: 192.62 mrad"
 
 
 def test_the_legend_of_a_fit_covers_no_curve() -> None:
@@ -36,6 +45,36 @@ def test_errors_are_bars_in_mrad_and_the_chosen_model_is_marked() -> None:
     axes = plot_mae({"m1": (0.05, 0.06), "m6": (0.02, 0.03)}, chosen="m6").axes[0]
     assert [patch.get_height() for patch in axes.patches] == [50.0, 20.0, 60.0, 30.0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["M1", "M6\n(chosen)"]
+
+
+def test_held_out_errors_have_whiskers_of_one_standard_error_and_numbers_as_the_terminal_has_them() -> None:
+    errors = {"m1": (0.05, 0.06), "m6": (0.02, 0.013549)}
+    axes = plot_mae(errors, standard_errors={"m1": None, "m6": 0.004}).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["50.00", "20.00", "60.00", "13.55"]
+    (whisker,) = axes.collections
+    np.testing.assert_allclose(whisker.get_segments()[0][:, 1], [9.549, 17.549])
+
+
+def test_numbers_stand_above_whiskers() -> None:
+    figure = plot_mae({"m1": (0.05, 0.06)}, standard_errors={"m1": 0.03})
+    figure.draw_without_rendering()
+    number, (whiskers,) = figure.axes[0].texts[-1], figure.axes[0].collections
+    assert number.get_window_extent().y0 >= whiskers.get_window_extent().y1
+
+
+def test_intervals_of_parameters_lie_where_they_lie_and_not_about_the_value() -> None:
+    servo = mx106("m1")
+    panels = plot_parameters(
+        {"m1": servo}, intervals={"m1": {"coulomb": (0.0, 0.2), "viscous": (0.07, 0.08)}}
+    )
+    drawn = {}
+    for axes in panels.axes:
+        for lines in axes.collections:
+            drawn[axes.get_title()] = lines.get_segments()[0][:, 1]
+    assert servo.friction.viscous == 0.06
+    np.testing.assert_allclose(drawn.pop("viscous [N·m·s/rad]"), [0.07, 0.08])
+    np.testing.assert_allclose(drawn.pop("coulomb [N·m]"), [0.0, 0.2], atol=1e-12)
+    assert drawn == {}
 
 
 def test_parameters_have_one_panel_each_with_their_unit() -> None:
@@ -57,4 +96,13 @@ def test_parameters_at_their_bound_are_hatched_and_say_so() -> None:
         for axes in panels
         if any(bar.get_hatch() for bar in axes.patches)
     }
-    assert marked == {"coulomb [N·m]": ["m1\n(bound)", "m4"]}
+    assert marked == {"coulomb [N·m]": ["m1\nbound", "m4"]}
+
+
+def test_labels_of_parameters_at_their_bounds_do_not_touch() -> None:
+    names = [f"m{i}" for i in range(1, 7)]
+    figure = plot_parameters({name: mx106(name) for name in names}, dict.fromkeys(names, ("coulomb",)))
+    figure.draw_without_rendering()
+    (axes,) = [axes for axes in figure.axes if axes.get_title() == "coulomb [N·m]"]
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))

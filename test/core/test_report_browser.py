@@ -6,15 +6,18 @@ Screenshots are kept in build/report/.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import Page, chromium
-from report_cases import multiplied
+from report_cases import edit_summary, multiplied
 
 from bam_core.cli import main
+from bam_core.report import load_results
+from bam_core.report.numbers import mrad
 
 SHOTS = Path(__file__).parents[2] / "build" / "report"
 DESKTOP, PHONE = (1280, 900), (375, 812)
@@ -112,6 +115,56 @@ def test_logs_and_models_are_chosen_by_a_click(page: Page, report: Path) -> None
     page.evaluate("document.getElementById('fit-next').click()")
     assert page.evaluate("document.getElementById('fit-name').textContent") != other
     assert page.complaints == []
+
+
+def test_every_model_stands_beside_its_own_error(page: Page, report: Path) -> None:
+    models = load_results(report.parent).models
+    opened(page, report)
+    name = page.evaluate("document.getElementById('fit-name').textContent")
+    shown = page.evaluate("""Object.fromEntries([...document.querySelectorAll("[data-error]")]
+        .map(each => [each.dataset.error, each.textContent]))""")
+    assert shown == {model: mrad(found.per_log[name]) for model, found in models.items()}
+
+
+def test_the_table_of_twelve_logs_is_seen_whole_and_on_phones_the_chosen_model_is(
+    page: Page, complete_results: Path
+) -> None:
+    multiplied(complete_results, 12)
+    assert main(["report", str(complete_results)]) == 0
+    opened(page, complete_results / "report.html")
+    box = page.evaluate("""(() => { const box = document.querySelector(".logs");
+        return [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]; })()""")
+    assert box == [0, 0]
+    opened(page, complete_results / "report.html", phone=True)
+    beyond = page.evaluate("""(() => {
+        const edge = document.querySelector(".logs").getBoundingClientRect().right;
+        return [...document.querySelectorAll("#logs td.chosen")]
+            .map(each => each.getBoundingClientRect().right - edge); })()""")
+    assert len(beyond) == 12
+    assert max(beyond) <= 0
+
+
+def test_the_hint_fits_the_pointer(page: Page, report: Path) -> None:
+    hint = "document.getElementById('fit-readout').textContent"
+    opened(page, report)
+    assert "drag across them with the mouse" in page.evaluate(hint)
+    opened(page, report, phone=True)
+    assert "finger" in page.evaluate(hint)
+    assert "mouse" not in page.evaluate(hint)
+
+
+def test_names_of_effects_stay_on_one_line(page: Page, complete_results: Path) -> None:
+    effects = json.loads((complete_results / "summary.json").read_text())["effects"]
+    wordy = [{**effect, "reason": 9 * "held-out logs are followed worse without it "} for effect in effects]
+    edit_summary(complete_results, {"effects": wordy})
+    assert main(["report", str(complete_results)]) == 0
+    opened(page, complete_results / "report.html")
+    lines = page.evaluate("""[...document.querySelectorAll(".effects tbody th")].map(each => {
+        const text = document.createRange();
+        text.selectNodeContents(each);
+        return text.getBoundingClientRect().height / parseFloat(getComputedStyle(each).lineHeight); })""")
+    assert lines
+    assert max(lines) < 1.8
 
 
 def test_values_are_read_and_stretches_zoomed_with_the_pointer(page: Page, report: Path) -> None:

@@ -57,14 +57,14 @@ def test_an_older_directory_is_read_without_what_it_lacks(results: Path) -> None
     (results / "trajectories.npz").unlink()
     models = summary_of(results)["models"]
     for entry in models.values():
-        for key in ("validation_standard_error", "converged", "at_bound", "per_log"):
+        for key in ("validation_standard_error", "converged", "limited", "at_bound", "per_log"):
             del entry[key]
     edit_summary(results, {"models": models, "logs": None, "date": None, "reason": None, "seed": None})
     loaded = load_results(results)
     assert loaded.trajectories == {}
     assert loaded.effects is None
     assert loaded.best.uncertainty is None
-    assert loaded.best.converged is None
+    assert not loaded.best.ended_early
     assert np.isnan(loaded.best.standard_error)
     # The servo files have told these all along.
     assert loaded.date == loaded.best.servo.provenance.date != ""
@@ -76,7 +76,66 @@ def test_trajectories_of_another_identification_are_left_alone(results: Path) ->
     split = summary_of(results)["split"]
     split["train"] = split["train"][1:]
     edit_summary(results, {"split": split})
-    assert load_results(results).trajectories == {}
+    loaded = load_results(results)
+    assert loaded.trajectories == {}
+    assert loaded.without_trajectories.startswith("trajectories.npz is of other logs or models: ")
+
+
+def test_lost_trajectories_are_named_with_the_way_to_get_them_back(results: Path) -> None:
+    assert load_results(results).without_trajectories == ""
+    (results / "trajectories.npz").unlink()
+    loaded = load_results(results)
+    assert loaded.trajectories == {}
+    assert "trajectories.npz is not there" in loaded.without_trajectories
+    assert "put it back, or run 'bam identify' again" in loaded.without_trajectories
+
+
+def test_trajectories_of_another_search_on_the_same_logs_are_refused(results: Path) -> None:
+    path = results / "trajectories.npz"
+    with np.load(path) as file:
+        arrays = dict(file)
+    arrays["m4_0"] += np.float32(1e-6)
+    np.savez_compressed(path, **arrays)
+    with pytest.raises(BamError, match=r"trajectories\.npz: is of another identification .+; put back"):
+        load_results(results)
+    edit_summary(results, {"trajectories_sha256": None})  # as earlier versions wrote it
+    assert load_results(results).trajectories
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"resistance": 2.5}, r"resistance is [\d.]+, in summary\.json 2\.5; put back the m4\.yaml of this"),
+        ({"sensor_delay": 0.1}, r"sensor_delay is missing, in summary\.json 0\.1; put back"),
+        ({"viscous": None}, r"viscous is [\d.e-]+, in summary\.json missing; put back"),
+    ],
+)
+def test_a_servo_file_of_another_identification_is_refused(
+    results: Path, change: dict[str, float | None], said: str
+) -> None:
+    models = summary_of(results)["models"]
+    models["m4"]["parameters"] |= change
+    edit_summary(results, {"models": models})
+    with pytest.raises(BamError, match=r"m4\.yaml: " + said) as caught:
+        load_results(results)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_servo_file_that_differs_by_its_last_digits_is_the_same(results: Path) -> None:
+    models = summary_of(results)["models"]
+    models["m4"]["parameters"]["resistance"] *= 1 + 1e-12
+    edit_summary(results, {"models": models})
+    load_results(results)
+    models["m4"]["parameters"]["resistance"] *= 1 + 1e-8
+    edit_summary(results, {"models": models})
+    with pytest.raises(BamError, match="resistance"):
+        load_results(results)
+
+
+def test_a_servo_file_with_another_friction_model_is_refused(results: Path) -> None:
+    (results / "m4.yaml").write_text((results / "m6.yaml").read_text())
+    with pytest.raises(BamError, match=r"m4\.yaml: friction model is m6 \(expected m4\); put back"):
+        load_results(results)
 
 
 def test_a_directory_without_an_identification_is_named(tmp_path: Path) -> None:

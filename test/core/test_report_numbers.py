@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -52,12 +53,22 @@ def test_angles_are_milliradians() -> None:
         (1.23e-6, 4.56e-6, "(1.2 to 4.6)·10⁻⁶"),
         (120.0, 3400.0, "120 to 3400"),
         (0.0, 0.031, "0.000 to 0.031"),
+        (0.0004066, 0.0121, "0.00041 to 0.012"),
+        (-0.0121, -0.0004066, "−0.012 to −0.00041"),
+        (4.066e-8, 1.21e-6, "(0.041 to 1.2)·10⁻⁶"),
+        (1e-9, 1.21e-6, "(0.001 to 1.2)·10⁻⁶"),
         (0.1, 0.1, "0.1"),
         (math.nan, 1.0, "–"),
     ],
 )
 def test_intervals_show_two_digits_of_their_width(low: float, high: float, text: str) -> None:
     assert interval(low, high) == text
+
+
+@given(st.floats(1e-12, 1e3), st.floats(1.0001, 1e9))
+def test_an_interval_above_zero_never_seems_to_begin_there(low: float, ratio: float) -> None:
+    first = interval(low, low * ratio).lstrip("(").split(" to ")[0]
+    assert re.search(r"[1-9]", first.split("·")[0])
 
 
 def test_changes_are_relative_to_before() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from report_cases import edit_summary, multiplied
 
+from bam_core.identification.choice import SAME
 from bam_core.report import load_results, render
 from bam_core.report.names import words
 
@@ -89,6 +90,74 @@ def test_a_complete_directory_gives_every_chart(complete_results: Path) -> None:
         assert words(name) in outline.text
 
 
+def test_intervals_are_explained_in_plain_words_and_the_method_is_folded_away(complete_results: Path) -> None:
+    page, outline = page_of(complete_results)
+    assert "how far the value may be off" in outline.text
+    assert "In another model a parameter of the same name can lie outside" in outline.text
+    method = "Gauss-Newton at the optimum"
+    assert method in outline.text
+    before = page[: page.index(method)]
+    assert before.rindex("<details") > before.rindex('id="parameters"')
+    assert "</details" not in before[before.rindex("<details") :]
+
+
+def test_the_sign_of_the_residual_is_told(results: Path) -> None:
+    assert "simulated minus measured" in page_of(results)[1].text
+
+
+def test_an_effect_that_is_needed_and_not_determined_is_explained(complete_results: Path) -> None:
+    assert "do not tell how large: zero offset. " in page_of(complete_results)[1].text
+    summary = json.loads((complete_results / "summary.json").read_text())
+    for more, explained in ((0.99 * SAME, False), (1.01 * SAME, True)):
+        for effect in summary["effects"]:
+            effect["validation_mae_without"] = (1.0 + more) * effect["validation_mae"]
+        edit_summary(complete_results, {"effects": summary["effects"]})
+        assert ("do not tell how large" in page_of(complete_results)[1].text) == explained
+    for estimate in summary["models"]["m4"]["uncertainty"]["estimates"].values():
+        estimate["identifiable"] = True
+    edit_summary(complete_results, {"models": summary["models"]})
+    assert "do not tell how large" not in page_of(complete_results)[1].text
+
+
+def test_friction_models_have_one_name_in_the_page(complete_results: Path) -> None:
+    reason = "m6 has the lowest held-out error; m4 is the simplest model"
+    choice = [{"model": "m1", "verdict": "3.00 mrad worse than m6"}]
+    edit_summary(complete_results, {"reason": reason, "choice": choice})
+    _, outline = page_of(complete_results)
+    assert "M6 has the lowest held-out error; M4 is the simplest model." in outline.text
+    assert "worse than M6" in outline.text
+    assert re.search(r"\bm[1-6]\b", outline.text.split("Servo file of")[0]) is None
+
+
+def test_a_parameter_that_is_known_to_be_small_is_tagged(complete_results: Path) -> None:
+    summary = json.loads((complete_results / "summary.json").read_text())
+    estimates = summary["models"]["m4"]["uncertainty"]["estimates"]
+    for name, value in summary["models"]["m4"]["parameters"].items():
+        estimates[name]["interval"] = [0.9 * value, 1.1 * value]
+    edit_summary(complete_results, {"models": {"m4": summary["models"]["m4"]}})
+    assert "known to be small" not in page_of(complete_results)[1].text
+    estimates["viscous"]["interval"] = [0.0, 10 * summary["models"]["m4"]["parameters"]["viscous"]]
+    edit_summary(complete_results, {"models": {"m4": summary["models"]["m4"]}})
+    assert page_of(complete_results)[1].text.count("known to be small") == 1
+
+
+def test_the_chosen_model_leads_the_errors_of_each_log(complete_results: Path) -> None:
+    page, _ = page_of(complete_results)
+    row = page[page.index('<tr data-log="') :]
+    assert re.findall(r'data-model="(\w+)"', row[: row.index("</tr>")]) == ["m4", "m1", "m6"]
+
+
+def test_models_are_tagged_whose_search_spent_fewer_trials_than_by_default(results: Path) -> None:
+    models = json.loads((results / "summary.json").read_text())["models"]
+    for name, limited in (("m1", True), ("m4", False), ("m6", None)):
+        models[name] |= {"converged": False, "limited": limited}
+    edit_summary(results, {"models": models})
+    page, _ = page_of(results)
+    cells = re.findall(r'<th scope="row"><span class="swatch"></span> (M\d).*?</th>', page)
+    assert cells == ["M1", "M4", "M6"]
+    assert re.findall(r'<th scope="row"><span class="swatch"></span> (M\d)[^\n]*ended early', page) == ["M1"]
+
+
 def test_nothing_is_fetched(complete_results: Path) -> None:
     page, outline = page_of(complete_results)
     assert outline.addresses
@@ -117,8 +186,9 @@ def test_an_older_directory_gives_a_page_that_says_what_is_left_out(results: Pat
     edit_summary(results, {"models": models, **unknown})
     page, outline = page_of(results)
     (said,) = re.findall(r"Not in this directory, .*?\.", outline.text)
-    for what in ("trajectories", "uncertainties and correlation", "what each effect bought", "error of each"):
+    for what in ("uncertainties and correlation", "what each effect bought", "error of each"):
         assert what in said
+    assert "trajectories.npz is not there" in outline.text
     assert "errors" in outline.charts
     assert "diagram m4" in outline.charts
     assert not {"fit", "effects", "correlation m4"} & set(outline.charts)
@@ -150,14 +220,16 @@ def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"converged": False}, "before it came to rest"),
+        ({"converged": False, "limited": True}, "fewer than by default, before it came to rest"),
         ({"at_bound": ["viscous"]}, "Stopped by the end of the search range: viscous"),
         ({"train_mae": 0.001, "validation_mae": 0.01}, "10.0 times worse than training logs"),
     ],
 )
 def test_what_to_beware_of_stands_at_the_top(results: Path, change: dict[str, object], said: str) -> None:
     summary = json.loads((results / "summary.json").read_text())
-    harmless = {"converged": True, "at_bound": [], "train_mae": 0.01, "validation_mae": 0.01}
+    # Most searches end by their budget; by the default one, that is nothing to beware of.
+    harmless = {"converged": False, "limited": False, "at_bound": []}
+    harmless |= {"train_mae": 0.01, "validation_mae": 0.01}
     summary["models"][summary["chosen"]] |= harmless
     edit_summary(results, summary)
     assert 'class="warnings"' not in page_of(results)[0]

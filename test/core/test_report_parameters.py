@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bam_core.identification.uncertainty import VAGUE
 from bam_core.report import load_results
 from bam_core.report.parameters import correlation_cells, not_identifiable, parameter_table
 from bam_core.report.results import Estimate, ModelResult, Uncertainty
@@ -57,6 +58,23 @@ def test_an_unknown_parameter_does_not_widen_the_axis_but_is_cut(model: ModelRes
     assert row.whisker.cut_low
     assert row.whisker.cut_high
     assert not row.identifiable
+
+
+def test_a_wide_interval_about_a_value_that_is_known_to_be_small_says_so(model: ModelResult) -> None:
+    values = model.servo.parameters
+    relative = {"torque_constant": (-0.1, 0.1), "viscous": (-0.6, 0.6), "coulomb": (-0.6, 20.0)}
+    told = with_estimates(model, relative)
+    rows = {row.name: row for row in parameter_table(told).rows}
+    assert [name for name in values if rows[name].known_small] == ["viscous"]
+    assert rows["viscous"].is_remarked
+    assert not rows["coulomb"].identifiable
+    assert not rows["torque_constant"].is_remarked
+
+
+def test_an_interval_is_wide_from_where_identification_calls_it_so(model: ModelResult) -> None:
+    for half, known_small in ((0.99 * VAGUE, False), (1.01 * VAGUE, True)):
+        rows = parameter_table(with_estimates(model, {"viscous": (-half, half)})).rows
+        assert [row.known_small for row in rows if row.name == "viscous"] == [known_small]
 
 
 def test_parameters_without_estimates_have_values_and_bounds_only(model: ModelResult) -> None:

@@ -6,6 +6,7 @@
   const boxes = [...document.querySelectorAll("#fit input[type=checkbox]")];
   const SVG = "http://www.w3.org/2000/svg"; // a name, nothing that is fetched
   const MARGIN = { left: 54, right: 12, top: 8, bottom: 24 };
+  const finger = matchMedia("(pointer: coarse)");
   const unpacked = new Map();
   let name = document.getElementById("fit").dataset.first;
   let view = null; // [from, to] in s while zoomed
@@ -142,7 +143,10 @@
     const { time, measured, goal, residual, released } = log();
     if (cursor === null) {
       const shade = released.length ? " Shaded: torque off." : "";
-      element("readout").textContent = `Point at the curves for values; drag across them with the mouse to zoom.${shade}`;
+      const way = finger.matches
+        ? "Slide a finger along the curves for values."
+        : "Point at the curves for values; drag across them with the mouse to zoom.";
+      element("readout").textContent = way + shade;
       return;
     }
     const i = nearest(time);
@@ -178,9 +182,9 @@
       reveal(row);
       const cells = [...row.cells].map((cell) => cell.textContent.trim());
       element("about").textContent = [cells[1], ...(cells[4] === "–" ? [] : [`kp ${cells[3]}`, cells[4]])].join(" · ");
-      data.models.forEach((model, i) => {
-        document.querySelector(`[data-error="${model}"]`).textContent = cells[5 + i];
-      });
+      for (const cell of row.querySelectorAll("[data-model]")) {
+        document.querySelector(`[data-error="${cell.dataset.model}"]`).textContent = cell.textContent;
+      }
     }
     redraw();
   };
