@@ -93,11 +93,20 @@ def choose(contenders: Sequence[Contender]) -> Choice:
     return Choice(name=chosen.name, reason=_reason(chosen, best, contenders), verdicts=verdicts)
 
 
-def _excess(contender: Contender, best: Contender) -> tuple[float, float]:
-    """Return by how much a contender is worse than the best, and what may be chance, rad."""
-    differences = [contender.held_out[log] - error for log, error in best.held_out.items()]
-    mean = fmean(differences)
+def excess(held_out: Mapping[str, float], best: Mapping[str, float]) -> tuple[float, float]:
+    """Return by how much held-out logs are followed worse than by the best, and its standard error, rad.
+
+    Log by log, since logs differ in difficulty far more than models do on the same log. A single log has no
+    such error: zero then.
+    """
+    differences = [held_out[log] - error for log, error in best.items()]
     error = stdev(differences) / math.sqrt(len(differences)) if len(differences) > 1 else 0.0
+    return fmean(differences), error
+
+
+def _excess(contender: Contender, best: Contender) -> tuple[float, float]:
+    """Return by how much a contender is worse than the best, and what does not count, rad."""
+    mean, error = excess(contender.held_out, best.held_out)
     return mean, max(error, SAME * best.error)
 
 
@@ -121,7 +130,8 @@ def _words(each: Contender, chosen: Contender, best: Contender, mean: float, err
     apart = f"{_mrad(mean)} worse than {best.name}"
     if mean <= error:
         return f"as good ({apart}, within {_mrad(error)}), but {chosen.name} is simpler"
-    return f"{apart}, more than chance ({_mrad(error)})"
+    chance = "chance" if len(best.held_out) > 1 else "what does not count"  # of which one log knows nothing
+    return f"{apart}, more than {chance} ({_mrad(error)})"
 
 
 def _mrad(value: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.effects import EFFECTS
-from bam_core.identification.choice import SAME
+from bam_core.identification.choice import SAME, excess
 from bam_core.identification.fitting import Fit, Fitter
 from bam_core.identification.result import ModelFit
 from bam_core.rollout import PARAMETERS
@@ -33,6 +33,7 @@ class EffectWeight:
         validation_mae: likewise, of held-out logs.
         train_mae_without: of all effects but this one, rad.
         validation_mae_without: likewise.
+        chance: standard error of the difference of these two, log by log, rad; 0 for a single held-out log.
         kept: it stayed in the model.
         reason: in words.
     """
@@ -43,13 +44,15 @@ class EffectWeight:
     validation_mae: float
     train_mae_without: float
     validation_mae_without: float
+    chance: float
     kept: bool
     reason: str
 
     @property
     def is_needed(self) -> bool:
         """Held-out logs are followed worse without it, by more than does not count between models either."""
-        return self.validation_mae_without > (1.0 + SAME) * self.validation_mae
+        worse = self.validation_mae_without - self.validation_mae
+        return worse > max(SAME * self.validation_mae, self.chance)
 
     def summary(self) -> dict[str, Any]:
         """Return its entry in ``summary.json``."""
@@ -61,6 +64,7 @@ class EffectWeight:
             "validation_mae": self.validation_mae,
             "train_mae_without": self.train_mae_without,
             "validation_mae_without": self.validation_mae_without,
+            "chance": self.chance,
             "kept": self.kept,
             "reason": self.reason,
         }
@@ -95,15 +99,8 @@ def weigh_effects(
         if judge(pruned).validation_mae <= as_good:
             used = pruned
     weights = tuple(
-        EffectWeight(
-            name=name,
-            value=float(full.vector[PARAMETERS.index(name)]),
-            train_mae=reference.train_mae,
-            validation_mae=reference.validation_mae,
-            train_mae_without=fit.train_mae,
-            validation_mae_without=fit.validation_mae,
-            kept=name in used.effects,
-            reason=_reason(name in idle, name in used.effects, prune),
+        _weight(
+            name, reference, fit, value=float(full.vector[PARAMETERS.index(name)]), used=used, prune=prune
         )
         for name, fit in without.items()
     )
@@ -124,18 +121,45 @@ def _refit(fitter: Fitter, full: Fit, effects: Sequence[str], trials: int | None
         starts=[start],
         label=f"{full.model.name} without {gone}",
     )
-    return replace(fit, limited=full.limited)  # it goes on where that one ended
+    # It goes on where that one ended.
+    return replace(
+        fit,
+        result=replace(fit.result, evaluations=full.result.evaluations + fit.result.evaluations),
+        limited=full.limited,
+        seconds=full.seconds + fit.seconds,
+    )
 
 
 def _less(effects: Sequence[str], others: Sequence[str]) -> list[str]:
     return [name for name in effects if name not in others]
 
 
-def _reason(is_idle: bool, is_kept: bool, prune: bool) -> str:
-    if not is_idle:
+def _weight(
+    name: str, reference: ModelFit, without: ModelFit, *, value: float, used: Fit, prune: bool
+) -> EffectWeight:
+    _, chance = excess(without.held_out, reference.held_out)
+    weight = EffectWeight(
+        name=name,
+        value=value,
+        train_mae=reference.train_mae,
+        validation_mae=reference.validation_mae,
+        train_mae_without=without.train_mae,
+        validation_mae_without=without.validation_mae,
+        chance=chance,
+        kept=name in used.effects,
+        reason="",
+    )
+    return replace(weight, reason=_reason(weight, prune))
+
+
+def _reason(weight: EffectWeight, prune: bool) -> str:
+    if weight.is_needed:
         return "needed: held-out logs are followed worse without it"
-    if not is_kept:
+    if not weight.kept:
         return "dropped: held-out logs are followed as well without it"
+    if weight.validation_mae_without > (1.0 + SAME) * weight.validation_mae:
+        chance = f"{1e3 * weight.chance:.1f} mrad"
+        return f"kept: held-out logs are followed worse without it, but within chance ({chance})"
     if not prune:
         return "asked for: held-out logs are followed as well without it"
     return "kept: held-out logs are followed as well without it, but not without all such effects"

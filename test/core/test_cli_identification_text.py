@@ -29,6 +29,7 @@ def effect(name: str, without: float) -> EffectWeight:
         validation_mae=0.01,
         train_mae_without=0.01,
         validation_mae_without=without,
+        chance=0.0,
         kept=True,
         reason="",
     )

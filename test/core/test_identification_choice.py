@@ -38,6 +38,8 @@ def test_how_hard_logs_are_does_not_blur_the_difference() -> None:
 def test_one_log_decides_by_more_than_a_trifle_only() -> None:
     trifle, more = 1.0 + 0.9 * SAME, 1.0 + 1.1 * SAME
     assert choose([contender("m1", trifle), contender("m4", 1.0)]).name == "m1"
+    (simple, _) = choose([contender("m1", more), contender("m4", 1.0)]).verdicts
+    assert "chance" not in simple.words  # one log knows nothing of it
     assert choose([contender("m1", more), contender("m4", 1.0)]).name == "m4"
     assert choose([contender("m5", 1.0)]).name == "m5"
 

@@ -74,6 +74,26 @@ def session(truth: ServoModel) -> list[Recording]:
     ]
 
 
+def weight(worse: float, chance: float) -> EffectWeight:
+    return EffectWeight(
+        name="arm_mass",
+        value=0.1,
+        train_mae=0.01,
+        validation_mae=0.01,
+        train_mae_without=0.012,
+        validation_mae_without=0.01 + worse,
+        chance=chance,
+        kept=True,
+        reason="",
+    )
+
+
+def test_an_effect_is_needed_where_held_out_logs_miss_it_by_more_than_chance_and_a_trifle() -> None:
+    assert weight(worse=0.003, chance=0.002).is_needed
+    assert not weight(worse=0.003, chance=0.004).is_needed
+    assert not weight(worse=0.0001, chance=0.0).is_needed
+
+
 def start_of(servo: ServoModel, effects: list[str]) -> Array:
     """Some way off: how a search gets there from nowhere is another matter."""
     start = parameter_vector(servo) * 1.1
