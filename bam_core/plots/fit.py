@@ -13,6 +13,8 @@ from bam_core.recording import Recording
 
 _MEASURED, _GOAL = "black", "0.6"
 _LEGEND_COLUMNS = 4
+_WIDTH, _HEIGHT = 11.0, 7.0  # inches; margins likewise
+_LEFT, _RIGHT, _BOTTOM, _TITLE, _LEGEND_ROW = 0.85, 0.15, 0.6, 0.5, 0.25
 
 
 def plot_fit(
@@ -31,8 +33,18 @@ def plot_fit(
             samples, which differs a little from that over the even steps of a simulation.
         title: above the figure; default the recording's name.
     """
-    figure = Figure(figsize=(11.0, 7.0), layout="constrained")
-    position, residual = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    figure = Figure(figsize=(_WIDTH, _HEIGHT))
+    # Margins that are known: a layout that looks for them draws twice, and an identification draws many logs.
+    entries = 2 + len(simulated) + (not recording.torque_enabled.all())
+    rows = -(-entries // _LEGEND_COLUMNS)
+    margins = {
+        "left": _LEFT / _WIDTH,
+        "right": 1.0 - _RIGHT / _WIDTH,
+        "bottom": _BOTTOM / _HEIGHT,
+        "top": 1.0 - (_TITLE + _LEGEND_ROW * rows) / _HEIGHT,
+        "hspace": 0.06,
+    }
+    position, residual = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1), gridspec_kw=margins)
     time = recording.time
     position.plot(time, recording.goal_position, color=_GOAL, linestyle=":", label="goal")
     position.plot(time, recording.position, color=_MEASURED, linewidth=1.6, label="measured")
@@ -57,7 +69,7 @@ def plot_fit(
 def _shade_released(figure: Figure, recording: Recording) -> None:
     released = ~recording.torque_enabled
     if released.any():
-        for axes in figure.axes:
+        for axes, label in zip(figure.axes, ("torque off", None), strict=True):
             axes.fill_between(
                 recording.time,
                 0.0,
@@ -65,4 +77,5 @@ def _shade_released(figure: Figure, recording: Recording) -> None:
                 where=released.tolist(),
                 transform=axes.get_xaxis_transform(),
                 alpha=0.08,
+                label=label,
             )
