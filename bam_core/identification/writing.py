@@ -144,8 +144,9 @@ def _files_told_by(summary: Path) -> list[str]:
 
 
 def _remove(target: Path, names: set[str]) -> None:
-    there = {path.name for path in target.iterdir()} | {
-        f"{PLOTS}/{path.name}" for path in (target / PLOTS).iterdir()
+    # By the listing: a damaged summary may tell of any name. There may be no plots, or others at work here.
+    there = {path.name for path in target.glob("*")} | {
+        f"{PLOTS}/{path.name}" for path in (target / PLOTS).glob("*")
     }
     files = [name for name in sorted(names & there) if (target / name).is_file()]
     for name in files:

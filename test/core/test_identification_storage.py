@@ -105,6 +105,8 @@ def start(
 def ended(process: subprocess.Popen[str]) -> int:
     _, error = process.communicate(timeout=WITHIN)
     assert "Traceback" not in error
+    if process.returncode > 0:
+        print(error.splitlines()[-1])  # what it said is shown where a test fails
     return process.returncode
 
 
