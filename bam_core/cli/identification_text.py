@@ -59,16 +59,10 @@ def vague_parameters(result: Identification) -> list[str]:
 
 def small_parameters(result: Identification) -> list[str]:
     """Name the parameters of the chosen model that are wide beside their values and yet identifiable."""
-    from bam_core.identification.uncertainty import VAGUE
-
     uncertainty = result.fits[result.chosen].uncertainty
     if uncertainty is None:
         return []
-    return [
-        each.name
-        for each in uncertainty.estimates
-        if each.identifiable and 0.5 * (each.high - each.low) > VAGUE * abs(each.value)
-    ]
+    return [each.name for each in uncertainty.estimates if each.is_known_small]
 
 
 def _mrad(value: float) -> str:

@@ -84,6 +84,11 @@ class ParameterEstimate:
     trades_with: tuple[str, ...] = ()
     remark: str = ""
 
+    @property
+    def is_known_small(self) -> bool:
+        """It is identifiable although its interval is wide beside its value."""
+        return self.identifiable and _is_wide(self.value, 0.5 * (self.high - self.low))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Uncertainty:
@@ -280,8 +285,12 @@ def _estimate(
     )
 
 
+def _is_wide(value: float, half_width: float) -> bool:
+    return half_width > VAGUE * abs(value)
+
+
 def _is_told(axis: Axis, value: float, half_width: float) -> bool:
-    if half_width <= VAGUE * abs(value):
+    if not _is_wide(value, half_width):
         return True
     small = 0.0 if axis.low > 0.0 else NEGLIGIBLE if axis.low == 0.0 else PLACED
     return half_width <= small * (axis.high - axis.low)
