@@ -59,7 +59,7 @@ def missing_channels(recordings: Sequence[Recording], effects: Sequence[str]) ->
     if named and cold:
         lines.append(
             f"{_named(cold, recordings)}: no temperature was measured; {REFERENCE_TEMPERATURE:g} °C is taken "
-            f"({', '.join(named)} goes by it)"
+            f"({' and '.join(named)} {'go' if len(named) > 1 else 'goes'} by it)"
         )
     return lines
 
