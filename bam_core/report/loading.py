@@ -145,6 +145,7 @@ def _effect(entry: Fields) -> EffectResult:
         train_with=entry.number("train_mae"),
         validation_without=entry.number("validation_mae_without"),
         validation_with=entry.number("validation_mae"),
+        chance=entry.number("chance") if "chance" in entry else 0.0,
         kept=entry.flag("kept"),
         reason=entry.text("reason"),
     )

@@ -82,7 +82,8 @@ def vague_effects(results: Results) -> str:
         for effect in results.effects or ()
         if effect.name in vague
         and effect.kept
-        and effect.validation_without > (1.0 + _SAME) * effect.validation_with
+        and effect.validation_without - effect.validation_with
+        > max(_SAME * effect.validation_with, effect.chance)
     ]
     if not both:
         return ""

@@ -90,7 +90,10 @@ class ModelResult:
 
 @dataclass(frozen=True, kw_only=True)
 class EffectResult:
-    """What one effect beyond motor and friction bought; errors in rad."""
+    """What one effect beyond motor and friction bought; errors in rad.
+
+    `chance` is the standard error of the difference of both validation errors, rad; 0 where that is not told.
+    """
 
     name: str
     unit: str
@@ -99,6 +102,7 @@ class EffectResult:
     train_with: float
     validation_without: float
     validation_with: float
+    chance: float
     kept: bool
     reason: str
 

@@ -113,6 +113,10 @@ def test_an_effect_that_is_needed_and_not_determined_is_explained(complete_resul
             effect["validation_mae_without"] = (1.0 + more) * effect["validation_mae"]
         edit_summary(complete_results, {"effects": summary["effects"]})
         assert ("do not tell how large" in page_of(complete_results)[1].text) == explained
+    by_chance = [{**effect, "chance": 0.1 * effect["validation_mae"]} for effect in summary["effects"]]
+    edit_summary(complete_results, {"effects": by_chance})
+    assert "do not tell how large" not in page_of(complete_results)[1].text
+    edit_summary(complete_results, {"effects": summary["effects"]})
     for estimate in summary["models"]["m4"]["uncertainty"]["estimates"].values():
         estimate["identifiable"] = True
     edit_summary(complete_results, {"models": summary["models"]})
