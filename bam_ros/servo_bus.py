@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -118,6 +119,14 @@ class ServoBus(ABC):
     @abstractmethod
     def names(self) -> tuple[str, ...]:
         """Joint names, in the order of every tuple; known before `open`."""
+
+    def now(self) -> float:
+        """Return the time on the clock that the servos live on, s; it never goes back. From any thread.
+
+        Every duration that concerns the servos (timeouts of commands, speeds of goals) is measured on it:
+        the monotonic clock for real servos, simulated time for simulated ones.
+        """
+        return time.monotonic()
 
     @property
     def identities(self) -> tuple[ServoIdentity, ...]:

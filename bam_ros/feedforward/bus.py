@@ -44,6 +44,10 @@ class FeedForwardBus(ServoBus):
         """Joint names."""
         return self._bus.names
 
+    def now(self) -> float:
+        """Return the time on the clock of the bus, s."""
+        return self._bus.now()
+
     @property
     def identities(self) -> tuple[ServoIdentity, ...]:
         """Of the servos."""

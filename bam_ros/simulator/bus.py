@@ -67,6 +67,10 @@ class MujocoBus(ServoBus):
         """Joint names."""
         return tuple(self._settings.servos)
 
+    def now(self) -> float:
+        """Return the simulated time, s; it stands still while the simulation is paused."""
+        return self._clock
+
     @property
     def identities(self) -> tuple[ServoIdentity, ...]:
         """The model of each servo."""
