@@ -18,8 +18,7 @@ LAW_SIZE = 15
 """Of a law as a vector: torque constant, resistance, armature, FRICTION_PARAMETERS, whether the quadratic
 rule is "opposing"."""
 
-_TOLERANCE = 1e-4  # N·m
-_ITERATIONS = 60
+_HALVINGS = 60  # of the bracket around a torque: its width ends below the last digits of a double
 
 _compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 
@@ -41,28 +40,83 @@ def torques(laws: Array, velocity: Array, next_velocity: Array, dt: float, outpu
         wanted = output[i] + law[2] * (next_velocity[i] - velocity[i]) / dt
         mean = 0.5 * (velocity[i] + next_velocity[i])
         direction = min(max(mean / REST_SPEED, -1.0), 1.0)
-        torque = wanted + direction * _budget(law, wanted, -output[i], mean)
-        for _ in range(_ITERATIONS):
-            before = torque
-            torque = wanted + direction * _budget(law, before, -output[i], mean)
-            if abs(torque - before) <= _TOLERANCE:
-                break
-        found[i] = torque
+        found[i] = _solution(law, wanted, direction, -output[i], abs(mean))
     return found
 
 
 @_compiled
-def _budget(law: Array, motor: float, external: float, velocity: float) -> float:
-    """Size of friction (BAM eq. 10), N·m; torques in N·m, velocity in rad/s."""
-    viscous, coulomb, stribeck_coulomb, stribeck_velocity, exponent = law[3:8]
+def _solution(law: Array, wanted: float, direction: float, external: float, speed: float) -> float:
+    """Return the motor torque τ with τ - direction·budget(τ) = wanted, N·m.
+
+    The quadratic term jumps at |τ| = |τ_e|, from K_m^q·τ_e² below to K_e^q·τ_e² above. Where friction
+    becomes smaller there, no torque may satisfy the equation: |τ_e| itself is returned then, between torques
+    that are too small and torques that are too large. Where friction becomes larger, two torques may: the
+    smaller one is returned.
+
+    Args:
+        law: (LAW_SIZE,).
+        wanted: N·m.
+        direction: share and sign of friction that is compensated, -1 to 1.
+        external: τ_e, N·m.
+        speed: rad/s, zero or more.
+
+    Returns:
+        N·m; NaN where a state is NaN or infinite.
+    """
+    if not math.isfinite(wanted + external + speed):
+        return math.nan
+    stribeck = math.exp(-((speed / law[6]) ** law[7]))
+    offset = law[3] * speed + law[4] + stribeck * law[5]
+    edge = abs(external)
+    if _excess(law, edge, wanted, direction, external, stribeck, offset, False) < 0.0:
+        low, outside = edge, True
+        # Friction grows by less than the torque does (`FeedForwardLaw.from_servo`): there is an upper end.
+        high = max(2.0 * edge, 1.0)
+        while _excess(law, high, wanted, direction, external, stribeck, offset, True) < 0.0:
+            high *= 2.0
+    elif _excess(law, -edge, wanted, direction, external, stribeck, offset, False) > 0.0:
+        high, outside = -edge, True
+        low = -max(2.0 * edge, 1.0)
+        while _excess(law, low, wanted, direction, external, stribeck, offset, True) > 0.0:
+            low *= 2.0
+    else:
+        low, high, outside = -edge, edge, False
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if _excess(law, middle, wanted, direction, external, stribeck, offset, outside) < 0.0:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+@_compiled
+def _excess(
+    law: Array,
+    motor: float,
+    wanted: float,
+    direction: float,
+    external: float,
+    stribeck: float,
+    offset: float,
+    outside: bool,
+) -> float:
+    """Return τ - direction·budget(τ) - wanted, N·m, with friction of BAM eq. 10.
+
+    Args:
+        law: (LAW_SIZE,).
+        motor: τ, N·m.
+        wanted: N·m.
+        direction: -1 to 1.
+        external: τ_e, N·m.
+        stribeck: exp(-|ω/v_s|^α), dimensionless.
+        offset: friction that no torque changes, N·m.
+        outside: whether the quadratic term is that of |τ| > |τ_e|, else that of |τ| < |τ_e|.
+    """
     load_motor, load_external, motor_stribeck, external_stribeck, motor_square, external_square = law[8:14]
-    speed = abs(velocity)
-    quadratic = 0.0
-    if law[14] == 0.0 or motor * external < 0.0:
-        if abs(motor) > abs(external):
-            quadratic = external_square * external * external
-        elif abs(motor) < abs(external):
-            quadratic = motor_square * motor * motor
-    at_rest = stribeck_coulomb + abs(motor_stribeck * motor - external_stribeck * external) + quadratic
-    always = viscous * speed + coulomb + abs(load_motor * motor - load_external * external)
-    return always + math.exp(-((speed / stribeck_velocity) ** exponent)) * at_rest
+    quadratic = external_square * external * external if outside else motor_square * motor * motor
+    if law[14] != 0.0 and motor * external >= 0.0:
+        quadratic = 0.0
+    load = abs(load_motor * motor - load_external * external)
+    at_rest = abs(motor_stribeck * motor - external_stribeck * external) + quadratic
+    return motor - direction * (offset + load + stribeck * at_rest) - wanted

@@ -26,7 +26,8 @@ class FeedForwardLaw:
 
     Make it with `from_dynaban`, whose friction is eq. (4), or with `from_servo`, whose friction is one of
     M1-M6. There the load torque τ_e is -τ_o, and τ_f depends on the motor torque that it asks for: the two
-    are found together.
+    are found together. At the jump of M6's quadratic term no torque may give the acceleration that is asked
+    for; |τ_e| is returned then, see `_law_kernel`.
 
     Attributes:
         motor: k_e, r, I_0.

@@ -94,7 +94,8 @@ def test_friction_that_knows_the_load_explains_a_servo_that_the_paper_s_law_does
     begin = extended(plain.model, truth, "m5")
     assert begin.motor == plain.model.motor
     assert begin.friction.load_external == 0.1
-    better = identify_voltage_model(train, held_out, begin, restarts=0, generations=100)
+    # With a restart: a single descent of ten points ends in a poor optimum for three seeds of four.
+    better = identify_voltage_model(train, held_out, begin, restarts=1, generations=100)
     assert better.held_out_error < 0.5 * plain.held_out_error
     assert better.model.friction_model == "m5"
 
