@@ -192,10 +192,14 @@ class ServoBus(ABC):
 
     @abstractmethod
     def reboot(self, name: str) -> None:
-        """Restart one servo, which clears latched hardware errors and leaves its torque off.
+        """Restart one servo, which clears its latched hardware errors; torque is then off on all.
+
+        Where several servos are to be restarted, that is one call after the other with no exchange in
+        between: a sample would show the errors of those that are still to come.
 
         Raises:
-            BusError: no such joint, the servo cannot be rebooted, or it does not come back.
+            BusError: no such joint, torque does not go off, the servo cannot be rebooted, or it does not
+                come back.
         """
 
     @abstractmethod

@@ -149,6 +149,7 @@ class DynamixelBus(ServoBus):
                 DynamixelServo(name, servo, found.tables[servo], self._link, pwm=settings.pwm)
                 for name, servo in zip(settings.joints, settings.ids, strict=True)
             ]
+            port.before_write = self._beat_quietly
             for servo in self._servos:
                 servo.prepare()
             self._block = self._servos[0].block
@@ -171,7 +172,7 @@ class DynamixelBus(ServoBus):
         """
         if self._link is None:
             raise BusError("port: not open; open it first")
-        self._beat(any(goal.torque_enable))
+        self._require_guardian(any(goal.torque_enable))
         released = self._apply(goal)
         try:
             answers = self._link.read_block(self._ids, *self._block, attempts=1)
@@ -211,18 +212,28 @@ class DynamixelBus(ServoBus):
                     servo.release()
                     waiting.remove(servo)
             if not waiting:
-                return
+                break
+        self._beat_quietly()  # from here on silence means nothing, unless a servo did not confirm
 
     def set_gains(self, name: str, gains: Gains) -> Gains:
         """Write the gains of one servo and return what it holds; raises BusError."""
         return self._servo(name).set_gains(gains)
 
     def reboot(self, name: str) -> None:
-        """Restart one servo, torque off afterwards; raises BusError.
+        """Restart one servo, torque off on all; raises BusError.
 
         Protocol 1.0 knows no reboot: there the servo is only set up anew, which ends an overload shutdown.
         """
-        self._servo(name).reboot()
+        servo = self._servo(name)
+        if any(other.torque is not False for other in self._servos):
+            self.release()
+        holding = [other.name for other in self._servos if other.torque is not False]
+        if holding:
+            raise BusError(
+                f"{', '.join(holding)}: torque off is not confirmed (expected before a reboot); check cable"
+                f" and supply"
+            )
+        servo.reboot()
 
     def close(self) -> None:
         """Release the servos, dismiss the guardian, give the port back. Idempotent, never raises."""
@@ -278,12 +289,34 @@ class DynamixelBus(ServoBus):
         self._check_index = (self._check_index + 1) % len(self._servos)
         self._servos[self._check_index].check()
 
-    def _beat(self, torque: bool) -> None:
-        assert self._guardian is not None
-        try:
+    def _beat(self, wanted: bool = False) -> None:
+        """Tell the guardian that this driver is in control, and whether torque is on or about to be.
+
+        It is told before every packet, so that operations of many packets (gains, reboot, opening, a release
+        that is not confirmed) are no silence.
+
+        Raises:
+            OSError: the guardian is gone.
+        """
+        if self._guardian is not None:
+            torque = wanted or any(servo.torque is not False for servo in self._servos)
             self._guardian.beat(time.monotonic(), torque=torque)
+
+    def _beat_quietly(self) -> None:
+        """Beat; a guardian that is gone is the next exchange's concern, a release must not fail for it."""
+        with contextlib.suppress(OSError):
+            self._beat()
+
+    def _require_guardian(self, wanted: bool) -> None:
+        """Beat; raises BusError where nobody would release the servos if this driver ended."""
+        try:
+            self._beat(wanted)
         except OSError:
-            raise BusError(f"guardian process {self._guardian.pid}: gone; leave it alone") from None
+            assert self._guardian is not None
+            raise BusError(
+                f"guardian process {self._guardian.pid}: exited unexpectedly (expected to run while the port"
+                f" is open); do not kill it"
+            ) from None
 
     def _post_guardian(self, port: SerialPort, found: FoundServos) -> Guardian:
         tables = list(found.tables.values())

@@ -2,10 +2,11 @@
 """A tiny process that turns torque off when the driver cannot: it was killed (kill -9), or it hangs.
 
 The driver starts it with the port's file descriptor, the read end of a pipe, and the packets that release
-every servo. While torque is on the driver sends a beat through the pipe every now and then. Silence, or the
-pipe's end, means that the driver is no longer in control: the guardian writes the packets. It knows nothing
-of protocols, imports nothing but the standard library, and lives in a session of its own so that no Ctrl-C
-reaches it.
+every servo. While torque may be on the driver sends a beat through the pipe every now and then, at any packet
+that it writes. Silence, or the pipe's end, means that the driver is no longer in control: the guardian writes
+the packets. Once every servo has confirmed that torque is off, silence means nothing: a driver that waits for
+a servo to reboot is not interrupted. It knows nothing of protocols, imports nothing but the standard library,
+and lives in a session of its own so that no Ctrl-C reaches it.
 
 It covers neither the end of the whole machine nor a cut cable. Servos with Protocol 2.0 have their bus
 watchdog for these; those with Protocol 1.0 have nothing and keep their goal.
@@ -73,11 +74,11 @@ class Guardian:
         return self._process.pid
 
     def beat(self, now: float, *, torque: bool) -> None:
-        """Say that the driver is in control; to be called in every cycle, cheap.
+        """Say that the driver is in control; to be called before every packet, cheap.
 
         Args:
             now: monotonic clock, s.
-            torque: whether any servo's torque is on; only then silence means something.
+            torque: whether any servo's torque may be on; only then silence means something.
 
         Raises:
             OSError: the guardian is gone.

@@ -9,7 +9,7 @@ import os
 import select
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import serial
@@ -35,11 +35,13 @@ class SerialPort(PortHandler):
 
     Attributes:
         warning: what limits the loop rate though the port works, one line; None where nothing does.
+        before_write: called before every packet; must not raise.
     """
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.warning: str | None = None
+        self.before_write: Callable[[], None] = lambda: None
         self._fd = -1
         self._buffer = bytearray()
         self._poll = select.poll()
@@ -127,6 +129,7 @@ class SerialPort(PortHandler):
 
     def writePort(self, packet: Sequence[int]) -> int:  # noqa: N802
         """Write a whole packet and return its length."""
+        self.before_write()
         data = bytes(packet)
         written = 0
         deadline = time.monotonic() + 0.1
