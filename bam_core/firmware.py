@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -82,6 +82,13 @@ class PositionFirmware(ABC):
         """Return K, demand per rad, and B, demand per rad/s, for a position gain in the firmware's units."""
 
     @abstractmethod
+    def limited(self, demand: float) -> PositionFirmware:
+        """Return this firmware under a limit of its demand (duty or A), where that is below its own.
+
+        Registers such as a PWM limit set one: what the servo may do, whatever its law asks for.
+        """
+
+    @abstractmethod
     def kp_for(self, share: float) -> float:
         """Return the kp at which a rad of error asks for this share of duty 1 or of the largest current."""
 
@@ -135,6 +142,10 @@ class VoltageFirmware(PositionFirmware):
         gain = np.asarray(self.duty_per_kp_rad * np.asarray(kp))
         return gain, np.zeros_like(gain)
 
+    def limited(self, demand: float) -> VoltageFirmware:
+        """Return this firmware with a largest duty of `demand`, where that is below its own."""
+        return self if demand >= self.duty_limit else replace(self, duty_limit=demand)
+
     def kp_for(self, share: float) -> float:
         """Return the kp at which one rad of error asks for this duty."""
         return share / self.duty_per_kp_rad
@@ -185,6 +196,10 @@ class CurrentFirmware(PositionFirmware):
         """Return A per rad and A per rad/s."""
         gain = np.asarray(kp, dtype=np.float64)
         return gain, np.asarray(self.damping * np.sqrt(gain))
+
+    def limited(self, demand: float) -> CurrentFirmware:
+        """Return this firmware with a largest current of `demand` A, where that is below its own."""
+        return self if demand >= self.current_limit else replace(self, current_limit=demand)
 
     def kp_for(self, share: float) -> float:
         """Return the kp at which one rad of error asks for this share of the largest current."""

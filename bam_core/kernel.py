@@ -194,7 +194,7 @@ def _demand_current(s: Array, lanes: int) -> None:
 
 
 @_compiled
-def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: float, limit: float) -> None:
+def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: float) -> None:
     """`_command` to `_demand_voltage` in one, where the firmware is as its law says and nothing is late.
 
     `now` is (4, lanes) of this step.
@@ -204,6 +204,7 @@ def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: 
         error = abs(position - now[3, start + i])
         s[_ERROR + i] += error if step < s[_LENGTH + i] else 0.0
         duty = s[_GAIN + i] * (now[0, start + i] - position)
+        limit = s[_LIMIT + i]
         s[_DEMAND + i] = min(max(duty, -limit), limit) * now[1, start + i]
         s[_ENABLED + i] = now[2, start + i]
 
@@ -401,7 +402,6 @@ def simulate_block(
     signals: Array,
     ripple: Array,
     logs: Array,
-    demand_limit: float,
     resolution: float,
     regulates_current: bool,
     dt: float,
@@ -422,8 +422,7 @@ def simulate_block(
         lanes: count, a multiple of LANES, at most BLOCK.
         signals: (steps, 4, all lanes) as in `packing.PackedLogs`.
         ripple: (steps, all lanes) likewise, or empty.
-        logs: (9, all lanes) likewise.
-        demand_limit: largest duty, or current in A.
+        logs: (10, all lanes) likewise.
         resolution: one encoder count, rad.
         regulates_current: the firmware asks for a current, not for a duty.
         dt: step, s.
@@ -458,7 +457,7 @@ def simulate_block(
         gain = 1.0 + c[_FIRMWARE_GAIN + i]
         s[_GAIN + i] *= gain
         s[_RATE_GAIN + i] *= math.sqrt(gain)
-        s[_LIMIT + i] = demand_limit * (1.0 - c[_LIMIT_SHORTFALL + i])
+        s[_LIMIT + i] = logs[9, start + i] * (1.0 - c[_LIMIT_SHORTFALL + i])
         s[_CLOSED + i] = 1.0
         grease = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
         c[_VISCOUS + i] *= grease
@@ -505,7 +504,7 @@ def simulate_block(
                 trace[0, k, i] = s[_POSITION + i]
                 trace[1, k, i] = s[_VELOCITY + i]
         if is_plain:
-            _demand_voltage_in_time(s, lanes, signals[k], start, float(k), demand_limit)
+            _demand_voltage_in_time(s, lanes, signals[k], start, float(k))
         else:
             _command(s, lanes, signals, start, k, late, late_share)
             _see(s, c, lanes)

@@ -33,9 +33,10 @@ class PackedLogs:
             (0..1) from t_k to t_{k+1}; measured position in rad at t_k.
         ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
             readings are aliased; of others it is empty.
-        logs: (9, lanes): length in steps, bench inertia kg·m², gravity torque N·m, demand (duty or A) per
+        logs: (10, lanes): length in steps, bench inertia kg·m², gravity torque N·m, demand (duty or A) per
             rad, initial position rad, initial velocity rad/s, temperature of the case above that of cold
-            copper K, demand per rad/s, length of the arm m.
+            copper K, demand per rad/s, length of the arm m,
+            largest demand.
         lanes: lane of each recording in the first copy.
         copies: of all recordings, one or more.
         blocks: (first lane, count) of the blocks that the kernel takes one at a time.
@@ -80,7 +81,7 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     total = -(-copies * count // LANES) * LANES
     signals = np.zeros((max(lengths), 4, total))
     ripple = np.zeros((max(lengths) if firmware.supply_is_aliased else 0, total))
-    logs = np.zeros((9, total))
+    logs = np.zeros((10, total))
     logs[0], logs[1] = 1.0, 1.0  # padding lanes: one step of an arm that hangs still
     # Neighbours of similar length let a block stop early.
     lanes = np.empty(len(recordings), dtype=np.intp)
@@ -102,6 +103,7 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
             _case_warming(recording),
             damping,
             recording.bench.length,
+            min(firmware.demand_limit, recording.demand_limit),
         )
     for copy in range(1, copies):
         signals[:, :, copy * count : (copy + 1) * count] = signals[:, :, :count]

@@ -73,6 +73,9 @@ class Recording:
     """Load, arm and length of this run."""
     firmware: str = ""
     """Control law that ran, a name in `firmware.FIRMWARES`; empty where the recording does not tell."""
+    demand_limit: float = np.inf
+    """Largest duty (0..1), or current [A], that the servo's settings allowed, > 0; infinite: not known to be
+    lower than that of its firmware."""
     kp: float
     """Position gain, firmware units, > 0."""
     supply_voltage: float
@@ -148,6 +151,11 @@ class Recording:
                     f"{name} is {value:g} (expected 0 < {name} <= {limit:g}, {unit}); "
                     f"write the value that was in force when recording"
                 )
+        if not self.demand_limit > 0.0:
+            raise self._fail(
+                f"demand_limit is {self.demand_limit:g} (expected a duty or current above 0); write the limit "
+                f"that was in force when recording, or leave it out where that was the firmware's own"
+            )
         for name, (most, unit, other) in _BENCH.items():
             value = getattr(self.bench, name)
             if value > most:

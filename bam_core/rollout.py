@@ -110,7 +110,6 @@ class Rollout:
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
-        self._demand_limit = firmware.demand_limit
         self._regulates_current = firmware.regulates_current
         self._resolution = firmware.resolution
         self._integrator = INTEGRATORS.index(integrator)
@@ -273,7 +272,6 @@ class Rollout:
             self.packed.signals,
             self.packed.ripple,
             self.packed.logs,
-            self._demand_limit,
             self._resolution,
             self._regulates_current,
             self.dt,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ def synthesize(
     torque: bool = True,
     initial_position: float | None = None,
     quantised: bool = False,
+    demand_limit: float = math.inf,
 ) -> Recording:
     """Record a simulated run of a trajectory script.
 
@@ -43,6 +45,7 @@ def synthesize(
         torque: False keeps torque off throughout, so that the arm swings freely.
         initial_position: of the arm at rest, rad; default where the script starts.
         quantised: round positions to whole encoder counts.
+        demand_limit: largest duty, or current in A, that the servo's settings allow; default its firmware's.
 
     Returns:
         A recording without noise whose velocity, temperature and duty are unknown.
@@ -59,6 +62,7 @@ def synthesize(
         supply_voltage=supply_voltage,
         torque=torque,
         initial_position=initial_position,
+        demand_limit=demand_limit,
     )
     period = servo.firmware.period
     fine = Rollout(
@@ -85,6 +89,7 @@ def commanded(
     supply_voltage: float | None = None,
     torque: bool = True,
     initial_position: float | None = None,
+    demand_limit: float = math.inf,
 ) -> Recording:
     """Return what `synthesize` tells the servo: the same recording of an arm that stays where it starts.
 
@@ -107,6 +112,7 @@ def commanded(
         kp=kp,
         supply_voltage=servo.nominal_voltage if supply_voltage is None else supply_voltage,
         script=script,
+        demand_limit=demand_limit,
         time=time,
         position=np.full(len(time), start),
         velocity=unknown,

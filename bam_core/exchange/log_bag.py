@@ -33,7 +33,7 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
         RUN: (
             "uint32 FORMAT=1\nuint32 format\nstring servo\nuint8 id\nstring joint\nstring firmware\n"
             "float64 mass\nfloat64 arm_mass\nfloat64 length\nfloat64 kp\nfloat64 ki\nfloat64 kd\n"
-            "float64 supply_voltage\nstring script\nfloat64 duration\nbuiltin_interfaces/Time start\n"
+            "float64 demand_limit\nfloat64 supply_voltage\nstring script\nfloat64 duration\nbuiltin_interfaces/Time start\n"
             "string session\nstring operator_note\nstring software_version\n"
         ),
         STATES: (
@@ -101,6 +101,7 @@ class _Messages:
             kp=recording.kp,
             ki=0.0,
             kd=0.0,
+            demand_limit=recording.demand_limit,
             supply_voltage=recording.supply_voltage,
             script=recording.script,
             duration=math.ceil(float(recording.time[-1]) * 1e3 + 1.0) * 1e-3,  # no sample is beyond it

@@ -42,7 +42,6 @@ def simulate(
     logs: Array,
     lanes: NDArray[np.intp],
     ends: NDArray[np.intp],
-    limit: float,
     by_current: bool,
     dt: float,
     substeps: int,
@@ -58,7 +57,6 @@ def simulate(
         logs: likewise.
         lanes: of the recordings.
         ends: (recordings + 1,), where the samples of each recording begin and end in `trace`.
-        limit: largest demand, duty or A.
         by_current: the firmware asks for a current.
         dt: period of the firmware, s.
         substeps: per period.
@@ -76,6 +74,7 @@ def simulate(
             lane = lanes[column]
             length, M, gravity = int(logs[0, lane]), logs[1, lane], logs[2, lane]
             gain, position, speed, rate_gain = logs[3, lane], logs[4, lane], logs[5, lane], logs[7, lane]
+            limit = logs[9, lane]
             total = 0.0
             for k in range(length):
                 if k % stride == 0:

@@ -139,7 +139,6 @@ class GearRollout:
                 self._packed.logs,
                 self._packed.lanes,
                 self._ends,
-                float(self._firmware.demand_limit),
                 self._firmware.regulates_current,
                 self._packed.dt,
                 self._substeps,

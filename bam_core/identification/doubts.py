@@ -77,7 +77,7 @@ def doubtful_gains(servo: ServoModel, recordings: Sequence[Recording]) -> list[s
     off: list[tuple[Recording, float]] = []
     for recording in recordings:
         asked = firmware.gains(recording.kp)[0] * (recording.goal_position - recording.position)
-        limit = _INSIDE * firmware.demand_limit
+        limit = _INSIDE * firmware.limited(recording.demand_limit).demand_limit
         fits = np.isfinite(recording.duty) & recording.torque_enabled & (np.abs(recording.duty) < limit)
         law, duty = asked[fits], recording.duty[fits]
         if len(law) < _ENOUGH or np.ptp(law) == 0.0 or np.ptp(duty) == 0.0:

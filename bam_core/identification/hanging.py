@@ -59,7 +59,8 @@ def hanging(servo: ServoModel, recording: Recording) -> Hanging | None:
     smooth = _smoothed(position)
     velocity = np.gradient(smooth, _STEP)
     acceleration = np.gradient(_smoothed(velocity), _STEP)
-    demand = servo.firmware.demand(recording.kp, goal - position, velocity) / servo.firmware.demand_limit
+    firmware = servo.firmware.limited(recording.demand_limit)
+    demand = firmware.demand(recording.kp, goal - position, velocity) / firmware.demand_limit
     used = driven & (np.abs(demand) < _FREE)
     if used.sum() < _ENOUGH:
         return None

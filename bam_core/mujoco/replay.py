@@ -193,6 +193,7 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
         BamError, SimulationError: as `replay`.
     """
     zero = servo.rig.zero_offset
+    servo = dataclasses.replace(servo, firmware=servo.firmware.limited(recording.demand_limit))
     told = recorded_commands(servo, recording, dt)
     run = replay(servo, recording.bench, dt=dt, kp=recording.kp, rig=servo.rig, **vars(told))
     return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)

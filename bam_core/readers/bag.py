@@ -84,6 +84,7 @@ def read_bag(path: Path, name: str | None = None) -> Recording:
             firmware=run.firmware,
             bench=PendulumBench(mass=run.mass, arm_mass=run.arm_mass, length=run.length),
             kp=run.kp,
+            demand_limit=_demand_limit(run),
             supply_voltage=run.supply_voltage,
             script=run.script,
             time=time,
@@ -140,12 +141,23 @@ def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
         raise RecordingError(
             f"{path}: is of format {run.format} (this version reads up to {RUN_FORMAT}); update bam_bench"
         )
+    for gain in ("ki", "kd"):
+        if getattr(run, gain) != 0.0:
+            raise RecordingError(
+                f"{path}: {gain} is {getattr(run, gain):g} (expected 0, the control laws known here have no such "
+                f"gain); record the run again with a proportional controller"
+            )
     if not 0.0 <= run.duration < math.inf:
         raise RecordingError(
             f"{path}: duration: is {run.duration:g} (expected seconds, 0 where the run has no planned end); "
             f"record the run again"
         )
     return run
+
+
+def _demand_limit(run: Any) -> float:
+    """Duty or A. Bags of older versions do not tell it, other programs leave it 0: the firmware's own."""
+    return float(getattr(run, "demand_limit", 0.0)) or math.inf
 
 
 def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool) -> list[Any]:

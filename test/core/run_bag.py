@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,27 @@ def definition(msgtype: str) -> str:
     return message_definition(msgtype, read_definition)
 
 
-class RunBag:
-    """Content of one run: a two-joint bus, of which `elbow` is on the bench; change it, then `write`."""
+def shortened(text: str, fields: Sequence[str]) -> str:
+    """Return a definition without the lines of some fields."""
+    return "\n".join(line for line in text.splitlines() if not any(f" {field} " in line for field in fields))
 
-    def __init__(self, samples: int = 3000) -> None:
+
+class RunBag:
+    """Content of one run: a two-joint bus, of which `elbow` is on the bench; change it, then `write`.
+
+    Args:
+        samples: count of states.
+        without: fields that messages of a type lack, as those of an older version.
+    """
+
+    def __init__(self, samples: int = 3000, without: Mapping[str, Sequence[str]] | None = None) -> None:
         self.store = get_typestore(Stores.EMPTY)
-        for msgtype in (RUN, STATES, COMMANDS):
-            self.store.register(get_types_from_msg(definition(msgtype), msgtype))
+        self.definitions = {
+            msgtype: shortened(definition(msgtype), (without or {}).get(msgtype, ()))
+            for msgtype in (RUN, STATES, COMMANDS)
+        }
+        for msgtype, text in self.definitions.items():
+            self.store.register(get_types_from_msg(text, msgtype))
         self.samples = samples
         self.namespace = "/bench"
         self.joints = ["shoulder", "elbow"]
@@ -54,6 +69,7 @@ class RunBag:
             "kp": 32.0,
             "ki": 0.0,
             "kd": 0.0,
+            "demand_limit": np.inf,
             "supply_voltage": 15.0,
             "script": "sin_sin",
             "duration": 5.0,
@@ -79,7 +95,7 @@ class RunBag:
 
     def write(self, directory: Path, *, complete: bool = True) -> Path:
         topics = {
-            f"{self.namespace}/{name}": (msgtype, definition(msgtype), "")
+            f"{self.namespace}/{name}": (msgtype, self.definitions[msgtype], "")
             for name, msgtype in (("bench_run", RUN), ("servo_states", STATES), ("servo_commands", COMMANDS))
         }
         bag = BagWriter(directory, topics)
