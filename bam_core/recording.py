@@ -153,8 +153,8 @@ class Recording:
                 )
         if not self.demand_limit > 0.0:
             raise self._fail(
-                f"demand_limit is {self.demand_limit:g} (expected a duty or current above 0); write the limit "
-                f"that was in force when recording, or leave it out where that was the firmware's own"
+                f"demand_limit is {self.demand_limit:g} (expected a duty or current above 0); write the "
+                f"limit that was in force when recording, or leave it out where that was the firmware's own"
             )
         for name, (most, unit, other) in _BENCH.items():
             value = getattr(self.bench, name)

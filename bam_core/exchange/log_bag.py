@@ -33,8 +33,8 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
         RUN: (
             "uint32 FORMAT=1\nuint32 format\nstring servo\nuint8 id\nstring joint\nstring firmware\n"
             "float64 mass\nfloat64 arm_mass\nfloat64 length\nfloat64 kp\nfloat64 ki\nfloat64 kd\n"
-            "float64 demand_limit\nfloat64 supply_voltage\nstring script\nfloat64 duration\nbuiltin_interfaces/Time start\n"
-            "string session\nstring operator_note\nstring software_version\n"
+            "float64 demand_limit\nfloat64 supply_voltage\nstring script\nfloat64 duration\n"
+            "builtin_interfaces/Time start\nstring session\nstring operator_note\nstring software_version\n"
         ),
         STATES: (
             "std_msgs/Header header\nuint64 sequence\nstring[] name\nfloat64[] position\nfloat64[] velocity\n"

@@ -144,7 +144,7 @@ def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
     for gain in ("ki", "kd"):
         if getattr(run, gain) != 0.0:
             raise RecordingError(
-                f"{path}: {gain} is {getattr(run, gain):g} (expected 0, the control laws known here have no such "
+                f"{path}: {gain} is {getattr(run, gain):g} (expected 0, no control law known here has such a "
                 f"gain); record the run again with a proportional controller"
             )
     if not 0.0 <= run.duration < math.inf:
