@@ -2,7 +2,9 @@
 PY := .venv/bin/python
 SOURCES := bam_core bam_ros examples launch test tools setup.py
 
-.PHONY: setup demo demo-erob test check coverage bench soak format lock clean
+ROUNDS ?= 20
+
+.PHONY: setup demo demo-erob test test-random check coverage bench soak format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -19,7 +21,10 @@ demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (need
 
 test: setup  ## everything that is tested
 	@$(PY) -m pytest -n 2 --dist loadfile test/core
-	@tools/test_ros.sh
+	@$(PY) tools/test_ros.py
+
+test-random: setup  ## laws with other examples than `make test`, ROUNDS=20 times as many; findings become @example
+	@$(PY) -m pytest -n 2 -m hypothesis --hypothesis-profile=random --rounds=$(ROUNDS) test
 
 check: setup  ## format, lint, types
 	@$(PY) -m ruff format --check $(SOURCES)

@@ -12,7 +12,12 @@ from typing import Protocol
 import rclpy
 import rclpy.utilities
 from rclpy.exceptions import ParameterException
-from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import (
+    Executor,
+    ExternalShutdownException,
+    MultiThreadedExecutor,
+    SingleThreadedExecutor,
+)
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -80,6 +85,7 @@ def run_node(
     stop = StopRequest()
     stop.install()
     node: ManagedNode | None = None
+    executor: Executor | None = None
     try:
         _init(about, arguments)
         node = make_node(stop)
@@ -100,11 +106,32 @@ def run_node(
     finally:
         if node is not None:
             node.close()
-            node.destroy_node()  # type: ignore[attr-defined]
+            assert isinstance(node, Node)
+            destroy_nodes(executor, node)
         rclpy.utilities.try_shutdown()
         # All is let go of: one more signal while the interpreter ends shall not change the exit status.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+
+
+def destroy_nodes(executor: Executor | None, *nodes: Node) -> None:
+    """Destroy an executor, then the nodes that it spun; their context may be shut down afterwards.
+
+    rclpy supports no other order. A node that is destroyed while something spins it takes entities away from
+    a wait set in use; an executor that is destroyed after its nodes or their context still holds the wait
+    set of its last turn, with handles of theirs. `Executor.shutdown` of this rclpy waits neither for running
+    callbacks, though it is documented to, nor for its threads.
+
+    Args:
+        executor: nobody spins it any more; a thread that did has been joined. None: there is none.
+        nodes: to be destroyed.
+    """
+    if isinstance(executor, MultiThreadedExecutor):
+        executor._executor.shutdown(wait=True)
+    if executor is not None:
+        executor.shutdown()
+    for node in nodes:
+        node.destroy_node()
 
 
 def _init(about: NodeAbout, arguments: list[str]) -> None:

@@ -8,7 +8,6 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from ros_helpers import VirtualServos
@@ -29,14 +28,6 @@ def _claim_domain() -> tuple[int, socket.socket]:
             continue
         return domain, claim
     raise RuntimeError("every ROS domain from 30 to 99 is taken by another test")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Try a test of nodes again: they are held to deadlines, and a shared machine can stall for seconds."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=3, reruns_delay=1))
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,10 @@ from typing import Any
 import pytest
 from fake_about import FAKE_ABOUT
 from rclpy.context import Context
-from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from ros_client import SpinningThread
 from ros_helpers import FakeBus
 
 from bam_core.pendulum import PendulumBench
@@ -69,11 +68,6 @@ class FakeDriver(ServoNode):
         return self.fake
 
 
-def _spin(executor: Executor) -> None:
-    with contextlib.suppress(ExternalShutdownException):  # how `close` ends it
-        executor.spin()
-
-
 class Bench:
     """A driver and a node for the recorder, spinning in a thread each; `close` ends all."""
 
@@ -83,18 +77,14 @@ class Bench:
         self.bus = bus or FakeBus(period=10e-3)
         self.driver = FakeDriver(self.bus, context=self.context)
         self.node = Node("test_recorder", context=self.context)
-        self._executors: list[Executor] = []
-        self._threads: list[threading.Thread] = []
+        self._threads: list[SpinningThread] = []
         self.spin(self.driver, SingleThreadedExecutor(context=self.context))  # as the driver's own main does
         self.spin(self.node)
         self.driver.start()
 
     def spin(self, node: Node, executor: Executor | None = None) -> None:
         executor = executor or MultiThreadedExecutor(num_threads=3, context=self.context)
-        executor.add_node(node)
-        self._executors.append(executor)
-        self._threads.append(threading.Thread(target=_spin, args=(executor,), daemon=True))
-        self._threads[-1].start()
+        self._threads.append(SpinningThread(executor, node))
 
     def parameters(self, **values: Any) -> dict[str, Any]:
         return {
@@ -104,9 +94,9 @@ class Bench:
 
     def close(self) -> None:
         self.driver.close()
+        for thread in reversed(self._threads):
+            thread.close()
         self.context.try_shutdown()
-        for thread in self._threads:
-            thread.join(5.0)
 
 
 class Operator:

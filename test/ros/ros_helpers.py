@@ -17,8 +17,15 @@ from bam_ros.dynamixel.virtual.pty_server import PtyServer
 from bam_ros.dynamixel.virtual.servo import VirtualServo
 from bam_ros.servo_bus import BusError, BusTimeout, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
+PATIENCE = 60.0
+"""Time until a test gives up waiting, s.
 
-def wait_for(predicate: Callable[[], object], timeout: float, what: str = "") -> None:
+No test depends on how fast something happens, only on that it does: a machine that others use, too, may
+stand still for seconds. Where all is well nobody waits that long.
+"""
+
+
+def wait_for(predicate: Callable[[], object], timeout: float = PATIENCE, what: str = "") -> None:
     """Return as soon as the predicate is true; fail the test where it is not within `timeout` s."""
     deadline = time.monotonic() + timeout
     while not predicate():

@@ -9,19 +9,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import rclpy
 from bam_bench.msg import ServoCommands, ServoStates
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from ros_helpers import VirtualServos, client_maker
+from ros_client import RosClient
+from ros_helpers import PATIENCE, VirtualServos, client_maker, wait_for
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
@@ -29,21 +25,13 @@ pytestmark = pytest.mark.ros
 MakeVirtual = Callable[..., VirtualServos]
 Driver = subprocess.Popen[str]
 StartDriver = Callable[..., Driver]
-RELEASE_DEADLINE = 0.5  # s from the end of the driver to torque off
 
 
-class Client:
-    """Commands and listens, in the test's own process.
-
-    Created after the driver is up: participants that start together take 3 s to find each other.
-    """
+class Client(RosClient):
+    """Commands and listens, in the test's own process."""
 
     def __init__(self, domain: int) -> None:
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=domain)
-        self.node = Node("client", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        super().__init__(domain)
         self.states: list[ServoStates] = []
         self.diagnostics: list[DiagnosticStatus] = []
         self.node.create_subscription(
@@ -53,12 +41,6 @@ class Client:
             DiagnosticArray, "/diagnostics", lambda array: self.diagnostics.extend(array.status), 10
         )
         self._commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
-
-    def wait_for(self, predicate: Callable[[], object], timeout: float = 15.0) -> None:
-        deadline = time.monotonic() + timeout
-        while not predicate():
-            assert time.monotonic() < deadline, "not in time"
-            self.executor.spin_once(timeout_sec=0.005)
 
     def command(self, position: float, *, torque: bool = True) -> None:
         self._commands.publish(ServoCommands(name=["joint"], torque_enable=[torque], position=[position]))
@@ -74,11 +56,6 @@ class Client:
 
         self.wait_for(lambda: self.states)
         self.wait_for(follows)
-
-    def close(self) -> None:
-        self.executor.shutdown()  # before the node whose entities it waits for
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
 
 
 @pytest.fixture
@@ -115,10 +92,8 @@ def start_driver(ros_domain: int) -> Iterator[StartDriver]:
         driver.communicate()
 
 
-def wait_for_release(virtual: VirtualServos, since: float) -> None:
-    while virtual.get("torque_enable"):
-        assert time.monotonic() < since + RELEASE_DEADLINE, "torque still on"
-        time.sleep(0.002)
+def wait_for_release(virtual: VirtualServos) -> None:
+    wait_for(lambda: not virtual.get("torque_enable"), what="torque off")
 
 
 @pytest.mark.parametrize("servo", ["mx106", "xl330"])
@@ -138,11 +113,10 @@ def test_a_signal_releases_and_ends_well(
     driver = start_driver(virtual.path)
     client = make_client()
     client.hold(virtual)
-    since = time.monotonic()
     for number in signals:
         os.killpg(driver.pid, number)
-    wait_for_release(virtual, since)
-    _, log = driver.communicate(timeout=10.0)
+    wait_for_release(virtual)
+    _, log = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0
     assert "Traceback" not in log
 
@@ -155,9 +129,8 @@ def test_kill_9_releases(
     driver = start_driver(virtual.path)
     client = make_client()
     client.hold(virtual)
-    since = time.monotonic()
     os.killpg(driver.pid, signal.SIGKILL)
-    wait_for_release(virtual, since)
+    wait_for_release(virtual)
     # The guardian then gives the port back, so that the next driver can have it.
     start_driver(virtual.path)
     make_client().hold(virtual)
@@ -173,8 +146,8 @@ def test_a_frozen_driver_loses_its_servo(
     client.hold(virtual)
     os.kill(driver.pid, signal.SIGSTOP)
     if servo == "xl330":
-        client.wait_for(lambda: virtual.get("bus_watchdog") < 0, 2.0)
-    client.wait_for(lambda: not virtual.get("torque_enable"), 2.0)
+        client.wait_for(lambda: virtual.get("bus_watchdog") < 0)
+    client.wait_for(lambda: not virtual.get("torque_enable"))
     os.kill(driver.pid, signal.SIGCONT)
     client.wait_for(
         lambda: any(
@@ -193,8 +166,7 @@ def test_a_lost_command_stream_releases_and_says_so(
     start_driver(virtual.path, command_timeout=0.2)
     client = make_client()
     client.hold(virtual)
-    since = time.monotonic() + 0.2
-    wait_for_release(virtual, since)
+    wait_for_release(virtual)
     client.wait_for(
         lambda: any(
             status.level == DiagnosticStatus.ERROR and "command_timeout" in status.message
@@ -244,7 +216,7 @@ def test_an_overload_is_named_and_releases(
     assert virtual.get("torque_enable") == 0
     assert client.states[-1].hardware_error[0] == ServoStates.ERROR_OVERLOAD
     driver.send_signal(signal.SIGINT)
-    _, log = driver.communicate(timeout=10.0)
+    _, log = driver.communicate(timeout=PATIENCE)
     assert log.count("free the shaft or reduce the load") == 1
 
 
@@ -288,7 +260,7 @@ def test_a_port_that_vanishes_is_told_at_once_and_taken_back_with_torque_off(
         client.diagnostics.clear()
         emulator.kill()
         emulator.communicate()
-        client.wait_for(lambda: any("has gone" in s.message for s in client.diagnostics), 2.0)
+        client.wait_for(lambda: any("has gone" in s.message for s in client.diagnostics))
         assert all(s.level == DiagnosticStatus.ERROR for s in client.diagnostics if "has gone" in s.message)
         emulator = start_emulator(link, ready=False)
         client.states.clear()
@@ -300,15 +272,13 @@ def test_a_port_that_vanishes_is_told_at_once_and_taken_back_with_torque_off(
         client.wait_for(back)
         client.wait_for(lambda: len(client.states) > 20)
         assert not any(state.torque_enabled[0] for state in client.states)
-        ends = time.monotonic() + 5.0  # the stream has ended now: no more complaint
-        client.diagnostics.clear()
+        client.diagnostics.clear()  # the stream has ended now: no more complaint
         client.wait_for(
             lambda: any(s.level == DiagnosticStatus.OK and s.message == "running" for s in client.diagnostics)
         )
-        assert time.monotonic() < ends
         client.wait_for(on)
         driver.send_signal(signal.SIGINT)
-        _, log = driver.communicate(timeout=10.0)
+        _, log = driver.communicate(timeout=PATIENCE)
         assert driver.returncode == 0
         assert log.count("has gone") == 1
         assert log.count("bus is back") == 1
@@ -363,7 +333,7 @@ def test_what_prevents_the_start_is_one_line_and_status_2(
     else:
         parameters = {"rate": -1.0}
     driver = start_driver(port, ready=False, **parameters)
-    _, log = driver.communicate(timeout=20.0)
+    _, log = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 2
     lines = log.splitlines()
     if problem == "wrong id":
@@ -384,12 +354,9 @@ def test_the_search_for_servos_can_be_interrupted(
 ) -> None:
     virtual = virtual_servos(servo="mx106", baud_rate=9600)
     driver = start_driver(virtual.path, ready=False)
-    time_limit = time.monotonic() + 10.0
-    while virtual.path not in _open_files(driver):
-        assert time.monotonic() < time_limit
-        time.sleep(0.01)
+    wait_for(lambda: virtual.path in _open_files(driver), what="the port opened")
     driver.send_signal(signal.SIGINT)
-    driver.communicate(timeout=5.0)
+    driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0
 
 

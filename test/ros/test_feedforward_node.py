@@ -16,17 +16,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-import rclpy
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import SetGains
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
-from ros_helpers import VirtualServos, client_maker
+from ros_client import RosClient
+from ros_helpers import PATIENCE, VirtualServos, client_maker
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -46,15 +44,11 @@ STALL = 0.5  # s that a busy machine may add to any reaction
 Process = subprocess.Popen[str]
 
 
-class Client:
+class Client(RosClient):
     """Keeps torque on while it waits, unless told otherwise."""
 
     def __init__(self, domain: int) -> None:
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=domain)
-        self.node = Node("client", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        super().__init__(domain)
         self.states: list[ServoStates] = []
         self.configurations: list[ServoConfiguration] = []
         self.diagnostics: list[DiagnosticStatus] = []
@@ -69,20 +63,23 @@ class Client:
         self._commands = node.create_publisher(ServoCommands, "servo_commands", 1)
         self.trajectories = node.create_publisher(JointTrajectory, "joint_trajectory", 10)
         self._next_command = 0.0
+        self._torque = True
 
     def command(self, on: bool = True, position: float = math.nan, names: list[str] = NAMES) -> None:
         self._commands.publish(
             ServoCommands(name=names, torque_enable=[on] * len(names), position=[position] * len(names))
         )
 
-    def wait_for(self, predicate: Callable[[], object], timeout: float = 15.0, torque: bool = True) -> None:
-        deadline = time.monotonic() + timeout
-        while not predicate():
-            assert time.monotonic() < deadline, self.said()
-            if torque and time.monotonic() > self._next_command:
-                self._next_command = time.monotonic() + 0.02
-                self.command()
-            self.executor.spin_once(timeout_sec=0.005)
+    def while_waiting(self) -> None:
+        if self._torque and time.monotonic() > self._next_command:
+            self._next_command = time.monotonic() + 0.02
+            self.command()
+
+    def wait_for(
+        self, predicate: Callable[[], object], timeout: float = PATIENCE, torque: bool = True
+    ) -> None:
+        self._torque = torque
+        super().wait_for(predicate, timeout)
 
     def wait(self, seconds: float) -> None:
         """Keep torque on for a while."""
@@ -124,11 +121,6 @@ class Client:
         """The newest value of a figure."""
         values = (v.value for status in reversed(self.diagnostics) for v in status.values if v.key == name)
         return next(values, "")
-
-    def close(self) -> None:
-        self.executor.shutdown()  # before the node whose entities it waits for
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
 
 
 @pytest.fixture
@@ -250,7 +242,7 @@ def test_wherever_a_stream_of_pieces_ends_servos_brake_and_hold(
 def test_what_is_refused_is_published_with_the_reason_and_changes_nothing(
     virtual: VirtualServos, start: Start, make_client: MakeClient
 ) -> None:
-    start(virtual.path, position_max=[1.0], speed_limit=3.0)
+    start(virtual.path, limits=[-math.pi, 1.0], speed_limit=3.0)
     client = make_client()
     client.wait_for(lambda: client.trajectories.get_subscription_count() == 1, torque=False)
     client.wait_for(lambda: client.states, torque=False)
@@ -332,7 +324,7 @@ def test_servos_are_let_go_of_whatever_becomes_of_the_node(
         )
     client.wait_for(lambda: released(virtual), 0.5 + STALL, torque=False)
     if way == "SIGINT":
-        _, log = process.communicate(timeout=10.0)
+        _, log = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert "Traceback" not in log
 
@@ -340,7 +332,7 @@ def test_servos_are_let_go_of_whatever_becomes_of_the_node(
 def test_a_joint_that_is_blocked_ends_torque_until_torque_off_is_commanded(
     virtual: VirtualServos, start: Start, make_client: MakeClient
 ) -> None:
-    start(virtual.path, error_limit=0.15, duty_limit=0.5)
+    start(virtual.path, following_error=0.15, duty_limit=0.5)
     client = make_client()
     client.switch_on()
     block = PendulumBench(mass=30.0, length=0.3)  # nothing lifts it
@@ -383,7 +375,7 @@ def run_example() -> subprocess.CompletedProcess[str]:
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -412,7 +404,7 @@ def test_a_servo_without_pwm_mode_ends_the_node_with_one_line_and_status_2(
 ) -> None:
     old = virtual_servos(servo="mx64", ids=(1, 2), pendulum=LOAD)
     process = start(old.path, ready=False)
-    _, log = process.communicate(timeout=30.0)
+    _, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert len(log.splitlines()) == 1, log
     assert log.startswith("hip: MX-64 with Protocol 1.0 firmware has no PWM mode (expected Protocol 2.0")
@@ -422,8 +414,10 @@ def test_a_servo_without_pwm_mode_ends_the_node_with_one_line_and_status_2(
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
+        ({"following_error": 0.0}, "following_error: 0 rad .expected above 0"),
         ({"resume": 1.0}, "opposition resume: is 1 .expected below drop"),
-        ({"position_min": [0.1, 0.2, 0.3]}, "position_min: 3 entries for 1 joint_names"),
+        ({"limits": [0.1, 0.2, 0.3]}, "limits: 3 numbers for 1 joint_names"),
+        ({"limits": [0.2, 0.1]}, "limits: 0.2 to 0.1 rad .expected the lowest angle, then the highest"),
         ({"servos": ["mx64", "mx64"]}, "servos: 2 entries for 1 joint_names"),
         ({"gain": 1.0}, "parameter 'gain': unknown"),
     ],

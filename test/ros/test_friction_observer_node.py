@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
-from ros_helpers import wait_for
+from ros_client import RosClient
 from sensor_msgs.msg import JointState
 
 from bam_core.errors import BamError
@@ -50,29 +48,22 @@ LAW = JointFriction(viscous=0.3, coulomb=0.4)
 QUEUE = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
-class Setup:
-    """The node, and a client that publishes joint states and keeps what comes back."""
+class Setup(RosClient):
+    """A client that publishes joint states and keeps what comes back, and the node, named `observer`."""
 
-    def __init__(self, context: Context, **parameters: Any) -> None:
-        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        self.node = FrictionObserverNode(context=context, parameter_overrides=overrides)
-        self.client = Node("client", context=context)
+    def __init__(self, domain: int) -> None:
+        super().__init__(domain)
         self.found: list[Any] = []
-        self.publisher = self.client.create_publisher(JointState, "joint_states", QUEUE)
-        self.client.create_subscription(messages.JointFriction, "joint_friction", self.found.append, QUEUE)
-        self.executor = SingleThreadedExecutor(context=context)
-        for each in (self.node, self.client):
-            self.executor.add_node(each)
-        self.node.start()
-        self.until(lambda: self.publisher.get_subscription_count() == 1)
-        self.until(lambda: self.client.count_publishers("joint_friction") == 1)
+        self.publisher = self.node.create_publisher(JointState, "joint_states", QUEUE)
+        self.node.create_subscription(messages.JointFriction, "joint_friction", self.found.append, QUEUE)
 
-    def until(self, predicate: Any) -> None:
-        def spun() -> bool:
-            self.executor.spin_once(timeout_sec=0.01)
-            return bool(predicate())
-
-        wait_for(spun, 30.0)
+    def start(self, **parameters: Any) -> None:
+        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+        self.observer = FrictionObserverNode(context=self.context, parameter_overrides=overrides)
+        self.add(self.observer)
+        self.observer.start()
+        self.wait_for(lambda: self.publisher.get_subscription_count() == 1)
+        self.wait_for(lambda: self.node.count_publishers("joint_friction") == 1)
 
     def send(self, time: float, names: list[str], position: list[float], effort: list[float]) -> None:
         self.send_at(round(time * 1e9), names, position, effort)
@@ -83,18 +74,12 @@ class Setup:
         self.publisher.publish(message)
         self.executor.spin_once(timeout_sec=0.05)
 
-    def close(self) -> None:
-        for each in (self.node, self.client):
-            self.executor.remove_node(each)
-            each.destroy_node()
-
 
 @pytest.fixture
-def context() -> Any:
-    context = Context()
-    context.init()
-    yield context
-    context.try_shutdown()
+def setup(ros_domain: int) -> Iterator[Setup]:
+    setup = Setup(ros_domain)
+    yield setup
+    setup.close()
 
 
 @pytest.fixture
@@ -132,12 +117,12 @@ def upright() -> list[float]:
 
 
 def test_a_fixed_base_arm_shows_its_friction_with_residual_and_sign_of_power(
-    context: Context, model: str
+    setup: Setup, model: str
 ) -> None:
-    setup = Setup(context, model=model, window=21)
+    setup.start(model=model, window=21)
     for state in moves(model, 300):
         setup.send(*state)
-    setup.until(lambda: len(setup.found) >= 260)
+    setup.wait_for(lambda: len(setup.found) >= 260)
     moving = [each for each in setup.found if min(abs(v) for v in each.velocity) > 0.2]
     assert moving
     for each in moving:
@@ -146,69 +131,63 @@ def test_a_fixed_base_arm_shows_its_friction_with_residual_and_sign_of_power(
         np.testing.assert_allclose(each.residual, 0.0, atol=1e-6)
         assert list(each.power) == [-1, -1]
         assert (each.rank, list(each.standing), each.contradiction) == (2, [], "")
-    setup.close()
 
 
-def test_on_two_feet_the_legs_are_named_and_not_a_number(context: Context, tmp_path: Path) -> None:
+def test_on_two_feet_the_legs_are_named_and_not_a_number(setup: Setup, tmp_path: Path) -> None:
     path = tmp_path / "humanoid.xml"
     path.write_text(humanoid_mjcf())
-    setup = Setup(context, model=str(path), contacts="right_sole,left_sole", held="neck_yaw,neck_pitch")
-    contacts = setup.client.create_publisher(messages.ContactStates, "contact_states", QUEUE)
-    setup.until(lambda: contacts.get_subscription_count() == 1)
+    setup.start(model=str(path), contacts="right_sole,left_sole", held="neck_yaw,neck_pitch")
+    contacts = setup.node.create_publisher(messages.ContactStates, "contact_states", QUEUE)
+    setup.wait_for(lambda: contacts.get_subscription_count() == 1)
     contacts.publish(messages.ContactStates(name=["right_sole", "left_sole"], standing=[True, True]))
-    setup.until(lambda: setup.node._told)
-    assert "contact_states: have no stamp" in next(iter(setup.node._told))
+    setup.wait_for(lambda: setup.observer._told)
+    assert "contact_states: have no stamp" in next(iter(setup.observer._told))
     names, position, effort = list(humanoid().names), [0.1] * len(humanoid().names), upright()
     for index in range(220):
         setup.send(1e-3 * index, names, position, effort)
-    setup.until(lambda: setup.found)
+    setup.wait_for(lambda: setup.found)
     first = setup.found[0]
     hidden = {name for name, torque in zip(first.name, first.torque, strict=True) if math.isnan(torque)}
     assert hidden == set(LEGS)
     assert (first.rank, list(first.standing)) == (19, ["right_sole", "left_sole"])
-    assert any("cannot be told apart" in line for line in setup.node._told)
-    setup.close()
+    assert any("cannot be told apart" in line for line in setup.observer._told)
 
 
-def test_lost_joint_states_are_counted(context: Context, model: str) -> None:
-    setup = Setup(context, model=model)
+def test_lost_joint_states_are_counted(setup: Setup, model: str) -> None:
+    setup.start(model=model)
     for index in (0, 1, 2, 5, 6):
         setup.send(1e-3 * index, ["shoulder", "elbow"], [0.0, 0.0], [0.0, 0.0])
-    setup.until(lambda: setup.node._lost == 2)
-    setup.close()
+    setup.wait_for(lambda: setup.observer._lost == 2)
 
 
-def test_results_have_exactly_the_stamps_of_joint_states(context: Context, model: str) -> None:
+def test_results_have_exactly_the_stamps_of_joint_states(setup: Setup, model: str) -> None:
     """Also those since 1970, which are too long for a double."""
-    setup = Setup(context, model=model, window=21)
+    setup.start(model=model, window=21)
     sent = [1_763_700_000_123_456_789 + 1_000_003 * index for index in range(60)]
     for stamp, (_, *state) in zip(sent, moves(model, 60), strict=True):
         setup.send_at(stamp, *state)
-    setup.until(lambda: len(setup.found) == 40)
+    setup.wait_for(lambda: len(setup.found) == 40)
     assert [Time.from_msg(each.header.stamp).nanoseconds for each in setup.found] == sent[10:50]
-    setup.close()
 
 
-def test_a_bag_that_begins_anew_is_observed_anew(context: Context, model: str) -> None:
-    setup = Setup(context, model=model, window=21)
+def test_a_bag_that_begins_anew_is_observed_anew(setup: Setup, model: str) -> None:
+    setup.start(model=model, window=21)
     for _ in range(2):
         for time, *state in moves(model, 40):
             setup.send(100.0 + time, *state)
         for time, *state in moves(model, 40):
             setup.send(time, *state)
-    setup.until(lambda: len(setup.found) == 80)
-    assert setup.node._restarts == 2
-    setup.close()
+    setup.wait_for(lambda: len(setup.found) == 80)
+    assert setup.observer._restarts == 2
 
 
-def test_another_period_is_named_once(context: Context, model: str) -> None:
-    setup = Setup(context, model=model)
+def test_another_period_is_named_once(setup: Setup, model: str) -> None:
+    setup.start(model=model)
     for index in range(40):
         setup.send(0.01 * index, ["shoulder", "elbow"], [0.0, 0.0], [0.0, 0.0])
-    setup.until(lambda: setup.node._told)
-    assert len(setup.node._told) == 1
-    assert "come every 0.01 s" in next(iter(setup.node._told))
-    setup.close()
+    setup.wait_for(lambda: setup.observer._told)
+    assert len(setup.observer._told) == 1
+    assert "come every 0.01 s" in next(iter(setup.observer._told))
 
 
 @pytest.mark.parametrize(
@@ -219,25 +198,24 @@ def test_another_period_is_named_once(context: Context, model: str) -> None:
     ],
 )
 def test_contacts_that_cannot_be_are_named_and_give_no_torque(
-    context: Context, tmp_path: Path, standing: list[bool], line: str
+    setup: Setup, tmp_path: Path, standing: list[bool], line: str
 ) -> None:
     path = tmp_path / "humanoid.xml"
     path.write_text(humanoid_mjcf())
-    setup = Setup(context, model=str(path), contacts="right_sole,left_sole", held="neck_yaw,neck_pitch")
-    contacts = setup.client.create_publisher(messages.ContactStates, "contact_states", QUEUE)
-    setup.until(lambda: contacts.get_subscription_count() == 1)
+    setup.start(model=str(path), contacts="right_sole,left_sole", held="neck_yaw,neck_pitch")
+    contacts = setup.node.create_publisher(messages.ContactStates, "contact_states", QUEUE)
+    setup.wait_for(lambda: contacts.get_subscription_count() == 1)
     message = messages.ContactStates(name=["right_sole", "left_sole"], standing=standing)
     message.header.stamp = Time(nanoseconds=1).to_msg()
     contacts.publish(message)
-    setup.until(lambda: not setup.node._observer._contacts.unsaid)
+    setup.wait_for(lambda: not setup.observer._observer._contacts.unsaid)
     names = list(humanoid().names)
     for index in range(1, 220):
         setup.send(1e-3 * index, names, [0.0] * len(names), [0.0] * len(names))
-    setup.until(lambda: setup.found)
+    setup.wait_for(lambda: setup.found)
     assert line in setup.found[0].contradiction
     assert all(math.isnan(torque) for torque in setup.found[0].torque)
-    assert any(line in told for told in setup.node._told)
-    setup.close()
+    assert any(line in told for told in setup.observer._told)
 
 
 @pytest.mark.parametrize(
@@ -249,16 +227,15 @@ def test_contacts_that_cannot_be_are_named_and_give_no_torque(
     ],
 )
 def test_what_is_missing_is_said_once(
-    context: Context, model: str, names: list[str], effort: list[float], line: str
+    setup: Setup, model: str, names: list[str], effort: list[float], line: str
 ) -> None:
-    setup = Setup(context, model=model)
+    setup.start(model=model)
     for index in range(5):
         setup.send(1e-3 * index, names, [0.0, 0.0], effort)
-    setup.until(lambda: setup.node._told)
-    assert len(setup.node._told) == 1
-    assert line in next(iter(setup.node._told))
+    setup.wait_for(lambda: setup.observer._told)
+    assert len(setup.observer._told) == 1
+    assert line in next(iter(setup.observer._told))
     assert setup.found == []
-    setup.close()
 
 
 @pytest.mark.parametrize(
@@ -272,9 +249,9 @@ def test_what_is_missing_is_said_once(
     ],
 )
 def test_what_cannot_be_observed_is_refused(
-    context: Context, model: str, parameters: dict[str, Any], named: str
+    setup: Setup, model: str, parameters: dict[str, Any], named: str
 ) -> None:
     given = {"model": model, **parameters} if parameters else {}
     overrides = [Parameter(name, value=value) for name, value in given.items()]
     with pytest.raises(BamError, match=named):
-        FrictionObserverNode(context=context, parameter_overrides=overrides)
+        FrictionObserverNode(context=setup.context, parameter_overrides=overrides)

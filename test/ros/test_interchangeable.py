@@ -14,17 +14,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import rclpy
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import SetGains
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
-from ros_helpers import VirtualServos
+from ros_client import RosClient
+from ros_helpers import PATIENCE, VirtualServos
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -53,15 +50,11 @@ def server(request: pytest.FixtureRequest, ros_domain: int) -> Iterator[subproce
         yield process
 
 
-class Client:
+class Client(RosClient):
     """What a program of a user does."""
 
     def __init__(self, domain: int) -> None:
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=domain)
-        self.node = Node("client", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        super().__init__(domain)
         self.states: list[ServoStates] = []
         self.joints: list[JointState] = []
         self.configurations: list[ServoConfiguration] = []
@@ -76,23 +69,26 @@ class Client:
             DiagnosticArray, "/diagnostics", lambda array: self.diagnostics.extend(array.status), 10
         )
         self._commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
+        self._wish: ServoCommands | None = None
+        self._next_command = 0.0
 
-    def wait_for(self, predicate: Callable[[], object], wish: ServoCommands | None = None) -> None:
+    def while_waiting(self) -> None:
+        if self._wish is not None and time.monotonic() > self._next_command:
+            self._next_command = time.monotonic() + 0.02
+            self._commands.publish(self._wish)
+
+    def wait_for(
+        self,
+        predicate: Callable[[], object],
+        wish: ServoCommands | None = None,
+        timeout: float = PATIENCE,
+    ) -> None:
         """Send the wish over and over until the predicate is true."""
-        deadline, next_command = time.monotonic() + 20.0, 0.0
-        while not predicate():
-            assert time.monotonic() < deadline, "not in time"
-            if wish is not None and time.monotonic() > next_command:
-                next_command = time.monotonic() + 0.02
-                self._commands.publish(wish)
-            self.executor.spin_once(timeout_sec=0.005)
+        self._wish = wish
+        super().wait_for(predicate, timeout)
 
     def call(self, kind: type, name: str, request: object) -> Any:
-        client = self.node.create_client(kind, f"servos/{name}")
-        self.wait_for(client.service_is_ready)
-        future = client.call_async(request)
-        self.wait_for(future.done)
-        return future.result()
+        return super().call(kind, f"servos/{name}", request)
 
     def change_state(self, transition: int) -> bool:
         request = ChangeState.Request(transition=Transition(id=transition))
@@ -100,11 +96,6 @@ class Client:
 
     def says(self, level: bytes, words: str) -> bool:
         return any(status.level == level and words in status.message for status in self.diagnostics)
-
-    def close(self) -> None:
-        self.executor.shutdown()  # before the node whose entities it waits for
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
 
 
 @pytest.fixture
@@ -177,4 +168,4 @@ def test_the_life_cycle_and_its_end(client: Client, server: subprocess.Popen[byt
     client.wait_for(lambda: len(client.states) > count + 2)
     assert not client.states[-1].torque_enabled[0]
     server.send_signal(signal.SIGINT)
-    assert server.wait(10.0) == 0
+    assert server.wait(PATIENCE) == 0

@@ -12,13 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import rclpy
 from bam_bench.msg import ServoStates
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from ros_helpers import wait_for
+from ros_client import RosClient
+from ros_helpers import PATIENCE, wait_for
 
 from bam_core.readers import load_recordings
 
@@ -61,7 +58,7 @@ class Processes:
     def start_bench(self) -> None:
         port = self.directory / "bus"
         self.start("bam_ros.dynamixel.virtual.node", "--ros-args", "-p", f"link:={port}")
-        wait_for(port.exists, 30.0, "the virtual servo's port")
+        wait_for(port.exists, what="the virtual servo's port")
         self.start("bam_ros.dynamixel.node", "--ros-args", "-p", f"port:={port}", "-p", "rate:=200.0")
 
     def bam_record(self) -> subprocess.Popen[str]:
@@ -80,7 +77,7 @@ class Processes:
 
     def wait_for_data(self, seconds: float) -> None:
         """Return when a run has written about so much."""
-        wait_for(lambda: self.recorded() > seconds * 10_000, 40.0, "data on disk")
+        wait_for(lambda: self.recorded() > seconds * 10_000, what="data on disk")
 
     def recorded(self) -> int:
         """Bytes in the bag of the run in progress."""
@@ -92,7 +89,7 @@ class Processes:
                 child.send_signal(signal.SIGINT)
         for child in self._children:
             try:
-                child.wait(10.0)
+                child.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
@@ -109,27 +106,23 @@ def bench(ros_domain: int, tmp_path: Path) -> Iterator[Processes]:
 @pytest.fixture
 def torque(ros_domain: int) -> Iterator[list[bool]]:
     """Whether torque was on, state by state, as any listener hears it."""
-    context = Context()
-    rclpy.init(context=context)
-    node = Node("listener", context=context)
+    client = RosClient(ros_domain)
     heard: list[bool] = []
-    node.create_subscription(
+    client.node.create_subscription(
         ServoStates,
         "servo_states",
         lambda states: heard.append(states.torque_enabled[0]),
         qos_profile_sensor_data,
     )
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
 
     class Torque(list[bool]):
         def is_off(self) -> bool:
             del heard[:]
-            wait_for(lambda: executor.spin_once(timeout_sec=0.01) or len(heard) > 3, 5.0, "states")
+            client.wait_for(lambda: len(heard) > 3)
             return not heard[-1]
 
     yield Torque()
-    context.try_shutdown()
+    client.close()
 
 
 def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Processes) -> None:
@@ -145,7 +138,7 @@ def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Pro
     assert partial.time[-1] > 1.0
     assert not (bench.output / RUN / "metadata.yaml").exists()
 
-    said, _ = (again := bench.bam_record()).communicate(timeout=60.0)
+    said, _ = (again := bench.bam_record()).communicate(timeout=PATIENCE)
     assert again.returncode == 0, said
     assert f"run {RUN} was interrupted after " in said
     assert f"kept as {RUN}.interrupted-1, recording again" in said
@@ -155,7 +148,7 @@ def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Pro
     assert complete[0].time[-1] == pytest.approx(6.0, abs=0.1)
     assert load_recordings([bench.output / f"{RUN}.interrupted-1"])[0].sha256 == partial.sha256
 
-    said, _ = (third := bench.bam_record()).communicate(timeout=60.0)
+    said, _ = (third := bench.bam_record()).communicate(timeout=PATIENCE)
     assert third.returncode == 0
     assert "0 runs recorded, 1 was there already" in said
 
@@ -168,7 +161,7 @@ def test_a_signal_ends_a_run_readable_with_the_servo_released(
     recorder = start()
     bench.wait_for_data(1.5)
     os.killpg(recorder.pid, number)
-    said, _ = recorder.communicate(timeout=10.0)
+    said, _ = recorder.communicate(timeout=PATIENCE)
     assert torque.is_off()
     assert recorder.returncode == (130 if number is signal.SIGINT else 0), said
     assert "the servo is released" in said
@@ -189,7 +182,7 @@ def test_a_session_for_another_servo_is_refused_before_anything_moves(
 ) -> None:
     lines = [line for line in SESSION.splitlines() if line.split(":")[0] != change.split(":")[0]]
     bench.session.write_text("\n".join([*lines, change]))
-    said, _ = (recorder := bench.bam_record()).communicate(timeout=40.0)
+    said, _ = (recorder := bench.bam_record()).communicate(timeout=PATIENCE)
     assert recorder.returncode == 2, said
     assert reason in said
     assert "Traceback" not in said

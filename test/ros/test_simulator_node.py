@@ -9,20 +9,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-import rclpy
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import SetGains, SetLoad
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
+from ros_client import RosClient
+from ros_helpers import PATIENCE
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
@@ -38,15 +37,11 @@ from bam_ros.simulator.node import SimulatorNode
 pytestmark = pytest.mark.ros
 
 
-class Client:
+class Client(RosClient):
     """A client of a simulator that runs in the same process or in another one."""
 
     def __init__(self, domain: int) -> None:
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=domain)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.node = Node("client", context=self.context)
-        self.executor.add_node(self.node)
+        super().__init__(domain)
         self.states: list[ServoStates] = []
         self.joints: list[JointState] = []
         self.clock: list[Clock] = []
@@ -79,21 +74,15 @@ class Client:
         parameters = {"rate": 100.0, **parameters}
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
         self.simulator = SimulatorNode(context=self.context, parameter_overrides=overrides)
-        self.executor.add_node(self.simulator)
+        self.add(self.simulator)
         self.simulator.start()
 
-    def wait_for(self, predicate: Callable[[], object], timeout: float = 15.0) -> None:
-        deadline = time.monotonic() + timeout
-        while not predicate():
-            assert time.monotonic() < deadline, "not in time"
-            # Whoever publishes without a pause keeps the interpreter from the simulator's thread.
-            if self.wish is not None and time.monotonic() > self._next_command:
-                self._next_command = time.monotonic() + 0.02
-                torque, position = self.wish
-                self.commands.publish(
-                    ServoCommands(name=["joint"], torque_enable=[torque], position=[position])
-                )
-            self.executor.spin_once(timeout_sec=0.01)
+    def while_waiting(self) -> None:
+        # Whoever publishes without a pause keeps the interpreter from the simulator's thread.
+        if self.wish is not None and time.monotonic() > self._next_command:
+            self._next_command = time.monotonic() + 0.02
+            torque, position = self.wish
+            self.commands.publish(ServoCommands(name=["joint"], torque_enable=[torque], position=[position]))
 
     def connect(self) -> None:
         self.wait_for(lambda: self.states and self.joints and self.commands.get_subscription_count())
@@ -101,21 +90,13 @@ class Client:
     def wait_for_position(self, position: float, tolerance: float = 0.03) -> None:
         self.wait_for(lambda: abs(self.states[-1].position[0] - position) < tolerance)
 
-    def call(self, service_type: type, name: str, request: object) -> object:
-        client = self.node.create_client(service_type, f"simulator/{name}")
-        self.wait_for(client.service_is_ready)
-        future = client.call_async(request)
-        self.wait_for(future.done)
-        return future.result()
+    def call(self, kind: type, name: str, request: object) -> Any:
+        return super().call(kind, f"simulator/{name}", request)
 
     def close(self) -> None:
         if self.simulator is not None:
             self.simulator.close()
-        self.executor.shutdown()  # before the nodes whose entities it waits for
-        if self.simulator is not None:
-            self.simulator.destroy_node()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
+        super().close()
 
 
 @pytest.fixture
@@ -229,7 +210,7 @@ def test_another_process_is_driven_and_ends_with_sigint(client: Client) -> None:
         client.wish = (True, 0.4)
         client.wait_for_position(0.4)
         process.send_signal(signal.SIGINT)
-        assert process.wait(10.0) == 0
+        assert process.wait(PATIENCE) == 0
     finally:
         process.kill()
         process.wait()

@@ -10,17 +10,16 @@ import sys
 
 import pytest
 import yaml
+from bam_bench.srv import SetLoad
 from dynamixel_sdk import COMM_SUCCESS
-from ros_helpers import wait_for
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from ros_client import RosClient
+from ros_helpers import PATIENCE, wait_for
+from std_srvs.srv import Trigger
 from virtual_helpers import Client
 
 from bam_ros.dynamixel.control_table import control_table
-
-rclpy = pytest.importorskip("rclpy")
-from bam_bench.srv import SetLoad  # noqa: E402
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import SetParameters  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
 
 pytestmark = pytest.mark.ros
 
@@ -36,30 +35,16 @@ def start(*parameters: str) -> subprocess.Popen:
 
 @pytest.fixture
 def asker(ros_domain):
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=ros_domain)
-    node = rclpy.create_node("asker", context=context)
-    executor = rclpy.executors.SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-
-    def ask(kind, name, **fields):
-        client = node.create_client(kind, name)
-        assert client.wait_for_service(timeout_sec=20.0), name
-        future = client.call_async(kind.Request(**fields))
-        executor.spin_until_future_complete(future, timeout_sec=10.0)
-        assert future.done(), name
-        return future.result()
-
-    yield ask
-    node.destroy_node()
-    rclpy.shutdown(context=context)
+    client = RosClient(ros_domain)
+    yield lambda kind, name, **fields: client.call(kind, name, kind.Request(**fields))
+    client.close()
 
 
 def test_the_node_serves_a_bus_and_its_services(asker, tmp_path):
     link = tmp_path / "bus"
     process = start("servo:=mx106_2", "id:=3", f"link:={link}", "seed:=4", "mass:=0.4", "length:=0.12")
     try:
-        wait_for(lambda: os.path.lexists(link), 30.0, "the link")
+        wait_for(lambda: os.path.lexists(link), what="the link")
         client = Client(str(link), control_table("mx106_2"))
         assert client.handler.ping(client.port, 3)[:2] == (321, COMM_SUCCESS)
 
@@ -90,7 +75,7 @@ def test_the_node_serves_a_bus_and_its_services(asker, tmp_path):
         assert not set_faults("gremlins")
         client.close()
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=10.0) == 0
+        assert process.wait(timeout=PATIENCE) == 0
         assert not os.path.lexists(link)
     finally:
         process.kill()
@@ -99,7 +84,7 @@ def test_the_node_serves_a_bus_and_its_services(asker, tmp_path):
 
 def test_a_node_that_cannot_start_says_why_in_one_line(ros_domain):
     process = start("servo:=mx107")
-    errors = process.communicate(timeout=30.0)[1]
+    errors = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 2
     assert "servo 'mx107': unknown" in errors
     assert "Traceback" not in errors

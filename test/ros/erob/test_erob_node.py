@@ -10,15 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-import rclpy
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import SetGains
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from ros_helpers import client_maker
+from ros_client import RosClient
+from ros_helpers import PATIENCE, client_maker
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -33,15 +30,11 @@ Driver = subprocess.Popen[str]
 JOINTS = ["shoulder", "elbow"]
 
 
-class Client:
-    """Commands and listens, in the test's own process; created after the driver is up."""
+class Client(RosClient):
+    """Commands and listens, in the test's own process."""
 
     def __init__(self, domain: int) -> None:
-        self.context = Context()
-        rclpy.init(context=self.context, domain_id=domain)
-        self.node = Node("client", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        super().__init__(domain)
         self.states: list[ServoStates] = []
         self.joints: list[JointState] = []
         self.diagnostics: list[DiagnosticStatus] = []
@@ -52,12 +45,6 @@ class Client:
         listen(ServoConfiguration, "servo_configuration", self.configurations.append, LATCHED_QOS)
         listen(DiagnosticArray, "/diagnostics", lambda array: self.diagnostics.extend(array.status), 10)
         self._commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
-
-    def wait_for(self, predicate: Callable[[], object], timeout: float = 15.0) -> None:
-        deadline = time.monotonic() + timeout
-        while not predicate():
-            assert time.monotonic() < deadline, "not in time"
-            self.executor.spin_once(timeout_sec=0.005)
 
     def command(self, position: float = 0.2, *, torque: bool = True) -> None:
         self._commands.publish(
@@ -78,18 +65,6 @@ class Client:
 
     def bus_says(self, words: str) -> bool:
         return any(words in status.message for status in self.diagnostics if status.name.endswith(": bus"))
-
-    def call(self, kind: type, name: str, request: object) -> object:
-        client = self.node.create_client(kind, name)
-        assert client.wait_for_service(10.0)
-        future = client.call_async(request)
-        self.wait_for(future.done)
-        return future.result()
-
-    def close(self) -> None:
-        self.executor.shutdown()  # before the node whose entities it waits for
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +148,7 @@ def test_torque_goes_off_however_the_node_ends(
     client.wait_for(client.commanding(client.holds))
     driver.send_signal(number)
     wait_torque_off(drives, 0.1 if number is signal.SIGKILL else 0.7)
-    assert driver.wait(10.0) == (-9 if number is signal.SIGKILL else 0)
+    assert driver.wait(PATIENCE) == (-9 if number is signal.SIGKILL else 0)
 
 
 def test_states_configuration_and_diagnostics_are_those_of_the_drives(
@@ -228,7 +203,7 @@ def test_a_drive_fault_is_named_in_the_diagnostics_and_ends_with_a_reboot(
     client = make_client()
     client.wait_for(client.commanding(client.holds))
     drives.faults("overcurrent@2")
-    client.wait_for(client.commanding(lambda: client.bus_says("elbow: drive fault 0x23")), 5.0)
+    client.wait_for(client.commanding(lambda: client.bus_says("elbow: drive fault 0x23")))
     wait_torque_off(drives, 0.1)
     client.wait_for(client.commanding(lambda: client.states[-1].hardware_error[1] == HardwareError.OVERLOAD))
     assert not torque(drives)  # though commands go on
@@ -258,15 +233,15 @@ def test_a_slave_that_comes_back_is_configured_anew_with_torque_off(
     client = make_client()
     client.wait_for(client.commanding(client.holds))
     drives.faults(*words)
-    client.wait_for(client.commanding(lambda: client.bus_says(said)), 5.0)
+    client.wait_for(client.commanding(lambda: client.bus_says(said)))
     wait_torque_off(drives, 0.2)
     drives.faults()
     client.states.clear()
-    client.wait_for(client.commanding(lambda: len(client.states) > 50), 10.0)
+    client.wait_for(client.commanding(lambda: len(client.states) > 50))
     assert not torque(drives)  # though commands go on
-    client.wait_for(client.commanding(lambda: client.bus_says("it is back"), torque=True), 5.0)
+    client.wait_for(client.commanding(lambda: client.bus_says("it is back"), torque=True))
     client.command(torque=False)
-    client.wait_for(client.commanding(lambda: client.bus_says("running"), torque=False), 5.0)
+    client.wait_for(client.commanding(lambda: client.bus_says("running"), torque=False))
     client.wait_for(client.commanding(client.holds))
 
 
@@ -285,6 +260,6 @@ def test_what_prevents_the_start_is_one_line_and_status_2(
     driver = start_driver(ready=False, **parameters)
     assert driver.stderr is not None
     said = driver.stderr.read().strip()
-    assert driver.wait(10.0) == 2
+    assert driver.wait(PATIENCE) == 2
     assert message in said
     assert "\n" not in said

@@ -11,14 +11,13 @@ import sys
 
 import pytest
 import yaml
-from ros_helpers import wait_for
+from bam_bench.srv import SetLoad
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from ros_client import RosClient
+from ros_helpers import PATIENCE, wait_for
 from soem_cases import needs_network
-
-rclpy = pytest.importorskip("rclpy")
-from bam_bench.srv import SetLoad  # noqa: E402
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import SetParameters  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
+from std_srvs.srv import Trigger
 
 pytestmark = [pytest.mark.ros, needs_network]
 
@@ -31,23 +30,9 @@ def exists(interface: str) -> bool:
 
 @pytest.fixture
 def asker(ros_domain):
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=ros_domain)
-    node = rclpy.create_node("asker", context=context)
-    executor = rclpy.executors.SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-
-    def ask(kind, name, **fields):
-        client = node.create_client(kind, name)
-        assert client.wait_for_service(timeout_sec=20.0), name
-        future = client.call_async(kind.Request(**fields))
-        executor.spin_until_future_complete(future, timeout_sec=10.0)
-        assert future.done(), name
-        return future.result()
-
-    yield ask
-    node.destroy_node()
-    rclpy.shutdown(context=context)
+    client = RosClient(ros_domain)
+    yield lambda kind, name, **fields: client.call(kind, name, kind.Request(**fields))
+    client.close()
 
 
 def test_the_node_serves_a_segment_and_its_services(asker):
@@ -56,7 +41,7 @@ def test_the_node_serves_a_segment_and_its_services(asker):
     words = [word for parameter in parameters for word in ("-p", parameter)]
     process = subprocess.Popen([*MODULE, "--ros-args", *words], stderr=subprocess.PIPE, text=True)
     try:
-        wait_for(lambda: exists(master), 30.0, "the pair")
+        wait_for(lambda: exists(master), what="the pair")
         truths = list(yaml.safe_load_all(asker(Trigger, "/virtual_erob/reveal").message))
         assert len(truths) == 2
         assert truths[0] != truths[1]
@@ -79,7 +64,7 @@ def test_the_node_serves_a_segment_and_its_services(asker):
         assert not taken
         assert "no such slave" in reason
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20.0)
+        _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
         assert not exists(master)
     finally:
@@ -97,7 +82,11 @@ def test_the_node_serves_a_segment_and_its_services(asker):
 )
 def test_bad_parameters_get_one_line_and_status_2(ros_domain, parameter, message):
     done = subprocess.run(
-        [*MODULE, "--ros-args", "-p", parameter], capture_output=True, text=True, timeout=60, check=False
+        [*MODULE, "--ros-args", "-p", parameter],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert done.returncode == 2
     assert message in done.stderr

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples that Hypothesis draws: the same in every run of `make test`, others in `make test-random`."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis.internal.conjecture import providers
+
+# No deadlines: what a machine takes for an example says nothing about the law that is tested. No database:
+# what was found once would be tried on one machine only; findings become `@example`.
+_ALWAYS = {"deadline": None, "database": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fixed", derandomize=True, **_ALWAYS)
+settings.register_profile("random", derandomize=False, print_blob=True, **_ALWAYS)
+settings.load_profile("fixed")
+
+# Hypothesis mixes constants into its examples that it finds in the source of loaded modules. Which are loaded
+# depends on the tests that ran before, and their constants on the version of the source.
+providers._get_local_constants = providers.Constants  # type: ignore[assignment]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rounds", type=int, default=1, help="draw the examples of each property so many times")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Repeat the tests of properties; `make test-random` gives each repetition other examples."""
+    rounds = metafunc.config.getoption("--rounds")
+    if rounds > 1 and is_hypothesis_test(metafunc.function):
+        metafunc.fixturenames.append("_round")
+        metafunc.parametrize("_round", range(rounds), indirect=True)
+
+
+@pytest.fixture(scope="session")
+def _round(request: pytest.FixtureRequest) -> int:
+    return int(request.param)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes in the test's own process: spun by the test or by threads, and destroyed in one order."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from ros_helpers import PATIENCE
+
+from bam_ros.process import destroy_nodes
+
+
+class RosClient:
+    """A node on a context of its own, which the test's thread spins while it waits.
+
+    Participants that start together take 3 s to find each other: make it once the node under test is up.
+
+    Attributes:
+        node: named `client`.
+        nodes: what `close` destroys; a test may add nodes that share executor and context.
+    """
+
+    def __init__(self, domain: int) -> None:
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = Node("client", context=self.context)
+        self.nodes: list[Node] = []
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.add(self.node)
+
+    def add(self, node: Node) -> None:
+        """Spin this node, too."""
+        self.executor.add_node(node)
+        self.nodes.append(node)
+
+    def while_waiting(self) -> None:
+        """Do what is to be done between two turns of the executor."""
+
+    def wait_for(self, predicate: Callable[[], object], timeout: float = PATIENCE) -> None:
+        """Spin until the predicate is true; fail the test where it is not within `timeout` s."""
+        deadline = time.monotonic() + timeout
+        while not predicate():
+            if time.monotonic() > deadline:
+                pytest.fail(f"not within {timeout:g} s: {self.said()}")
+            self.while_waiting()
+            self.executor.spin_once(timeout_sec=0.005)
+
+    def said(self) -> str:
+        """What helps to understand why something did not happen."""
+        return ""
+
+    def call(self, kind: type, name: str, request: object) -> Any:
+        """Call a service, which may come up meanwhile."""
+        client = self.node.create_client(kind, name)
+        self.wait_for(client.service_is_ready)
+        future = client.call_async(request)
+        self.wait_for(future.done)
+        return future.result()
+
+    def close(self) -> None:
+        destroy_nodes(self.executor, *self.nodes)
+        self.context.try_shutdown()
+
+
+class SpinningThread:
+    """Spins nodes in a thread of its own until it is closed, which destroys them."""
+
+    def __init__(self, executor: Executor, *nodes: Node) -> None:
+        self._executor = executor
+        self._nodes = nodes
+        for node in nodes:
+            executor.add_node(node)
+        self._stopping = False
+        self._thread = threading.Thread(target=self._spin, name="spinning")
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop the thread, then destroy executor and nodes. Idempotent."""
+        if self._stopping:
+            return
+        self._stopping = True
+        self._executor.wake()
+        self._thread.join()
+        destroy_nodes(self._executor, *self._nodes)
+
+    def _spin(self) -> None:
+        with contextlib.suppress(ExternalShutdownException):
+            while not self._stopping:
+                self._executor.spin_once(timeout_sec=0.1)
