@@ -48,7 +48,7 @@ def wait_for_error(bus: DynamixelBus, text: str) -> None:
             messages.append(str(error))
         return bool(messages)
 
-    wait_for(failed, 2.0)
+    wait_for(failed)
     assert text in messages[0]
 
 
@@ -192,7 +192,7 @@ def test_the_watchdog_watches_while_torque_is_on(
     bus.exchange(OFF)
     assert virtual.get("bus_watchdog") == 0
     bus.exchange(on(0.0))
-    wait_for(lambda: virtual.get("bus_watchdog") < 0, 2.0)  # nobody talks
+    wait_for(lambda: virtual.get("bus_watchdog") < 0)  # nobody talks
     wait_for_error(bus, "silent")
     bus.close()
     bus.open()
@@ -229,10 +229,10 @@ def test_hardware_errors_are_named_and_reboot_clears_them(
     bus = make_bus(virtual)
     bus.open()
     virtual.inject(fault)
-    wait_for(lambda: HardwareError(bus.exchange(OFF).hardware_error[0]) == bit, 2.0)
+    wait_for(lambda: HardwareError(bus.exchange(OFF).hardware_error[0]) == bit)
     virtual.repair()
     bus.reboot("joint")
-    wait_for(lambda: bus.exchange(OFF).hardware_error[0] == 0, 2.0)
+    wait_for(lambda: bus.exchange(OFF).hardware_error[0] == 0)
     bus.exchange(on(bus.exchange(OFF).position[0]))
     assert virtual.get("torque_enable") == 1
 
@@ -286,7 +286,7 @@ def test_several_servos_are_read_and_driven_together(
     goal = ServoGoal(torque_enable=(True, False, True), position=start.position)
     bus.exchange(goal)
     goal = ServoGoal(torque_enable=(True, False, True), position=(0.1, 0.1, -0.1))
-    wait_for(lambda: bus.exchange(goal).position[0] > 0.02 and bus.exchange(goal).position[2] < -0.02, 3.0)
+    wait_for(lambda: bus.exchange(goal).position[0] > 0.02 and bus.exchange(goal).position[2] < -0.02)
     assert [s.torque_enabled for s in virtual.bus.servos] == [True, True, False]
     bus.release()
     assert not any(s.torque_enabled for s in virtual.bus.servos)
@@ -360,8 +360,8 @@ def test_a_client_that_stops_sending_duties_leaves_a_servo_that_stops(
     bus.open()
     bus.exchange(duty(0.0))
     bus.exchange(duty(0.3))
-    wait_for(lambda: virtual.get("bus_watchdog") < 0, 1.0)  # nobody talks
-    wait_for(lambda: virtual.servo.bench.state[k.DUTY] == 0.0, 1.0)
+    wait_for(lambda: virtual.get("bus_watchdog") < 0)  # nobody talks
+    wait_for(lambda: virtual.servo.bench.state[k.DUTY] == 0.0)
     wait_for_error(bus, "silent for 0.2 s")
     bus.close()
     bus.open()

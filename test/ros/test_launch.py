@@ -255,7 +255,7 @@ def test_servo_and_session_are_those_of_the_driver_by_default(driver: str, servo
 def test_ctrl_c_ends_a_launch_with_the_bag_readable(session: list[str], tmp_path: Path) -> None:
     launch = Launch("record.launch.py", *session)
     bag = tmp_path / "bags" / RUN
-    wait_for(lambda: sum(file.stat().st_size for file in bag.glob("*.mcap")) > 20_000, 40.0, "data")
+    wait_for(lambda: sum(file.stat().st_size for file in bag.glob("*.mcap")) > 20_000, what="data")
     os.killpg(launch.process.pid, signal.SIGINT)  # as a terminal does
     said = launch.end(20.0)
     assert "the servo is released" in said

@@ -15,7 +15,7 @@ from rclpy.action import get_action_server_names_and_types_by_node
 from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_helpers import wait_for
+from ros_helpers import PATIENCE, wait_for
 
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.dynamixel.virtual.node import VirtualDynamixelNode
@@ -58,7 +58,7 @@ def test_help_explains_every_parameter_and_ends_well(node: Any) -> None:
         [sys.executable, "-m", node.ABOUT.module, "--help"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -91,7 +91,7 @@ def test_a_node_offers_what_it_says_and_nothing_else(node: Any, ros_domain: int)
             for interface in node.ABOUT.interfaces
             if not (node is RecorderNode and interface.name in WHILE_RECORDING)
         }
-        wait_for(lambda: offered(made) == said, 10.0, f"{said} but it has {offered(made)}")
+        wait_for(lambda: offered(made) == said, what=f"{said} but it has {offered(made)}")
         declared = set(made._parameters) - {"use_sim_time", "start_type_description_service"}
         assert declared == {parameter.name for parameter in node.ABOUT.parameters}
     finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rclpy.context import Context
 from rclpy.node import Node
-from ros_helpers import wait_for
+from ros_helpers import PATIENCE, wait_for
 
 from bam_core.errors import BamError
 from bam_ros.parameters import NodeParameter, declare
@@ -82,7 +82,7 @@ def test_a_process_says_so_in_one_line_with_status_2(
         [sys.executable, "-m", "bam_ros.simulator.node", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     lines = [line for line in done.stderr.splitlines() if "[rcl]" not in line]  # ROS 2's own
@@ -101,7 +101,7 @@ def test_a_node_of_another_name_is_not_concerned(ros_domain: int) -> None:
         assert process.stderr is not None
         assert "simulation of bench" in process.stderr.readline()
         process.terminate()
-        wait_for(lambda: process.poll() == 0, 10.0, "its end")
+        wait_for(lambda: process.poll() == 0, what="its end")
     finally:
         process.kill()
         process.communicate()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from recorder_bench import short_session
+from ros_helpers import PATIENCE
 
 from bam_core.errors import BamError
 from bam_ros.cli import main
@@ -123,7 +124,7 @@ def test_one_run_is_no_plural() -> None:
 def test_help_costs_no_ros() -> None:
     code = "import sys; from bam_ros.cli import main; main(['--help']); sys.exit('rclpy' in sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0
     assert "record a session on the bench" in done.stdout

@@ -102,7 +102,7 @@ def test_complete_runs_are_kept_and_the_others_recorded(bench: Bench, tmp_path: 
 def test_a_stopped_run_is_readable_kept_and_recorded_again(bench: Bench, tmp_path: Path) -> None:
     with pytest.raises(RecordingStopped):
         record(bench, tmp_path, Operator(lambda progress: progress.elapsed > 0.2))
-    wait_for(lambda: not bench.bus.torque[0], 2.0, "torque off")
+    wait_for(lambda: not bench.bus.torque[0], what="torque off")
     name = "m0.50_l0.100_kp8_sin_sin"
     assert directories(tmp_path) == [name]
     assert not (tmp_path / name / "metadata.yaml").exists()
@@ -145,7 +145,7 @@ def fail_when_running(bench: Bench, tmp_path: Path, failure: object) -> str:
         record(bench, tmp_path, Operator(strike))
     assert directories(tmp_path) == ["m0.50_l0.100_kp8_sin_sin"]
     assert not list(tmp_path.glob("*/metadata.yaml"))
-    wait_for(lambda: not bench.bus.torque[0], 2.0, "torque off")
+    wait_for(lambda: not bench.bus.torque[0], what="torque off")
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -239,13 +239,13 @@ def test_a_gain_that_no_run_could_have_is_refused_before_the_first_one(bench: Be
 
 def test_the_load_is_hung_with_torque_off(bench: Bench, tmp_path: Path) -> None:
     commands = bench.node.create_publisher(ServoCommands, "servo_commands", 1)
-    wait_for(lambda: commands.get_subscription_count() == 1, 10.0, "the driver")
+    wait_for(lambda: commands.get_subscription_count() == 1, what="the driver")
 
     def hold() -> bool:
         commands.publish(ServoCommands(name=["joint"], torque_enable=[True], position=[0.0]))
         return bench.bus.torque[0]
 
-    wait_for(hold, 5.0, "torque on")
+    wait_for(hold, what="torque on")
     bench.node.destroy_publisher(commands)
     bench.driver._loop._settings = LoopSettings(command_timeout=60.0)
 

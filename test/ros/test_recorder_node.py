@@ -15,7 +15,7 @@ from action_msgs.msg import GoalStatus
 from bam_bench.action import Record
 from rclpy.action.client import ActionClient
 from recorder_bench import Bench, directories, hurry, short
-from ros_helpers import wait_for
+from ros_helpers import PATIENCE, wait_for
 from std_srvs.srv import Trigger
 
 from bam_core.trajectories import SCRIPTS
@@ -47,7 +47,7 @@ class Client:
         self.mounted = bench.node.create_client(Trigger, "recorder/load_mounted")
         self.feedback: list[tuple[float, Record.Feedback]] = []
 
-    def wait(self, future: Any, timeout: float = 15.0) -> Any:
+    def wait(self, future: Any, timeout: float = PATIENCE) -> Any:
         wait_for(future.done, timeout, "answer")
         return future.result()
 
@@ -61,7 +61,7 @@ class Client:
         return self.wait(self.mounted.call_async(Trigger.Request()))
 
     def wait_for_state(self, state: int) -> Record.Feedback:
-        wait_for(lambda: self.feedback and self.feedback[-1][1].state == state, 15.0, f"state {state}")
+        wait_for(lambda: self.feedback and self.feedback[-1][1].state == state, what=f"state {state}")
         return self.feedback[-1][1]
 
     def _on_feedback(self, message: Any) -> None:
@@ -109,13 +109,13 @@ def test_cancelling_releases_the_servo_and_marks_the_bag(client: Client) -> None
     handle = client.send()
     client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
     client.load_mounted()
-    wait_for(lambda: client.feedback[-1][1].elapsed > 0.0, 10.0, "the script")
+    wait_for(lambda: client.feedback[-1][1].elapsed > 0.0, what="the script")
     assert client.wait(handle.cancel_goal_async()).goals_canceling
     answer = client.wait(handle.get_result_async())
     assert answer.status == GoalStatus.STATUS_CANCELED
     assert not answer.result.success
     assert "cancelled" in answer.result.message
-    wait_for(lambda: not client.bench.bus.torque[0], 2.0, "torque off")
+    wait_for(lambda: not client.bench.bus.torque[0], what="torque off")
     assert directories(client.output) == ["m0.50_l0.100_kp8_sin_sin"]
     assert not list(client.output.glob("*/metadata.yaml"))
 
@@ -153,9 +153,9 @@ def test_the_end_of_the_node_releases_the_servo(client: Client) -> None:
     client.send()
     client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
     client.load_mounted()
-    wait_for(lambda: client.feedback[-1][1].elapsed > 0.0, 10.0, "the script")
+    wait_for(lambda: client.feedback[-1][1].elapsed > 0.0, what="the script")
     client.recorder.close()
-    wait_for(lambda: not client.bench.bus.torque[0], 2.0, "torque off")
+    wait_for(lambda: not client.bench.bus.torque[0], what="torque off")
     assert not list(client.output.glob("*/metadata.yaml"))
 
 

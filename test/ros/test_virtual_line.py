@@ -84,7 +84,7 @@ def test_noise_never_stops_the_server(servo, noise):
     with virtual_rig(servo, ids=(1,)) as rig:
         for data in noise:
             rig.client.port.writePort(data)
-        wait_for(lambda: not rig.client.silent(1), 2.0)
+        wait_for(lambda: not rig.client.silent(1))
 
 
 @pytest.mark.parametrize("servo", ["mx106", "mx106_2"])
@@ -127,15 +127,4 @@ def test_a_client_that_never_reads_does_not_block_the_server():
         read = protocol1.encode_instruction(Packet(1, Instruction.READ, bytes((0, 74))))
         for _ in range(2000):
             rig.client.port.writePort(read)
-        wait_for(lambda: not rig.client.silent(1), 5.0)
-
-
-def test_answers_come_within_a_fraction_of_a_millisecond(generation: Rig):
-    client = generation.client
-    first, length = generation.table.span("present_position", "present_temperature")
-    times = []
-    for _ in range(300):
-        start = time.perf_counter()
-        assert client.handler.readTxRx(client.port, 1, first, length)[1] == COMM_SUCCESS
-        times.append(time.perf_counter() - start)
-    assert sorted(times)[len(times) // 10] < 1e-3  # the rest depends on what else the machine does
+        wait_for(lambda: not rig.client.silent(1))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from dynamixel_sdk import COMM_SUCCESS
-from ros_helpers import wait_for
+from ros_helpers import PATIENCE, wait_for
 from virtual_helpers import Client, virtual_rig
 
 from bam_core.errors import BamError
@@ -36,7 +36,7 @@ def emulator(link: Path, *options: str) -> Iterator[subprocess.Popen]:
         stderr=subprocess.PIPE,
         text=True,
     )
-    patience = threading.Timer(30.0, process.kill)
+    patience = threading.Timer(PATIENCE, process.kill)
     patience.start()
     try:
         assert process.stdout is not None
@@ -58,7 +58,7 @@ def test_a_signal_ends_it_and_takes_the_link_away(tmp_path, number):
         assert client.handler.ping(client.port, 5)[1] == COMM_SUCCESS
         client.close()
         process.send_signal(number)
-        output, errors = process.communicate(timeout=5.0)
+        output, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) == (0, "")
     assert output.count("torque_constant") == 2
     assert not os.path.lexists(link)
@@ -71,7 +71,7 @@ def test_more_signals_change_nothing(tmp_path, pause):
         for _ in range(3):
             process.send_signal(signal.SIGINT)
             time.sleep(pause)
-        _, errors = process.communicate(timeout=5.0)
+        _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) == (0, "")
     assert not os.path.lexists(link)
 
@@ -88,7 +88,7 @@ def test_it_says_at_once_that_it_starts_and_can_be_interrupted_then(tmp_path, pa
     time.sleep(pause)  # somewhere in its imports
     for _ in range(2):
         process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=10.0)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) in ((130, ""), (0, ""))
     assert not os.path.lexists(link)
 
@@ -117,7 +117,7 @@ def test_a_fault_at_the_start_is_reported_until_it_is_cleared_as_the_manual_says
             return handler.ping(port, 1)[2]
 
         alert = bit if servo == "mx106" else 0x80
-        wait_for(lambda: error() == alert, 2.0, "the error")
+        wait_for(lambda: error() == alert, what="the error")
         time.sleep(0.3)  # the bench goes on meanwhile, with its motor at rest
         assert error() == alert
         if servo == "xl330":
@@ -125,14 +125,14 @@ def test_a_fault_at_the_start_is_reported_until_it_is_cleared_as_the_manual_says
             shuts_down = bool(client.read("shutdown") & bit)
             assert (client.write("torque_enable", 1) != alert) == shuts_down  # refused, or on
             assert handler.reboot(port, 1)[0] == COMM_SUCCESS
-            wait_for(lambda: not client.silent(1), 5.0, "the servo after its reboot")
+            wait_for(lambda: not client.silent(1), what="the servo after its reboot")
             lasting = 0 if fault == "overload" else bit  # the cause is still there, or not
             assert client.read("hardware_error_status") == lasting
         else:
             shuts_down = bool(client.read("shutdown") & bit)
             assert (client.read("torque_limit") == 0) == shuts_down
             client.write("torque_limit", 1023)
-            wait_for(lambda: error() == (0 if fault == "overload" else bit), 2.0, "the error that is left")
+            wait_for(lambda: error() == (0 if fault == "overload" else bit), what="the error that is left")
         client.close()
 
 
@@ -140,7 +140,7 @@ def test_a_link_left_by_a_killed_emulator_is_replaced(tmp_path):
     link = tmp_path / "bus"
     with emulator(link) as process:
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=5.0)
+        process.communicate(timeout=PATIENCE)
     assert link.is_symlink()
     with emulator(link):
         client = Client(str(link), control_table("mx106"))
@@ -159,7 +159,7 @@ def test_a_link_left_by_a_killed_emulator_is_replaced(tmp_path):
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(options, message):
-    done = subprocess.run([*MODULE, *options], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*MODULE, *options], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -207,11 +207,11 @@ def test_the_watchdog_releases_a_servo_whose_client_was_killed():
             assert client.stdout is not None
             assert client.stdout.readline() == "driving\n"
             registers, state = rig.servo.registers, rig.servo.bench.state
-            wait_for(lambda: state[k.POSITION] > 0.2, 10.0, "the client moves the arm")
+            wait_for(lambda: state[k.POSITION] > 0.2, what="the client moves the arm")
             assert registers.get("bus_watchdog") == 5
         finally:
             client.kill()
             client.communicate()
-        wait_for(lambda: registers.get("bus_watchdog") == -1, 2.0, "the watchdog expires")
-        wait_for(lambda: state[k.DUTY] == 0.0, 1.0, "the output is off")
-        wait_for(lambda: state[k.POSITION] < 0.2, 10.0, "the arm sinks")
+        wait_for(lambda: registers.get("bus_watchdog") == -1, what="the watchdog expires")
+        wait_for(lambda: state[k.DUTY] == 0.0, what="the output is off")
+        wait_for(lambda: state[k.POSITION] < 0.2, what="the arm sinks")

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 import pytest
 from pyroute2 import IPRoute
+from ros_helpers import PATIENCE
 from soem_cases import needs_network, until
 
 from bam_core.errors import BamError
@@ -53,7 +54,7 @@ def emulator(letter: str, *options: str) -> Iterator[subprocess.Popen]:
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.communicate(timeout=10.0)
+            process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -65,7 +66,7 @@ def test_a_signal_ends_it_and_takes_the_pair_away(number):
     with emulator("a", "--slaves", "2", "--reveal") as process:
         assert exists(names("a")[0])
         process.send_signal(number)
-        output, errors = process.communicate(timeout=10.0)
+        output, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) == (0, "")
     assert output.count("torque_constant") == 2
     assert not exists(names("a")[0])
@@ -93,7 +94,7 @@ def test_a_name_that_is_taken_is_refused_and_left_alone():
             [*MODULE, "--create-veth", ":".join(pair)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode == 2
@@ -122,7 +123,7 @@ def test_a_name_that_is_taken_is_refused_and_left_alone():
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(options, message):
-    done = subprocess.run([*MODULE, *options], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*MODULE, *options], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 2
     assert message in done.stderr or "CAP_NET_RAW" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -185,7 +186,7 @@ def test_it_ends_with_the_program_that_started_it():
         "p = P(1); p.start(); print(p.interface, flush=True); import os; os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     interface = done.stdout.strip()
     assert interface
@@ -240,7 +241,7 @@ def test_an_interface_that_goes_away_and_comes_back_ends_nothing():
 
 
 def test_help_names_every_option_and_an_example():
-    done = subprocess.run([*MODULE, "--help"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*MODULE, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0
     for word in ("--create-veth", "--interface", "--slaves", "--fault", "erob80_100", "ecat0:ecat1"):
         assert word in done.stdout
