@@ -58,6 +58,13 @@ class Effect:
     is_switch: bool = False
 
 
+LEAST_DELAY = -0.002
+"""s; the least command delay. Below zero: a command's stamp may be later than the command, or that of a
+position earlier than the position, by a part of a bus transaction."""
+
+MOST_DELAY = 1.0
+"""s; the largest command delay, longer than any bus with its driver takes."""
+
 EFFECTS: Mapping[str, Effect] = MappingProxyType(
     {
         effect.name: effect
@@ -71,7 +78,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             Effect(name="sensor_delay", unit="s", low=0.0, high=0.01),
             Effect(name="encoder_quantisation", unit="-", low=0.0, high=1.0, is_switch=True),
             Effect(name="zero_offset", unit="rad", low=-0.1, high=0.1),
-            Effect(name="command_delay", unit="s", low=-0.002, high=0.02),
+            Effect(name="command_delay", unit="s", low=LEAST_DELAY, high=0.02),
             Effect(name="arm_compliance", unit="rad/(N·m)", low=0.0, high=1.0),
             Effect(name="arm_backlash", unit="rad", low=0.0, high=0.06),
             Effect(name="arm_mass", unit="kg", low=0.0, high=0.5),
@@ -152,7 +159,7 @@ class Rig:
 
     Attributes:
         zero_offset: encoder position of the arm that hangs straight down, rad.
-        command_delay: from the stamp of a command to its effect, s.
+        command_delay: from the stamp of a command to its effect, s, LEAST_DELAY to MOST_DELAY.
         arm_compliance: of horn and arm, between encoder and mass, rad/(N·m), zero or more.
         arm_backlash: free play between encoder and mass, from end to end, rad, zero or more.
         arm_mass: of the arm, beyond what recordings say, kg, zero or more.
@@ -172,6 +179,11 @@ class Rig:
 
     def __post_init__(self) -> None:
         require_finite("rig", zero_offset=self.zero_offset, command_delay=self.command_delay)
+        if not LEAST_DELAY <= self.command_delay <= MOST_DELAY:
+            raise BamError(
+                f"rig command_delay: is {self.command_delay:g} s (expected {LEAST_DELAY:g} to "
+                f"{MOST_DELAY:g}: a command acts after it is given, but stamps may be late); correct it"
+            )
         require_not_negative(
             "rig",
             arm_compliance=self.arm_compliance,

@@ -122,6 +122,16 @@ def _compiled(function: _Function) -> _Function:
 
 
 @_compiled
+def whole_steps(delay: float, steps: int) -> int:
+    """Return the whole steps of a delay in steps, between -steps and steps; 0 where it is NaN."""
+    if delay >= steps:
+        return steps
+    if delay <= -steps:
+        return -steps
+    return math.floor(delay) if delay == delay else 0
+
+
+@_compiled
 def _command(
     s: Array,
     lanes: int,
@@ -468,7 +478,7 @@ def simulate_block(
         s[_CASE + i] = s[_CASE + i] if c[_WINDING_HEATING + i] > 0.0 else 0.0
         s[_WARMING + i] = s[_CASE + i]
         delay = c[_COMMAND_DELAY + i] / dt
-        late[i] = math.floor(delay)
+        late[i] = whole_steps(delay, signals.shape[0])
         late_share[i] = delay - late[i]
     has_load = _is_on(c, _LOAD_MOTOR, lanes) or _is_on(c, _LOAD_EXTERNAL, lanes)
     has_stribeck = (

@@ -18,7 +18,7 @@ from bam_core.atomic_file import write_text
 from bam_core.effects import EFFECTS, Quirks, Rig, resolve_effects
 from bam_core.errors import BamError, unknown_name
 from bam_core.firmware import PositionFirmware, find_firmware
-from bam_core.friction import FRICTION_UNITS, Friction, FrictionModel, friction_model
+from bam_core.friction import FRICTION_MODELS, FRICTION_UNITS, Friction, FrictionModel, friction_model
 from bam_core.motor import DcMotor
 from bam_core.reference import INTEGRATORS
 
@@ -143,12 +143,7 @@ class ServoModel:
             if name not in PARAMETER_UNITS:
                 raise unknown_name("parameter", name, PARAMETER_UNITS)
         for name, (low, high) in self.search.items():
-            least = -math.inf if name in EFFECTS and EFFECTS[name].low < 0.0 else 0.0
-            if not least <= low < high < math.inf or not math.isfinite(low):
-                raise BamError(
-                    f"servo '{self.name}', search {name}: is [{low:g}, {high:g}] "
-                    f"(expected 0 <= low < high, finite); correct it"
-                )
+            self._require_range(name, low, high)
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -236,12 +231,42 @@ class ServoModel:
             PARAMETER_UNITS,
         )
 
+    def _require_range(self, name: str, low: float, high: float) -> None:
+        """Raise BamError unless a search may go from low to high: both ends are values of the parameter."""
+        least = -math.inf if name in EFFECTS and EFFECTS[name].low < 0.0 else 0.0
+        if not least <= low < high < math.inf or not math.isfinite(low):
+            raise BamError(
+                f"servo '{self.name}', search {name}: is [{low:g}, {high:g}] "
+                f"(expected 0 <= low < high, finite); correct it"
+            )
+        for value in (low, high):
+            try:
+                _require_value(name, value)
+            except BamError as error:
+                raise BamError(
+                    f"servo '{self.name}', search {name}: is [{low:g}, {high:g}], but {error}"
+                ) from None
+
     @property
     def _gear(self) -> dict[str, float]:
         return {name: getattr(self.gear, name) for name in GEAR_COEFFICIENTS} if self.gear else {}
 
     def _reduced(self, model: FrictionModel) -> Friction:
         return model.friction(model.values(self.friction), quadratic_rule=self.friction.quadratic_rule)
+
+
+def _require_value(name: str, value: float) -> None:
+    """Raise BamError where the type that holds a parameter refuses this value of it."""
+    if name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS):
+        anything = {"torque_constant": 1.0, "resistance": 1.0, "armature": 1.0}
+        DcMotor(**{**anything, name: value})
+    elif name in QUIRKS:
+        Quirks(**{name: value})
+    elif name in RIG_EFFECTS:
+        Rig(**{name: value})
+    for model in FRICTION_MODELS.values():
+        if name in model.parameters:
+            model.friction({name: value})
 
 
 def servo_names() -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.gears.internal_force import compiled, friction_range
+from bam_core.kernel import whole_steps
 from bam_core.reference import VELOCITY_LIMIT
 
 Array = NDArray[np.float64]
@@ -68,7 +69,8 @@ def simulate(
     for row in range(candidates.shape[0]):
         kt, resistance, armature, viscous, coulomb = candidates[row, :5]
         stribeck, stribeck_velocity, exponent, u, v, offset, delay = candidates[row, 5:]
-        late = int(delay / dt)
+        last = signals.shape[0] - 1
+        late = whole_steps(delay / dt, signals.shape[0])
         share = delay / dt - late
         for column in range(len(lanes)):
             lane = lanes[column]
@@ -80,7 +82,7 @@ def simulate(
                 if k % stride == 0:
                     trace[row, ends[column] + k // stride] = position
                 total += abs(position - signals[k, 3, lane])
-                now, before = max(k - late, 0), max(k - late - 1, 0)
+                now, before = min(max(k - late, 0), last), min(max(k - late - 1, 0), last)
                 goal = signals[now, 0, lane] * (1.0 - share) + signals[before, 0, lane] * share
                 enabled = signals[now, 2, lane] * (1.0 - share) + signals[before, 2, lane] * share
                 demand = min(max(gain * (goal - position) - rate_gain * speed, -limit), limit)

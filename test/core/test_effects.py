@@ -58,6 +58,9 @@ def test_quirks_have_finite_values(name):
         (Quirks, {"bridge_coasting": 1.1}, "bridge_coasting: is 1.1 .expected 0 to 1"),
         (Quirks, {"encoder_quantisation": 0.5}, "encoder_quantisation: is 0.5 .expected 0 or 1"),
         (Rig, {"arm_mass": -0.1}, "arm_mass: is -0.1"),
+        (Rig, {"command_delay": -0.01}, "command_delay: is -0.01 s .expected -0.002 to 1"),
+        (Rig, {"command_delay": 1.5}, "command_delay: is 1.5 s .expected -0.002 to 1"),
+        (Rig, {"command_delay": -1e300}, "command_delay: is -1e.300 s"),
         (Rig, {"supply_ripple": 2.0}, "supply_ripple: is 2.0 .expected 0 to 1"),
     ],
 )

@@ -65,7 +65,11 @@ def recordings() -> list[Recording]:
     return record(runs, VECTOR)
 
 
-@pytest.mark.parametrize("effects", [(0.0, 0.0), (0.012, 0.0026)])
+@pytest.mark.parametrize(
+    "effects",
+    # One below zero looks ahead, beyond the end of a run; one longer than the run gives no command at all.
+    [(0.0, 0.0), (0.012, 0.0026), (0.012, -0.0004), (0.012, -0.002), (0.0, -99.0), (0.0, 99.0)],
+)
 def test_without_asymmetry_the_errors_are_those_of_the_suites_own_rollout(
     recordings: list[Recording], effects: tuple[float, float]
 ) -> None:
@@ -79,6 +83,13 @@ def test_without_asymmetry_the_errors_are_those_of_the_suites_own_rollout(
     assert GearRollout(recordings, firmware=SERVO.firmware).errors(ours)[0] == pytest.approx(
         expected, abs=1e-10
     )
+
+
+def test_delays_that_are_no_numbers_give_errors_that_are_none(recordings: list[Recording]) -> None:
+    vector = VECTOR.copy()
+    for delay in (np.nan, np.inf, -np.inf):
+        vector[GEAR_PARAMETERS.index("command_delay")] = delay
+        assert np.all(np.isnan(GearRollout(recordings, firmware=SERVO.firmware).errors(vector)))
 
 
 def test_a_free_swing_is_that_of_the_gear_step_by_step() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bam_core.effects import EFFECTS, Quirks, Rig, resolve_effects
+from bam_core.effects import EFFECTS, LEAST_DELAY, MOST_DELAY, Quirks, Rig, resolve_effects
 from bam_core.errors import BamError
 from bam_core.exchange import bam_parameters, servo_mjcf
 from bam_core.feedforward.law import FeedForwardLaw
@@ -39,6 +39,7 @@ share = st.floats(0.0, 1.0)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 digests = st.dictionaries(words, st.text("0123456789abcdef", min_size=64, max_size=64), max_size=3)
 parameters = st.sampled_from(sorted(PARAMETER_UNITS))
+searched = st.sampled_from(sorted({*PARAMETER_UNITS} - {"encoder_quantisation"}))  # which is 0 or 1
 
 
 @st.composite
@@ -80,12 +81,14 @@ def servos(draw: st.DrawFn) -> ServoModel:
         ),
         rig=Rig(
             zero_offset=draw(st.floats(-1.0, 1.0)),
-            command_delay=draw(st.floats(-1.0, 1.0)),
+            command_delay=draw(st.floats(LEAST_DELAY, MOST_DELAY)),
             arm_mass=draw(not_negative),
             supply_ripple=draw(share),
         ),
         uncertainty=draw(st.dictionaries(parameters, not_negative, max_size=3)),
-        search=draw(st.dictionaries(parameters, st.tuples(st.floats(0, 1), st.floats(2, 9)), max_size=3)),
+        search=draw(
+            st.dictionaries(searched, st.tuples(st.floats(0.01, 0.4), st.floats(0.5, 0.9)), max_size=3)
+        ),
         provenance=Provenance(
             source=draw(st.just("") | words),
             software=draw(words),
@@ -212,6 +215,12 @@ def edited(tmp_path: Path, old: str, new: str) -> Path:
         ("  armature: 0.0260162", "", "motor.armature is missing"),
         ("[1.0, 3.5]", "[3.5, 1.0]", "search torque_constant"),
         ("[1.0, 3.5]", "[1.0, .inf]", "search torque_constant"),
+        ("[1.0, 3.5]", "[.nan, 3.5]", "search torque_constant"),
+        (
+            "[1.0, 3.5]",
+            "[0, 3.5]",
+            r"search torque_constant: is \[0, 3.5\], but motor torque_constant: is 0.0 .expected a finite",
+        ),
         ("[1.0, 3.5]", "3.5", r"search.torque_constant is 3.5 \(expected \[low, high\]\)"),
         ("name: mx106", "name: [", "is not YAML at line"),
     ],
@@ -222,6 +231,29 @@ def test_a_mistake_in_the_file_is_named_in_one_line(tmp_path: Path, old: str, ne
         load_servo(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "bounds"),
+    [
+        ("torque_constant", (0.0, 2.0)),
+        ("resistance", (0.0, 2.0)),
+        ("stribeck_velocity", (0.0, 2.0)),
+        ("stribeck_exponent", (0.0, 2.0)),
+        ("firmware_gain", (-1.0, 0.3)),
+        ("limit_shortfall", (0.0, 1.0)),
+        ("supply_ripple", (0.0, 1.5)),
+        ("command_delay", (-0.1, 0.02)),
+    ],
+)
+def test_a_search_may_not_end_at_a_value_that_the_parameter_cannot_have(name, bounds) -> None:
+    with pytest.raises(BamError, match=rf"servo 'mx106', search {name}: is \[.*\], but .*{name}: is"):
+        replace(load_servo("mx106"), search={name: bounds})
+
+
+def test_a_search_may_end_at_zero_where_zero_switches_a_term_off() -> None:
+    search = {"viscous": (0.0, 1.0), "load": (0.0, 1.0), "armature": (0.0, 0.1), "arm_backlash": (0.0, 0.1)}
+    assert replace(load_servo("mx106"), search=search).search == search
 
 
 def test_an_unknown_servo_name_suggests_the_closest() -> None:
