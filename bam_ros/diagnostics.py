@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
@@ -17,7 +17,7 @@ TOLERABLE_LOSS = 0.01
 
 
 def servo_diagnostics(
-    node: str, bus: ServoBus | None, loop: ServoLoop | None, failure: str
+    node: str, bus: ServoBus | None, loop: ServoLoop | None, failure: str, joints: Sequence[str]
 ) -> DiagnosticArray:
     """Return the state of a node in figures and, where something is wrong, in words.
 
@@ -26,15 +26,31 @@ def servo_diagnostics(
         bus: None while the node is unconfigured.
         loop: None while it is not active.
         failure: why configuring failed, empty where it did not.
+        joints: of the bus that was configured last; each always has a status, so that none keeps an old one.
     """
     if bus is None or loop is None:
         level, text = (DiagnosticStatus.ERROR, failure) if failure else (DiagnosticStatus.OK, "not active")
-        return DiagnosticArray(status=[_status(f"{node}: bus", level, text, {})])
-    statuses = [_bus_status(node, bus, loop, loop.report())]
+        bus_status = _status(f"{node}: bus", level, text, {})
+        return DiagnosticArray(status=[bus_status, *_unknown(node, joints, "the node is not active")])
+    bus_status = _bus_status(node, bus, loop, loop.report())
     sample = loop.sample
-    if sample is not None:
-        statuses += [_servo_status(node, bus, sample, index) for index in range(len(bus.names))]
-    return DiagnosticArray(status=statuses)
+    if sample is None:
+        reason = "the bus is lost" if loop.bus_lost else "nothing was read yet"
+        return DiagnosticArray(status=[bus_status, *_unknown(node, bus.names, reason)])
+    withheld = loop.withheld
+    return DiagnosticArray(
+        status=[
+            bus_status,
+            *(
+                _servo_status(node, bus, sample, index, withheld.get(name, ""))
+                for index, name in enumerate(bus.names)
+            ),
+        ]
+    )
+
+
+def _unknown(node: str, joints: Sequence[str], reason: str) -> list[DiagnosticStatus]:
+    return [_status(f"{node}: {name}", DiagnosticStatus.STALE, f"unknown, {reason}", {}) for name in joints]
 
 
 def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatistics) -> DiagnosticStatus:
@@ -65,10 +81,15 @@ def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatis
     return _status(f"{node}: bus", DiagnosticStatus.OK, "running", values)
 
 
-def _servo_status(node: str, bus: ServoBus, sample: ServoSample, index: int) -> DiagnosticStatus:
+def _servo_status(
+    node: str, bus: ServoBus, sample: ServoSample, index: int, withheld: str
+) -> DiagnosticStatus:
     name, bits = bus.names[index], sample.hardware_error[index]
     errors = bus.describe_errors(name, bits) or describe_hardware_errors(name, bits)
-    level = DiagnosticStatus.ERROR if bits & FATAL else DiagnosticStatus.WARN if bits else DiagnosticStatus.OK
+    if withheld:
+        errors = (*errors, withheld)
+    wrong = bits & FATAL or withheld
+    level = DiagnosticStatus.ERROR if wrong else DiagnosticStatus.WARN if bits else DiagnosticStatus.OK
     torque = "on" if sample.torque_enabled[index] else "off"
     values = {
         "torque": torque,

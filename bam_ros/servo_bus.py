@@ -109,6 +109,19 @@ class ServoIdentity:
     id: int = -1
 
 
+@dataclass(frozen=True, kw_only=True)
+class LawSettings:
+    """Which control law a servo's settings make of its firmware.
+
+    Attributes:
+        demand_limit: largest duty, 0..1, or current, A, that they allow; infinite where the bus cannot tell.
+        unmodelled: settings that the model of its firmware does not have, in words; empty: there is none.
+    """
+
+    demand_limit: float = math.inf
+    unmodelled: str = ""
+
+
 class ServoBus(ABC):
     """Servos that are commanded and read together.
 
@@ -137,6 +150,11 @@ class ServoBus(ABC):
     def position_limits(self) -> tuple[tuple[float, float], ...]:
         """Lowest and highest goal that each servo takes, rad; valid after `open`."""
         return ((-math.inf, math.inf),) * len(self.names)
+
+    @property
+    def law_settings(self) -> tuple[LawSettings, ...]:
+        """Which control law each servo has; valid after `open`."""
+        return (LawSettings(),) * len(self.names)
 
     @property
     def warnings(self) -> tuple[str, ...]:

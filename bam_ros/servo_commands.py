@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checking `servo_commands` and merging them into the command in force."""
+"""Checking `servo_commands`."""
 
 from __future__ import annotations
 
 import math
-import time
+from collections.abc import Sequence
 
 from bam_bench.msg import ServoCommands
 
 from bam_core.errors import BamError, unknown_name
-from bam_ros.goal_shaper import ServoCommand
-from bam_ros.servo_bus import ServoBus
+from bam_ros.goal_shaper import JointCommand
+from bam_ros.joint_limits import Range
 
 
-def merge_command(command: ServoCommand, message: ServoCommands, bus: ServoBus) -> ServoCommand:
-    """Return the command in force after a message: servos it does not name keep theirs.
+def parse_commands(
+    message: ServoCommands, names: Sequence[str], limits: Sequence[Range]
+) -> dict[int, JointCommand]:
+    """Return what a message commands: index of each joint that it names -> its command.
+
+    Args:
+        message: as it arrived.
+        names: of the joints on the bus.
+        limits: lowest and highest goal of each, rad.
 
     Raises:
-        BamError: a joint is unknown or named twice, arrays differ in length, or a goal is out of limits.
+        BamError: no joint is named, a joint is unknown or named twice, arrays differ in length, or a goal is
+            infinite or out of limits.
     """
     count = len(message.name)
     if len(message.torque_enable) != count or len(message.position) != count:
@@ -25,19 +33,20 @@ def merge_command(command: ServoCommand, message: ServoCommands, bus: ServoBus) 
             f"arrays differ in length (name {count}, torque_enable {len(message.torque_enable)},"
             f" position {len(message.position)}); give one entry per name"
         )
+    if not count:
+        raise BamError("no joint is named (expected at least one); name the joints that it is for")
     if len(set(message.name)) != count:
         raise BamError(f"a joint is named twice ({', '.join(message.name)}); name each once")
-    torque, position = list(command.torque_enable), list(command.position)
+    commands: dict[int, JointCommand] = {}
     for name, enable, goal in zip(message.name, message.torque_enable, message.position, strict=True):
-        if name not in bus.names:
-            raise unknown_name("joint", name, bus.names)
-        index = bus.names.index(name)
-        low, high = bus.position_limits[index]
-        if not math.isnan(goal) and not low <= goal <= high:
+        if name not in names:
+            raise unknown_name("joint", name, names)
+        index = names.index(name)
+        low, high = limits[index]
+        if math.isinf(goal) or not (math.isnan(goal) or low <= goal <= high):
             raise BamError(
-                f"joint {name!r}: goal {goal:g} rad (expected {low:.4g} to {high:.4g}); stay within these"
+                f"joint {name!r}: goal {goal:g} rad (expected {low:.4g} to {high:.4g}, see parameter limits);"
+                f" stay within these"
             )
-        torque[index] = enable
-        if not math.isnan(goal):
-            position[index] = goal
-    return ServoCommand(torque_enable=tuple(torque), position=tuple(position), received=time.monotonic())
+        commands[index] = JointCommand(torque_enable=bool(enable), position=float(goal))
+    return commands

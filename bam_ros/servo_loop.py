@@ -6,35 +6,47 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bam_core.errors import BamError
 from bam_ros.bus_statistics import BusCounter, BusStatistics
-from bam_ros.goal_shaper import GoalShaper, ServoCommand
+from bam_ros.command_streams import CommandStreams
+from bam_ros.following_guard import FollowingGuard
+from bam_ros.goal_shaper import GoalShaper, GoalSpeeds, JointCommand
 from bam_ros.hardware_errors import FATAL, describe_hardware_errors
+from bam_ros.joint_limits import HALF_TURN, Range, joint_limits
 from bam_ros.servo_bus import BusCorrupt, BusError, BusGone, BusTimeout, ServoBus, ServoSample
 
 T = TypeVar("T")
 
+_OFF_LIMITS = 0.1
+"""Angle beyond its limits at which a joint is still switched on, rad: an arm at its stop may be."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LoopSettings:
-    """How a loop runs.
+    """How a loop runs. Times that concern the servos are on the clock of the bus.
 
     Attributes:
-        rate: exchanges per second, 1/s; 0 is as fast as the bus allows.
-        command_timeout: torque goes off when no command came for this long, s.
+        rate: exchanges per second of the wall clock, 1/s; 0 is as fast as the bus allows.
+        command_timeout: torque of a joint goes off when no command named it for this long, s.
         torque_on_speed: speed of the goal from torque on until it has caught up, rad/s.
+        speed_limit: of the goal at any time, rad/s.
+        following_error: distance of position from goal that trips, rad; 0: none does.
+        limits: lowest and highest goal of each joint, rad; a single pair is for all.
         failures: lost samples in a row after which the bus counts as lost.
-        retry_period: time between attempts to reopen a lost bus, s.
+        retry_period: time between attempts to reopen a lost bus, s of the wall clock.
     """
 
     rate: float = 0.0
     command_timeout: float = 0.5
     torque_on_speed: float = 2.0
+    speed_limit: float = 20.0
+    following_error: float = 2.0
+    limits: Sequence[Range] = (HALF_TURN,)
     failures: int = 5
     retry_period: float = 1.0
 
@@ -42,9 +54,12 @@ class LoopSettings:
 class ServoLoop:
     """Runs `ServoBus.exchange` over and over in its own thread.
 
-    A fault (hardware error, lost bus, crash of the loop) releases every servo and is latched: torque stays
-    off until its cause is gone and a command asks for torque off on every servo, or until a loop is started
-    anew. A lost command stream releases them too, and the next command ends that.
+    A fault (hardware error, following error, lost bus, crash of the loop) releases every servo and is
+    latched: torque stays off until its cause is gone, no client asks for torque any more, and a command to
+    release a joint has come since; or until a loop is started anew.
+
+    Torque is withheld from a single joint, while the others go on, where no commands name it any more, until
+    they do again; and where it is outside its limits when torque is asked for, until it is commanded off.
 
     A bus that is lost is looked for every `retry_period`. Where its port had vanished, the fault also ends
     once the port is back and nobody asks for torque any more: a stream of commands that went on all the while
@@ -68,14 +83,20 @@ class ServoLoop:
         self._settings = settings
         self._on_sample = on_sample
         self._on_event = on_event
-        self._servos = len(bus.names)
-        self._command = ServoCommand.idle(self._servos)
-        self._shaper = GoalShaper(self._servos, settings.torque_on_speed)
+        joints = len(bus.names)
+        self._limits = tuple(settings.limits) * (joints if len(settings.limits) == 1 else 1)
+        self._streams = CommandStreams(joints, settings.command_timeout)
+        self._shaper = GoalShaper(
+            joints, GoalSpeeds(torque_on=settings.torque_on_speed, limit=settings.speed_limit)
+        )
+        self._guard = FollowingGuard(bus.names, settings.following_error)
         self._counter = BusCounter()
+        self._last = bus.now()
         self._sample: ServoSample | None = None
         self._fault: str | None = None
-        self._fault_time = 0.0
-        self._command_lost: str | None = None
+        self._fault_number = 0  # of the newest message at that time
+        self._withheld: Mapping[str, str] = {}
+        self._outside: dict[int, str] = {}
         self._lost_in_a_row = 0
         self._bus_lost = False
         self._was_gone = False
@@ -88,14 +109,13 @@ class ServoLoop:
         """Whether the loop's thread lives."""
         return self._thread.is_alive()
 
-    @property
-    def command(self) -> ServoCommand:
-        """The command in force; setting it is atomic and never waits."""
-        return self._command
+    def take(self, commands: Mapping[int, JointCommand]) -> None:
+        """Take new commands for some joints; from any thread, never waits for the bus.
 
-    @command.setter
-    def command(self, command: ServoCommand) -> None:
-        self._command = command
+        Args:
+            commands: by the joint's place on the bus.
+        """
+        self._streams.take(commands, self._bus.now())
 
     @property
     def sample(self) -> ServoSample | None:
@@ -105,7 +125,17 @@ class ServoLoop:
     @property
     def fault(self) -> str | None:
         """Why torque is off though it may be wanted on, in one line; None when all is well."""
-        return self._fault or self._command_lost
+        return self._fault or "; ".join(_by_reason(self._withheld)) or None
+
+    @property
+    def withheld(self) -> Mapping[str, str]:
+        """Joints that get no torque while the others do -> why."""
+        return self._withheld
+
+    @property
+    def bus_lost(self) -> bool:
+        """Whether the bus is being looked for."""
+        return self._bus_lost
 
     def report(self) -> BusStatistics:
         """Return figures since the last report."""
@@ -121,8 +151,7 @@ class ServoLoop:
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
         self._bus.release()
-        while self._requests:
-            self._requests.popleft()[1].cancel()
+        self._refuse_requests()
 
     def call(self, function: Callable[[], T], timeout: float = 2.0) -> T:
         """Run a function that uses the bus between two exchanges, and return what it returns.
@@ -134,45 +163,43 @@ class ServoLoop:
         future: Future[T] = Future()
         self._requests.append((function, future))
         if not self.running:
-            raise BusError("bus: not active (the servo loop is stopped); activate the node and ask again")
+            self._refuse_requests()
         try:
             return future.result(timeout)
         except TimeoutError:
             future.cancel()
             raise BusError(f"bus: no answer within {timeout:g} s; see /diagnostics for its state") from None
 
-    def reboot(self, name: str) -> None:
-        """Release every servo and reboot one of them; clears a latched hardware error of it.
-
-        Raises:
-            BusError: see `ServoBus.reboot` and `call`.
-        """
-        self.interrupt(lambda: self._bus.reboot(name))
-
-    def interrupt(self, function: Callable[[], object]) -> None:
-        """Release every servo, forget command and fault, and run a function between two exchanges.
+    def interrupt(self, function: Callable[[], T], timeout: float = 10.0) -> T:
+        """Release every servo, forget commands and fault, and run a function between two exchanges.
 
         Raises:
             BusError: see `call`.
-            Exception: what the function raised.
+            Exception: what the function raised; a fault then stays.
         """
-        self.call(lambda: self._interrupt(function), timeout=10.0)
 
-    def _interrupt(self, function: Callable[[], object]) -> None:
-        self._bus.release()
+        def request() -> T:
+            self._bus.release()
+            self._forget()
+            result = function()
+            self._forget()  # also what was commanded meanwhile
+            self._fault = None
+            self._sample = None  # of before: an error in it may be gone
+            return result
+
+        return self.call(request, timeout)
+
+    def _forget(self) -> None:
         self._shaper.reset()
-        self._command = ServoCommand.idle(self._servos)
-        function()
-        self._fault = None
+        self._guard.reset()
+        self._streams.forget()
+        self._outside.clear()
 
     def _run(self) -> None:
         try:
-            deadline = last = time.monotonic()
+            deadline = time.monotonic()
             while not self._stopping.is_set():
-                self._serve_requests()
-                now = time.monotonic()
-                self._cycle(now, now - last)
-                last = now
+                self.step()
                 if self._settings.rate > 0.0:
                     deadline = self._pace(deadline)
         except Exception as error:
@@ -191,7 +218,11 @@ class ServoLoop:
         time.sleep(deadline - now)
         return deadline
 
-    def _cycle(self, now: float, dt: float) -> None:
+    def step(self) -> None:
+        """Serve requests and exchange once; the thread does this over and over."""
+        self._serve_requests()
+        now = self._bus.now()
+        dt, self._last = now - self._last, now
         if self._bus_lost and not self._reopen():
             self._stopping.wait(self._settings.retry_period)
             return
@@ -215,37 +246,70 @@ class ServoLoop:
         self._on_sample(sample, self._counter.samples)
         if not self._healthy:
             self._report_hardware(sample)
+        elif (distance := self._guard.error(sample, self._bus.now())) is not None:
+            self._bus.release()
+            self._latch(distance)
 
     @property
     def _healthy(self) -> bool:
         """Whether the newest sample exists and shows no error of a servo itself."""
         return self._sample is not None and not any(bits & FATAL for bits in self._sample.hardware_error)
 
-    def _allowed(self, now: float) -> ServoCommand:
-        """Return the command in force, or the one that releases where torque must not be on."""
-        command = self._command
-        wanted = any(command.torque_enable)
-        if self._fault is not None and not wanted and command.received > self._fault_time and self._healthy:
-            self._on_event(False, f"acknowledged by a command with torque off: {self._fault}")
-            self._fault = None
-        stale = now - command.received > self._settings.command_timeout
-        if self._fault is not None and self._was_gone and (stale or not wanted):
-            self._command = command = ServoCommand.idle(self._servos)
-            self._fault, wanted = None, False
-            self._on_event(False, "torque may be asked for again")
-        if wanted and stale:
-            if self._command_lost is None:
-                self._command_lost = (
-                    f"servo_commands: none for {self._settings.command_timeout:g} s while torque was on"
-                    " (parameter command_timeout), torque is off; send commands again to go on"
-                )
-                self._on_event(True, self._command_lost)
-        elif self._command_lost is not None:
-            self._command_lost = None
-            self._on_event(False, "servo_commands: the stream is back")
-        if wanted and (self._fault or self._command_lost):
-            return ServoCommand.idle(self._servos)
-        return command
+    def _allowed(self, now: float) -> Sequence[JointCommand]:
+        """Return the commands in force, without those that must not be obeyed."""
+        commands = self._streams.in_force(now)
+        wanted = any(command.torque_enable for command in commands)
+        if self._fault is not None and not wanted:
+            if self._was_gone:
+                self._forget()
+                commands = self._streams.in_force(now)
+                self._end_fault("torque may be asked for again")
+            elif self._healthy and self._streams.released_since(self._fault_number):
+                self._end_fault(f"acknowledged by a command with torque off: {self._fault}")
+        if self._fault is not None:
+            commands = (JointCommand(),) * len(commands)
+        self._withhold(commands)
+        return [
+            JointCommand() if index in self._outside else command for index, command in enumerate(commands)
+        ]
+
+    def _end_fault(self, line: str) -> None:
+        self._fault = None
+        self._on_event(False, line)
+
+    def _withhold(self, commands: Sequence[JointCommand]) -> None:
+        """Find the joints that get no torque though it may be wanted, and say what has changed."""
+        for index, command in enumerate(commands):
+            if not command.torque_enable:
+                self._outside.pop(index, None)
+            elif index not in self._outside and (reason := self._off_limits(index)) is not None:
+                self._outside[index] = reason
+        silent = (
+            f"no servo_commands for {self._settings.command_timeout:g} s while its torque was on (parameter"
+            f" command_timeout), its torque is off; send them again to go on"
+        )
+        names = self._bus.names
+        withheld = {names[index]: reason for index, reason in self._outside.items()}
+        withheld |= {names[index]: silent for index in sorted(self._streams.ended)}
+        before, self._withheld = self._withheld, withheld
+        for line in _by_reason({name: withheld[name] for name in withheld if name not in before}):
+            self._on_event(True, line)
+        if back := [name for name in before if name not in withheld]:
+            self._on_event(False, f"{', '.join(back)}: torque is no longer withheld")
+
+    def _off_limits(self, index: int) -> str | None:
+        """Return why a joint cannot be switched on where it is; None where it can, or is on."""
+        if not self._shaper.released[index] or self._sample is None:
+            return None
+        low, high = joint_limits(self._bus, self._limits)[index]
+        position = self._sample.position[index]
+        if not position < low - _OFF_LIMITS and not position > high + _OFF_LIMITS:  # NaN is neither
+            return None
+        return (
+            f"at {position:.3f} rad, its torque stays off (expected {low:.3f} to {high:.3f} rad, its limits);"
+            f" turn it back by hand, or correct its zero or the parameter limits; then command torque off and"
+            f" on"
+        )
 
     def _missed(self, error: BusError) -> None:
         self._lost_in_a_row += 1
@@ -286,8 +350,9 @@ class ServoLoop:
     def _latch(self, fault: str, *, gone: bool = False) -> None:
         """Keep torque off from now on, and say why once."""
         self._shaper.reset()
+        self._guard.reset()
         self._was_gone = gone
-        self._fault_time = time.monotonic()
+        self._fault_number = self._streams.number
         if self._fault != fault:
             self._fault = fault
             # A servo that cannot be reached any more may not have heard that it shall let go.
@@ -302,3 +367,22 @@ class ServoLoop:
                 future.set_result(function())
             except Exception as error:
                 future.set_exception(error)
+
+    def _refuse_requests(self) -> None:
+        """Answer requests that no loop will serve; both this and `stop` may find the same ones."""
+        while self._requests:
+            try:
+                _, future = self._requests.popleft()
+                future.set_exception(
+                    BusError("bus: not active (the servo loop is stopped); activate the node and ask again")
+                )
+            except (IndexError, InvalidStateError):
+                continue
+
+
+def _by_reason(withheld: Mapping[str, str]) -> list[str]:
+    """Return one line per reason, with the joints it holds for."""
+    return [
+        f"{', '.join(name for name, other in withheld.items() if other == reason)}: {reason}"
+        for reason in dict.fromkeys(withheld.values())
+    ]

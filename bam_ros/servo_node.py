@@ -5,33 +5,42 @@ from __future__ import annotations
 
 import traceback
 from abc import abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import SetGains
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
 from bam_ros.diagnostics import servo_diagnostics
+from bam_ros.joint_limits import Range, joint_limits, parse_limits
 from bam_ros.node_about import NodeAbout
 from bam_ros.parameters import declare
 from bam_ros.servo_bus import Gains, ServoBus, ServoSample
-from bam_ros.servo_commands import merge_command
+from bam_ros.servo_commands import parse_commands
 from bam_ros.servo_loop import LoopSettings, ServoLoop
 from bam_ros.state_messages import StateMessages
 
-# Best effort as sensor data, but deep enough for the bursts of a loop that runs at a kilohertz.
+# Reliable, because MoveIt and others subscribe so, and subscribers that want best effort are served as well;
+# deep enough for the bursts of a loop that runs at a kilohertz.
 STATE_QOS = QoSProfile(
-    depth=200, reliability=ReliabilityPolicy.BEST_EFFORT, durability=DurabilityPolicy.VOLATILE
+    depth=200, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE
 )
-COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+# A second of commands at a kilohertz: a message names some joints only, so a newer one must not replace it.
+COMMAND_QOS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED_QOS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
+
+_REBOOT_TIME = 10.0  # s; of one servo
 
 
 class ServoNode(LifecycleNode):
@@ -57,21 +66,53 @@ class ServoNode(LifecycleNode):
         self._bus: ServoBus | None = None
         self._loop: ServoLoop | None = None
         self._messages: StateMessages | None = None
+        self._limits: tuple[Range, ...] = ()
+        self._joints: tuple[str, ...] = ()  # of the bus that was configured last
         self._failure = ""
         self._starting = False
+        # Services wait for the bus in a thread of their own, so that commands are taken meanwhile.
+        self._worker = ThreadPoolExecutor(1, "services")
+        self._service_group = MutuallyExclusiveCallbackGroup()
         self._published_configuration: ServoConfiguration | None = None
         self._joint_states = self.create_publisher(JointState, "joint_states", STATE_QOS)
         self._servo_states = self.create_publisher(ServoStates, "servo_states", STATE_QOS)
         self._configuration = self.create_publisher(ServoConfiguration, "servo_configuration", LATCHED_QOS)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.create_subscription(ServoCommands, "servo_commands", self._on_commands, COMMAND_QOS)
-        self.create_service(SetGains, "~/set_gains", self._on_set_gains)
-        self.create_service(Trigger, "~/reboot", self._on_reboot)
+        self.serve(SetGains, "~/set_gains", self._on_set_gains)
+        self.serve(Trigger, "~/reboot", self._on_reboot)
         self.create_timer(1.0, self._publish_diagnostics)
 
     @abstractmethod
     def create_bus(self) -> ServoBus:
         """Build the bus from the node's parameters, without touching hardware; raises BamError."""
+
+    def serve(self, service_type: type, name: str, work: Callable[[Any, Any], Any]) -> None:
+        """Create a service whose work may wait for the bus; commands are taken meanwhile.
+
+        Such services are done one at a time.
+
+        Args:
+            service_type: of the service.
+            name: of the service.
+            work: from request and empty response to response; called in a thread of its own.
+        """
+
+        async def callback(request: Any, response: Any) -> Any:
+            done: Future = Future(executor=self.executor)
+
+            def run() -> None:
+                try:
+                    done.set_result(work(request, response))
+                except Exception as error:
+                    done.set_exception(error)
+                if self.executor is not None:
+                    self.executor.wake()
+
+            self._worker.submit(run)
+            return await done
+
+        self.create_service(service_type, name, callback, callback_group=self._service_group)
 
     def start(self) -> None:
         """Configure and activate where the parameter `autostart` says so.
@@ -98,13 +139,20 @@ class ServoNode(LifecycleNode):
             self._bus.close()
             self._bus = None
 
+    def destroy_node(self) -> None:
+        """End the node, and the thread of its services."""
+        self._worker.shutdown(wait=False)
+        super().destroy_node()
+
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Open the bus."""
         self._failure = ""
         bus: ServoBus | None = None
         try:
             bus = self.create_bus()
+            self._limits = parse_limits(self.get_parameter("limits").value, bus.names)
             found = bus.open()
+            joint_limits(bus, self._limits)
         except BamError as error:
             if bus is not None:
                 bus.close()
@@ -117,7 +165,7 @@ class ServoNode(LifecycleNode):
             self._bus = bus
             self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.ERROR
-        self._bus = bus
+        self._bus, self._joints = bus, bus.names
         self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
         self._publish_configuration(bus)
         self.get_logger().info(found)
@@ -132,6 +180,9 @@ class ServoNode(LifecycleNode):
             rate=float(self.get_parameter("rate").value),
             command_timeout=float(self.get_parameter("command_timeout").value),
             torque_on_speed=float(self.get_parameter("torque_on_speed").value),
+            speed_limit=float(self.get_parameter("speed_limit").value),
+            following_error=float(self.get_parameter("following_error").value),
+            limits=self._limits,
             failures=int(self.get_parameter("failures").value),
         )
         self._loop = ServoLoop(self._bus, settings, self._publish, self._on_event)
@@ -182,7 +233,8 @@ class ServoNode(LifecycleNode):
             self._reject("the node is not active; activate it first")
             return
         try:
-            self._loop.command = merge_command(self._loop.command, message, self._bus)
+            limits = joint_limits(self._bus, self._limits)
+            self._loop.take(parse_commands(message, self._bus.names, limits))
         except BamError as error:
             self._reject(str(error))
 
@@ -208,8 +260,8 @@ class ServoNode(LifecycleNode):
     def _on_reboot(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
             bus, loop = self._active()
-            for name in bus.names:
-                loop.reboot(name)
+            # All in one go: a fault that one still has must not be reported anew after the first.
+            loop.interrupt(lambda: [bus.reboot(name) for name in bus.names], _REBOOT_TIME * len(bus.names))
         except BamError as error:
             response.message = str(error)
             return response
@@ -223,19 +275,22 @@ class ServoNode(LifecycleNode):
         return self._bus, self._loop
 
     def _publish_configuration(self, bus: ServoBus) -> None:
-        """Say which servo every joint is, where that has changed."""
+        """Say which servo every joint is and where its goals may lie, where that has changed."""
+        limits = joint_limits(bus, self._limits)
         message = ServoConfiguration(
             name=list(bus.names),
             servo=[identity.servo for identity in bus.identities],
             id=[identity.id for identity in bus.identities],
-            position_min=[float(low) for low, _ in bus.position_limits],
-            position_max=[float(high) for _, high in bus.position_limits],
+            position_min=[low for low, _ in limits],
+            position_max=[high for _, high in limits],
+            demand_limit=[law.demand_limit for law in bus.law_settings],
+            unmodelled=[law.unmodelled for law in bus.law_settings],
         )
         if message != self._published_configuration:
             self._published_configuration = message
             self._configuration.publish(message)
 
     def _publish_diagnostics(self) -> None:
-        array = servo_diagnostics(self.get_name(), self._bus, self._loop, self._failure)
+        array = servo_diagnostics(self.get_name(), self._bus, self._loop, self._failure, self._joints)
         array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)

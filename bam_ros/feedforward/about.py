@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from bam_core.feedforward import Opposition, PidGains
@@ -11,7 +10,7 @@ from bam_ros.dynamixel.node import BUS_PARAMETERS
 from bam_ros.feedforward.settings import HORIZON
 from bam_ros.node_about import Interface, NodeAbout
 from bam_ros.parameters import NodeParameter
-from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.servo_about import SERVO_INTERFACES, with_defaults
 
 _GAINS, _OPPOSITION = PidGains(), Opposition()
 _PURPOSES = {
@@ -44,23 +43,6 @@ ABOUT = NodeAbout(
             description="MJCF or URDF file of the robot, for torques that trajectories leave out; or empty",
         ),
         NodeParameter(
-            name="position_min",
-            default=[math.nan],
-            description="least position of each joint, rad; NaN: the servo's own limit; one entry: for all",
-        ),
-        NodeParameter(
-            name="position_max",
-            default=[math.nan],
-            description="largest position of each joint, rad; NaN: the servo's own limit; one entry: for all",
-        ),
-        NodeParameter(
-            name="speed_limit",
-            default=0.0,
-            description="largest speed of trajectories, rad/s; 0: that of each servo without load",
-            low=0.0,
-            high=100.0,
-        ),
-        NodeParameter(
             name="torque_limit",
             default=0.0,
             description="largest torque of trajectories, N·m; 0: that of each servo at stall",
@@ -69,13 +51,6 @@ ABOUT = NodeAbout(
         ),
         NodeParameter(
             name="duty_limit", default=1.0, description="largest duty that is commanded", low=0.01, high=1.0
-        ),
-        NodeParameter(
-            name="error_limit",
-            default=0.5,
-            description="distance from the trajectory at which torque goes off, rad",
-            low=0.01,
-            high=10.0,
         ),
         NodeParameter(
             name="kp",
@@ -107,7 +82,7 @@ ABOUT = NodeAbout(
             low=0.1,
             high=3600.0,
         ),
-        *SERVO_PARAMETERS,
+        *with_defaults(following_error=0.5),  # a servo that is fed forward stays near its trajectory
     ),
     interfaces=(
         *(

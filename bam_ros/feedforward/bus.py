@@ -14,7 +14,7 @@ from bam_core.errors import unknown_name
 from bam_core.feedforward import Follower, PidGains, Points
 from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.hardware_errors import HardwareError
-from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
+from bam_ros.servo_bus import BusError, Gains, LawSettings, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
 _OLDEST = 0.05  # s; what is said to be older was stamped by another clock
 
@@ -52,6 +52,11 @@ class FeedForwardBus(ServoBus):
     def identities(self) -> tuple[ServoIdentity, ...]:
         """Of the servos."""
         return self._bus.identities
+
+    @property
+    def law_settings(self) -> tuple[LawSettings, ...]:
+        """Of the servos."""
+        return self._bus.law_settings
 
     @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:

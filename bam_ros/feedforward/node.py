@@ -20,6 +20,7 @@ from bam_ros.feedforward.about import ABOUT
 from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.message import StampClock, points_of
 from bam_ros.feedforward.settings import FeedForwardSettings
+from bam_ros.joint_limits import parse_limits
 from bam_ros.parameters import one_each
 from bam_ros.process import run_node
 from bam_ros.servo_bus import ServoBus
@@ -52,8 +53,7 @@ class FeedForwardNode(ServoNode):
         settings = bus_settings(self, pwm=True)
         feed_forward = FeedForwardSettings(
             servos=one_each("servos", value["servos"], settings.joints),
-            low=one_each("position_min", value["position_min"], settings.joints),
-            high=one_each("position_max", value["position_max"], settings.joints),
+            limits=parse_limits(value["limits"], settings.joints),
             model=value["model"],
             speed=value["speed_limit"],
             torque=value["torque_limit"],
@@ -61,7 +61,7 @@ class FeedForwardNode(ServoNode):
             gains=PidGains(p=value["kp"], i=value["ki"], d=value["kd"]),
             opposition=Opposition(drop=value["drop"], resume=value["resume"]),
             hand_over=HandOver(horizon=value["horizon"]),
-            error=value["error_limit"],
+            error=value["following_error"],
         )
         return FeedForwardBus(DynamixelBus(settings, self._stop, self.get_logger().info), feed_forward)
 

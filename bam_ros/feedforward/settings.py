@@ -23,6 +23,7 @@ from bam_core.feedforward.points import Dynamics
 from bam_core.firmware import FIRMWARES, VoltageFirmware
 from bam_core.mujoco import compile_robot, load_robot
 from bam_core.servo_model import ServoModel, load_servo
+from bam_ros.joint_limits import Range, joint_limits
 from bam_ros.servo_bus import ServoBus
 
 PID_FIRMWARE = "mx-protocol1"
@@ -38,29 +39,34 @@ class FeedForwardSettings:
 
     Attributes:
         servos: names from `bam servos`, or files; empty ones: what is found on the bus.
-        low: least position, rad; NaN: the servo's own limit.
-        high: largest position, rad; NaN likewise.
+        limits: lowest and highest position of trajectories, rad, within what the servo takes.
         model: MJCF or URDF file of the robot; empty: none.
-        speed: largest of trajectories, rad/s; 0: each servo's speed without load.
+        speed: largest of trajectories, rad/s; never above each servo's speed without load.
         torque: largest of trajectories, N·m; 0: each servo's at stall.
         duty: largest that is commanded, 0..1.
         gains: of the PID.
         opposition: when the model is dropped.
         hand_over: how pieces follow each other.
-        error: distance from the trajectory at which torque goes off, rad.
+        error: distance from the trajectory at which torque goes off, rad, above 0.
     """
 
     servos: Sequence[str]
-    low: Sequence[float]
-    high: Sequence[float]
+    limits: Sequence[Range]
     model: str = ""
-    speed: float = 0.0
+    speed: float = math.inf
     torque: float = 0.0
     duty: float = 1.0
     gains: PidGains = field(default_factory=PidGains)
     opposition: Opposition = field(default_factory=Opposition)
     hand_over: HandOver = field(default_factory=lambda: HandOver(horizon=HORIZON))
     error: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not self.error > 0.0:
+            raise BamError(
+                f"following_error: {self.error:g} rad (expected above 0: in PWM mode a servo holds nothing by"
+                f" itself); correct the parameter"
+            )
 
     def for_bus(self, bus: ServoBus) -> FollowerSettings:
         """Return what a follower takes, for the servos of an open bus.
@@ -85,22 +91,12 @@ class FeedForwardSettings:
         )
 
     def _limits(self, bus: ServoBus, servos: Sequence[ServoModel]) -> Limits:
-        lows, highs = [], []
-        for name, (least, most), low, high in zip(
-            bus.names, bus.position_limits, self.low, self.high, strict=True
-        ):
-            lows.append(least if math.isnan(low) else max(least, low))
-            highs.append(most if math.isnan(high) else min(most, high))
-            if lows[-1] >= highs[-1]:
-                raise BamError(
-                    f"joint {name!r}: position_min {low:g} and position_max {high:g} leave no room within the"
-                    f" servo's own limits ({least:.4g} to {most:.4g} rad); correct these parameters"
-                )
+        limits = joint_limits(bus, self.limits)
         return Limits(
-            low=np.array(lows),
-            high=np.array(highs),
+            low=np.array([low for low, _ in limits]),
+            high=np.array([high for _, high in limits]),
             speed=np.array(
-                [self.speed or servo.nominal_voltage / servo.motor.torque_constant for servo in servos]
+                [min(self.speed, servo.nominal_voltage / servo.motor.torque_constant) for servo in servos]
             ),
             torque=np.array([self.torque or servo.stall_torque() for servo in servos]),
             names=tuple(bus.names),

@@ -62,10 +62,10 @@ class SimulatorNode(ServoNode):
         self._simulated = 0.0  # where the simulation got to, for the next one to go on from, s
         self._speed = self.create_publisher(Float64, "~/real_time_factor", 10)
         self.create_timer(1.0, self._publish_speed)
-        self.create_service(SetBool, "~/pause", self._on_pause)
-        self.create_service(Trigger, "~/step", self._on_step)
-        self.create_service(Trigger, "~/reset", self._on_reset)
-        self.create_service(SetLoad, "~/set_load", self._on_set_load)
+        self.serve(SetBool, "~/pause", self._on_pause)
+        self.serve(Trigger, "~/step", self._on_step)
+        self.serve(Trigger, "~/reset", self._on_reset)
+        self.serve(SetLoad, "~/set_load", self._on_set_load)
 
     def create_bus(self) -> ServoBus:
         """Build the simulation's settings from the parameters; raises BamError."""

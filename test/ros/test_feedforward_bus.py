@@ -50,7 +50,7 @@ class Motors(FakeBus):
 
 
 def settings(joints: int = 2, **changes) -> FeedForwardSettings:
-    given = {"servos": [""] * joints, "low": [math.nan] * joints, "high": [math.nan] * joints}
+    given = {"servos": [""] * joints, "limits": [(-10.0, 10.0)] * joints}
     return FeedForwardSettings(**{**given, **changes})
 
 
@@ -225,7 +225,7 @@ def test_with_a_model_of_the_robot_a_load_is_held_without_an_error() -> None:
     [
         ({"servos": ["mx64", "erob80_100"]}, "joint 'knee': .* regulates its current"),
         ({"servos": ["mx64", "mx46"]}, "mx46"),
-        ({"low": [1.0, 1.0], "high": [0.5, 2.0]}, "joint 'hip': position_min 1 and position_max 0.5"),
+        ({"limits": [(4.0, 5.0), (-1.0, 1.0)]}, "limits: 4 to 5 rad for joint 'hip' leave no angle"),
         ({"model": "nowhere.xml"}, "nowhere.xml"),
     ],
 )

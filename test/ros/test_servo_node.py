@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 import rclpy
-from bam_bench.msg import ServoCommands, ServoStates
+from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import SetGains
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from fake_about import FAKE_ABOUT
@@ -24,8 +25,8 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
-from bam_ros.servo_bus import BusError, ServoBus
-from bam_ros.servo_node import ServoNode
+from bam_ros.servo_bus import BusError, BusGone, Gains, ServoBus
+from bam_ros.servo_node import LATCHED_QOS, ServoNode
 
 pytestmark = pytest.mark.ros
 
@@ -128,16 +129,121 @@ def test_states_and_commands_go_through(client: Client) -> None:
         ServoCommands(name=["joint", "joint"], torque_enable=[True] * 2, position=[0.0] * 2),
         ServoCommands(name=["joint"], torque_enable=[True], position=[math.inf]),
         ServoCommands(name=["joint"], torque_enable=[True], position=[4.0]),
+        ServoCommands(name=["joint"], torque_enable=[True], position=[1.5]),
+        ServoCommands(),
     ],
-    ids=["unknown joint", "wrong length", "named twice", "infinite", "beyond limits"],
+    ids=["unknown joint", "wrong length", "named twice", "infinite", "beyond limits", "beyond mine", "empty"],
 )
-def test_a_bad_command_changes_nothing(client: Client, message: ServoCommands) -> None:
-    bus = FakeBus()
-    node = client.run(bus)
-    assert node._loop is not None
-    before = node._loop.command
+def test_a_bad_command_changes_nothing(
+    client: Client, message: ServoCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = client.run(FakeBus(), limits=[-1.0, 1.0])
+    taken: list[object] = []
+    monkeypatch.setattr(node._loop, "take", taken.append)
     node._on_commands(message)
-    assert node._loop.command is before
+    assert taken == []
+    node._on_commands(ServoCommands(name=["joint"], torque_enable=[True], position=[0.5]))
+    assert len(taken) == 1
+
+
+def test_limits_without_any_angle_are_an_error_at_the_start(client: Client) -> None:
+    with pytest.raises(BamError, match="limits: 4 to 5 rad for joint 'joint' leave no angle"):
+        client.run(FakeBus(), limits=[4.0, 5.0])
+
+
+def test_limits_are_published(client: Client) -> None:
+    configurations: list[ServoConfiguration] = []
+    client.node.create_subscription(
+        ServoConfiguration, "servo_configuration", configurations.append, LATCHED_QOS
+    )
+    client.run(FakeBus(("a", "b")), limits=[-1.0, 2.0, -9.0, 9.0])
+    client.wait_for(lambda: configurations)
+    assert list(configurations[0].position_min) == [-1.0, -math.pi]
+    assert list(configurations[0].position_max) == [2.0, math.pi]
+
+
+def test_states_reach_reliable_subscribers(client: Client) -> None:
+    heard: list[ServoStates] = []
+    client.node.create_subscription(ServoStates, "servo_states", heard.append, 10)
+    client.run(FakeBus())
+    client.wait_for(lambda: heard)
+
+
+def test_the_joint_of_a_client_that_died_is_released_and_that_of_another_is_held(client: Client) -> None:
+    bus = FakeBus(("a", "b"))
+    client.run(bus, command_timeout=3.0)
+    client.connect()
+    client.command(("a", True, 0.1))  # and never again
+    client.wait_for(lambda: bus.torque[0])
+
+    def released() -> bool:
+        client.command(("b", True, 0.2))
+        return bus.torque == [False, True]
+
+    client.wait_for(released)
+    names = [status for array in client.diagnostics for status in array.status]
+    client.wait_for(
+        lambda: any(
+            status.name == "servos: a" and "no servo_commands for 3 s" in status.message
+            for array in client.diagnostics
+            for status in array.status
+        )
+    )
+    assert not any("no servo_commands" in s.message for s in names if s.name == "servos: b")
+
+
+def test_no_command_is_lost_while_a_service_runs(client: Client) -> None:
+    """Every message names one joint only, so that none may take the place of another."""
+    names = tuple("abcdef")
+    bus = FakeBus(names)
+    client.run(bus, command_timeout=60.0)
+    client.connect()
+    client.command(*((name, True, 0.1) for name in names))
+    client.wait_for(lambda: all(bus.torque))
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(name: str, gains: Gains) -> Gains:
+        asked.set()
+        go_on.wait()
+        return gains
+
+    bus.set_gains = slow  # type: ignore[method-assign]
+    answer = client.node.create_client(SetGains, "servos/set_gains")
+    client.wait_for(answer.service_is_ready)
+    future = answer.call_async(SetGains.Request(name="a", kp=32.0))
+    client.wait_for(asked.is_set)
+    commands = client.node.create_publisher(ServoCommands, "servo_commands", 100)
+    client.wait_for(lambda: commands.get_subscription_count())
+    for name in names[:-1]:
+        commands.publish(ServoCommands(name=[name], torque_enable=[False], position=[math.nan]))
+    commands.publish(ServoCommands(name=["f"], torque_enable=[True], position=[0.3]))
+    streams = client.servos._loop._streams  # type: ignore[union-attr]
+    client.wait_for(lambda: streams.number == 1 + len(names))  # taken though the bus is busy
+    go_on.set()
+    client.wait_for(future.done)
+    client.wait_for(lambda: bus.torque == [False] * 5 + [True])
+
+
+def test_no_joint_keeps_an_old_word_in_the_diagnostics(client: Client) -> None:
+    bus = FakeBus(("a", "b"))
+    node = client.run(bus, failures=1)
+
+    def newest() -> dict[str, DiagnosticStatus]:
+        return {status.name: status for array in client.diagnostics for status in array.status}
+
+    client.wait_for(lambda: newest().get("servos: b") and newest()["servos: b"].message == "torque off")
+    bus.open_failure = BusError("port: does not exist")
+    bus.failure = BusGone("port: has gone")
+    client.wait_for(lambda: newest()["servos: a"].level == DiagnosticStatus.STALE)
+    assert newest()["servos: b"].message == "unknown, the bus is lost"
+    bus.open_failure = bus.failure = None
+    client.wait_for(lambda: newest()["servos: b"].message == "torque off")
+    node.trigger_deactivate()
+    client.wait_for(lambda: newest()["servos: a"].message == "unknown, the node is not active")
+    node.trigger_cleanup()
+    client.diagnostics.clear()
+    client.wait_for(lambda: "servos: a" in newest())
+    assert newest()["servos: a"].level == DiagnosticStatus.STALE
 
 
 def test_an_unknown_joint_is_one_warning_with_the_joints_there_are(
