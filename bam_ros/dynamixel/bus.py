@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from bam_core.errors import unknown_name
 from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
 from bam_ros.dynamixel.guardian import SILENCE, Guardian
+from bam_ros.dynamixel.law_registers import BorrowedRegisters
 from bam_ros.dynamixel.link import Link, sync_write_packet
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.port_errors import only_port
 from bam_ros.dynamixel.servo import DynamixelServo
-from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
+from bam_ros.servo_bus import BusError, Gains, LawSettings, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _REQUEST_BITS = 140  # on the wire, of a request for state: 14 bytes with start and stop bit
@@ -95,6 +96,8 @@ class DynamixelBus(ServoBus):
         self._ids: tuple[int, ...] = ()
         self._identities = super().identities
         self._limits = super().position_limits
+        self._law_settings = super().law_settings
+        self._borrowed = {servo: BorrowedRegisters() for servo in settings.ids}
         self._block = (0, 0)
         self._request_time = 0  # ns
         self._next_check = 0.0
@@ -114,6 +117,11 @@ class DynamixelBus(ServoBus):
     def position_limits(self) -> tuple[tuple[float, float], ...]:
         """Lowest and highest goal of each servo, rad; those found last while the port is away."""
         return self._limits
+
+    @property
+    def law_settings(self) -> tuple[LawSettings, ...]:
+        """What the registers of each servo make of its control law; what they did last while it is away."""
+        return self._law_settings
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -146,7 +154,14 @@ class DynamixelBus(ServoBus):
             self._link = Link(port, found.protocol)
             self._guardian = self._post_guardian(port, found)
             self._servos = [
-                DynamixelServo(name, servo, found.tables[servo], self._link, pwm=settings.pwm)
+                DynamixelServo(
+                    name,
+                    servo,
+                    found.tables[servo],
+                    self._link,
+                    pwm=settings.pwm,
+                    borrowed=self._borrowed[servo],
+                )
                 for name, servo in zip(settings.joints, settings.ids, strict=True)
             ]
             port.before_write = self._beat_quietly
@@ -159,6 +174,7 @@ class DynamixelBus(ServoBus):
         self._found = found
         self._identities = tuple(ServoIdentity(servo=servo.table.name, id=servo.id) for servo in self._servos)
         self._limits = tuple(servo.limits for servo in self._servos)
+        self._law_settings = tuple(servo.law for servo in self._servos)
         self._request_time = _REQUEST_BITS * 1_000_000_000 // found.baud_rate
         self._ids = tuple(settings.ids)
         return f"port {port.port_name}: {found}"
@@ -236,8 +252,12 @@ class DynamixelBus(ServoBus):
         servo.reboot()
 
     def close(self) -> None:
-        """Release the servos, dismiss the guardian, give the port back. Idempotent, never raises."""
+        """Release the servos, put their registers back, give the port back. Idempotent, never raises."""
         self.release()
+        for servo in self._servos:
+            if servo.torque is False:  # else somebody's gains would come into force at once
+                with contextlib.suppress(Exception):  # the next driver's close tries again
+                    servo.restore()
         if self._guardian is not None:
             self._guardian.dismiss()
         if self._port is not None:

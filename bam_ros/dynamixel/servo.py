@@ -7,11 +7,19 @@ import math
 import time
 from typing import NamedTuple
 
+from bam_core.firmware import find_firmware
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.errors import ALERT, status_errors
+from bam_ros.dynamixel.law_registers import (
+    LAW_OFF,
+    BorrowedRegisters,
+    duty_of,
+    limit_in_force,
+    unmodelled_settings,
+)
 from bam_ros.dynamixel.link import Link
 from bam_ros.hardware_errors import HardwareError
-from bam_ros.servo_bus import BusError, Gains
+from bam_ros.servo_bus import BusError, Gains, LawSettings
 
 MEASURED = {
     1: (
@@ -37,7 +45,6 @@ PWM_WATCHDOG = 0.2
 """The same of a servo that is commanded by duty, which holds no position meanwhile, s."""
 _WATCHDOG_TRIPPED = -1
 _POSITION_MODE, _PWM_MODE = 3, 16
-_REVERSE = 1  # bit of drive_mode
 _OFF_LIMITS = 0.1  # rad beyond its limits at which a servo is still switched on
 _GAINS = ("position_p_gain", "position_i_gain", "position_d_gain")
 _REBOOT_PATIENCE = 3.0  # s
@@ -64,22 +71,35 @@ class DynamixelServo:
         table: its control table.
         link: to the bus.
         pwm: whether it is commanded by duty instead of position.
+        borrowed: what its registers held before this driver changed them; to be kept while the port is away.
 
     Attributes:
         torque: whether it was switched on last; None while that is uncertain.
         goal: position register's count that it was told last; None before.
         limits: lowest and highest goal, rad.
+        law: which control law its registers make; known once it is prepared.
         warnings: what is not as it should be, one line each.
     """
 
-    def __init__(self, name: str, servo: int, table: ControlTable, link: Link, *, pwm: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        servo: int,
+        table: ControlTable,
+        link: Link,
+        *,
+        pwm: bool = False,
+        borrowed: BorrowedRegisters | None = None,
+    ) -> None:
         self.name = name
         self.id = servo
         self.table = table
         self.torque: bool | None = None
         self.goal: int | None = None
         self.limits = (-math.inf, math.inf)
+        self.law = LawSettings()
         self.warnings: list[str] = []
+        self._borrowed = borrowed or BorrowedRegisters()
         self._link = link
         self._pwm, self._pwm_limit = pwm, 0
         self._watchdog = PWM_WATCHDOG if pwm else WATCHDOG
@@ -132,21 +152,16 @@ class DynamixelServo:
         if self.table.protocol == 2:
             self.settle("bus_watchdog", 0)  # also ends its latched state
             self.settle("operating_mode", _PWM_MODE if self._pwm else _POSITION_MODE)
-            self.settle("profile_velocity", 0)
-            self.settle("profile_acceleration", 0)
             self._pwm_limit = self.read("pwm_limit")
-            self.settle("goal_pwm", 0 if self._pwm else self._pwm_limit)
-            if self.read("drive_mode") & _REVERSE:
-                self.warnings.append(
-                    f"{self.name}: reverse mode, positive is clockwise (expected counter-clockwise);"
-                    " clear bit 0 of its register drive_mode"
-                )
-        else:
-            self.settle("torque_control_mode_enable", 0)
-            self.settle("goal_velocity", 0)
-            self.settle("goal_acceleration", 0)
-            if not self.error() & HardwareError.OVERLOAD:
-                self.settle("torque_limit", self.read("max_torque"))  # a shutdown sets it to 0
+            if self._pwm:
+                self.settle("goal_pwm", 0)
+            elif self.read("goal_pwm") == 0:  # as PWM mode leaves it; any other value is somebody's limit
+                self.write("goal_pwm", self._pwm_limit)
+        elif not self.error() & HardwareError.OVERLOAD:
+            self._recover_torque_limit()
+        for register in LAW_OFF[self.table.protocol]:
+            self._borrowed.set(self, register, 0)
+        self._judge_law()
         self.settle("status_return_level", 2)
         self.settle("return_delay_time", 0)
         low, high = (
@@ -158,6 +173,37 @@ class DynamixelServo:
                 " set its CW and CCW angle limits to 0 and 4095"
             )
         self.limits = (low, high)
+
+    def restore(self) -> None:
+        """Write back what registers of the control law held before; torque must be off.
+
+        Raises:
+            BusError: no answer.
+        """
+        self._borrowed.restore(self)
+
+    def _recover_torque_limit(self) -> None:
+        """Give a Protocol 1.0 servo back the limit that a shutdown has set to 0; a lower one stays."""
+        self.settle("torque_limit", limit_in_force(self, self.table, self._borrowed))
+
+    def _judge_law(self) -> None:
+        """Find out which control law the registers make, and warn where it is not the firmware's own."""
+        limit = self._pwm_limit if self._pwm else limit_in_force(self, self.table, self._borrowed)
+        registers = "max_torque and torque_limit" if self.table.protocol == 1 else "pwm_limit and goal_pwm"
+        if limit == 0:
+            raise BusError(
+                f"{self.name}: its registers allow the motor no duty (expected {registers} above 0);"
+                " write what it may have"
+            )
+        duty, own = duty_of(limit, self.table), find_firmware(self.table.position_firmware).demand_limit
+        unmodelled = unmodelled_settings(self, self.name, self.table)
+        self.law = LawSettings(demand_limit=duty, unmodelled="; ".join(unmodelled))
+        self.warnings += unmodelled
+        if duty < own:
+            self.warnings.append(
+                f"{self.name}: its registers {registers} limit its duty to {duty:.3g} (expected {own:.4g}, as"
+                " its firmware does); raise them if that is not meant, recordings tell the limit"
+            )
 
     def release(self) -> None:
         """Turn torque off and wait for the confirmation.
@@ -187,7 +233,7 @@ class DynamixelServo:
                 " turn it back by hand, then command torque off and on"
             )
         if self.table.protocol == 1:
-            self.settle("torque_limit", self.read("max_torque"))
+            self._recover_torque_limit()
         goal = None if self._pwm else self.count(position)
         self.torque = None
         if goal is None:
@@ -266,7 +312,7 @@ class DynamixelServo:
                     f" for {self.table.title}); choose a gain within it"
                 )
         for name, value in wanted.items():
-            self.write(name, round(value))
+            self._borrowed.set(self, name, round(value))
         kp, ki, kd = (float(self.read(name)) for name in _GAINS)
         return Gains(kp=kp, ki=ki, kd=kd)
 
@@ -286,5 +332,5 @@ class DynamixelServo:
                         f"{self.name}: not back {_REBOOT_PATIENCE:g} s after a reboot; cycle its power"
                     )
         else:
-            self.settle("torque_limit", self.read("max_torque"))
+            self._recover_torque_limit()
         self.prepare()

@@ -14,7 +14,7 @@ from bam_core.errors import BamError, unknown_name
 from bam_core.mujoco import BlackBox, ServoActuation, SimulationError
 from bam_core.pendulum import PendulumBench
 from bam_core.servo_model import ServoModel
-from bam_ros.servo_bus import BusError, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
+from bam_ros.servo_bus import BusError, Gains, LawSettings, ServoBus, ServoGoal, ServoIdentity, ServoSample
 from bam_ros.simulator.pacer import WINDOW, Pacer
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
@@ -75,6 +75,12 @@ class MujocoBus(ServoBus):
     def identities(self) -> tuple[ServoIdentity, ...]:
         """The model of each servo."""
         return tuple(ServoIdentity(servo=servo.name) for servo in self._settings.servos.values())
+
+    @property
+    def law_settings(self) -> tuple[LawSettings, ...]:
+        """What the firmware of each servo allows."""
+        models = self._settings.servos.values()
+        return tuple(LawSettings(demand_limit=servo.firmware.demand_limit) for servo in models)
 
     @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:

@@ -97,7 +97,7 @@ class Bench:
         """Clear integral and last error; the trajectory starts where the arm is."""
         self.state[k.INTEGRAL] = self.state[k.LAST_ERROR] = self.state[k.STALLED] = 0.0
         self.state[k.TRAJECTORY] = self.count
-        self.state[k.TRAJECTORY_VELOCITY] = 0.0
+        self.state[k.TRAJECTORY_VELOCITY] = self.state[k.TRAJECTORY_STEP] = 0.0
 
 
 def _parameters(hidden: HiddenServo) -> NDArray[np.float64]:

@@ -34,12 +34,13 @@ VELOCITY_WINDOW = 16
     LAST_ERROR,  # counts
     TRAJECTORY,  # where the profile is, counts
     TRAJECTORY_VELOCITY,  # rad/s
+    TRAJECTORY_STEP,  # counts that the trajectory moved in the last tick of POSITION_MODE
     MEASURED_VELOCITY,  # rad/s, from the encoder
     STALLED,  # for how long the output has been at its limit without motion, s
     PHASE,  # physics steps since the last firmware tick
     TICKS,  # firmware ticks since power-on
     STATE_SIZE,
-) = range(15)
+) = range(16)
 
 # commands
 RELEASED, POSITION_MODE, VELOCITY_MODE, DUTY_MODE, CURRENT_MODE, BRAKE = range(6)
@@ -56,8 +57,11 @@ RELEASED, POSITION_MODE, VELOCITY_MODE, DUTY_MODE, CURRENT_MODE, BRAKE = range(6
     GOAL_CURRENT,  # A
     PROFILE_VELOCITY,  # rad/s, 0: no limit
     PROFILE_ACCELERATION,  # rad/s², 0: no limit
+    FEEDFORWARD_VELOCITY,  # duty per count/tick of the trajectory
+    FEEDFORWARD_ACCELERATION,  # duty per count/tick² of the trajectory
+    PUNCH,  # least duty of POSITION_MODE unless it is 0
     COMMAND_SIZE,
-) = range(13)
+) = range(16)
 
 # parameters
 (
@@ -165,6 +169,17 @@ def _follow_profile(state: NDArray[np.float64], c: NDArray[np.float64]) -> None:
 
 
 @_jit
+def _feed_forward(state: NDArray[np.float64], c: NDArray[np.float64]) -> float:
+    """Move the trajectory one tick towards the goal and return the duty that its motion is worth."""
+    before = state[TRAJECTORY]
+    _follow_profile(state, c)
+    step = state[TRAJECTORY] - before
+    change = step - state[TRAJECTORY_STEP]
+    state[TRAJECTORY_STEP] = step
+    return c[FEEDFORWARD_VELOCITY] * step + c[FEEDFORWARD_ACCELERATION] * change
+
+
+@_jit
 def _follow_velocity(state: NDArray[np.float64], c: NDArray[np.float64]) -> float:
     """Return the velocity error after moving the velocity trajectory one tick towards its goal, rad/s."""
     change = c[GOAL_VELOCITY] - state[TRAJECTORY_VELOCITY]
@@ -185,14 +200,16 @@ def _controller(
     limit = c[DUTY_LIMIT]
     if mode in (POSITION_MODE, VELOCITY_MODE):
         if mode == POSITION_MODE:
-            _follow_profile(state, c)
+            duty += _feed_forward(state, c)
             error = state[TRAJECTORY] - count
         else:
             error = _follow_velocity(state, c)
         if c[I_GAIN] > 0.0:
             state[INTEGRAL] = min(max(state[INTEGRAL] + error, -limit / c[I_GAIN]), limit / c[I_GAIN])
-        duty = c[P_GAIN] * error + c[I_GAIN] * state[INTEGRAL] + c[D_GAIN] * (error - state[LAST_ERROR])
+        duty += c[P_GAIN] * error + c[I_GAIN] * state[INTEGRAL] + c[D_GAIN] * (error - state[LAST_ERROR])
         state[LAST_ERROR] = error
+        if duty != 0.0 and abs(duty) < c[PUNCH]:
+            duty = math.copysign(c[PUNCH], duty)
     elif mode == DUTY_MODE:
         duty = c[GOAL_DUTY]
     elif mode == CURRENT_MODE:

@@ -106,6 +106,7 @@ class Protocol1Law:
             commands[k.I_GAIN] = per_kp * get("position_i_gain") * 1000.0 / 2048.0 * k.TICK
             commands[k.D_GAIN] = per_kp * get("position_d_gain") * 4.0 / 1000.0 / k.TICK
             commands[k.PROFILE_VELOCITY] = abs(speed)
+            commands[k.PUNCH] = self._registers.table["punch"].to_si(get("punch"))
 
 
 class Protocol2Law:
@@ -166,12 +167,16 @@ class Protocol2Law:
             commands[k.I_GAIN] = get("velocity_i_gain") / 65536 / scale
             commands[k.PROFILE_ACCELERATION] = self._si("profile_acceleration")
         else:
-            # K_P = P/128, K_I = I/65536, K_D = D/16 per tick (manual, position PID gains)
+            # K_P = P/128, K_I = I/65536, K_D = D/16, feed-forward gains a quarter of their registers (manual,
+            # position PID gains); derivatives per tick.
             commands[k.MODE] = k.POSITION_MODE
             commands[k.GOAL] = self.to_count(get("goal_position"))
             commands[k.P_GAIN] = self._duty_per_kp * get("position_p_gain")
             commands[k.I_GAIN] = self._duty_per_kp * get("position_i_gain") * 128 / 65536
             commands[k.D_GAIN] = self._duty_per_kp * get("position_d_gain") * 128 / 16
+            per_unit = self._duty_per_kp * 128 / 4
+            commands[k.FEEDFORWARD_VELOCITY] = per_unit * get("feedforward_1st_gain")
+            commands[k.FEEDFORWARD_ACCELERATION] = per_unit * get("feedforward_2nd_gain")
             if mode == self.CURRENT_POSITION:
                 commands[k.CURRENT_LIMIT] = abs(self._si("goal_current"))
             velocity, acceleration = self._profile(commands[k.GOAL])

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a servo's registers make of its control law: what the driver sets, what limits it, what no model has.
+
+Identification assumes a proportional controller that follows its goal at once, up to a limit of its duty.
+Profiles, feed-forward gains and the like are therefore off while a driver is at work, and hold afterwards
+what they held before. Limits that protect a servo are never raised; the driver tells them instead.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from bam_core.firmware import find_firmware
+from bam_ros.dynamixel.control_table import ControlTable
+
+LAW_OFF = {
+    1: ("torque_control_mode_enable", "goal_velocity", "goal_acceleration", "punch"),
+    2: ("profile_velocity", "profile_acceleration", "feedforward_1st_gain", "feedforward_2nd_gain"),
+}
+"""RAM registers of each protocol that are 0 while a driver is at work."""
+_FULL = {1: 1023, 2: 885}
+"""Counts of full duty in the limit registers."""
+_REVERSE, _SLAVE = 1, 2  # bits of drive_mode
+_PWM_SLOPE = "pwm_slope"
+
+
+class Registers(Protocol):
+    """The registers of one servo."""
+
+    def read(self, register: str) -> int:
+        """Return a register's count; raises BusError."""
+
+    def write(self, register: str, count: int) -> None:
+        """Write a register's count; raises BusError."""
+
+
+class BorrowedRegisters:
+    """RAM registers of one servo that a driver has changed, and what they held before.
+
+    It outlives the connection: a register that still holds what the driver wrote before the port vanished is
+    not taken for the user's.
+
+    Attributes:
+        torque_limit: of a Protocol 1.0 servo before a shutdown set it to 0, counts; 0 where it is not known.
+    """
+
+    def __init__(self) -> None:
+        self.torque_limit = 0
+        self._before: dict[str, int] = {}
+        self._set: dict[str, int] = {}
+
+    def set(self, servo: Registers, register: str, count: int) -> None:
+        """Write a register where it holds something else, and remember what; raises BusError."""
+        held = servo.read(register)
+        if held != self._set.get(register):
+            self._before[register] = held
+        if held != count:
+            servo.write(register, count)
+        self._set[register] = count
+
+    def restore(self, servo: Registers) -> None:
+        """Write what registers held before; raises BusError, and then may be called again."""
+        for register in tuple(self._before):
+            count = self._before[register]
+            if servo.read(register) != count:
+                servo.write(register, count)
+            del self._before[register], self._set[register]
+
+
+def limit_in_force(servo: Registers, table: ControlTable, borrowed: BorrowedRegisters) -> int:
+    """Return the largest duty that a servo's registers allow, counts; raises BusError.
+
+    A Protocol 1.0 servo whose torque limit a shutdown has set to 0 gets the one before back when torque goes
+    on, or `max_torque` where that is not known.
+    """
+    if table.protocol == 2:
+        return min(abs(servo.read("goal_pwm")), servo.read("pwm_limit"))
+    most = servo.read("max_torque")
+    borrowed.torque_limit = servo.read("torque_limit") or borrowed.torque_limit
+    return min(borrowed.torque_limit or most, most)
+
+
+def duty_of(limit: int, table: ControlTable) -> float:
+    """Return the largest duty, 0..1, under a limit in counts.
+
+    Protocol 1.0 servos scale their largest duty by it, Protocol 2.0 servos cut their duty off there.
+    """
+    own, share = find_firmware(table.position_firmware).demand_limit, limit / _FULL[table.protocol]
+    return own * share if table.protocol == 1 else min(own, share)
+
+
+def unmodelled_settings(servo: Registers, name: str, table: ControlTable) -> list[str]:
+    """Return a line for each setting under which a servo does not follow the model of its firmware.
+
+    They are in the EEPROM and someone's intention, so that they stay as they are. Raises BusError.
+
+    Args:
+        servo: to be asked.
+        name: of its joint.
+        table: its control table.
+    """
+    lines = []
+    mode = servo.read("drive_mode") if "drive_mode" in table else 0
+    if mode & _REVERSE:
+        lines.append(
+            f"{name}: reverse mode, positive is clockwise (expected counter-clockwise);"
+            " clear bit 0 of its register drive_mode"
+        )
+    if mode & _SLAVE and table["drive_mode"].high & _SLAVE:
+        lines.append(
+            f"{name}: slave of another servo, whose duty it applies (expected its own control law);"
+            " clear bit 1 of its register drive_mode"
+        )
+    if _PWM_SLOPE in table and servo.read(_PWM_SLOPE) != table[_PWM_SLOPE].initial:
+        lines.append(
+            f"{name}: {_PWM_SLOPE} is {servo.read(_PWM_SLOPE)} (expected {table[_PWM_SLOPE].initial}, as its"
+            f" firmware was measured); write that into its register {_PWM_SLOPE}"
+        )
+    return lines
