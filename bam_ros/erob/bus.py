@@ -20,6 +20,7 @@ from bam_ros.servo_bus import (
     BusError,
     BusTimeout,
     Gains,
+    LawSettings,
     ServoBus,
     ServoGoal,
     ServoIdentity,
@@ -63,6 +64,12 @@ class ErobBus(ServoBus):
             ServoIdentity(servo=servo.name, id=position)
             for servo, position in zip(self._models, self._settings.positions, strict=True)
         )
+
+    @property
+    def law_settings(self) -> tuple[LawSettings, ...]:
+        """What the law in the master may ask of each drive."""
+        axes = self._master_settings.axes
+        return tuple(LawSettings(demand_limit=axis.limits.heat_limit) for axis in axes)
 
     @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:
