@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from bam_ros.erob.cia402 import DriveState, Encoder, Mode, PowerSwitch, decode_status
+from bam_ros.erob.goal_guard import GoalGuard, GoalLimits
 from bam_ros.erob.messages import AxisGoal, AxisSample
 from bam_ros.erob.objects import Object
 from bam_ros.erob.pdo_layout import PdoLayout
@@ -49,6 +50,7 @@ class Axis:
         encoder: its counts as angles.
         limits: of its motor.
         ratings: its scale of torque.
+        goals: what may be asked of the joint.
         dead_time: from the state it measured to the torque that answers it, s.
         period: of the cycle, s.
         switch: the way to torque on and off.
@@ -59,6 +61,7 @@ class Axis:
     encoder: Encoder
     limits: MotorLimits
     ratings: Ratings
+    goals: GoalLimits = field(default_factory=GoalLimits)
     dead_time: float = 0.0
     period: float = 1e-3
     switch: PowerSwitch = field(default_factory=PowerSwitch)
@@ -94,6 +97,7 @@ class Axis:
         self._enabling = 0  # cycles
         self._was_enabled = self._driven = False
         self._lingering = 0  # cycles
+        self._guard = GoalGuard(self.name, self.goals, self.period)
         self.state = DriveState.UNKNOWN
 
     def take(self, data: bytes) -> None:
@@ -118,6 +122,10 @@ class Axis:
         if mode >= 0:
             self._mode = values[mode]
 
+    def refusal(self, goal: AxisGoal, now: float) -> str:
+        """Return why a goal that has arrived at `now`, s, must not be followed; empty where it may."""
+        return self._guard.refusal(goal, self._position, now)
+
     def outputs(self, goal: AxisGoal) -> bytes:
         """Return what the drive shall get next."""
         if not math.isnan(goal.position):
@@ -134,6 +142,7 @@ class Axis:
             self._enabling += 1
         torque = 0
         self._driven = wanted and enabled
+        self._guard.note(abs(self._goal - self._position) if self._driven else 0.0)
         self._lingering = self._lingering + 1 if enabled and not wanted else 0
         if self._driven:
             position, velocity = self._ahead()
@@ -166,6 +175,8 @@ class Axis:
 
     def complaint(self, cycles_to_enable: int) -> str:
         """Return what is wrong though the drive is not in fault, empty where all is well."""
+        if behind := self._guard.complaint(abs(self._goal - self._position)):
+            return behind
         if self.state.is_fault or not self._enabling:
             return ""
         if self._was_enabled:

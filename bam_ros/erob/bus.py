@@ -27,8 +27,8 @@ from bam_ros.servo_bus import (
     ServoSample,
 )
 
-_FRESH_TIME = 0.02  # s without an answered cycle after which a read counts as lost
-_TOLERABLE_LOSS = 0.002  # one of the 500 cycles between two reports of the master
+_FRESH_TIME, _FRESH_CYCLES = 0.02, 4  # s, or cycles, without an answered one: then a read counts as lost
+_TOLERABLE_LOSS = 2.0  # cycles per second: one between two reports of the master
 _RELEASE_TIME = 0.3  # s
 _REQUEST_TIME = 4.0  # s; three attempts of the master, and its own patience
 
@@ -45,6 +45,7 @@ class ErobBus(ServoBus):
         self._settings = settings
         self._models = settings.models()
         self._master_settings = settings.master()
+        self._fresh_time = max(_FRESH_TIME, _FRESH_CYCLES / settings.rate)
         self._stop = stop
         self._master: MasterProcess | None = None
         self._kp = [settings.kp] * len(settings.joints)
@@ -73,8 +74,9 @@ class ErobBus(ServoBus):
 
     @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:
-        """What the counts of each drive can tell, rad."""
-        return tuple(axis.encoder.limits() for axis in self._master_settings.axes)
+        """What the counts of each drive can tell, within the limits that were set, rad."""
+        ranges = ((axis.encoder.limits(), axis.goals) for axis in self._master_settings.axes)
+        return tuple((max(low, goals.low), min(high, goals.high)) for (low, high), goals in ranges)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -83,7 +85,7 @@ class ErobBus(ServoBus):
         if master is None:
             return ()
         lasting = (*self._doubts, *master.warnings)
-        if master.lost_share <= _TOLERABLE_LOSS:
+        if master.lost_share * self._settings.rate <= _TOLERABLE_LOSS:
             return lasting
         return (
             *lasting,
@@ -186,7 +188,7 @@ class ErobBus(ServoBus):
             master.send_goals(self._goals)
             deadline = time.monotonic() + _RELEASE_TIME
             while time.monotonic() < deadline:
-                samples = master.fresh(_FRESH_TIME, tripped=True)
+                samples = master.fresh(self._fresh_time, tripped=True)
                 if samples is None or samples.number < self._goals.number:
                     continue
                 if not any(axis.enabled for axis in samples.axes):
@@ -257,17 +259,17 @@ class ErobBus(ServoBus):
         return master.ask(kind, _REQUEST_TIME, beat, **content)
 
     def _answer(self, master: MasterProcess) -> Samples:
-        deadline = time.monotonic() + _FRESH_TIME
+        deadline = time.monotonic() + self._fresh_time
         while (rest := deadline - time.monotonic()) > 0.0:
             samples = master.fresh(rest, number=self._goals.number)
             if samples is None:
                 break
             # The queue may hold old ones where this process slept and the master could add no more.
-            if time.monotonic_ns() - samples.taken < _FRESH_TIME * 1e9:
+            if time.monotonic_ns() - samples.taken < self._fresh_time * 1e9:
                 return samples
         raise BusTimeout(
-            f"interface {self._settings.interface}: no answered cycle for {_FRESH_TIME * 1e3:g} ms; check"
-            f" cable and power, and that master process {master.pid} gets a processor"
+            f"interface {self._settings.interface}: no answered cycle for {self._fresh_time * 1e3:g} ms;"
+            f" check cable and power, and that master process {master.pid} gets a processor"
         )
 
     def _sample(self, samples: Samples) -> ServoSample:

@@ -38,7 +38,8 @@ _REPORT_PERIOD = 0.5  # s
 _STATE_PERIOD = 0.1  # s between looks at the AL status of a drive
 _SPARE_FROM = 0.7  # of a period; a frame more takes a tenth of a millisecond
 _LONGEST_POSTPONEMENT = 10  # cycles; then it is done though there is no time
-_RELEASE_CYCLES = 100  # at most, until every drive says that it let go
+_RELEASE_TIME = 0.2  # s at most, until every drive says that it let go
+_RELEASE_CYCLES = 100  # at most, likewise
 
 
 class Cycle:
@@ -57,9 +58,11 @@ class Cycle:
         self.statistics = CycleStatistics()
         self._link, self._segment, self._axes, self._settings = link, segment, axes, settings
         self._goals = Goals(0, tuple(AxisGoal(False, math.nan, 0.0, 0.0) for _ in axes))
+        self._checked = self._goals
         self._heard = time.monotonic()
         self._pacer = Pacer(settings.period, time.monotonic_ns())
         self._enable_cycles = round(ENABLE_TIME * 1e9 / settings.period)
+        self._release_cycles = min(round(_RELEASE_TIME * 1e9 / settings.period), _RELEASE_CYCLES)
         self._loss_time = max(_LOSS_TIME, 3.0 * settings.answer_timeout)
         self._began = 0
         self._offset = 0
@@ -92,7 +95,7 @@ class Cycle:
         for axis in self._axes:
             if is_line_fault(axis.sample().error_code):
                 axis.switch.reset_fault()
-        for _ in range(_RELEASE_CYCLES):
+        for _ in range(self._release_cycles):
             if not any(axis.switch.resetting for axis in self._axes):
                 return
             self.warm_up()
@@ -128,7 +131,7 @@ class Cycle:
     def release(self) -> None:
         """Turn torque off and wait until every drive has done so, for some cycles at most."""
         self._goals = released(self._goals.number, self._goals.axes)
-        for _ in range(_RELEASE_CYCLES):
+        for _ in range(self._release_cycles):
             self._pacer.wait()
             if self._exchange(self._goals) is Outcome.ANSWERED and not any(
                 axis.sample().enabled for axis in self._axes
@@ -185,6 +188,13 @@ class Cycle:
                 f" torque is off"
             )
             return released(goals.number, goals.axes)
+        if goals is not self._checked:
+            self._checked = goals
+            for axis, goal in zip(self._axes, goals.axes, strict=True):
+                if refusal := axis.refusal(goal, self._heard):
+                    self._trip(refusal)
+            if self._tripped:
+                return released(goals.number, goals.axes)
         if self._lost_in_a_row >= _LIMP:  # nobody knows where the drives are: no current
             return Goals(
                 goals.number, tuple(axis._replace(stiffness=0.0, damping=0.0) for axis in goals.axes)

@@ -68,6 +68,7 @@ def serve(link: socket.socket, settings: MasterSettings) -> None:
                     encoder=axis.encoder,
                     limits=axis.limits,
                     ratings=ratings,
+                    goals=axis.goals,
                     dead_time=settings.dead_time * 1e-9,
                     period=settings.period * 1e-9,
                 )

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bam_ros.erob.cia402 import Encoder
+from bam_ros.erob.goal_guard import GoalLimits
 from bam_ros.erob.position_law import MotorLimits
 
 
@@ -20,12 +21,14 @@ class AxisSettings:
         position: on the segment, counted from 1.
         encoder: its counts as angles.
         limits: of its motor.
+        goals: what may be asked of the joint.
     """
 
     joint: str
     position: int
     encoder: Encoder
     limits: MotorLimits
+    goals: GoalLimits = field(default_factory=GoalLimits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +81,7 @@ class MasterSettings:
                 position=axis["position"],
                 encoder=Encoder(**axis["encoder"]),
                 limits=MotorLimits(**axis["limits"]),
+                goals=GoalLimits(**axis["goals"]),
             )
             for axis in plain["axes"]
         )

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bam_ros.erob.bus import ErobBus
-from bam_ros.erob.settings import LARGEST_RATE, ErobSettings
+from bam_ros.erob.settings import LARGEST_RATE, LEAST_RATE, ErobSettings
+from bam_ros.joint_limits import parse_limits
 from bam_ros.node_about import NodeAbout
 from bam_ros.parameters import NodeParameter
 from bam_ros.process import run_node
@@ -75,7 +76,7 @@ class ErobNode(ServoNode):
                 name="cycle_rate",
                 default=1000.0,
                 description="cycles per second, 1/s",
-                low=1.0,
+                low=LEAST_RATE,
                 high=LARGEST_RATE,
             ),
             NodeParameter(
@@ -88,7 +89,9 @@ class ErobNode(ServoNode):
             NodeParameter(
                 name="answer_timeout",
                 default=0.0,
-                description="a frame that is not back after this long counts as lost, s; 0: two periods",
+                description=(
+                    "a frame that is not back after this long counts as lost, s; 0: two periods, or 2 ms"
+                ),
                 low=0.0,
                 high=1.0,
             ),
@@ -126,6 +129,9 @@ class ErobNode(ServoNode):
                 servos=tuple(value["servos"]),
                 zeros=tuple(value["zeros"]),
                 kp=float(value["kp"]),
+                limits=parse_limits(value["limits"], value["joint_names"]),
+                speed_limit=float(value["speed_limit"]),
+                following_error=float(value["following_error"]),
                 layout=str(value["layout"]),
                 rate=float(value["cycle_rate"]),
                 watchdog=float(value["watchdog"]),

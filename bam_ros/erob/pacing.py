@@ -14,7 +14,8 @@ _SPIN = 80_000  # ns before the deadline at which sleeping ends: what a wake-up 
 _PRIORITY = 60  # SCHED_FIFO, above the kernel's own interrupt threads at 50
 _LOCK_ALL = 3  # MCL_CURRENT | MCL_FUTURE
 _TIMER_SLACK = 29  # PR_SET_TIMERSLACK
-_GAIN, _INTEGRAL_GAIN, _LARGEST_STEP = 0.02, 0.0004, 5_000  # of the drift compensation; ns per cycle
+_GAIN, _INTEGRAL_GAIN = 0.02, 0.0004  # of the drift compensation, per cycle
+_LARGEST_STEP = 0.005  # of a period, per cycle
 
 
 class Pacer:
@@ -31,6 +32,7 @@ class Pacer:
         self.period = period
         self.deadline = now
         self._integral = 0.0
+        self._largest_step = _LARGEST_STEP * period  # ns
 
     def wait(self) -> tuple[int, int]:
         """Sleep until the next period; return when it began, ns, and how many periods were missed."""
@@ -50,9 +52,9 @@ class Pacer:
         Args:
             offset: how late the grid is against that clock, ns.
         """
-        self._integral = min(max(self._integral + _INTEGRAL_GAIN * offset, -_LARGEST_STEP), _LARGEST_STEP)
-        step = _GAIN * offset + self._integral
-        self.deadline -= round(min(max(step, -_LARGEST_STEP), _LARGEST_STEP))
+        most = self._largest_step
+        self._integral = min(max(self._integral + _INTEGRAL_GAIN * offset, -most), most)
+        self.deadline -= round(min(max(_GAIN * offset + self._integral, -most), most))
 
 
 def phase(time_ns: int, period: int) -> int:

@@ -11,13 +11,18 @@ from bam_core.firmware import CurrentFirmware
 from bam_core.servo_model import ServoModel, load_servo
 from bam_ros.erob.axis import NEEDED_RECEIVE, NEEDED_TRANSMIT
 from bam_ros.erob.cia402 import Encoder
+from bam_ros.erob.goal_guard import GoalLimits
 from bam_ros.erob.master_settings import AxisSettings, MasterSettings
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.position_law import MotorLimits
+from bam_ros.joint_limits import HALF_TURN, Range
 from bam_ros.servo_bus import BusError
 
 LARGEST_RATE = 2000.0
 """Cycles per second that an eRob takes."""
+LEAST_RATE = 100.0
+"""Cycles per second that the position law needs. At its default gain a frictionless erob80_100 without load
+oscillates by 0.15 rad with 50 of them, by 1 rad with 20."""
 _LARGEST_GAIN = 1000.0  # A/rad
 _TOLERANCE = 1.4  # between gears of 1:50 and 1:100 in the middle, as factors go
 
@@ -33,10 +38,14 @@ class ErobSettings:
         servos: model of each drive, a library name or a YAML file; one entry: for all.
         zeros: what is taken off each drive's angle, rad; one entry: for all.
         kp: position gain of every drive at first, A/rad.
+        limits: lowest and highest goal of each drive, rad; one pair: for all.
+        speed_limit: fastest that goals move, rad/s.
+        following_error: distance from the goal at which torque goes off where it lasts, rad; 0: any may.
         layout: of the process data, a name or a YAML file.
         rate: cycles per second, 1/s.
         watchdog: time without process data after which a drive stops by itself, s.
-        answer_timeout: after which a frame counts as lost, s; 0: two periods, at least 2 ms.
+        answer_timeout: after which a frame counts as lost, s; 0: two periods, at least 2 ms, at most
+            a fifth of the watchdog's time.
         clock: whether to use distributed clocks.
 
     Raises:
@@ -50,6 +59,9 @@ class ErobSettings:
     servos: Sequence[str] = ("erob80_100",)
     zeros: Sequence[float] = (0.0,)
     kp: float = 20.0
+    limits: Sequence[Range] = (HALF_TURN,)
+    speed_limit: float = 20.0
+    following_error: float = 2.0
     layout: str = "torque"
     rate: float = 1000.0
     watchdog: float = 0.05
@@ -70,7 +82,11 @@ class ErobSettings:
         wrong = [position for position in self.positions if not 1 <= position <= 199]
         if wrong:
             raise BusError(f"positions: {wrong[0]} (expected 1 to 199); correct the parameter")
-        for what, count in (("servos", len(self.servos)), ("zeros", len(self.zeros))):
+        for what, count in (
+            ("servos", len(self.servos)),
+            ("zeros", len(self.zeros)),
+            ("limits", len(self.limits)),
+        ):
             if count not in (1, len(self.joints)):
                 raise BusError(
                     f"{what}: {count} entries (expected 1, or {len(self.joints)} as joint_names); correct the"
@@ -79,9 +95,21 @@ class ErobSettings:
         if not all(math.isfinite(zero) for zero in self.zeros):
             raise BusError(f"zeros: {list(self.zeros)} (expected finite angles, rad); correct the parameter")
         require_gain("kp", self.kp)
-        if not 1.0 <= self.rate <= LARGEST_RATE:
+        for low, high in self.limits:
+            if not low < high:
+                raise BusError(
+                    f"limits: {low:g} to {high:g} rad (expected low < high); correct the parameter"
+                )
+        if not self.speed_limit > 0.0:
+            raise BusError(f"speed_limit: {self.speed_limit:g} rad/s (expected > 0); correct the parameter")
+        if not self.following_error >= 0.0:
             raise BusError(
-                f"cycle_rate: {self.rate:g} 1/s (expected 1 to {LARGEST_RATE:g}); correct the parameter"
+                f"following_error: {self.following_error:g} rad (expected 0 or more); correct the parameter"
+            )
+        if not LEAST_RATE <= self.rate <= LARGEST_RATE:
+            raise BusError(
+                f"cycle_rate: {self.rate:g} 1/s (expected {LEAST_RATE:g} to {LARGEST_RATE:g}: with a slower"
+                f" law joints oscillate); correct the parameter"
             )
         if not 5.0 / self.rate <= self.watchdog <= 1.0:
             raise BusError(
@@ -131,6 +159,7 @@ class ErobSettings:
     def master(self) -> MasterSettings:
         """Return what the master process needs; raises BamError as `models`."""
         zeros = tuple(self.zeros) * (len(self.joints) if len(self.zeros) == 1 else 1)
+        limits = tuple(self.limits) * (len(self.joints) if len(self.limits) == 1 else 1)
         axes = tuple(
             AxisSettings(
                 joint=joint,
@@ -142,9 +171,15 @@ class ErobSettings:
                     resistance=servo.motor.resistance,
                     nominal_voltage=servo.nominal_voltage,
                 ),
+                goals=GoalLimits(
+                    low=low,
+                    high=high,
+                    speed=self.speed_limit,
+                    following_error=self.following_error,
+                ),
             )
-            for joint, position, servo, zero in zip(
-                self.joints, self.positions, self.models(), zeros, strict=True
+            for joint, position, servo, zero, (low, high) in zip(
+                self.joints, self.positions, self.models(), zeros, limits, strict=True
             )
         )
         return MasterSettings(
@@ -153,7 +188,7 @@ class ErobSettings:
             layout=self.layout,
             period=round(1e9 / self.rate),
             watchdog=self.watchdog,
-            answer_timeout=self.answer_timeout or max(2.0 / self.rate, 2e-3),
+            answer_timeout=self.answer_timeout or max(min(2.0 / self.rate, 0.2 * self.watchdog), 2e-3),
             clock=self.clock,
         )
 

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the master refuses: goals out of range, goals that jump, a joint that does not follow its goals.
+
+The node shapes and checks goals itself. This is the same once more in the process that drives, so that a node
+whose loop fails cannot turn a joint further or faster than its user allowed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bam_ros.erob.messages import AxisGoal
+from bam_ros.joint_limits import HALF_TURN
+
+_OFF_LIMITS = 0.11
+"""Angle beyond its limits at which a joint may hold, rad: nodes switch on a joint that is up to 0.1 out."""
+_UNEVEN = 0.1  # s; goals that were due at even times arrive that much too early or too late
+_FOLLOWING_TIME = 1.0  # s; the node acts after half of it, and says the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoalLimits:
+    """What goals of one joint may be.
+
+    Attributes:
+        low: lowest goal, rad.
+        high: highest goal, rad.
+        speed: fastest that goals move, rad/s.
+        following_error: distance of position from goal that must not last, rad; 0: any may.
+    """
+
+    low: float = HALF_TURN[0]
+    high: float = HALF_TURN[1]
+    speed: float = 20.0
+    following_error: float = 2.0
+
+
+class GoalGuard:
+    """Checks the goals of one joint, and how it follows them.
+
+    Args:
+        name: of the joint.
+        limits: see there.
+        period: of the cycle, s.
+    """
+
+    def __init__(self, name: str, limits: GoalLimits, period: float) -> None:
+        self._name, self._limits = name, limits
+        self._patience = round(_FOLLOWING_TIME / period)  # cycles
+        self._goal = math.nan  # rad; NaN: torque is not wanted
+        self._when = 0.0  # s; when that goal came
+        self._credit = _UNEVEN  # s of motion at full speed that the next goal may make
+        self._behind = 0  # cycles for which the following error was too large
+
+    def refusal(self, goal: AxisGoal, position: float, now: float) -> str:
+        """Return why a goal that has arrived must not be followed, in one line; empty where it may.
+
+        Args:
+            goal: of the joint.
+            position: measured, rad; NaN where it is not known.
+            now: s, on any clock that does not go back.
+        """
+        if not goal.enable:
+            self._goal = math.nan
+            return ""
+        if math.isnan(goal.position):
+            return ""
+        limits = self._limits
+        if not limits.low - _OFF_LIMITS <= goal.position <= limits.high + _OFF_LIMITS:
+            return (
+                f"{self._name}: goal {goal.position:.4g} rad (expected {limits.low:.4g} to"
+                f" {limits.high:.4g}, parameter limits); correct the goal (rad, not degrees) or the parameter"
+            )
+        if math.isnan(self._goal):
+            self._goal = goal.position if math.isnan(position) else position
+            self._when, self._credit = now, _UNEVEN
+        step, elapsed = abs(goal.position - self._goal), now - self._when
+        self._goal, self._when = goal.position, now
+        self._credit = min(self._credit, _UNEVEN) + elapsed - step / limits.speed
+        if self._credit < 0.0:
+            return (
+                f"{self._name}: goal jumped by {step:.3g} rad to {goal.position:.4g} rad (expected at most"
+                f" {limits.speed:g} rad/s, parameter speed_limit); send goals that move slower"
+            )
+        return ""
+
+    def note(self, error: float) -> None:
+        """Note the distance of a driven joint from its goal in this cycle, rad; 0 where it is not driven."""
+        limit = self._limits.following_error
+        self._behind = self._behind + 1 if 0.0 < limit < error else 0
+
+    def complaint(self, error: float) -> str:
+        """Return that the joint does not follow, in one line; empty where it does."""
+        if self._behind <= self._patience:
+            return ""
+        return (
+            f"{self._name}: {error:.3g} rad from its goal for {_FOLLOWING_TIME:g} s (expected at most"
+            f" {self._limits.following_error:g}, parameter following_error); free the joint, lower its load"
+            f" or raise its gain"
+        )

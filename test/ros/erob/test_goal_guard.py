@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The master's own last check of goals: range, speed and following error, for two drives at once."""
+
+from __future__ import annotations
+
+import math
+import socket
+from collections.abc import Sequence
+
+import pytest
+
+from bam_ros.erob.al_status import AlStatus, SlaveState
+from bam_ros.erob.axis import Axis, Ratings
+from bam_ros.erob.cia402 import Encoder
+from bam_ros.erob.cycle import Cycle
+from bam_ros.erob.goal_guard import GoalGuard, GoalLimits
+from bam_ros.erob.master_settings import MasterSettings
+from bam_ros.erob.messages import AxisGoal, Goals, Note, receive
+from bam_ros.erob.pdo_layout import load_layout
+from bam_ros.erob.position_law import MotorLimits
+from bam_ros.erob.segment import Outcome
+
+LAYOUT = load_layout("torque")
+MOTOR = MotorLimits(heat_limit=12.0, torque_constant=9.4, resistance=2.0, nominal_voltage=48.0)
+PERIOD = 1e-3
+NEXT = {0x06: 0x21, 0x07: 0x23, 0x0F: 0x27}  # control word -> status word
+
+
+def on(position: float) -> AxisGoal:
+    return AxisGoal(True, position, 20.0, 9.0)
+
+
+OFF = AxisGoal(False, math.nan, 0.0, 0.0)
+
+
+def guard(**limits: float) -> GoalGuard:
+    return GoalGuard("elbow", GoalLimits(**limits), PERIOD)
+
+
+@pytest.mark.parametrize("goal", [30.0, -30.0, 3.3, math.inf])
+def test_a_goal_outside_the_limits_is_refused_with_these(goal: float) -> None:
+    reason = guard().refusal(on(goal), goal if math.isfinite(goal) else 0.0, 0.0)
+    assert reason.startswith(f"elbow: goal {goal:.4g} rad (expected -3.142 to 3.142, parameter limits)")
+
+
+def test_limits_are_those_of_the_user_and_an_arm_at_its_stop_may_hold_there() -> None:
+    wide = guard(low=-10.0, high=10.0)
+    assert wide.refusal(on(9.0), 9.0, 0.0) == ""
+    narrow = guard(low=-0.5, high=0.5)
+    assert narrow.refusal(on(0.6), 0.6, 0.0) == ""
+    assert "goal 0.7 rad (expected -0.5 to 0.5" in narrow.refusal(on(0.7), 0.6, 1e-3)
+
+
+@pytest.mark.parametrize("before", [[], [on(0.0)], [on(0.0), OFF], [on(0.0), on(math.nan)]])
+def test_a_goal_that_jumps_is_refused(before: Sequence[AxisGoal]) -> None:
+    looked_at = guard(speed=5.0)
+    for count, goal in enumerate(before):
+        assert looked_at.refusal(goal, 0.0, count * PERIOD) == ""
+    reason = looked_at.refusal(on(2.0), 0.0, len(before) * PERIOD)
+    assert reason.startswith(
+        "elbow: goal jumped by 2 rad to 2 rad (expected at most 5 rad/s, parameter speed"
+    )
+
+
+def test_goals_at_full_speed_pass_though_they_arrive_unevenly_and_stop_now_and_then() -> None:
+    looked_at = guard(low=-1e3, high=1e3, speed=5.0)
+    goal = made = now = arrived = 0.0
+    for count in range(5000):
+        made += 0.5 if count % 500 == 499 else 0.01  # s; a stall of the node every now and then
+        goal += 5.0 * min(made - now, 0.5)
+        now = made
+        late = 0.05 if count % 7 == 0 else 0.0  # between making a goal and its arrival
+        arrived = max(arrived, now + late)
+        assert looked_at.refusal(on(goal), goal, arrived) == ""
+
+
+def test_goals_that_are_a_little_too_fast_all_the_while_are_refused() -> None:
+    looked_at = guard(low=-1e3, high=1e3, speed=5.0)
+    refused = [looked_at.refusal(on(6.0 * 0.01 * count), 0.0, 0.01 * count) for count in range(100)]
+    assert refused[1] == ""
+    assert any(refused)
+
+
+def test_a_joint_that_stays_behind_is_named_and_one_that_catches_up_is_not() -> None:
+    looked_at = guard(following_error=0.5)
+    for _ in range(1000):
+        looked_at.note(0.6)
+    assert looked_at.complaint(0.6) == ""
+    looked_at.note(0.4)
+    for _ in range(1000):
+        looked_at.note(0.6)
+    assert looked_at.complaint(0.6) == ""
+    looked_at.note(0.6)
+    assert looked_at.complaint(0.6).startswith(
+        "elbow: 0.6 rad from its goal for 1 s (expected at most 0.5, par"
+    )
+    anything = guard(following_error=0.0)
+    for _ in range(3000):
+        anything.note(1e3)
+    assert anything.complaint(1e3) == ""
+
+
+class Drives:
+    """Two drives at 0 rad that switch on as they are told and do not move."""
+
+    interface = "lo"
+    working_counter = expected_counter = 6
+    dc_time = 0
+
+    def __init__(self) -> None:
+        self.status = [0x40, 0x40]
+        self.torques: list[list[int]] = []
+
+    def exchange(self, outputs: Sequence[bytes]) -> Outcome:
+        rows = [LAYOUT.receive.unpack(data) for data in outputs]
+        self.torques.append([row[0] for row in rows])
+        self.status = [NEXT.get(row[1], 0x40) for row in rows]
+        return Outcome.ANSWERED
+
+    def inputs(self, index: int) -> bytes:
+        return LAYOUT.transmit.pack([0, 0, 0, self.status[index], 0, 10, 48000])
+
+    def al_status(self, index: int) -> AlStatus | None:
+        return AlStatus(SlaveState.OP)
+
+    def who(self, index: int) -> str:
+        return f"slave {index + 1}"
+
+
+class Master:
+    """The cycle of two drives, period by period; no time limit of it counts."""
+
+    def __init__(self, *limits: GoalLimits) -> None:
+        self.drives = Drives()
+        self._node, link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        axes = [
+            Axis(
+                name=name,
+                layout=LAYOUT,
+                encoder=Encoder(),
+                limits=MOTOR,
+                ratings=Ratings(current=6.0),
+                goals=one,
+            )
+            for name, one in zip(("a", "b"), limits, strict=True)
+        ]
+        settings = MasterSettings(interface="lo", axes=(), watchdog=1e3, silence=1e3)
+        self.cycle = Cycle(link, self.drives, axes, settings)  # type: ignore[arg-type]
+        self._number = 0
+
+    def go(self, *goals: AxisGoal, cycles: int = 1) -> None:
+        self._number += 1
+        self.cycle._take(Goals(self._number, goals))
+        for _ in range(cycles):
+            self.cycle._period()
+
+    @property
+    def trip(self) -> str:
+        reasons = [note.content["reason"] for note in self.cycle._outbox if note.kind == "trip"]
+        while (message := receive(self._node)) is not None:
+            if isinstance(message, Note) and message.kind == "trip":
+                reasons.append(message.content["reason"])
+        return "; ".join(reasons)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+@pytest.mark.parametrize("goal", [30.0, 1.0])
+def test_torque_goes_off_on_both_drives_before_a_wrong_goal_has_any_effect(wrong: int, goal: float) -> None:
+    master = Master(GoalLimits(speed=5.0), GoalLimits(speed=5.0))
+    master.go(on(0.1), on(0.1), cycles=10)
+    assert master.drives.torques[-1] == [333, 333]
+    assert master.trip == ""
+    goals = [on(0.1), on(0.1)]
+    goals[wrong] = on(goal)
+    master.go(*goals, cycles=3)
+    assert master.drives.torques[-3:] == [[0, 0]] * 3
+    assert master.trip.startswith(f"{'ab'[wrong]}: goal ")
+    master.go(on(0.1), on(0.1), cycles=5)
+    assert master.drives.torques[-1] == [0, 0]  # until the segment is opened anew
+
+
+def test_each_drive_has_limits_of_its_own() -> None:
+    master = Master(GoalLimits(low=-1.0, high=1.0), GoalLimits(low=-2.0, high=2.0))
+    master.go(on(0.0), on(1.5), cycles=10)
+    assert master.trip == ""
+    master.go(on(1.5), on(1.5))
+    assert master.trip.startswith("a: goal 1.5 rad (expected -1 to 1, parameter limits)")
+
+
+def test_the_drive_that_does_not_follow_is_named_and_both_let_go() -> None:
+    master = Master(GoalLimits(following_error=0.5), GoalLimits(following_error=0.05))
+    for axis in master.cycle._axes:
+        axis._guard._patience = 20  # cycles instead of those of a second
+    master.go(on(0.1), on(0.1), cycles=40)
+    assert master.trip.startswith("b: 0.1 rad from its goal for 1 s (expected at most 0.05, parameter follow")
+    assert master.drives.torques[-1] == [0, 0]
