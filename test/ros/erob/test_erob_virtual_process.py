@@ -190,10 +190,7 @@ def test_it_ends_with_the_program_that_started_it():
     )
     interface = done.stdout.strip()
     assert interface
-    end = time.monotonic() + 10.0
-    while exists(interface):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: not exists(interface), "its end")
 
 
 @needs_network
@@ -202,7 +199,7 @@ def test_a_server_in_a_thread_answers_a_bare_socket():
     with VethPair(*pair), SegmentServer(build_segment(SegmentSetup(slaves=3), 0), pair[1]) as server:
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as master:
             master.bind((pair[0], 0x88A4))
-            master.settimeout(5.0)
+            master.settimeout(PATIENCE)
             master.send(encode([Datagram(Command.BRD, 9, 0x01300000, bytes(2))]))
             (answer,) = decode(master.recv(2048))
             assert (answer.number, answer.working_counter, answer.data) == (9, 3, b"\x01\0")
