@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from bam_core.errors import BamError
 
+_OLDEST = 0.05  # s; a sample that seems to be older was stamped by another clock
+
 
 class BusError(BamError):
     """The bus cannot be used, or refused what was asked of it."""
@@ -140,6 +142,11 @@ class ServoBus(ABC):
         the monotonic clock for real servos, simulated time for simulated ones.
         """
         return time.monotonic()
+
+    def acquired(self, sample: ServoSample) -> float:
+        """Return when the newest sample was taken, s on the clock of `now`."""
+        age = (time.time_ns() - sample.stamp) * 1e-9
+        return self.now() - min(max(age, 0.0), _OLDEST)
 
     @property
     def identities(self) -> tuple[ServoIdentity, ...]:

@@ -55,7 +55,8 @@ KP = 2
 SUPPLY_VOLTAGE = 3
 CASE_WARMING = 4
 ENCODER_ZERO = 5
-COMMANDS = 6
+GOAL_DUTY = 6  # NaN: the firmware follows the goal position
+COMMANDS = 7
 
 # Rows of the state, one column per servo.
 DUTY = 0
@@ -163,10 +164,12 @@ def _linear_torque(
         period = c[_PERIOD]
         due = math.floor((time + _CLOCK_SLACK) / period) != math.floor((time - dt + _CLOCK_SLACK) / period)
         if due or not was_enabled:
-            kp = command[KP, i]
-            seen = _seen(c, position - c[_SENSOR_DELAY] * velocity, command[ENCODER_ZERO, i])
-            wanted = c[_DEMAND_PER_KP_RAD] * kp * (command[GOAL_POSITION, i] - seen)
-            wanted -= c[_DEMAND_PER_ROOT_KP_VELOCITY] * math.sqrt(abs(kp)) * velocity
+            wanted = command[GOAL_DUTY, i]
+            if math.isnan(wanted):
+                kp = command[KP, i]
+                seen = _seen(c, position - c[_SENSOR_DELAY] * velocity, command[ENCODER_ZERO, i])
+                wanted = c[_DEMAND_PER_KP_RAD] * kp * (command[GOAL_POSITION, i] - seen)
+                wanted -= c[_DEMAND_PER_ROOT_KP_VELOCITY] * math.sqrt(abs(kp)) * velocity
             renewed = min(max(wanted, -c[_DEMAND_LIMIT]), c[_DEMAND_LIMIT])
             stale = 0.5 * min(period / dt, 1.0) if was_enabled else 0.0
             demand = renewed + stale * (held - renewed)

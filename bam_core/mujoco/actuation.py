@@ -65,6 +65,8 @@ class ServoActuation:
             write it. Zero at first. It counts where windings heat up or friction knows temperature.
         encoder_zero: (servos,) rad, what their encoders say where the joint is at zero; write it. Zero at
             first. It counts where the firmware sees whole counts.
+        goal_duty: (servos,) -1..1, in place of the goal position; write it. NaN at first: servos follow their
+            goal positions. Where firmware asks for a current it is one, in A.
         duty: (servos,) -1..1 in the last step; where firmware asks for a current, that which it takes.
         current: (servos,) of the motors in the last step, A.
         winding_warming: (servos,) the same of the windings, by now, K.
@@ -99,6 +101,8 @@ class ServoActuation:
         self.supply_voltage = self._command[_law.SUPPLY_VOLTAGE]
         self.case_warming = self._command[_law.CASE_WARMING]
         self.encoder_zero = self._command[_law.ENCODER_ZERO]
+        self.goal_duty = self._command[_law.GOAL_DUTY]
+        self.goal_duty[:] = np.nan
         self.kp[:] = [servo.firmware.factory_kp for servo in self.servos]
         self.supply_voltage[:] = [servo.nominal_voltage for servo in self.servos]
 

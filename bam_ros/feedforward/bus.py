@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -16,14 +15,13 @@ from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.hardware_errors import HardwareError
 from bam_ros.servo_bus import BusError, Gains, LawSettings, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
-_OLDEST = 0.05  # s; what is said to be older was stamped by another clock
-
 
 class FeedForwardBus(ServoBus):
     """Torque as goals say, positions as trajectories say.
 
     A duty belongs to the sample before it. Where that was lost there is none, so that the motors brake: no
-    servo moves on what is not known any more.
+    servo moves on what is not known any more. All of it happens on the clock of the bus: trajectories of
+    simulated servos are as fast as the simulation, and stand still with it.
 
     Args:
         bus: of servos that take duties.
@@ -38,6 +36,8 @@ class FeedForwardBus(ServoBus):
         self._sample: ServoSample | None = None
         self._measured = 0.0  # when that was taken, s
         self._none = np.zeros(len(bus.names))
+        self._duty = self._none  # that answers the sample of this time:
+        self._answered = math.nan  # s
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class FeedForwardBus(ServoBus):
         found = self._bus.open()
         try:
             settings = self._settings.for_bus(self._bus)
-            follower = Follower(replace(settings, gains=self._gains), time.monotonic)
+            follower = Follower(replace(settings, gains=self._gains), self._bus.now)
             rest = np.clip(self._none, follower.limits.low, follower.limits.high)
             follower.hold(rest)  # compiles what is compiled, with torque off
             follower.duty(rest, self._none, self._none + math.nan, measured=0.0, now=0.0)
@@ -122,12 +122,11 @@ class FeedForwardBus(ServoBus):
         if not wanted:
             goal = ServoGoal.released(len(goal.torque_enable))
             follower.release()
-        duty = self._duty(follower)
+        duty = self._next_duty(follower)
         self._sample = None
         sample = self._bus.exchange(replace(goal, duty=tuple(duty.tolist())))
         self._sample = sample
-        age = min(max((time.time_ns() - sample.stamp) * 1e-9, 0.0), _OLDEST)
-        self._measured = time.monotonic() - age
+        self._measured = self._bus.acquired(sample)
         if wanted and not follower.following:
             follower.hold(sample.position)
         errors = sample.hardware_error
@@ -172,9 +171,9 @@ class FeedForwardBus(ServoBus):
 
         Args:
             points: in the order of the names.
-            start: s, of the monotonic clock.
+            start: s, of the clock of the bus.
         """
-        self._opened().follow(points, start, time.monotonic())
+        self._opened().follow(points, start, self._bus.now())
 
     def refuse(self, reason: str) -> None:
         """Count a trajectory that could not be read."""
@@ -182,19 +181,22 @@ class FeedForwardBus(ServoBus):
 
     def stop(self) -> None:
         """Drop all trajectories, brake and hold; raises BamError where torque goes off meanwhile."""
-        self._opened().stop(time.monotonic())
+        self._opened().stop(self._bus.now())
 
-    def _duty(self, follower: Follower) -> np.ndarray:
+    def _next_duty(self, follower: Follower) -> np.ndarray:
         sample = self._sample
         if sample is None or not follower.following:
-            return self._none
-        return follower.duty(
-            np.array(sample.position),
-            np.array(sample.velocity),
-            np.array(sample.voltage),
-            measured=self._measured,
-            now=time.monotonic(),
-        )
+            self._answered, self._duty = math.nan, self._none
+        elif self._measured != self._answered:  # else the simulation is paused, and so is the PID
+            self._duty = follower.duty(
+                np.array(sample.position),
+                np.array(sample.velocity),
+                np.array(sample.voltage),
+                measured=self._measured,
+                now=self._bus.now(),
+            )
+            self._answered = self._measured
+        return self._duty
 
     def _opened(self) -> Follower:
         if self._follower is None:

@@ -22,7 +22,7 @@ from bam_core.feedforward import (
 from bam_core.feedforward.points import Dynamics
 from bam_core.firmware import FIRMWARES, VoltageFirmware
 from bam_core.mujoco import compile_robot, load_robot
-from bam_core.servo_model import ServoModel, load_servo
+from bam_core.servo_model import ServoModel, load_servo, servo_names
 from bam_ros.joint_limits import Range, joint_limits
 from bam_ros.servo_bus import ServoBus
 
@@ -72,10 +72,11 @@ class FeedForwardSettings:
         """Return what a follower takes, for the servos of an open bus.
 
         Raises:
-            BamError: a servo is not known or not commanded by voltage, or limits leave no room.
+            BamError: a servo is not known, not the one on the bus, or not commanded by voltage, or limits
+                leave no room.
         """
         found = zip(bus.names, self.servos, bus.identities, strict=True)
-        servos = [_servo(name, given or identity.servo) for name, given, identity in found]
+        servos = [_servo(joint, given, identity.servo) for joint, given, identity in found]
         firmware = FIRMWARES[PID_FIRMWARE]
         assert isinstance(firmware, VoltageFirmware)
         return FollowerSettings(
@@ -108,7 +109,15 @@ class FeedForwardSettings:
         return InverseDynamics(compile_robot(load_robot(self.model)), joints).torque
 
 
-def _servo(joint: str, name: str) -> ServoModel:
+def _servo(joint: str, given: str, found: str) -> ServoModel:
+    """Return the servo of a joint; raises BamError.
+
+    Args:
+        joint: for messages.
+        given: what the user says, a name or a file; empty: what was found.
+        found: what the bus says, a name; empty: it cannot tell.
+    """
+    name = given or found
     if not name:
         raise BamError(
             f"joint {joint!r}: the bus cannot tell which servo it is (expected one); set the parameter servos"
@@ -119,4 +128,27 @@ def _servo(joint: str, name: str) -> ServoModel:
             f"joint {joint!r}: {servo.title} regulates its current (expected a servo that is commanded by"
             f" voltage); feed others forward"
         )
+    if found in servo_names() and _differ(servo, load_servo(found)):
+        file = f" of {given}" if given != servo.name else ""
+        raise BamError(
+            f"joint {joint!r}: the parameter servos says {servo.name}{file}, but the bus found {found}"
+            f" (expected the same servo); correct the parameter, or connect the {servo.name}"
+        )
     return servo
+
+
+def _differ(servo: ServoModel, found: ServoModel) -> bool:
+    """Return whether two servos cannot have the same motor and gearbox.
+
+    Library titles name the hardware, with a remark on firmware or source in parentheses. A servo with a
+    name of the user's own is compared by its family of firmware: mx, xl330.
+    """
+    if servo.name == found.name:
+        return False
+    if servo.name in servo_names():
+        return _hardware(load_servo(servo.name)) != _hardware(found)
+    return servo.firmware.name.partition("-")[0] != found.firmware.name.partition("-")[0]
+
+
+def _hardware(servo: ServoModel) -> str:
+    return servo.title.partition(" (")[0]

@@ -35,6 +35,10 @@ class MujocoBus(ServoBus):
     An exchange first lets the time pass that is due, under the goals in force, then takes the new goal and
     reads. The positions it reads are whole encoder counts.
 
+    In PWM mode it takes the new goal first, because a duty answers the sample before it, and lets one period
+    pass, because motors run on a duty for as long as nobody renews it: a machine that stalls shall not change
+    the motion. As on servos, the first duty after torque on is none.
+
     Args:
         settings: what is simulated.
         pacer: ties it to the wall clock; None: one for the settings.
@@ -172,18 +176,22 @@ class MujocoBus(ServoBus):
         """
         actuation = self._simulation()
         self._meter.note(self._clock)
+        if self._settings.pwm:
+            self._take_duty(actuation, goal)
         if self._paused:
             self._pacer.idle(self._settings.period)
             self._pacer.restart(self._clock)
         else:
             least = max(self._settings.period, actuation.model.opt.timestep)
-            self._advance(actuation, self._pacer.wait(self._clock, least))
-        for i, (torque, position) in enumerate(zip(goal.torque_enable, goal.position, strict=True)):
-            if not math.isnan(position):
-                self._goal[i] = position
-            actuation.goal_position[i] = self._goal[i]
-            actuation.torque_enabled[i] = torque
+            due = self._pacer.wait(self._clock, least)
+            self._advance(actuation, self._clock + least if self._settings.pwm else due)
+        if not self._settings.pwm:
+            self._take_position(actuation, goal)
         return self._sample(actuation)
+
+    def acquired(self, sample: ServoSample) -> float:
+        """Return when the newest sample was taken, s of simulated time."""
+        return self._clock
 
     def release(self) -> None:
         """Turn torque off everywhere."""
@@ -236,6 +244,18 @@ class MujocoBus(ServoBus):
         self._simulation()
         self._settings = replace(self._settings, bench=bench)
         self.open()
+
+    def _take_position(self, actuation: ServoActuation, goal: ServoGoal) -> None:
+        for i, (torque, position) in enumerate(zip(goal.torque_enable, goal.position, strict=True)):
+            if not math.isnan(position):
+                self._goal[i] = position
+            actuation.goal_position[i] = self._goal[i]
+            actuation.torque_enabled[i] = torque
+
+    def _take_duty(self, actuation: ServoActuation, goal: ServoGoal) -> None:
+        held = actuation.torque_enabled != 0.0
+        actuation.goal_duty[:] = np.where(held, goal.duty or 0.0, 0.0)
+        actuation.torque_enabled[:] = goal.torque_enable
 
     def _advance(self, actuation: ServoActuation, until: float) -> None:
         timestep = actuation.model.opt.timestep

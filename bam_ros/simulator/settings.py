@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from bam_core.pendulum import PendulumBench
 from bam_core.servo_model import ServoModel
+from bam_ros.servo_bus import BusError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,7 @@ class SimulationSettings:
         keyframe: of the model, to start from; empty: as the model stands.
         initial_position: joint -> position at the start, rad; others, and where NaN, start as keyframe or
             model say.
+        pwm: whether servos are commanded by duty, as in their PWM mode; only those with a voltage law can.
         simulated_stamps: stamp samples with the simulated time instead of the wall clock.
         dump_directory: where a simulation that diverges leaves its last moments.
     """
@@ -38,5 +40,14 @@ class SimulationSettings:
     real_time_factor: float = 1.0
     keyframe: str = ""
     initial_position: Mapping[str, float] = field(default_factory=dict)
+    pwm: bool = False
     simulated_stamps: bool = False
     dump_directory: str = "."
+
+    def __post_init__(self) -> None:
+        for joint, servo in self.servos.items():
+            if self.pwm and servo.firmware.regulates_current:
+                raise BusError(
+                    f"joint {joint!r}: {servo.title} regulates its current and has no PWM mode (expected a"
+                    f" servo that is commanded by voltage); choose another servo, or drive it by position"
+                )

@@ -165,3 +165,21 @@ def test_the_firmware_holds_its_duty_for_its_period() -> None:
     blocks = np.reshape(duties, (10, 4))
     assert (blocks == blocks[:, :1]).all()
     assert len(set(blocks[:, 0])) == 10
+
+
+def test_a_goal_duty_takes_the_place_of_the_position_law_and_keeps_the_limit_of_the_firmware() -> None:
+    actuation = on_bench(SERVO)
+    actuation.torque_enabled[0], actuation.goal_position[0], actuation.goal_duty[0] = 1.0, -1.0, 0.25
+    for _ in range(50):
+        actuation.step()
+    assert actuation.duty[0] == 0.25
+    assert actuation.velocity[0] > 0.0
+    actuation.goal_duty[0] = 1.0
+    actuation.step()
+    assert actuation.duty[0] == SERVO.firmware.duty_limit < 1.0
+    actuation.torque_enabled[0] = 0.0
+    actuation.step()
+    assert actuation.duty[0] == 0.0
+    actuation.torque_enabled[0], actuation.goal_duty[0] = 1.0, np.nan
+    actuation.step()
+    assert actuation.duty[0] < 0.0  # towards the goal position

@@ -192,7 +192,7 @@ def test_gains_are_those_of_the_pid_here_and_stay_when_the_bus_comes_back(
 
 
 def test_limits_are_the_servos_own_unless_narrower_ones_are_given() -> None:
-    found = FeedForwardBus(Motors(), settings(low=[math.nan, -9.0], high=[1.0, math.nan], speed=2.0))
+    found = FeedForwardBus(Motors(), settings(limits=[(-math.inf, 1.0), (-9.0, math.inf)], speed=2.0))
     found.open()
     assert found.position_limits == ((-math.pi, 1.0), (-math.pi, math.pi))
     found.exchange(on())
