@@ -72,7 +72,9 @@ def start_driver(ros_domain: int) -> Iterator[StartDriver]:
     drivers: list[Driver] = []
 
     def start(port: str, *, ready: bool = True, **parameters: object) -> Driver:
-        values = {"port": port, "baud_rate": 1_000_000, **parameters}
+        # The emulator shares this process with the client: it answers late now and then, and so do commands.
+        patient = {"command_timeout": PATIENCE, "failures": 1000}
+        values = {"port": port, "baud_rate": 1_000_000, **patient, **parameters}
         arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
         driver = subprocess.Popen(
             [sys.executable, "-m", "bam_ros.dynamixel.node", "--ros-args", *arguments],
