@@ -46,7 +46,8 @@ class RecorderNode(Node):
         value = declare(self, self.ABOUT.parameters)
         driver, bench = value["driver"], value["virtual_bench"]
         self._recorder = SessionRecorder(self, driver=driver, virtual_bench=bench)
-        self._busy = threading.Lock()
+        self._busy = threading.Lock()  # while a session is recorded
+        self._claim = threading.Lock()  # from the moment on at which one is accepted
         self._stopping = threading.Event()
         self._waiting_for_load = False
         self._load_mounted = threading.Event()
@@ -67,6 +68,7 @@ class RecorderNode(Node):
     def start(self) -> None:
         """Wait for goals, or record at once where the parameter `autostart` says so."""
         if self.get_parameter("autostart").value:
+            self._claim.acquire(blocking=False)  # nobody could send a goal yet
             threading.Thread(target=self._record_by_itself, name="recording", daemon=True).start()
         else:
             self.get_logger().info("ready: send a goal to the action 'record'")
@@ -81,7 +83,8 @@ class RecorderNode(Node):
         self._server.destroy()
 
     def _on_goal(self, request: Record.Goal) -> GoalResponse:
-        if self._busy.locked() or self._stopping.is_set():
+        """Accept one goal at a time: callbacks run at once, and execution begins a while after them."""
+        if self._stopping.is_set() or not self._claim.acquire(blocking=False):
             self.get_logger().warning("goal rejected: a session is being recorded; cancel it first")
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
@@ -94,14 +97,17 @@ class RecorderNode(Node):
         return response
 
     def _execute(self, goal: ServerGoalHandle) -> Record.Result:
-        with self._busy:
-            result = self._record(goal.request, _RemoteOperator(self, goal))
-            if result.success:
-                goal.succeed()
-            elif goal.is_cancel_requested:
-                goal.canceled()
-            else:
-                goal.abort()
+        try:
+            with self._busy:
+                result = self._record(goal.request, _RemoteOperator(self, goal))
+                if result.success:
+                    goal.succeed()
+                elif goal.is_cancel_requested:
+                    goal.canceled()
+                else:
+                    goal.abort()
+        finally:
+            self._claim.release()  # before the client hears the result, and may send the next goal
         return result
 
     def _record_by_itself(self) -> None:

@@ -14,6 +14,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from bam_bench.action import Record
 from rclpy.action.client import ActionClient
+from rclpy.action.server import GoalResponse
 from recorder_bench import Bench, directories, hurry, short
 from ros_helpers import PATIENCE, wait_for
 from std_srvs.srv import Trigger
@@ -30,6 +31,7 @@ loads: [{mass: 0.5, length: 0.1}]
 gains: [8]
 scripts: [sin_sin]
 approach_speed: 3.0
+pause_limit: 10.0
 """
 
 
@@ -135,6 +137,26 @@ def test_a_second_goal_is_rejected_while_one_records(client: Client) -> None:
     client.wait(first.cancel_goal_async())
     client.wait(first.get_result_async())
     assert client.send(session_file="none.yaml").accepted
+
+
+def test_of_two_goals_at_the_same_moment_one_is_accepted(client: Client) -> None:
+    assert client.action.wait_for_server(PATIENCE)
+    other = ActionClient(client.bench.node, Record, "record")
+    assert other.wait_for_server(PATIENCE)
+    goal = Record.Goal(session_file=str(client.session), output=str(client.output))
+    for _ in range(5):
+        sent = [each.send_goal_async(goal) for each in (client.action, other)]
+        handles = [client.wait(future) for future in sent]
+        (accepted,) = (handle for handle in handles if handle.accepted)
+        client.wait(accepted.cancel_goal_async())
+        assert client.wait(accepted.get_result_async()).status == GoalStatus.STATUS_CANCELED
+
+
+def test_a_goal_that_is_accepted_is_not_yet_recorded_but_keeps_others_out(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert client.recorder._on_goal(Record.Goal()) is GoalResponse.ACCEPT
+    assert client.recorder._on_goal(Record.Goal()) is GoalResponse.REJECT
 
 
 def test_bad_goals_are_answered_in_one_line(client: Client) -> None:
