@@ -16,6 +16,9 @@ from bam_core.pendulum import PendulumBench
 MIN_SAMPLES = 20
 """Fewer samples than this cannot tell a moving arm from a resting one."""
 
+MEASURED_SUPPLY = (0.3, 3.0)
+"""Shares of the nominal supply between which a measured one is plausible; it may sag, or be another one."""
+
 # What a bench can produce. Values beyond are another unit, not another servo.
 _PLAUSIBLE = {
     "position": (4 * np.pi, "rad", "degrees or encoder counts"),
@@ -38,7 +41,6 @@ _SHORTEST_PERIOD = 1e-4  # s; no bus is faster
 _LONGEST_GAP = 0.5  # s; what the arm did in a longer one cannot be guessed
 _LATEST_START = 60.0  # s after the first command; later is another clock
 _JUMP = 0.5  # rad between two samples, at a velocity that is not plausible: a bad reading, or a turn lost
-_MEASURED_SUPPLY = (0.3, 3.0)  # of the nominal one; sagging and other supplies than planned are within
 _FAST = 0.5  # rad/s; slower, reported velocities are mostly noise
 _PROPORTIONAL = 0.9  # correlation of reported and seen velocity, if they are the same but for the unit
 _SAME_UNIT = (1 / 3, 3.0)  # seen velocity by reported one; rpm is 0.1, degrees per second 0.02, turns 6.3
@@ -288,7 +290,7 @@ class Recording:
         if not known.size:
             return
         middle, nominal = float(np.median(known)), self.supply_voltage
-        low, high = (share * nominal for share in _MEASURED_SUPPLY)
+        low, high = (share * nominal for share in MEASURED_SUPPLY)
         if not low <= middle <= high:
             raise self._fail(
                 f"voltage: {middle:g} V in the middle where supply_voltage is {nominal:g} V (expected "

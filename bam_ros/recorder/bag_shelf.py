@@ -51,10 +51,10 @@ def inspect(output: Path, session: Session) -> Shelf:
     return Shelf(complete=frozenset(complete), broken=broken)
 
 
-def set_aside(directory: Path) -> Path:
-    """Rename the bag of an interrupted run, so that the run can be recorded again; return its path."""
+def set_aside(directory: Path, reason: str = "interrupted") -> Path:
+    """Rename the bag of a run that is not complete, so that it can be recorded again; return its path."""
     number = 1
-    while (aside := directory.with_name(f"{directory.name}.interrupted-{number}")).exists():
+    while (aside := directory.with_name(f"{directory.name}.{reason}-{number}")).exists():
         number += 1
     return directory.rename(aside)
 

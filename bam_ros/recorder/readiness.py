@@ -13,7 +13,7 @@ from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.run import SILENCE
-from bam_ros.recorder.servo_check import require_gains, require_same_servo
+from bam_ros.recorder.servo_check import require_gains, require_modelled_law, require_same_servo
 from bam_ros.recorder.session import Session
 
 DISCOVERY = 10.0
@@ -56,6 +56,7 @@ def wait_for_bench(
             if _released(link) and link.configuration is not None:
                 require_same_servo(session, link.configuration)
                 require_gains(session, link.configuration)
+                require_modelled_law(session, link.configuration)
                 return
         if not rivals and waited > DISCOVERY:
             raise BenchError(_what_is_missing(link, driver, tick))

@@ -18,7 +18,9 @@ from bam_ros.recorder.driver_client import TICK_PERIOD, Tick
 from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.motion import ArmGoal, ArmState, Motion, Phase
 from bam_ros.recorder.run_writer import RunWriter
+from bam_ros.recorder.servo_check import demand_limit
 from bam_ros.recorder.session import PlannedRun, Session
+from bam_ros.recorder.stalls import StallWatch
 
 SILENCE = 1.0
 """A driver that says nothing for this long has failed, s."""
@@ -34,12 +36,15 @@ class RunReport:
         dropped: states between first and last that are missing in the bag.
         states: that are in the bag.
         pause: longest time between two of them, s.
+        problem: why the run has to be recorded again, in words; its bag is marked as interrupted. Empty: it
+            is complete.
     """
 
     bag: Path
     dropped: int
     states: int
     pause: float
+    problem: str = ""
 
 
 class RunRecorder:
@@ -68,8 +73,8 @@ class RunRecorder:
         self._now = self._epoch
         self._restarts = link.restarts
         self._writer: RunWriter | None = None
-        self._dropped_before = self._dropped = self._states = 0
-        self._pause = self._last_time = 0.0
+        self._dropped_before = self._dropped = 0
+        self._watch = StallWatch(session.pause_limit)
         self._failure: BaseException | None = None
         self._torque_enabled = False
         self._at_start, self._script_over, self._over = (threading.Event() for _ in range(3))
@@ -106,13 +111,22 @@ class RunRecorder:
             with RunWriter(self._bag, self._link.topics.in_bag()) as self._writer:
                 self._motion.may_start = True
                 self._wait(self._script_over, tick)
+                problem = self._watch.problem(self._dropped)
+                if problem:
+                    self._writer.spoil()
             self._writer = None
             self._wait(self._over, tick)
         finally:
             self._link.sink = None
             self._let_go()
             self._link.listen(None)
-        return RunReport(bag=self._bag, dropped=self._dropped, states=self._states, pause=self._pause)
+        return RunReport(
+            bag=self._bag,
+            dropped=self._dropped,
+            states=self._watch.states,
+            pause=self._watch.pause,
+            problem=problem,
+        )
 
     def on_states(self, now_ns: int, states: ServoStates) -> ArmGoal | None:
         """Take the motion one step further. Called in the link's thread."""
@@ -134,9 +148,9 @@ class RunRecorder:
         goal = self._motion.step(now, state)
         after = self._motion.phase
         if before is Phase.SCRIPT:
-            self._states += 1
-            self._pause = max(self._pause, state.time - self._last_time)
-        self._last_time = state.time
+            self._watch.state(state.time, now)
+        else:
+            self._watch.start(state.time, now)
         if before is not after:
             self._changed(now_ns, before, after)
         if self._motion.waits_at_start(now):
@@ -228,6 +242,7 @@ class RunRecorder:
             arm_mass=run.load.arm_mass,
             length=run.load.length,
             kp=run.kp,
+            demand_limit=demand_limit(self._link.configuration, session.joint),
             supply_voltage=session.supply_voltage,
             script=run.script.name,
             duration=run.script.duration,

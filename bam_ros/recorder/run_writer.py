@@ -24,7 +24,7 @@ class RunWriter:
     """One bag and the queue of what still goes into it.
 
     The constructor returns when the bag is open. As a context manager it completes the bag, or leaves it
-    marked as interrupted when an exception passes.
+    marked as interrupted when an exception passes or `spoil` was called.
 
     Args:
         directory: of the bag; must not exist.
@@ -39,12 +39,17 @@ class RunWriter:
         self._directory = directory
         self._queue: queue.SimpleQueue[tuple[str, int, bytes] | bool] = queue.SimpleQueue()
         self._failure: Exception | None = None
+        self._complete = True
         self._thread = threading.Thread(target=self._run, name="bag writer", daemon=True)
         self._thread.start()
 
     def put(self, topic: str, stamp_ns: int, cdr: bytes) -> None:
         """Queue one serialised message; never waits."""
         self._queue.put((topic, stamp_ns, cdr))
+
+    def spoil(self) -> None:
+        """Leave the bag marked as interrupted when it ends, whatever else happens."""
+        self._complete = False
 
     def check(self) -> None:
         """Raise RunWriterError where the disk has refused something."""
@@ -78,7 +83,7 @@ class RunWriter:
     ) -> None:
         """Complete the bag; an exception on the way leaves it marked as interrupted."""
         if kind is None:
-            self.close(complete=True)
+            self.close(complete=self._complete)
         else:
             try:
                 self.close(complete=False)

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
 from bam_bench.msg import ServoConfiguration
 
 from bam_core.servo_model import load_servo, servo_names
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.session import Session
+
+T = TypeVar("T")
 
 
 def require_same_servo(session: Session, found: ServoConfiguration) -> None:
@@ -56,6 +62,29 @@ def require_gains(session: Session, found: ServoConfiguration) -> None:
             f"session {session.name}: gains {', '.join(bad)} (expected whole numbers, {row.low} to {row.high}"
             f" for {table.title}); correct gains in the session file"
         )
+
+
+def require_modelled_law(session: Session, found: ServoConfiguration) -> None:
+    """Refuse a servo whose settings change its control law in a way that no model here has.
+
+    Raises:
+        BenchError: what would be identified from its bags is another law.
+    """
+    unmodelled = _entry(found.unmodelled, found, session.joint)
+    if unmodelled:
+        raise BenchError(f"session {session.name}: {unmodelled}, then record")
+
+
+def demand_limit(found: ServoConfiguration | None, joint: str) -> float:
+    """Return the largest duty, or current in A, that a joint's servo may apply; infinite: nobody knows."""
+    limit = None if found is None else _entry(found.demand_limit, found, joint)
+    return math.inf if limit is None else float(limit)
+
+
+def _entry(values: Sequence[T], found: ServoConfiguration, joint: str) -> T | None:
+    """Return a joint's value; None where a driver of an older version does not tell it."""
+    index = list(found.name).index(joint)
+    return values[index] if index < len(values) else None
 
 
 def _differ(session: Session, found: str) -> bool:

@@ -161,5 +161,6 @@ _READERS: Mapping[str, Callable[[Any, str], Any]] = {
     "approach_speed": _number,
     "position_limit": _number,
     "error_limit": _number,
+    "pause_limit": _number,
 }
 """How each key is read; `loads` waits for `arm_mass`."""

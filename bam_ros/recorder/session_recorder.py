@@ -13,11 +13,14 @@ from rclpy.node import Node
 from bam_ros.recorder import bag_shelf
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import DriverClient
+from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.readiness import wait_for_bench
 from bam_ros.recorder.run import RunRecorder, RunReport
 from bam_ros.recorder.session import PlannedRun, Session
+from bam_ros.recorder.supply_check import measured_supply, supply_warning
 
-_LONG_PAUSE = 0.05  # s; the arm swings at about 2 Hz
+ATTEMPTS = 5
+"""How often a run is recorded in which driver or recorder stalled."""
 
 
 class RecordState(IntEnum):
@@ -125,6 +128,10 @@ class SessionRecorder:
             for run in left:
                 call = _Call(operator, run, len(plan), self._report.dropped)
                 wait_for_bench(link, session, self._driver, call.prepare, call.tick)
+                if hung is None:
+                    warning = supply_warning(session, measured_supply(link, call.tick))
+                    if warning:
+                        operator.tell(warning, warning=True)
                 if run.block != hung:
                     self._hang_load(call)
                     hung = run.block
@@ -150,16 +157,27 @@ class SessionRecorder:
             call.operator.tell(
                 f"run {run.name}: the interrupted bag is kept as {aside.name}, recording again"
             )
-        recorder = RunRecorder(link, session, run, bag)
-        call.follow(recorder)
-        report = recorder.record(call.tick)
-        lost = f", {report.dropped} lost on the way from the driver" if report.dropped else ""
-        pause = f", nothing for {report.pause:.2f} s once" if report.pause > _LONG_PAUSE else ""
-        call.operator.tell(
-            f"run {run.index} of {call.runs}, {run.label}: {report.states} states{lost}{pause}",
-            warning=bool(lost or pause),
+        for attempt in range(1, ATTEMPTS + 1):
+            recorder = RunRecorder(link, session, run, bag)
+            call.follow(recorder)
+            report = recorder.record(call.tick)
+            if not report.problem:
+                lost = f", {report.dropped} lost on the way from the driver" if report.dropped else ""
+                call.operator.tell(
+                    f"run {run.index} of {call.runs}, {run.label}: {report.states} states{lost}",
+                    warning=bool(lost),
+                )
+                return report
+            aside = bag_shelf.set_aside(bag, "stalled")
+            call.operator.tell(
+                f"run {run.index} of {call.runs}, {run.label}: {report.problem}; its bag is kept as"
+                f" {aside.name} and counts for nothing (attempt {attempt} of {ATTEMPTS})",
+                warning=True,
+            )
+        raise BenchError(
+            f"run {run.label}: {report.problem} in the last of {ATTEMPTS} attempts; end other programs on"
+            f" this machine or use a faster one, or raise pause_limit in the session, then record again"
         )
-        return report
 
     def _hang_load(self, call: _Call) -> None:
         if self._driver.hangs_loads:

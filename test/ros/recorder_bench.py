@@ -45,6 +45,7 @@ def short_session(scripts: tuple[str, ...] = ("sin_sin", "lift_and_drop"), **cha
         "scripts": tuple(short(name) for name in scripts),
         "notes": "of a test",
         "approach_speed": 3.0,
+        "pause_limit": 10.0,  # the machine's own pauses are not what most tests are about
     }
     return Session(**{**fields, **changes})
 

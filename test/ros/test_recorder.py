@@ -178,9 +178,10 @@ def test_an_arm_out_of_bounds_ends_the_run(bench: Bench, tmp_path: Path) -> None
     assert "position_limit 2.6 rad" in fail_when_running(bench, tmp_path, fly)
 
 
-def test_lost_states_are_counted(bench: Bench, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [1, 7])
+def test_a_run_that_lacks_states_is_recorded_again(bench: Bench, tmp_path: Path, count: int) -> None:
     counter = bench.driver._publish
-    lost = iter([True] * 7)
+    lost = iter([True] * count)
 
     def lossy(sample: object, sequence: int) -> None:
         if bench.bus.goals[-1].position[0] > 0.1 and next(lost, False):
@@ -190,8 +191,14 @@ def test_lost_states_are_counted(bench: Bench, tmp_path: Path) -> None:
     bench.driver._loop._on_sample = lossy
     operator = Operator()
     report = record(bench, tmp_path, operator, scripts=("sin_sin",))
-    assert report.dropped == 7
-    assert any("7 lost on the way" in line for line in operator.lines)
+    if count == 1:
+        assert report.dropped == 1
+        assert any("1 lost on the way" in line for line in operator.lines)
+        assert directories(tmp_path) == ["m0.50_l0.100_kp8_sin_sin"]
+    else:
+        assert (report.recorded, report.dropped) == (1, 0)
+        assert any("7 states were lost on the way from the driver" in line for line in operator.lines)
+        assert "m0.50_l0.100_kp8_sin_sin.stalled-1" in directories(tmp_path)
 
 
 def test_another_commander_is_refused(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

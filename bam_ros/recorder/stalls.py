@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a script was measured and commanded without a pause; pure arithmetic on the times that come in."""
+
+from __future__ import annotations
+
+COMMAND_PAUSE = 0.1
+"""Longest time between two commands, s; the fastest script moves by a radian meanwhile, which is a jump."""
+DROPPED = 1
+"""States that may be missing in a run: one is as a pause of two periods."""
+_PERIODS = 3.0  # of states; those of a slow driver are further apart than any limit in seconds
+
+
+class StallWatch:
+    """Pauses between the states of a run, and between the commands that answer them.
+
+    Args:
+        pause_limit: longest time between two states, s; for a slow driver, three periods.
+
+    Attributes:
+        states: since the start.
+        pause: longest time between two of them, s.
+    """
+
+    def __init__(self, pause_limit: float) -> None:
+        self.states = 0
+        self.pause = 0.0
+        self._pause_limit = pause_limit
+        self._start = self._last_state = self._last_command = self._paused_at = self._command_pause = 0.0
+
+    def start(self, measured: float, answered: float) -> None:
+        """Note the last state before the script: when it was measured and answered, s."""
+        self.states, self.pause, self._command_pause = 0, 0.0, 0.0
+        self._start = self._last_state = measured
+        self._last_command = answered
+
+    def state(self, measured: float, answered: float) -> None:
+        """Note a state: when it was measured and answered, s."""
+        self.states += 1
+        if measured - self._last_state > self.pause:
+            self.pause, self._paused_at = measured - self._last_state, self._last_state
+        self._command_pause = max(self._command_pause, answered - self._last_command)
+        self._last_state, self._last_command = measured, answered
+
+    def problem(self, dropped: int) -> str:
+        """Return why the run has to be recorded again, in words; empty where it is good.
+
+        Args:
+            dropped: states that never arrived.
+        """
+        period = (self._last_state - self._start - self.pause) / max(self.states - 1, 1)
+        limit = max(self._pause_limit, _PERIODS * period)
+        if self.pause > limit:
+            return (
+                f"the driver stalled, no state for {self.pause:.3f} s at"
+                f" {self._paused_at - self._start:.2f} s of the script (expected at most {limit:.3g} s)"
+            )
+        if dropped > DROPPED:
+            return f"{dropped} states were lost on the way from the driver (expected at most {DROPPED})"
+        limit = max(limit, COMMAND_PAUSE)
+        if self._command_pause > limit:
+            return (
+                f"the recorder stalled, no command for {self._command_pause:.3f} s (expected at most"
+                f" {limit:.3g} s)"
+            )
+        return ""

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the supply that a servo measures is the one that the session is written for."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+
+from bam_core.recording import MEASURED_SUPPLY
+from bam_ros.recorder.bench_link import BenchLink
+from bam_ros.recorder.driver_client import TICK_PERIOD, Tick
+from bam_ros.recorder.errors import BenchError
+from bam_ros.recorder.session import Session
+
+TOLERANCE = 0.05
+"""Share of the nominal supply by which the measured one may differ without a warning.
+
+Without torque there is no sag: what is left is the sensor (0.1 V steps, a few percent) and how the supply was
+set. That of BAM's own recordings of an XL330 is off by 1.4 %.
+"""
+_SAMPLES = 15  # readings of some servos ripple; their median does not
+_PATIENCE = 2.0  # s; the driver was heard a moment ago
+
+
+def measured_supply(link: BenchLink, tick: Tick) -> float:
+    """Return the median of some measured supply voltages, V; NaN where the servo measures none.
+
+    Args:
+        link: to the bench, torque off.
+        tick: called about ten times a second; what it raises ends the measurement.
+    """
+    readings: dict[int, float] = {}
+    deadline = time.monotonic() + _PATIENCE
+    while len(readings) < _SAMPLES and time.monotonic() < deadline:
+        states = link.newest
+        if states is not None:
+            reading = float(states.voltage[list(states.name).index(link.joint)])
+            if math.isnan(reading):
+                return math.nan
+            readings[states.sequence] = reading
+        tick()
+        time.sleep(TICK_PERIOD / 10.0)
+    return statistics.median(readings.values()) if readings else math.nan
+
+
+def supply_warning(session: Session, measured: float) -> str:
+    """Return a line where the supply is not the session's; empty where it is or nobody measures it.
+
+    The measured supply is in every bag, and identification goes by it. A session that names another one is
+    still a mistake, in the file or at the bench.
+
+    Args:
+        session: that is to be recorded.
+        measured: V, without load.
+
+    Raises:
+        BenchError: they differ so much that no reader would take the bags.
+    """
+    nominal = session.supply_voltage
+    low, high = (share * nominal for share in MEASURED_SUPPLY)
+    told = f"session {session.name}: supply_voltage is {nominal:g} V, but the servo measures {measured:.3g} V"
+    cure = "correct supply_voltage in the session file, or the supply"
+    if math.isfinite(measured) and not low <= measured <= high:
+        raise BenchError(f"{told} (expected {low:g} to {high:g} V); {cure}")
+    if math.isnan(measured) or abs(measured - nominal) <= TOLERANCE * nominal:
+        return ""
+    return f"{told} (expected within {TOLERANCE * 100:g} %); {cure}"
