@@ -28,6 +28,7 @@ loads: [{mass: 0.5, length: 0.1}]
 gains: [32]
 scripts: [sin_sin]
 approach_speed: 3.0
+pause_limit: 10.0
 """
 RUN = "m0.50_l0.100_kp32_sin_sin"
 
