@@ -149,7 +149,7 @@ class RunRecorder:
         after = self._motion.phase
         if before is Phase.SCRIPT:
             self._watch.state(state.time, now)
-        else:
+        elif not self._script_over.is_set():
             self._watch.start(state.time, now)
         if before is not after:
             self._changed(now_ns, before, after)

@@ -46,6 +46,8 @@ def test_a_session_becomes_bags_that_can_be_refitted(bench: Bench, tmp_path: Pat
     assert [bag.name for bag in report.bags] == names
     assert (report.recorded, report.resumed, report.dropped) == (2, 0, 0)
     assert operator.loads == [PendulumBench(mass=0.5, length=0.1)]
+    counted = [int(line.split(": ")[1].split()[0]) for line in operator.lines if line.startswith("run ")]
+    assert min(counted) > 20
     assert bench.bus.gains["joint"] == Gains(kp=8.0, ki=0.0, kd=0.0)
     recordings = {recording.name: recording for recording in load_recordings([tmp_path])}
     assert sorted(recordings) == sorted(names)
