@@ -33,7 +33,7 @@ from bam_ros.servo_bus import BusError, BusGone, BusTimeout, Gains, ServoGoal, S
 
 GOAL = 0.3
 # What a wire and a machine of its own keep to is no matter here: emulated drives wait for their turn.
-PATIENT = {"watchdog": EMULATED_WATCHDOG, "answer_timeout": EMULATED_TIMEOUT}
+PATIENT = {"rate": 500.0, "watchdog": EMULATED_WATCHDOG, "answer_timeout": EMULATED_TIMEOUT}
 
 Make = Callable[..., VirtualSegmentProcess]
 
@@ -74,9 +74,10 @@ def pair(shared: VirtualSegmentProcess) -> Iterator[VirtualSegmentProcess]:
     """The shared drives, repaired, without faults and arms hanging down."""
     yield shared
     shared.faults()
-    with contextlib.suppress(BusError), opened(shared) as bus:
-        for name in bus.names:
-            bus.reboot(name)
+    if any(slave["power_state"] == "FAULT" for slave in shared.look()["slaves"]):
+        with contextlib.suppress(BusError), opened(shared) as bus:
+            for name in bus.names:
+                bus.reboot(name)
     for position in (1, 2):
         shared.tell(f"place {position} 0.0")
 

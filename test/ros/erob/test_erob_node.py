@@ -98,6 +98,9 @@ def start_driver(ros_domain: int, drives: VirtualSegmentProcess) -> Iterator[Sta
             "watchdog": EMULATED_WATCHDOG,
             "answer_timeout": EMULATED_TIMEOUT,
             "command_timeout": PATIENCE,
+            "failures": 1000,
+            "rate": 100.0,  # else clients would be busy with nothing but its states
+            "cycle_rate": 500.0,
             **parameters,
         }
         arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
@@ -194,7 +197,7 @@ def test_torque_goes_off_when_the_commands_stay_away(
     client = make_client()
     client.wait_for(client.commanding(client.holds))
     wait_torque_off(drives)
-    client.wait_for(lambda: client.bus_says("servo_commands: none for 0.2 s"))
+    client.wait_for(lambda: any("no servo_commands for 0.2 s" in s.message for s in client.diagnostics))
     client.wait_for(client.commanding(client.holds))
 
 
