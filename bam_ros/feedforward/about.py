@@ -11,6 +11,13 @@ from bam_ros.feedforward.settings import HORIZON
 from bam_ros.node_about import Interface, NodeAbout
 from bam_ros.parameters import NodeParameter
 from bam_ros.servo_about import SERVO_INTERFACES, with_defaults
+from bam_ros.simulator.about import SIMULATION_INTERFACES, SIMULATION_PARAMETERS
+
+DYNAMIXEL, SIMULATOR = "dynamixel", "simulator"
+DRIVERS = (DYNAMIXEL, SIMULATOR)
+"""Values of the parameter `driver`."""
+SIMULATED_SERVO = "mx106"
+"""Simulated where the parameter `servos` is empty; as of the node `simulator`."""
 
 _GAINS, _OPPOSITION = PidGains(), Opposition()
 _PURPOSES = {
@@ -22,25 +29,33 @@ ABOUT = NodeAbout(
     name="feedforward",
     module="bam_ros.feedforward.node",
     purpose=(
-        "Drives Dynamixel servos in PWM mode along trajectories: the voltage that the servo's model asks for,"
-        " and a PID in parallel, in every cycle of the bus. It is the driver of its servos, in place of"
-        " dynamixel. Servos brake and hold where trajectories end; torque goes off whenever this node ends or"
-        " commands stay away. Needs firmware for Protocol 2.0."
+        "Drives servos in PWM mode, Dynamixels or simulated ones, along trajectories: the voltage that the"
+        " servo's model asks for, and a PID in parallel, in every cycle of the bus. It is the driver of its"
+        " servos, in place of dynamixel or simulator. Servos brake and hold where trajectories end; torque"
+        " goes off whenever this node ends or commands stay away. Dynamixels need firmware for Protocol 2.0."
     ),
     parameters=(
+        NodeParameter(
+            name="driver",
+            default=DYNAMIXEL,
+            description="dynamixel: servos on a serial port; simulator: simulated ones, as of that node",
+        ),
         *BUS_PARAMETERS,
         NodeParameter(
             name="servos",
             default=[""],
             description=(
                 "servo of each joint: a name from `bam servos` or a YAML file; empty: what is found on the"
-                " bus; one entry: for all"
+                f" bus, simulated: {SIMULATED_SERVO}; one entry: for all"
             ),
         ),
         NodeParameter(
             name="model",
             default="",
-            description="MJCF or URDF file of the robot, for torques that trajectories leave out; or empty",
+            description=(
+                "MJCF or URDF file of the robot, for torques that trajectories leave out, and to simulate;"
+                " empty: none, simulated: the pendulum bench"
+            ),
         ),
         NodeParameter(
             name="torque_limit",
@@ -82,6 +97,7 @@ ABOUT = NodeAbout(
             low=0.1,
             high=3600.0,
         ),
+        *SIMULATION_PARAMETERS,
         *with_defaults(following_error=0.5),  # a servo that is fed forward stays near its trajectory
     ),
     interfaces=(
@@ -97,6 +113,10 @@ ABOUT = NodeAbout(
                 "where to go from its stamp on, zero: at once; replaces what was planned from then on;"
                 " without points: stop"
             ),
+        ),
+        *(
+            replace(interface, purpose=f"driver simulator: {interface.purpose}")
+            for interface in SIMULATION_INTERFACES
         ),
     ),
     example=("port:=/dev/ttyUSB0", "ids:='[1]'", "kp:=16.0"),

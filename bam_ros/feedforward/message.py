@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trajectory_msgs/JointTrajectory`: checked, in the order of the bus, on the clock of the loop."""
+"""`trajectory_msgs/JointTrajectory`: checked, in the order of the bus, on the clock of the bus."""
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -73,8 +72,13 @@ def _rows(message: JointTrajectory, field: str, joints: Sequence[str]) -> NDArra
     return np.array(rows)
 
 
+def is_at_once(stamp: Time) -> bool:
+    """Return whether a stamp means "at once"."""
+    return bool(stamp.sec == 0 and stamp.nanosec == 0)
+
+
 class StampClock:
-    """From the stamps of messages to the monotonic clock that loops go by.
+    """From the stamps of messages to the clock that servos live on.
 
     The difference of the clocks is read once, and again where a clock was set: else it would shift
     trajectories that continue each other by the time that reading takes.
@@ -83,17 +87,17 @@ class StampClock:
     def __init__(self) -> None:
         self._ahead: float | None = None
 
-    def start(self, stamp: Time, now: float) -> float:
-        """Return when a message starts, s of the monotonic clock.
+    def start(self, stamp: Time, now: float, servos: float) -> float:
+        """Return when a message starts, s of the servos' clock.
 
         Args:
             stamp: of its header; zero means at once.
             now: s of the clock that stamps are made with.
+            servos: s of the servos' clock, at the same moment.
         """
-        monotonic = time.monotonic()
-        if stamp.sec == 0 and stamp.nanosec == 0:
-            return monotonic
-        ahead = now - monotonic
+        if is_at_once(stamp):
+            return servos
+        ahead = now - servos
         if self._ahead is None or abs(ahead - self._ahead) > _STEADY:
             self._ahead = ahead
         return stamp.sec + 1e-9 * stamp.nanosec - self._ahead

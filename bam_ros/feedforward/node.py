@@ -9,30 +9,37 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bam_bench.msg import ServoCommands
+from builtin_interfaces.msg import Time
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from trajectory_msgs.msg import JointTrajectory
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, unknown_name
 from bam_core.feedforward import HandOver, Opposition, PidGains, Points
 from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.node import bus_settings
-from bam_ros.feedforward.about import ABOUT
+from bam_ros.feedforward.about import ABOUT, DRIVERS, SIMULATED_SERVO, SIMULATOR
 from bam_ros.feedforward.bus import FeedForwardBus
-from bam_ros.feedforward.message import StampClock, points_of
+from bam_ros.feedforward.message import StampClock, is_at_once, points_of
 from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.joint_limits import parse_limits
 from bam_ros.parameters import one_each
 from bam_ros.process import run_node
-from bam_ros.servo_bus import ServoBus
+from bam_ros.servo_bus import ServoBus, ServoSample
 from bam_ros.servo_node import ServoNode
+from bam_ros.simulator.interface import SimulationInterface
 
 # Deeper than that of other commands: pieces of one motion must not replace each other while they wait.
 _TRAJECTORY_QOS = QoSProfile(depth=20, reliability=ReliabilityPolicy.RELIABLE)
+_PLANNING_TIME = 10.0  # s
 _SWITCH_INTERVAL = 2e-4  # s; planning a trajectory must not keep the bus waiting for Python's 5 ms
 
 
 class FeedForwardNode(ServoNode):
-    """Drives Dynamixel servos along trajectories.
+    """Drives servos along trajectories: Dynamixels, or simulated ones.
+
+    Where servos are simulated a trajectory is planned between two exchanges, while no simulated time passes:
+    as fast as possible the simulation would leave any plan behind.
 
     Args:
         stop: polled while servos are searched; true ends the search.
@@ -45,15 +52,21 @@ class FeedForwardNode(ServoNode):
         super().__init__(self.ABOUT.name, **arguments)
         self._stop = stop
         self._stamps = StampClock()
+        driver = self.get_parameter("driver").value
+        if driver not in DRIVERS:
+            raise unknown_name("parameter driver", driver, DRIVERS)
+        self._simulation = (
+            SimulationInterface(self, lambda: self._active()[1]) if driver == SIMULATOR else None
+        )
         self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, _TRAJECTORY_QOS)
 
     def create_bus(self) -> ServoBus:
         """Build the bus from the parameters; raises BamError."""
         value = {parameter.name: self.get_parameter(parameter.name).value for parameter in ABOUT.parameters}
-        settings = bus_settings(self, pwm=True)
+        joints = value["joint_names"]
         feed_forward = FeedForwardSettings(
-            servos=one_each("servos", value["servos"], settings.joints),
-            limits=parse_limits(value["limits"], settings.joints),
+            servos=one_each("servos", value["servos"], joints),
+            limits=parse_limits(value["limits"], joints),
             model=value["model"],
             speed=value["speed_limit"],
             torque=value["torque_limit"],
@@ -63,7 +76,23 @@ class FeedForwardNode(ServoNode):
             hand_over=HandOver(horizon=value["horizon"]),
             error=value["following_error"],
         )
+        if self._simulation is not None:
+            servos = [servo or SIMULATED_SERVO for servo in feed_forward.servos]
+            return FeedForwardBus(self._simulation.create_bus(servos, pwm=True), feed_forward)
+        settings = bus_settings(self, pwm=True)
         return FeedForwardBus(DynamixelBus(settings, self._stop, self.get_logger().info), feed_forward)
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Open the bus, and publish the description of a robot that is simulated."""
+        result = super().on_configure(state)
+        if self._simulation is not None and result == TransitionCallbackReturn.SUCCESS:
+            self._simulation.describe()
+        return result
+
+    def _publish(self, sample: ServoSample, sequence: int) -> None:
+        super()._publish(sample, sequence)
+        if self._simulation is not None:
+            self._simulation.publish(sample)
 
     def _on_commands(self, message: ServoCommands) -> None:
         names = self._bus.names if self._bus is not None else ()
@@ -81,14 +110,27 @@ class FeedForwardNode(ServoNode):
         if self._loop is None or not isinstance(bus, FeedForwardBus):
             self._refuse("the node is not active; activate it first")
             return
-        start = self._stamps.start(message.header.stamp, self.get_clock().now().nanoseconds * 1e-9)
         try:
-            if message.points:
-                bus.follow(self._points(message, bus), start)
+            points = self._points(message, bus) if message.points else None
+
+            def plan() -> None:
+                if points is None:
+                    bus.stop()
+                else:
+                    bus.follow(points, self._start(message.header.stamp, bus))
+
+            if self._simulation is not None:
+                self._loop.call(plan, _PLANNING_TIME)
             else:
-                bus.stop()
+                plan()
         except BamError as error:
             self._refuse(str(error))
+
+    def _start(self, stamp: Time, bus: FeedForwardBus) -> float:
+        """Return when a trajectory with this stamp starts, s on the clock of the bus."""
+        if self._simulation is not None and not is_at_once(stamp):
+            return self._simulation.bus.time_of(stamp.sec * 10**9 + stamp.nanosec)
+        return self._stamps.start(stamp, self.get_clock().now().nanoseconds * 1e-9, bus.now())
 
     def _points(self, message: JointTrajectory, bus: FeedForwardBus) -> Points:
         try:

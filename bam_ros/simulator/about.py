@@ -10,6 +10,104 @@ from bam_ros.node_about import Interface, NodeAbout
 from bam_ros.parameters import NodeParameter
 from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
 
+SIMULATION_PARAMETERS = (
+    NodeParameter(
+        name="mass", default=0.5, description="load of the pendulum bench, kg", low=0.0, high=1000.0
+    ),
+    NodeParameter(
+        name="arm_mass",
+        default=0.0,
+        description="uniform arm of the pendulum bench, kg",
+        low=0.0,
+        high=1000.0,
+    ),
+    NodeParameter(
+        name="length",
+        default=0.15,
+        description="from the axis of the bench to its load, m",
+        low=0.0,
+        high=100.0,
+    ),
+    NodeParameter(
+        name="keyframe",
+        default="",
+        description="keyframe of the model to start from; empty: as the model stands",
+    ),
+    NodeParameter(
+        name="initial_position",
+        default=[math.nan],
+        description="of each joint at the start, rad; NaN: as the keyframe says; one entry: for all",
+    ),
+    NodeParameter(
+        name="timestep",
+        default=0.0,
+        description="of the simulation, s; 0: that of the model, 1 ms for the bench",
+        low=0.0,
+        high=0.1,
+    ),
+    NodeParameter(
+        name="real_time_factor",
+        default=1.0,
+        description="simulated seconds per second; 0: as fast as possible",
+        low=0.0,
+        high=1000.0,
+    ),
+    NodeParameter(
+        name="publish_clock",
+        default=False,
+        description="publish /clock and stamp states with simulated time, for use_sim_time",
+    ),
+    NodeParameter(
+        name="dump_directory",
+        default="",
+        description="where a simulation that diverges leaves its last moments; empty: that of ROS logs",
+    ),
+)
+"""Of every node with simulated servos, beside `model` and `joint_names`."""
+
+SIMULATION_INTERFACES = (
+    Interface(
+        kind="publishes",
+        name="robot_description",
+        type="std_msgs/String",
+        purpose="URDF of the robot, kept for late listeners; of an MJCF file, the .urdf beside it",
+    ),
+    Interface(
+        kind="publishes",
+        name="/clock",
+        type="rosgraph_msgs/Clock",
+        purpose="simulated time, where publish_clock is true",
+    ),
+    Interface(
+        kind="publishes",
+        name="~/markers",
+        type="visualization_msgs/MarkerArray",
+        purpose="torque, friction and its budget around each joint, for RViz; 20 a second where wanted",
+    ),
+    Interface(
+        kind="publishes",
+        name="~/goal_states",
+        type="sensor_msgs/JointState",
+        purpose="goals in force as a second robot's joints, for RViz; 20 a second where wanted",
+    ),
+    Interface(
+        kind="publishes",
+        name="~/real_time_factor",
+        type="std_msgs/Float64",
+        purpose="simulated seconds per second, measured over two seconds; once a second",
+    ),
+    Interface(kind="service", name="~/pause", type="std_srvs/SetBool", purpose="stand still, or go on"),
+    Interface(kind="service", name="~/step", type="std_srvs/Trigger", purpose="one time step while paused"),
+    Interface(kind="service", name="~/reset", type="std_srvs/Trigger", purpose="back to the initial state"),
+    Interface(
+        kind="service",
+        name="~/set_load",
+        type="bam_bench/SetLoad",
+        purpose="hang another load on the bench",
+    ),
+)
+"""Of every node with simulated servos."""
+
 ABOUT = NodeAbout(
     name="simulator",
     module="bam_ros.simulator.node",
@@ -30,23 +128,7 @@ ABOUT = NodeAbout(
             description="MJCF or URDF file of the robot; empty: the pendulum bench",
         ),
         NodeParameter(name="joint_names", default=[BENCH_JOINT], description="joints that servos drive"),
-        NodeParameter(
-            name="mass", default=0.5, description="load of the pendulum bench, kg", low=0.0, high=1000.0
-        ),
-        NodeParameter(
-            name="arm_mass",
-            default=0.0,
-            description="uniform arm of the pendulum bench, kg",
-            low=0.0,
-            high=1000.0,
-        ),
-        NodeParameter(
-            name="length",
-            default=0.15,
-            description="from the axis of the bench to its load, m",
-            low=0.0,
-            high=100.0,
-        ),
+        *SIMULATION_PARAMETERS,
         NodeParameter(
             name="kp",
             default=0.0,
@@ -54,87 +136,11 @@ ABOUT = NodeAbout(
             low=0.0,
             high=16383.0,
         ),
-        NodeParameter(
-            name="keyframe",
-            default="",
-            description="keyframe of the model to start from; empty: as the model stands",
-        ),
-        NodeParameter(
-            name="initial_position",
-            default=[math.nan],
-            description="of each joint at the start, rad; NaN: as the keyframe says; one entry: for all",
-        ),
-        NodeParameter(
-            name="timestep",
-            default=0.0,
-            description="of the simulation, s; 0: that of the model, 1 ms for the bench",
-            low=0.0,
-            high=0.1,
-        ),
-        NodeParameter(
-            name="real_time_factor",
-            default=1.0,
-            description="simulated seconds per second; 0: as fast as possible",
-            low=0.0,
-            high=1000.0,
-        ),
-        NodeParameter(
-            name="publish_clock",
-            default=False,
-            description="publish /clock and stamp states with simulated time, for use_sim_time",
-        ),
-        NodeParameter(
-            name="dump_directory",
-            default="",
-            description="where a simulation that diverges leaves its last moments; empty: that of ROS logs",
-        ),
         *SERVO_PARAMETERS,
     ),
     interfaces=(
         *SERVO_INTERFACES,
-        Interface(
-            kind="publishes",
-            name="robot_description",
-            type="std_msgs/String",
-            purpose="URDF of the robot, kept for late listeners; of an MJCF file, the .urdf beside it",
-        ),
-        Interface(
-            kind="publishes",
-            name="/clock",
-            type="rosgraph_msgs/Clock",
-            purpose="simulated time, where publish_clock is true",
-        ),
-        Interface(
-            kind="publishes",
-            name="~/markers",
-            type="visualization_msgs/MarkerArray",
-            purpose="torque, friction and its budget around each joint, for RViz; 20 a second where wanted",
-        ),
-        Interface(
-            kind="publishes",
-            name="~/goal_states",
-            type="sensor_msgs/JointState",
-            purpose="goals in force as a second robot's joints, for RViz; 20 a second where wanted",
-        ),
-        Interface(
-            kind="publishes",
-            name="~/real_time_factor",
-            type="std_msgs/Float64",
-            purpose="simulated seconds per second, measured over two seconds; once a second",
-        ),
-        Interface(kind="service", name="~/pause", type="std_srvs/SetBool", purpose="stand still, or go on"),
-        Interface(
-            kind="service", name="~/step", type="std_srvs/Trigger", purpose="one time step while paused"
-        ),
-        Interface(
-            kind="service", name="~/reset", type="std_srvs/Trigger", purpose="back to the initial state"
-        ),
-        Interface(
-            kind="service",
-            name="~/set_load",
-            type="bam_bench/SetLoad",
-            purpose="hang another load on the bench",
-        ),
+        *SIMULATION_INTERFACES,
     ),
     example=("servos:='[mx106]'", "mass:=1.0", "length:=0.15"),
 )

@@ -189,6 +189,10 @@ class MujocoBus(ServoBus):
             self._take_position(actuation, goal)
         return self._sample(actuation)
 
+    def time_of(self, stamp: int) -> float:
+        """Return the simulated time, s, of a stamp in ns as samples have them."""
+        return stamp * 1e-9 if self._settings.simulated_stamps else self._pacer.simulated(stamp)
+
     def acquired(self, sample: ServoSample) -> float:
         """Return when the newest sample was taken, s of simulated time."""
         return self._clock

@@ -80,5 +80,9 @@ class Pacer:
         """Return the wall time that belongs to a simulated time, ns since the epoch."""
         return self._anchor_wall + round((simulated - self._anchor_simulated) / (self.factor or 1.0) * 1e9)
 
+    def simulated(self, stamp: int) -> float:
+        """Return the simulated time, s, that belongs to a wall time, ns since the epoch."""
+        return self._anchor_simulated + (stamp - self._anchor_wall) * 1e-9 * (self.factor or 1.0)
+
     def _due(self) -> float:
         return self._anchor_simulated + (self._monotonic() - self._anchor) * self.factor

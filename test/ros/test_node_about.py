@@ -44,6 +44,7 @@ NODES: tuple[Any, ...] = (
 )
 NEEDED = {
     SimulatorNode: [Parameter("publish_clock", value=True)],
+    FeedForwardNode: [Parameter("driver", value="simulator"), Parameter("publish_clock", value=True)],
     FrictionObserverNode: [Parameter("model", value=str(ROBOTS / "dynamixel_2r.xml"))],
 }
 """Parameters without which a node does not offer all, or does not start."""

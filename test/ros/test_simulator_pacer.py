@@ -91,3 +91,12 @@ def test_stamps_are_the_wall_times_of_simulated_times() -> None:
     time.now = 200.0
     pacer.restart(7.0)
     assert pacer.stamp(7.0) == 200_000_000_000
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.1, 1.0, 4.0])
+def test_a_stamp_and_its_simulated_time_belong_together(factor: float) -> None:
+    pacer = Pacer(factor, monotonic=lambda: 5.0, wall=lambda: 1_700_000_000_000_000_000)
+    pacer.restart(3.0)
+    assert pacer.simulated(1_700_000_000_000_000_000) == 3.0
+    for simulated in (0.0, 3.5, 100.0):
+        assert pacer.simulated(pacer.stamp(simulated)) == pytest.approx(simulated, abs=1e-6)

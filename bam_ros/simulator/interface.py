@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a node with simulated servos has beyond a driver: its parameters, `/clock`, services and pictures."""
+
+from __future__ import annotations
+
+import math
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bam_bench.srv import SetLoad
+from builtin_interfaces.msg import Time
+from rclpy.logging import get_logging_directory
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64, String
+from std_srvs.srv import SetBool, Trigger
+from visualization_msgs.msg import MarkerArray
+
+from bam_core.errors import BamError
+from bam_core.mujoco import bench_urdf
+from bam_core.pendulum import PendulumBench
+from bam_core.servo_model import load_servo
+from bam_ros.parameters import one_each
+from bam_ros.servo_bus import BusError, ServoSample
+from bam_ros.servo_loop import ServoLoop
+from bam_ros.servo_node import ServoNode
+from bam_ros.simulator.bus import MujocoBus
+from bam_ros.simulator.markers import FrictionMarkers
+from bam_ros.simulator.settings import SimulationSettings
+
+_DESCRIPTION_QOS = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+_DEFAULT_PERIOD = 2e-3  # s of simulation per exchange where no rate is asked for
+_VIEW_PERIOD = 0.05  # s of the wall clock between pictures for RViz
+_MARKER_SIZE = 0.12  # of the robot's extent
+
+
+class SimulationInterface:
+    """`SIMULATION_PARAMETERS` and `SIMULATION_INTERFACES` of a node.
+
+    Args:
+        node: that has them.
+        loop: returns the node's loop; raises BamError while the node is not active.
+    """
+
+    def __init__(self, node: ServoNode, loop: Callable[[], ServoLoop]) -> None:
+        self._node, self._loop = node, loop
+        self._made: MujocoBus | None = None
+        self._description = node.create_publisher(String, "robot_description", _DESCRIPTION_QOS)
+        self._clock = node.create_publisher(Clock, "/clock", 10) if self._value("publish_clock") else None
+        self._clock_message = Clock()
+        self._goals = node.create_publisher(JointState, "~/goal_states", 10)
+        self._marker_publisher = node.create_publisher(MarkerArray, "~/markers", 10)
+        self._markers: FrictionMarkers | None = None
+        self._next_view = 0.0
+        self._speed = node.create_publisher(Float64, "~/real_time_factor", 10)
+        node.create_timer(1.0, self._publish_speed)
+        node.serve(SetBool, "~/pause", self._on_pause)
+        node.serve(Trigger, "~/step", self._on_step)
+        node.serve(Trigger, "~/reset", self._on_reset)
+        node.serve(SetLoad, "~/set_load", self._on_set_load)
+
+    @property
+    def bus(self) -> MujocoBus:
+        """The simulation that was made last."""
+        assert self._made is not None
+        return self._made
+
+    def create_bus(self, servos: Sequence[str], *, kp: float = 0.0, pwm: bool = False) -> MujocoBus:
+        """Build a simulation from the node's parameters; it goes on from the time of the one before.
+
+        Args:
+            servos: of the joints, names or files; one: for all.
+            kp: see `SimulationSettings`.
+            pwm: likewise.
+
+        Raises:
+            BamError: a parameter is wrong.
+        """
+        joints = list(self._value("joint_names"))
+        if not joints or len(set(joints)) != len(joints):
+            raise BusError(f"joint_names: {joints} (expected at least one, each once); correct the parameter")
+        each = zip(joints, one_each("servos", servos, joints), strict=True)
+        positions = one_each("initial_position", self._value("initial_position"), joints)
+        factor = float(self._value("real_time_factor"))
+        settings = SimulationSettings(
+            servos={joint: load_servo(servo) for joint, servo in each},
+            model=str(self._value("model")),
+            bench=PendulumBench(
+                mass=float(self._value("mass")),
+                arm_mass=float(self._value("arm_mass")),
+                length=float(self._value("length")),
+            ),
+            kp=kp,
+            pwm=pwm,
+            timestep=float(self._value("timestep")),
+            period=_period(float(self._value("rate")), factor, whole=pwm),
+            real_time_factor=factor,
+            initial_position=dict(zip(joints, positions, strict=True)),
+            keyframe=str(self._value("keyframe")),
+            simulated_stamps=bool(self._value("publish_clock")),
+            dump_directory=str(self._value("dump_directory")) or str(get_logging_directory()),
+        )
+        # `/clock` never turns back.
+        self._made = MujocoBus(settings, clock=self._made.clock if self._made is not None else 0.0)
+        return self._made
+
+    def describe(self) -> None:
+        """Publish the robot's description; to be called once the bus is open."""
+        self._markers = None
+        bus = self.bus
+        if bus.bench is not None:
+            self._description.publish(String(data=bench_urdf(bus.bench, joint=bus.names[0])))
+            return
+        urdf = Path(self._value("model")).with_suffix(".urdf")
+        if urdf.is_file():
+            self._description.publish(String(data=urdf.read_text(encoding="utf-8")))
+        else:
+            self._node.get_logger().warning(
+                f"robot_description: none, there is no {urdf} beside the model; add one"
+            )
+
+    def publish(self, sample: ServoSample) -> None:
+        """Publish what belongs to a sample; called in the loop's thread."""
+        if self._clock is not None:
+            stamp = self._clock_message.clock
+            stamp.sec, stamp.nanosec = divmod(sample.stamp, 1_000_000_000)
+            self._clock.publish(self._clock_message)
+        now = time.monotonic()
+        if now >= self._next_view:
+            self._next_view = now + _VIEW_PERIOD
+            self._publish_view(sample)
+
+    def _value(self, name: str) -> Any:
+        return self._node.get_parameter(name).value
+
+    def _publish_view(self, sample: ServoSample) -> None:
+        """Publish what only eyes need."""
+        bus = self.bus
+        stamp = Time(sec=sample.stamp // 10**9, nanosec=sample.stamp % 10**9)
+        if self._goals.get_subscription_count():
+            goals = JointState(name=list(bus.names))
+            goals.header.stamp = stamp
+            goals.position = array(
+                "d",
+                [
+                    goal if torque and math.isfinite(goal) else position
+                    for goal, torque, position in zip(
+                        sample.goal_position, sample.torque_enabled, sample.position, strict=True
+                    )
+                ],
+            )
+            self._goals.publish(goals)
+        if self._marker_publisher.get_subscription_count():
+            if self._markers is None:
+                size = _MARKER_SIZE * bus.world.extent
+                self._markers = FrictionMarkers(bus.world.places, bus.world.stall_torques, size)
+            self._marker_publisher.publish(self._markers.draw(bus.world.friction_states, stamp))
+
+    def _publish_speed(self) -> None:
+        try:
+            self._loop()
+        except BamError:
+            return
+        self._speed.publish(Float64(data=self.bus.real_time_factor))
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        def pause(bus: MujocoBus, loop: ServoLoop) -> str:
+            loop.call(lambda: setattr(bus, "paused", request.data))
+            return f"{'paused' if request.data else 'running'} at {bus.clock:.3f} s"
+
+        return self._answer(response, pause)
+
+    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        def step(bus: MujocoBus, loop: ServoLoop) -> str:
+            loop.call(bus.step)
+            return f"at {bus.clock:.4f} s"
+
+        return self._answer(response, step)
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        def reset(bus: MujocoBus, loop: ServoLoop) -> str:
+            loop.interrupt(bus.reset)
+            return "at the initial state, torque off"
+
+        return self._answer(response, reset)
+
+    def _on_set_load(self, request: SetLoad.Request, response: SetLoad.Response) -> SetLoad.Response:
+        def hang(bus: MujocoBus, loop: ServoLoop) -> str:
+            bench = PendulumBench(mass=request.mass, arm_mass=request.arm_mass, length=request.length)
+            loop.interrupt(lambda: bus.hang(bench))
+            self.describe()
+            return f"{bench.mass:g} kg on {bench.length:g} m hangs at rest"
+
+        return self._answer(response, hang)
+
+    def _answer(self, response: Any, work: Callable[[MujocoBus, ServoLoop], str]) -> Any:
+        try:
+            loop = self._loop()
+            response.message = work(self.bus, loop)
+            response.success = True
+        except BamError as error:
+            response.message = str(error)
+        return response
+
+
+def _period(rate: float, factor: float, *, whole: bool) -> float:
+    """Return the least simulated time per exchange, s.
+
+    Where the node's loop keeps a rate, it sets the pace; the bus would only add jitter by waiting too, unless
+    an exchange has to be a whole period.
+    """
+    if rate == 0.0:
+        return _DEFAULT_PERIOD
+    return (factor or 1.0) / rate * (0.5 if factor > 0.0 and not whole else 1.0)
