@@ -15,6 +15,10 @@ class BamError(Exception):
     """
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, where a command ends on it as on Ctrl-C; the exit status tells them apart."""
+
+
 def unknown_name(kind: str, name: object, valid: Iterable[str]) -> BamError:
     """Build the error for a name that does not exist: it lists the valid ones and the closest of them.
 

@@ -115,7 +115,7 @@ class IdentificationNode(Node):
         self.get_logger().info(f"ready: action 'identify' and service 'identify_model', data in {directory}")
 
     def close(self) -> None:
-        """Break off what runs; nothing half-written stays. Idempotent, never raises."""
+        """Cancel what runs, which keeps the models that are finished. Idempotent, never raises."""
         if self._stopping.is_set():
             return
         self._stopping.set()
@@ -174,9 +174,20 @@ class IdentificationNode(Node):
             answer.message = "identification: another one is running; wait for it or cancel it"
             return
         try:
-            found, output = self._identify(request, report, lambda: cancelled() or self._stopping.is_set())
+            output = self._output(request)
+
+            def keep(finished: Identification) -> None:
+                finished.save(output)
+                _fill(answer, finished, output)
+                answer.message = (
+                    f"identification: cancelled; wrote {', '.join(finished.fits)} to {output}, "
+                    f"not done: {', '.join(finished.not_done)}"
+                )
+
+            found = self._identify(request, report, lambda: cancelled() or self._stopping.is_set(), keep)
+            found.save(output)
         except IdentificationCancelled as stop:
-            answer.message = str(stop)
+            answer.message = answer.message or str(stop)
         except BamError as error:
             answer.message = str(error)
             self.get_logger().warning(answer.message)
@@ -185,27 +196,31 @@ class IdentificationNode(Node):
             answer.message = f"identification: {type(error).__name__}: {error}; see the node's log"
         else:
             answer.success = True
-            answer.chosen = found.chosen
-            answer.models = list(found.fits)
-            answer.train_mae = [fit.train_mae for fit in found.fits.values()]
-            answer.validation_mae = [fit.validation_mae for fit in found.fits.values()]
-            answer.output = str(output)
+            _fill(answer, found, output)
             best = found.fits[found.chosen]
             answer.message = f"{found.chosen} chosen: {best.validation_mae * 1e3:.2f} mrad on held-out runs"
             self.get_logger().info(f"{answer.message}; {output}")
         finally:
             self._busy.release()
 
+    def _output(self, request: Any) -> Path:
+        """Return where results go; raises BamError where none can be written."""
+        output = self._inside(request.output or "identified", "output")
+        self._inside(str(output / "plots"), "output")
+        require_output(output)
+        return output
+
     def _identify(
-        self, request: Any, report: Callable[[Progress], None], cancelled: Callable[[], bool]
-    ) -> tuple[Identification, Path]:
+        self,
+        request: Any,
+        report: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+        keep: Callable[[Identification], None],
+    ) -> Identification:
         logs = [self._inside(path, "logs") for path in request.logs or ["."]]
         for source in find_sources(logs):  # a link in a directory may lead out of it
             for path in (source.path, *data_files(source.path)):
                 self._inside(str(path), "logs")
-        output = self._inside(request.output or "identified", "output")
-        self._inside(str(output / "plots"), "output")
-        require_output(output)
         if not request.servo:
             raise BamError(
                 f"servo: not given (expected {', '.join(servo_names())}, or a YAML file in data_directory); "
@@ -213,7 +228,7 @@ class IdentificationNode(Node):
             )
         is_file = Path(request.servo).suffix in (".yaml", ".yml") or len(Path(request.servo).parts) > 1
         servo = load_servo(self._inside(request.servo, "servo") if is_file else request.servo)
-        found = identify(
+        return identify(
             load_recordings(logs),
             servo,
             list(request.models) or ["all"],
@@ -223,9 +238,8 @@ class IdentificationNode(Node):
             effects=self._effects(request.effects),
             progress=report,
             cancelled=cancelled,
+            interrupted=keep,
         )
-        found.save(output)
-        return found, output
 
     def _effects(self, wanted: Sequence[str]) -> list[str] | None:
         """Return what to fit, None for the servo's; an empty list in a message says nothing, "none" does."""
@@ -243,6 +257,15 @@ class IdentificationNode(Node):
                 f"move it there or set the parameter data_directory"
             )
         return resolved
+
+
+def _fill(answer: Any, found: Identification, output: Path) -> None:
+    """Fill in what was found and where it is; the answer has the same fields for action and service."""
+    answer.chosen = found.chosen
+    answer.models = list(found.fits)
+    answer.train_mae = [fit.train_mae for fit in found.fits.values()]
+    answer.validation_mae = [fit.validation_mae for fit in found.fits.values()]
+    answer.output = str(output)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

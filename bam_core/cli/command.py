@@ -19,11 +19,12 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn
 
 from bam_core import __version__
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, Terminated, unknown_name
 from bam_core.small_matrices import one_blas_thread
 
 USER_ERROR = 2
-INTERRUPTED = 130
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+TERMINATED = 143  # 128 + SIGTERM
 
 
 class Command(NamedTuple):
@@ -63,7 +64,8 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
         commands: what can be chosen; of commands with the same name the last one is taken.
 
     Returns:
-        Exit status: 0 on success, 2 after a user's mistake (one line on standard error), 130 after Ctrl-C.
+        Exit status: 0 on success, 2 after a user's mistake (one line on standard error), 130 after Ctrl-C,
+        143 where a command ends on SIGTERM as on Ctrl-C.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     logging.basicConfig(level=logging.WARNING, format="bam: %(message)s")
@@ -85,7 +87,7 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
         return done.code if isinstance(done.code, int) else 0
     except KeyboardInterrupt as stop:  # which may say what to do about it
         print(f"\n{prefix}: interrupted{'; ' if stop.args else ''}{stop}", file=sys.stderr)
-        return INTERRUPTED
+        return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
     except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Terminated
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -99,7 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
     validation = None
     if arguments.validation:
         recordings, validation = _validation(arguments.validation, recordings)
-    with _interruptible(arguments.storage), _Bars() as bars, _terminable():
+    kept = _Kept(arguments.output)
+    with _interruptible(kept, arguments.storage), _Bars() as bars, _terminable():
         result = identify(
             recordings,
             servo,
@@ -110,6 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
             effects=_effects(arguments.effects),
             storage=arguments.storage,
             progress=bars.show,
+            interrupted=kept.keep,
         )
     result.save(arguments.output)
     _tell(result)
@@ -192,18 +194,35 @@ def _validation(
     return [named[each.sha256] for each in recordings], [named[each.sha256] for each in held_out]
 
 
+class _Kept:
+    """What is kept of an identification that was interrupted."""
+
+    def __init__(self, output: str) -> None:
+        self.line = "nothing is written yet"
+        self._output = output
+
+    def keep(self, finished: Identification) -> None:
+        """Write the models that are finished."""
+        try:
+            finished.save(self._output)
+        except BamError as error:
+            self.line = f"nothing is written ({error})"
+        else:
+            models, left = ", ".join(finished.fits), ", ".join(finished.not_done)
+            self.line = f"wrote {models} to {self._output}, not done: {left}"
+
+
 @contextlib.contextmanager
-def _interruptible(storage: str | None) -> Iterator[None]:
+def _interruptible(kept: _Kept, storage: str | None) -> Iterator[None]:
     """Tell who interrupts a search what becomes of it."""
     try:
         yield
-    except KeyboardInterrupt:
-        what = "nothing is written yet; "
+    except KeyboardInterrupt as stop:
         if storage is None:
-            what += "add --storage sqlite:///study.db to be able to go on where a search was interrupted"
+            cure = "add --storage sqlite:///study.db to be able to go on where a search was interrupted"
         else:
-            what += "give the same command again to go on where it was"
-        raise KeyboardInterrupt(what) from None
+            cure = "give the same command again to go on where it was"
+        raise type(stop)(f"{kept.line}; {cure}") from None
 
 
 @contextlib.contextmanager
@@ -214,7 +233,7 @@ def _terminable() -> Iterator[None]:
         return
 
     def end(*_: object) -> None:
-        raise KeyboardInterrupt
+        raise Terminated
 
     before = signal.signal(signal.SIGTERM, end)
     try:

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from bam_core.effects import resolve_effects
 from bam_core.errors import BamError
@@ -20,9 +19,10 @@ from bam_core.identification.doubts import (
     scarcity,
 )
 from bam_core.identification.effect_weighing import EffectWeight, weigh_effects
-from bam_core.identification.fitting import Fitter, Progress
+from bam_core.identification.fitting import Fit, Fitter, Progress
 from bam_core.identification.judging import Judge
-from bam_core.identification.result import Identification, ModelFit
+from bam_core.identification.meter import IdentificationCancelled
+from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification, ModelFit
 from bam_core.identification.same_servo import require_same_servo
 from bam_core.identification.screening import require_informative, require_torque
 from bam_core.identification.search import MIN_EVALUATIONS
@@ -53,6 +53,7 @@ def identify(
     storage: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    interrupted: Callable[[Identification], None] | None = None,
 ) -> Identification:
     """Find motor constants and friction parameters that make the simulation follow the training logs.
 
@@ -78,9 +79,12 @@ def identify(
             work, each returns the same result, and one that was ended goes on where it was. Default: memory.
         progress: called after every generation.
         cancelled: asked before every generation.
+        interrupted: called with the models that are finished, if there are any, where `cancelled` or
+            KeyboardInterrupt ends the identification; their `Identification.not_done` is not empty.
 
     Raises:
         IdentificationCancelled: `cancelled` said so.
+        KeyboardInterrupt: Ctrl-C.
         BamError: the storage cannot be used, a model or effect is unknown, a number out of range, the
             recordings are of another servo or tell nothing of it (see `screening`), or the split leaves
             nothing on one side.
@@ -118,29 +122,69 @@ def identify(
             prefix=prefix,
         )
 
-    fit = fitter(split.train)
+    finished: Identification | None = None
+    try:
+        for stage in _stages(servo, split, folds, fitter, chosen, seed, trials, prune=effects is None):
+            finished = stage
+    except (KeyboardInterrupt, IdentificationCancelled):
+        if finished is not None and interrupted is not None:
+            interrupted(finished)
+        raise
+    assert finished is not None  # there is one model at least
+    return finished
+
+
+def _stages(
+    servo: ServoModel,
+    split: Split,
+    folds: Sequence[Split],
+    fitter: _MakeFitter,
+    models: Sequence[FrictionModel],
+    seed: int,
+    trials: int | None,
+    *,
+    prune: bool,
+) -> Iterator[Identification]:
+    """Yield the identification after every model and step, each time more complete; the last one is whole."""
+    fit = fitter(split.train, "")
     judge = Judge(fit.rollout, split, seed, servo)
-    found = {model.name: fit.fit(model, trials=trials) for model in chosen}
+    found: dict[str, Fit] = {}
+    fits: dict[str, ModelFit] = {}
+    effects = (EFFECT_ABLATION,) if servo.effects and not folds else ()
+
+    def stage(*not_done: str, weights: tuple[EffectWeight, ...] = ()) -> Identification:
+        return Identification(
+            servo=servo, fits=dict(fits), split=split, seed=seed, effects=weights, not_done=not_done
+        )
+
+    def left() -> list[str]:
+        return [model.name for model in models if model.name not in fits]
+
+    for model in models:
+        found[model.name] = fit.fit(model, trials=trials)
+        if not folds:
+            fits[model.name] = judge.judged(found[model.name])
+            yield stage(*left(), *effects, UNCERTAINTY)
+    fold_fitters = {fold.rule: fitter(fold.train, f"without {fold.rule}: ") for fold in folds}
+    for model in models if folds else ():
+        held_out = _held_out(folds, fold_fitters, model, trials)
+        fits[model.name] = judge.judged(found[model.name], held_out)
+        yield stage(*left(), UNCERTAINTY)
+    name = stage().chosen
     weights: tuple[EffectWeight, ...] = ()
-    if folds:
-        held_out = _held_out(folds, fitter, chosen, trials)
-        fits = {name: judge.judged(each, held_out[name]) for name, each in found.items()}
-        result = Identification(servo=servo, fits=fits, split=split, seed=seed)
-        best = found[result.chosen]
-    else:
-        fits = {name: judge.judged(each) for name, each in found.items()}
-        result = Identification(servo=servo, fits=fits, split=split, seed=seed)
+    if effects:
         weighed: dict[str, tuple[EffectWeight, ...]] = {}
         # A model that has lost an effect meets the others anew, and may have to give way to one of them.
-        while (name := result.chosen) not in weighed:
+        while name not in weighed:
             found[name], weighed[name] = weigh_effects(
-                fit, found[name], judge.judged, prune=effects is None, trials=trials
+                fit, found[name], judge.judged, prune=prune, trials=trials
             )
             fits[name] = judge.judged(found[name])
-        best, weights = found[name], weighed[name]
-    name = best.model.name
-    fits[name] = _with_uncertainty(fits[name], split.train, best.space)
-    return replace(result, fits=fits, effects=weights)
+            name = stage().chosen
+        weights = weighed[name]
+        yield stage(UNCERTAINTY, weights=weights)
+    fits[name] = _with_uncertainty(fits[name], split.train, found[name].space)
+    yield stage(weights=weights)
 
 
 def _tell_doubts(servo: ServoModel, split: Split) -> None:
@@ -160,19 +204,15 @@ def _everything(recordings: Sequence[Recording], folds: Sequence[Split], rule: s
 
 
 def _held_out(
-    folds: Sequence[Split],
-    fitter: _MakeFitter,
-    models: Sequence[FrictionModel],
-    trials: int | None,
-) -> dict[str, dict[str, float]]:
-    """Return the error of every log by the fit that did without its configuration, model by model, rad."""
-    fitters = {fold.rule: fitter(fold.train, f"without {fold.rule}: ") for fold in folds}
+    folds: Sequence[Split], fitters: Mapping[str, Fitter], model: FrictionModel, trials: int | None
+) -> dict[str, float]:
+    """Return the error of every log by the fit that did without its configuration, rad."""
 
-    def servo(fold: Split, model: FrictionModel) -> ServoModel:
+    def servo(fold: Split) -> ServoModel:
         fit = fitters[fold.rule]
         return Judge(fit.rollout, fold, 0, fit.servo).judged(fit.fit(model, trials=trials)).servo
 
-    return {model.name: cross_validate(folds, partial(servo, model=model)).per_log for model in models}
+    return dict(cross_validate(folds, servo).per_log)
 
 
 def _with_uncertainty(fit: ModelFit, recordings: Sequence[Recording], space: SearchSpace) -> ModelFit:

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from bam_core.identification.uncertainty import Uncertainty
 
 
+EFFECT_ABLATION = "effect ablation"
+UNCERTAINTY = "uncertainty"
+"""What follows on the fits of the models, as `Identification.not_done` names it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelFit:
     """One friction model fitted to the training logs.
@@ -80,6 +85,7 @@ class Identification:
         split: the logs.
         seed: of split and search.
         effects: what every effect of the chosen model is worth; empty where it has none.
+        not_done: models and steps that an interruption left out, in their order; empty of a complete one.
     """
 
     servo: ServoModel
@@ -87,6 +93,7 @@ class Identification:
     split: Split
     seed: int
     effects: tuple[EffectWeight, ...] = ()
+    not_done: tuple[str, ...] = ()
 
     @property
     def choice(self) -> Choice:
@@ -101,7 +108,8 @@ class Identification:
     @property
     def reason(self) -> str:
         """Why that one, in words."""
-        return self.choice.reason
+        left_out = f"; interrupted, not done: {', '.join(self.not_done)}" if self.not_done else ""
+        return self.choice.reason + left_out
 
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
@@ -123,6 +131,8 @@ class Identification:
                 }
                 for model, fit in self.fits.items()
             },
+            "interrupted": bool(self.not_done),
+            "not_done": list(self.not_done),
             "chosen": self.chosen,
             "reason": self.reason,
             "choice": [

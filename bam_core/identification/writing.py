@@ -44,11 +44,18 @@ def save(identification: Identification, output: str | os.PathLike[str]) -> None
     would pass for results of this one: models and plots of logs that its own summary lists and this
     identification lacks, and the report of `bam report`.
 
+    One that was interrupted is written without plots, which take time, and replaces no complete one.
+
     Raises:
         BamError: it cannot be written; then a new directory is not there, an old one is as it was.
     """
     require_output(output)
     target = Path(output).absolute()
+    if identification.not_done and _is_complete(target / SUMMARY):
+        raise BamError(
+            f"{target}: holds a complete identification (expected none, which an interrupted one would "
+            f"replace); choose another place"
+        )
     # Inside a directory that is there: what is beside it may be another file system, or not ours to write.
     place = target if target.exists() else target.parent
     draft = place / f".{target.name}.{os.getpid()}.tmp"
@@ -75,7 +82,8 @@ def _write(identification: Identification, directory: Path) -> None:
     simulated = _simulated(identification)
     logs = (*identification.split.train, *identification.split.validation)
     save_trajectories(directory / TRAJECTORIES, logs, simulated)
-    _plot(identification, simulated, directory / PLOTS)
+    if not identification.not_done:
+        _plot(identification, simulated, directory / PLOTS)
     digest = hashlib.sha256((directory / TRAJECTORIES).read_bytes()).hexdigest()
     summary = {**identification.summary(), "trajectories_sha256": digest}
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
@@ -141,6 +149,15 @@ def _files_told_by(summary: Path) -> list[str]:
     if not models:
         return []
     return [*(f"{model}.yaml" for model in models), REPORT, *(f"{PLOTS}/{_fit_plot(name)}" for name in logs)]
+
+
+def _is_complete(summary: Path) -> bool:
+    """Tell whether this is the summary of an identification that was not interrupted."""
+    try:
+        told = json.loads(summary.read_text(encoding="utf-8"))
+        return bool(told["models"]) and not told.get("interrupted", False)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def _remove(target: Path, names: set[str]) -> None:

@@ -177,6 +177,28 @@ def test_cancelling_ends_it_and_leaves_no_file(client: Client) -> None:
     assert [path.name for path in client.directory.iterdir()] == ["logs"]
 
 
+def test_cancelling_keeps_the_models_that_are_finished(client: Client) -> None:
+    handle = client.send(**{**LONG, "models": ["all"], "trials": 5000})
+    wait_for(lambda: any(each.model == "m2" for _, each in client.feedback), what="the second model")
+    client.wait(handle.cancel_goal_async())
+    answer = client.wait(handle.get_result_async())
+    assert answer.status == GoalStatus.STATUS_CANCELED
+    assert not answer.result.success
+    output = Path(answer.result.output)
+    summary = json.loads((output / "summary.json").read_text())
+    assert summary["interrupted"] is True
+    kept, left = list(summary["models"]), summary["not_done"]
+    assert "m1" in kept
+    assert "m6" in left
+    assert list(answer.result.models) == kept
+    assert list(answer.result.validation_mae) == [
+        each["validation_mae"] for each in summary["models"].values()
+    ]
+    assert answer.result.message == (
+        f"identification: cancelled; wrote {', '.join(kept)} to {output}, not done: {', '.join(left)}"
+    )
+
+
 def test_one_identification_runs_at_a_time(client: Client) -> None:
     handle = client.send(**LONG)
     wait_for(lambda: client.feedback, what="feedback")
