@@ -15,7 +15,7 @@ from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecu
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros_client import SpinningThread
-from ros_helpers import FakeBus
+from ros_helpers import PATIENCE, FakeBus
 
 from bam_core.pendulum import PendulumBench
 from bam_core.servo_model import load_servo
@@ -51,9 +51,14 @@ def short_session(scripts: tuple[str, ...] = ("sin_sin", "lift_and_drop"), **cha
 
 
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the waits before and after a script, which a bench without mass does not need."""
+    """Shorten the waits before and after a script, which a bench without mass does not need.
+
+    The time that driver and discovery have is that of a machine which may stand still.
+    """
     for name, seconds in (("FREE_TIME", 0.02), ("STILL_TIME", 0.05), ("SHORTEST_MOVE", 0.1)):
         monkeypatch.setattr(f"bam_ros.recorder.motion.{name}", seconds)
+    monkeypatch.setattr("bam_ros.recorder.run.SILENCE", PATIENCE)
+    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
 
 
 class FakeDriver(ServoNode):
@@ -76,7 +81,7 @@ class Bench:
         self.context = Context()
         self.context.init()
         self.bus = bus or FakeBus(period=10e-3)
-        self.driver = FakeDriver(self.bus, context=self.context)
+        self.driver = FakeDriver(self.bus, **self.parameters(command_timeout=PATIENCE))
         self.node = Node("test_recorder", context=self.context)
         self._threads: list[SpinningThread] = []
         self.spin(self.driver, SingleThreadedExecutor(context=self.context))  # as the driver's own main does

@@ -20,7 +20,6 @@ from bam_core.readers import load_recordings
 from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
 from bam_ros.servo_bus import BusError, Gains, ServoIdentity
-from bam_ros.servo_loop import LoopSettings
 
 pytestmark = pytest.mark.ros
 
@@ -159,7 +158,9 @@ def test_a_hardware_error_ends_the_run_by_name(bench: Bench, tmp_path: Path) -> 
     assert "joint: hardware error overload (bit 0x4)" in fail_when_running(bench, tmp_path, overload)
 
 
-def test_a_silent_driver_ends_the_run(bench: Bench, tmp_path: Path) -> None:
+def test_a_silent_driver_ends_the_run(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bam_ros.recorder.run.SILENCE", 1.0)
+
     def silence() -> None:
         bench.bus.failure = BusError("port: gone")
 
@@ -256,7 +257,6 @@ def test_the_load_is_hung_with_torque_off(bench: Bench, tmp_path: Path) -> None:
 
     wait_for(hold, what="torque on")
     bench.node.destroy_publisher(commands)
-    bench.driver._loop._settings = LoopSettings(command_timeout=60.0)
 
     class Careful(Operator):
         def mount_load(self, progress: Progress) -> None:
