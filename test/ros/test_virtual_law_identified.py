@@ -126,16 +126,18 @@ def test_a_limited_servo_moves_as_the_true_parameters_say_under_its_limit(
 
 
 def test_an_xl330_with_half_its_duty_is_identified_right() -> None:
-    runs = [
-        record("xl330", kp, name, pwm_limit=442)
-        for kp in (200, 800)
-        for name in ("sin_time_square", "sin_sin", "lift_and_drop")
-    ]
+    plan = ((200, "sin_sin"), (400, "sin_sin"), (800, "sin_time_square"), (800, "lift_and_drop"))
+    runs = [record("xl330", kp, name, pwm_limit=442) for kp, name in plan]
+    untold = [dataclasses.replace(run, demand_limit=math.inf) for run in runs]
     true = truth("xl330", "xl330_bam").motor
     start = dataclasses.replace(load_servo("xl330_bam"), integrator="midpoint")
-    found = identify(runs, start, ["m4"], trials=1500, effects=["supply_ripple"], seed=1).fits["m4"]
-    assert found.servo.motor.torque_constant == pytest.approx(true.torque_constant, rel=0.06)
-    assert found.servo.motor.resistance == pytest.approx(true.resistance, rel=0.15)
+    right, wrong = (
+        identify(logs, start, ["m4"], trials=800, effects=[], seed=1).fits["m4"] for logs in (runs, untold)
+    )
+    assert right.servo.motor.torque_constant == pytest.approx(true.torque_constant, rel=0.15)
+    assert right.servo.motor.resistance == pytest.approx(true.resistance, rel=0.15)
+    assert wrong.servo.motor.torque_constant != pytest.approx(true.torque_constant, rel=0.3)
+    assert wrong.train_mae > 5.0 * right.train_mae
 
 
 @pytest.mark.parametrize(
