@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bam_ros.servo_bus import ServoGoal, ServoSample
 
-_LONGEST_STEP = 0.02  # s; see GoalShaper._step_time
+_LONGEST_STEP = 0.02  # s; a step that is no longer is no stall
+_RECENT = 5  # steps; so many stalls in a row do not happen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,7 @@ class GoalShaper:
         self._speeds = speeds
         self._goal: list[float | None] = [None] * servos  # None: released
         self._caught_up = [False] * servos
-        self._period = 0.0  # s; time between the last two calls that let time pass
+        self._periods: deque[float] = deque(maxlen=_RECENT)  # s, of the last calls that let time pass
 
     @property
     def released(self) -> tuple[bool, ...]:
@@ -85,13 +87,13 @@ class GoalShaper:
     def _step_time(self, dt: float) -> float:
         """Return the time that goals move on for, s.
 
-        After a stall they go on where they were instead of leaping: a step that is much longer than the one
-        before counts as a stall, whatever rate the loop has.
+        After a stall they go on where they were instead of leaping: a step that is much longer than others of
+        late counts as a stall, whatever rate the loop has.
         """
-        longest = max(_LONGEST_STEP, 2.0 * self._period)
+        usual = min(self._periods, default=0.0)
         if dt > 0.0:
-            self._period = dt
-        return min(dt, longest)
+            self._periods.append(dt)
+        return min(dt, max(_LONGEST_STEP, 2.0 * usual))
 
     def _next(self, index: int, target: float, sample: ServoSample | None, time: float) -> float | None:
         goal = self._goal[index]

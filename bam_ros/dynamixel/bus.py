@@ -11,18 +11,24 @@ from dataclasses import dataclass
 
 from bam_core.errors import unknown_name
 from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
-from bam_ros.dynamixel.guardian import SILENCE, Guardian
+from bam_ros.dynamixel.guardian import Guardian
 from bam_ros.dynamixel.law_registers import BorrowedRegisters
 from bam_ros.dynamixel.link import Link, sync_write_packet
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.port_errors import only_port
-from bam_ros.dynamixel.servo import DynamixelServo
+from bam_ros.dynamixel.servo import (
+    LARGEST_WATCHDOG,
+    LEAST_WATCHDOG,
+    PWM_WATCHDOG,
+    WATCHDOG,
+    DynamixelServo,
+)
 from bam_ros.servo_bus import BusError, Gains, LawSettings, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _REQUEST_BITS = 140  # on the wire, of a request for state: 14 bytes with start and stop bit
 _RELEASE_ATTEMPTS = 3  # of the whole round; each write has its own
-_PWM_SILENCE = 0.3  # s that a driver may hang before its guardian takes the torque of servos without goal
+_GUARDIAN_PATIENCE = 1.6  # times the watchdog: servos that have one of their own act first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +42,8 @@ class DynamixelSettings:
         baud_rate: tried first, bit/s; 0: unknown.
         protocol: 1 or 2; 0: unknown.
         pwm: whether servos are commanded by duty, in their PWM mode; Protocol 2.0 only.
+        watchdog: silence of this driver after which Protocol 2.0 servos stop by themselves, s; the guardian
+            releases every servo after 1.6 times as long. 0: 0.3 s, or 0.2 s for servos commanded by duty.
         baud_rates: tried after the first, bit/s.
 
     Raises:
@@ -48,6 +56,7 @@ class DynamixelSettings:
     baud_rate: int = 0
     protocol: int = 0
     pwm: bool = False
+    watchdog: float = 0.0
     baud_rates: Sequence[int] = BAUD_RATES
 
     def __post_init__(self) -> None:
@@ -64,10 +73,20 @@ class DynamixelSettings:
         wrong = [servo for servo in self.ids if not 0 <= servo <= 252]
         if wrong:
             raise BusError(f"ids: {wrong[0]} (expected 0 to 252); correct the parameter")
+        if self.watchdog and not LEAST_WATCHDOG <= self.watchdog <= LARGEST_WATCHDOG:
+            raise BusError(
+                f"watchdog: {self.watchdog:g} s (expected {LEAST_WATCHDOG:g} to {LARGEST_WATCHDOG:g}, or 0);"
+                f" correct the parameter"
+            )
         if self.protocol not in (0, 1, 2):
             raise BusError(
                 f"protocol: {self.protocol} (expected 1, 2, or 0 to find it); correct the parameter"
             )
+
+    @property
+    def silence(self) -> float:
+        """How long the watchdog waits, s."""
+        return self.watchdog or (PWM_WATCHDOG if self.pwm else WATCHDOG)
 
 
 class DynamixelBus(ServoBus):
@@ -160,6 +179,7 @@ class DynamixelBus(ServoBus):
                     found.tables[servo],
                     self._link,
                     pwm=settings.pwm,
+                    watchdog=settings.silence,
                     borrowed=self._borrowed[servo],
                 )
                 for name, servo in zip(settings.joints, settings.ids, strict=True)
@@ -328,15 +348,22 @@ class DynamixelBus(ServoBus):
             self._beat()
 
     def _require_guardian(self, wanted: bool) -> None:
-        """Beat; raises BusError where nobody would release the servos if this driver ended."""
+        """Beat; raises BusError where this driver stood still for too long, or its guardian is gone."""
+        guardian = self._guardian
+        assert guardian is not None
         try:
             self._beat(wanted)
         except OSError:
-            assert self._guardian is not None
             raise BusError(
-                f"guardian process {self._guardian.pid}: exited unexpectedly (expected to run while the port"
+                f"guardian process {guardian.pid}: exited unexpectedly (expected to run while the port"
                 f" is open); do not kill it"
             ) from None
+        if guardian.gap > guardian.silence:
+            raise BusError(
+                f"driver: stood still for {guardian.gap:.2g} s while torque was on (expected at most"
+                f" {guardian.silence:.2g} s), so its guardian turned torque off; give it a processor, or"
+                f" raise the parameter watchdog"
+            )
 
     def _post_guardian(self, port: SerialPort, found: FoundServos) -> Guardian:
         tables = list(found.tables.values())
@@ -344,7 +371,7 @@ class DynamixelBus(ServoBus):
             found.protocol, tables[0]["torque_enable"], dict.fromkeys(self._settings.ids, 0)
         )
         try:
-            return Guardian(port.fd, [packet], _PWM_SILENCE if self._settings.pwm else SILENCE)
+            return Guardian(port.fd, [packet], _GUARDIAN_PATIENCE * self._settings.silence)
         except OSError as error:
             raise BusError(
                 f"port {port.port_name}: no guardian process ({error}); raise the process limit"

@@ -65,8 +65,12 @@ class Guardian:
         finally:
             os.close(end)
         os.set_blocking(self._pipe, False)
+        self.silence = silence
+        """Time without a beat after which torque goes off, s."""
+        self.gap = 0.0
+        """Longest time between two beats while torque was on, s; above `silence` it has acted."""
         self._armed = False
-        self._next_beat = 0.0
+        self._last_beat = self._next_beat = 0.0
 
     @property
     def pid(self) -> int:
@@ -85,9 +89,12 @@ class Guardian:
         """
         if torque == self._armed and (not torque or now < self._next_beat):
             return
+        if self._armed:
+            self.gap = max(self.gap, now - self._last_beat)
         with contextlib.suppress(BlockingIOError):  # it was stopped and has enough to read
             os.write(self._pipe, _ARMED if torque else _IDLE)
         self._armed = torque
+        self._last_beat = now
         self._next_beat = now + _BEAT_PERIOD
 
     def dismiss(self) -> None:

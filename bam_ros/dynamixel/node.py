@@ -9,6 +9,7 @@ from typing import Any
 from rclpy.node import Node
 
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.servo import LARGEST_WATCHDOG
 from bam_ros.node_about import NodeAbout
 from bam_ros.parameters import NodeParameter
 from bam_ros.process import run_node
@@ -34,6 +35,17 @@ BUS_PARAMETERS = (
         default=0,
         description="protocol of the servos' firmware, 1 or 2; 0: find it",
     ),
+    NodeParameter(
+        name="watchdog",
+        default=0.0,
+        description=(
+            "servos stop when this node is silent for this long while torque is on, s: with Protocol 2.0"
+            " by themselves, all by a guardian process after 1.6 times as long; 0: 0.3, or 0.2 where"
+            " servos are commanded by duty"
+        ),
+        low=0.0,
+        high=LARGEST_WATCHDOG,
+    ),
 )
 """Of every node with Dynamixel servos."""
 
@@ -53,6 +65,7 @@ def bus_settings(node: Node, *, pwm: bool = False) -> DynamixelSettings:
         baud_rate=int(value["baud_rate"]),
         protocol=int(value["protocol"]),
         pwm=pwm,
+        watchdog=float(value["watchdog"]),
     )
 
 

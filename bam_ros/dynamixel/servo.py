@@ -39,10 +39,13 @@ MEASURED = {
     ),
 }
 """Registers read in every cycle; those of one protocol lie in one block."""
-WATCHDOG = 0.3
-"""Silence on the bus after which a Protocol 2.0 servo stops by itself, s."""
-PWM_WATCHDOG = 0.2
-"""The same of a servo that is commanded by duty, which holds no position meanwhile, s."""
+WATCHDOG, PWM_WATCHDOG = 0.3, 0.2
+"""Silence on the bus after which a Protocol 2.0 servo stops by itself, s, unless told otherwise.
+
+Less where it is commanded by duty, for it then holds no position meanwhile.
+"""
+LEAST_WATCHDOG, LARGEST_WATCHDOG = 0.04, 2.54
+"""What their register holds, s."""
 _WATCHDOG_TRIPPED = -1
 _POSITION_MODE, _PWM_MODE = 3, 16
 _OFF_LIMITS = 0.1  # rad beyond its limits at which a servo is still switched on
@@ -71,6 +74,7 @@ class DynamixelServo:
         table: its control table.
         link: to the bus.
         pwm: whether it is commanded by duty instead of position.
+        watchdog: silence on the bus after which it stops by itself, s; Protocol 2.0 only.
         borrowed: what its registers held before this driver changed them; to be kept while the port is away.
 
     Attributes:
@@ -89,6 +93,7 @@ class DynamixelServo:
         link: Link,
         *,
         pwm: bool = False,
+        watchdog: float = WATCHDOG,
         borrowed: BorrowedRegisters | None = None,
     ) -> None:
         self.name = name
@@ -102,7 +107,7 @@ class DynamixelServo:
         self._borrowed = borrowed or BorrowedRegisters()
         self._link = link
         self._pwm, self._pwm_limit = pwm, 0
-        self._watchdog = PWM_WATCHDOG if pwm else WATCHDOG
+        self._watchdog = watchdog
         names = MEASURED[table.protocol]
         self.block = table.span(*names)
         first = self.block[0]
@@ -291,8 +296,8 @@ class DynamixelServo:
             return
         if self.table.protocol == 2 and self.read("bus_watchdog") == _WATCHDOG_TRIPPED:
             raise BusError(
-                f"{self.name}: stopped itself, the bus was silent for {self._watchdog:g} s;"
-                f" the machine is too busy"
+                f"{self.name}: stopped itself, the bus was silent for {self._watchdog:g} s (parameter"
+                f" watchdog); the machine is too busy, give the driver a processor"
             )
         if self.read("torque_enable") != 1:
             raise BusError(f"{self.name}: torque went off by itself; check its supply for dips")

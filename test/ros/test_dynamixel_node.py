@@ -74,7 +74,7 @@ def start_driver(ros_domain: int) -> Iterator[StartDriver]:
 
     def start(port: str, *, ready: bool = True, **parameters: object) -> Driver:
         # The emulator shares this process with the client: it answers late now and then, and so do commands.
-        patient = {"command_timeout": PATIENCE, "failures": 1000, "rate": 100.0}
+        patient = {"command_timeout": PATIENCE, "failures": 1000, "rate": 100.0, "watchdog": 2.5}
         values = {"port": port, "baud_rate": 1_000_000, **patient, **parameters}
         arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
         driver = subprocess.Popen(

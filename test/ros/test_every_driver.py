@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every driver of several joints promises: two clients on one bus, limits, time on the clock of the servos.
+"""What every driver of several joints promises: two clients on one bus, limits, the clock of the servos.
 
 The loop is stepped on the real bus of each driver, over its real protocol where it has one.
 """
@@ -56,7 +56,7 @@ ARM = """
 def dynamixel(servo: str, *, pwm: bool = False) -> Iterator[DynamixelBus]:
     with VirtualServos(servo=servo, ids=(1, 2)) as virtual:
         settings = DynamixelSettings(
-            port=virtual.path, baud_rate=1_000_000, joints=JOINTS, ids=(1, 2), pwm=pwm
+            port=virtual.path, baud_rate=1_000_000, joints=JOINTS, ids=(1, 2), pwm=pwm, watchdog=2.5
         )
         yield DynamixelBus(settings)
 
@@ -129,12 +129,7 @@ class Driven:
 
 
 @pytest.fixture
-def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    # A machine that stands still for a moment is none of these tests' business.
-    monkeypatch.setattr("bam_ros.dynamixel.servo.WATCHDOG", 2.5)
-    monkeypatch.setattr("bam_ros.dynamixel.servo.PWM_WATCHDOG", 2.5)
-    monkeypatch.setattr("bam_ros.dynamixel.bus.SILENCE", 30.0)
-    monkeypatch.setattr("bam_ros.dynamixel.bus._PWM_SILENCE", 30.0)
+def drive(tmp_path: Path) -> Iterator[Open]:
     with contextlib.ExitStack() as stack:
 
         def make(kind: str, **settings: object) -> Driven:

@@ -55,6 +55,9 @@ def test_after_a_stall_the_goal_goes_on_where_it_was(rate: float) -> None:
     stepped.bus.time += 5.0
     after = positions(stepped, 1.0 / rate, 3.0)[-1]
     assert after - before <= 1.0 * max(0.02, 2.0 / rate) + 1e-9
+    stepped.bus.time += 5.0  # and once more, right after the first
+    again = positions(stepped, 1.0 / rate, 3.0)[-1]
+    assert again - after <= 1.0 * max(0.02, 2.0 / rate) + 1e-9
 
 
 def test_time_that_stands_still_moves_no_goal() -> None:

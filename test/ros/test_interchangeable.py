@@ -49,7 +49,7 @@ def server(
             virtual = stack.enter_context(
                 VirtualServos(servo="mx106", pendulum=PendulumBench(mass=0.5, length=0.15))
             )
-            arguments = ["-p", f"port:={virtual.path}", "-p", "baud_rate:=1000000"]
+            arguments = ["-p", f"port:={virtual.path}", "-p", "baud_rate:=1000000", "-p", "watchdog:=2.5"]
         node = [sys.executable, "-m", f"bam_ros.{request.param}.node"]
         timeout = ["-p", f"command_timeout:={command_timeout}", "-p", "failures:=1000"]
         arguments = ["-r", "__node:=servos", "-p", "rate:=100.0", *timeout, *arguments]

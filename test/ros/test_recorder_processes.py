@@ -60,7 +60,16 @@ class Processes:
         port = self.directory / "bus"
         self.start("bam_ros.dynamixel.virtual.node", "--ros-args", "-p", f"link:={port}")
         wait_for(port.exists, what="the virtual servo's port")
-        self.start("bam_ros.dynamixel.node", "--ros-args", "-p", f"port:={port}", "-p", "rate:=200.0")
+        self.start(
+            "bam_ros.dynamixel.node",
+            "--ros-args",
+            "-p",
+            f"port:={port}",
+            "-p",
+            "rate:=200.0",
+            "-p",
+            "watchdog:=2.5",
+        )
 
     def bam_record(self) -> subprocess.Popen[str]:
         arguments = ("--session", str(self.session), "--output", str(self.output))
