@@ -31,10 +31,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--output", type=Path, default=RESULTS, help="JSON file (default: %(default)s)")
     arguments = parser.parse_args(argv)
-    from bam_core.benchmarks import mujoco_rates, mujoco_throughput, rollout_scaling, rollout_times
+    from bam_core.benchmarks import (
+        help_time,
+        mujoco_rates,
+        mujoco_throughput,
+        rollout_scaling,
+        rollout_times,
+    )
     from bam_core.mujoco.fidelity import fidelity
 
     steps = (
+        ("help_ms", help_time),
         ("rollout_ms_per_evaluation", rollout_times),
         ("rollout_scaling", lambda: [asdict(row) for row in rollout_scaling()]),
         ("mujoco", mujoco_rates),
@@ -42,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("fidelity", lambda: [asdict(row) for row in fidelity()]),
         ("dynamixel_loop", dynamixel_loops),
         ("feed_forward_loop", feed_forward),
+        ("simulator_loop", simulator),
         ("erob_cycle_us", erob_cycle),
     )
     results: dict[str, Any] = {"machine": machine()}
@@ -56,6 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     fed = results.pop("feed_forward_loop")
     results["feed_forward_loop_hz"] = fed["rate"]
     results["feed_forward_processor_share"] = {name: fed[name] for name in ("node", "servos")}
+    simulated = results.pop("simulator_loop")
+    results["simulator_states_per_second"] = simulated["rate"]
+    results["simulator_real_time_factor"] = simulated["factor"]
+    results["simulator_processor_share"] = simulated["node"]
     print(tables(results))
     write_text(arguments.output, json.dumps(results, indent=2) + "\n")
     return 0
@@ -81,10 +93,9 @@ def dynamixel_loops(servos: Sequence[str] = ("mx106", "mx106_2", "xl330")) -> di
 
 
 def _dynamixel_loop(servo: str) -> float:
-    import rclpy
     from bam_bench.msg import ServoStates
-    from rclpy.signals import SignalHandlerOptions
 
+    from bam_ros.client_node import ClientNode
     from bam_ros.node_processes import isolate, node_processes
     from bam_ros.servo_node import STATE_QOS
 
@@ -97,24 +108,22 @@ def _dynamixel_loop(servo: str) -> float:
         nodes.start("virtual_dynamixel", "bam_ros.dynamixel.virtual.node", {"servo": servo, "link": port})
         nodes.wait_for(port)
         nodes.start("dynamixel", "bam_ros.dynamixel.node", {"port": port, "rate": 0.0})
-        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-        node = rclpy.create_node("bench")
-        try:
+        with ClientNode("bench") as client:
             states: list[ServoStates] = []
 
             def keep_newest(message: ServoStates) -> None:
                 states[:] = [message]
 
-            node.create_subscription(ServoStates, "servo_states", keep_newest, STATE_QOS)
+            client.node.create_subscription(ServoStates, "servo_states", keep_newest, STATE_QOS)
 
             def newest() -> tuple[int, float]:
-                rclpy.spin_once(node, timeout_sec=0.1)
+                client.spin_once(0.1)
                 nodes.check()
                 stamp = states[0].header.stamp
                 return states[0].sequence, stamp.sec + stamp.nanosec * 1e-9
 
             while not states:
-                rclpy.spin_once(node, timeout_sec=0.1)
+                client.spin_once(0.1)
                 nodes.check()
             ends = []
             for wait in (_WARM_UP, _MEASURE):
@@ -124,9 +133,6 @@ def _dynamixel_loop(servo: str) -> float:
                 while time.monotonic() < deadline:
                     newest()
                 ends.append(newest())
-        finally:
-            node.destroy_node()
-            rclpy.utilities.try_shutdown()
     (first, start), (last, end) = ends
     return (last - first) / (end - start)
 
@@ -136,6 +142,13 @@ def feed_forward() -> dict[str, float]:
     from bam_ros.feedforward.bench import feed_forward_loop
 
     return feed_forward_loop(warm_up=_WARM_UP, duration=_MEASURE)
+
+
+def simulator() -> dict[str, float]:
+    """Return states per second and real-time factor of the simulator node with six servos at 1 kHz."""
+    from bam_ros.simulator.bench import simulator_loop
+
+    return simulator_loop(warm_up=_WARM_UP, duration=_MEASURE)
 
 
 def erob_cycle() -> dict[str, float] | None:
@@ -168,6 +181,7 @@ def tables(results: dict[str, Any]) -> str:
     rates = results["mujoco_steps_per_second_by_servos"]
     parts = [
         f"Machine: {results['machine']}",
+        f"`bam --help`, a process of its own: {results['help_ms']:.0f} ms",
         "Rollout, one evaluation = 1 candidate x 100 logs x 1200 steps:\n"
         + format_table(
             ("model", "ms", "ns per step and core"),
@@ -219,6 +233,19 @@ def tables(results: dict[str, Any]) -> str:
         + format_table(
             ("duties/s", *(f"share of a processor, {name}" for name in shares)),
             [(f"{results['feed_forward_loop_hz']:.0f}", *(f"{share:.2f}" for share in shares.values()))],
+        )
+    )
+    parts.append(
+        "Simulator node, six servos at 1 kHz, publishing every state:\n"
+        + format_table(
+            ("states/s", "real-time factor", "share of a processor"),
+            [
+                (
+                    f"{results['simulator_states_per_second']:.0f}",
+                    f"{results['simulator_real_time_factor']:.3f}",
+                    f"{results['simulator_processor_share']:.2f}",
+                )
+            ],
         )
     )
     if cycle := results["erob_cycle_us"]:

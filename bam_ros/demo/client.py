@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import rclpy
 from rclpy.action.client import ActionClient
-from rclpy.node import Node
 
 from bam_core.errors import BamError
+from bam_ros.client_node import ClientNode
 
 _POLL = 0.05  # s
 
@@ -24,12 +23,13 @@ class DemoClient:
     """
 
     def __init__(self, check: Callable[[], None]) -> None:
-        self._node = Node("demo")
+        self._client = ClientNode("demo")
+        self._node = self._client.node
         self._check = check
 
     def close(self) -> None:
         """Leave the graph."""
-        self._node.destroy_node()
+        self._client.close()
 
     def call(self, service_type: Any, name: str, request: Any, timeout: float = 30.0) -> Any:
         """Call a service once it is there and return its response.
@@ -93,5 +93,5 @@ class DemoClient:
             self._spin()
 
     def _spin(self) -> None:
-        rclpy.spin_once(self._node, timeout_sec=_POLL)
+        self._client.spin_once(_POLL)
         self._check()

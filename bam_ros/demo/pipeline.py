@@ -161,10 +161,6 @@ class Session:
 
     def __enter__(self) -> DemoClient:
         """Join the graph."""
-        import rclpy
-        from rclpy.signals import SignalHandlerOptions
-
-        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         self._client = DemoClient(self._nodes.check)
         return self._client
 
@@ -172,7 +168,4 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Leave it."""
-        from rclpy.utilities import try_shutdown
-
         self._client.close()
-        try_shutdown()

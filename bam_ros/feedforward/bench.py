@@ -9,12 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import rclpy
 from bam_bench.msg import ServoCommands, ServoStates
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from bam_ros.client_node import ClientNode
 from bam_ros.node_processes import isolate, node_processes
 from bam_ros.servo_bus import BusError
 from bam_ros.servo_node import STATE_QOS
@@ -50,19 +48,14 @@ def feed_forward_loop(
         joints = [f"joint{number}" for number in ids]
         parameters = {"port": port, "ids": ids, "joint_names": joints, "rate": 0.0}
         nodes.start("feedforward", "bam_ros.feedforward.node", parameters)
-        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-        node = rclpy.create_node("bench")
-        try:
-            motion = _EndlessMotion(node, joints, nodes.check)
+        with ClientNode("bench") as client:
+            motion = _EndlessMotion(client, joints, nodes.check)
             motion.begin(warm_up + duration)
             ends = []
             for wait in (warm_up, duration):
                 motion.keep_on(wait)
                 busy = [nodes.processor_time(name) for name in ("feedforward", "virtual")]
                 ends.append((*motion.newest(), *busy))
-        finally:
-            node.destroy_node()
-            rclpy.utilities.try_shutdown()
     count, passed, node_busy, servos_busy = (after - before for before, after in zip(*ends, strict=True))
     return {"rate": count / passed, "node": node_busy / passed, "servos": servos_busy / passed}
 
@@ -70,8 +63,9 @@ def feed_forward_loop(
 class _EndlessMotion:
     """Lets all joints of a feed-forward node swing, and looks at its states now and then."""
 
-    def __init__(self, node: Node, joints: Sequence[str], check: Callable[[], None]) -> None:
-        self._node, self._joints, self._check = node, list(joints), check
+    def __init__(self, client: ClientNode, joints: Sequence[str], check: Callable[[], None]) -> None:
+        self._client, self._joints, self._check = client, list(joints), check
+        node = client.node
         self._states: list[ServoStates] = []
         self._commands = node.create_publisher(ServoCommands, "servo_commands", 1)
         self._trajectories = node.create_publisher(JointTrajectory, "joint_trajectory", 10)
@@ -119,5 +113,5 @@ class _EndlessMotion:
         )
 
     def _spin(self) -> None:
-        rclpy.spin_once(self._node, timeout_sec=0.05)
+        self._client.spin_once(0.05)
         self._check()
