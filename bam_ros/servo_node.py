@@ -265,6 +265,7 @@ class ServoNode(LifecycleNode):
         except BamError as error:
             response.message = str(error)
             return response
+        self._publish_configuration(bus)  # registers that a reboot resets may have limited a servo
         response.success = True
         response.message = f"rebooted, torque off: {', '.join(bus.names)}"
         return response

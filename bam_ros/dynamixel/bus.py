@@ -270,6 +270,7 @@ class DynamixelBus(ServoBus):
                 f" and supply"
             )
         servo.reboot()
+        self._law_settings = tuple(servo.law for servo in self._servos)  # registers of the RAM are new
 
     def close(self) -> None:
         """Release the servos, put their registers back, give the port back. Idempotent, never raises."""

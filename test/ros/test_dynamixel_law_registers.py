@@ -196,6 +196,19 @@ def test_a_torque_limit_survives_an_overload(
     assert virtual.get("torque_limit") == 600
 
 
+def test_a_limit_that_a_reboot_ends_is_told_no_longer(
+    virtual_servos: MakeVirtual, make_bus: Callable[..., DynamixelBus]
+) -> None:
+    virtual = virtual_servos(servo="xl330")
+    tamper(virtual, {"goal_pwm": 300, "feedforward_1st_gain": 50})
+    bus = make_bus(virtual)
+    bus.open()
+    assert bus.law_settings[0].demand_limit == pytest.approx(300 / 885)
+    bus.reboot("joint")
+    assert bus.law_settings[0].demand_limit == 1.0
+    assert virtual.get("feedforward_1st_gain") == 0
+
+
 @pytest.mark.parametrize(
     ("servo", "register", "count", "line"),
     [
