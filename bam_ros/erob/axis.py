@@ -142,9 +142,11 @@ class Axis:
             self._enabling += 1
         torque = 0
         self._driven = wanted and enabled
-        self._guard.note(abs(self._goal - self._position) if self._driven else 0.0)
         self._lingering = self._lingering + 1 if enabled and not wanted else 0
-        if self._driven:
+        if not self._driven:
+            self._guard.behind = 0
+        else:
+            self._guard.note(abs(self._goal - self._position))
             position, velocity = self._ahead()
             current = self.limits.clip(
                 position_law(goal.stiffness, goal.damping, self._goal, position, velocity),
@@ -175,8 +177,8 @@ class Axis:
 
     def complaint(self, cycles_to_enable: int) -> str:
         """Return what is wrong though the drive is not in fault, empty where all is well."""
-        if behind := self._guard.complaint(abs(self._goal - self._position)):
-            return behind
+        if self._guard.behind > self._guard.patience:
+            return self._guard.complaint(abs(self._goal - self._position))
         if self.state.is_fault or not self._enabling:
             return ""
         if self._was_enabled:

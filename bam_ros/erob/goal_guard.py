@@ -43,15 +43,20 @@ class GoalGuard:
         name: of the joint.
         limits: see there.
         period: of the cycle, s.
+
+    Attributes:
+        behind: for how many cycles the following error has been too large.
+        patience: how many may be.
     """
 
     def __init__(self, name: str, limits: GoalLimits, period: float) -> None:
         self._name, self._limits = name, limits
-        self._patience = round(_FOLLOWING_TIME / period)  # cycles
+        self.patience = round(_FOLLOWING_TIME / period)
+        self.behind = 0
+        self._error = limits.following_error or math.inf  # rad
         self._goal = math.nan  # rad; NaN: torque is not wanted
         self._when = 0.0  # s; when that goal came
         self._credit = _UNEVEN  # s of motion at full speed that the next goal may make
-        self._behind = 0  # cycles for which the following error was too large
 
     def refusal(self, goal: AxisGoal, position: float, now: float) -> str:
         """Return why a goal that has arrived must not be followed, in one line; empty where it may.
@@ -86,14 +91,11 @@ class GoalGuard:
         return ""
 
     def note(self, error: float) -> None:
-        """Note the distance of a driven joint from its goal in this cycle, rad; 0 where it is not driven."""
-        limit = self._limits.following_error
-        self._behind = self._behind + 1 if 0.0 < limit < error else 0
+        """Note the distance of a driven joint from its goal in this cycle, rad."""
+        self.behind = self.behind + 1 if error > self._error else 0
 
     def complaint(self, error: float) -> str:
-        """Return that the joint does not follow, in one line; empty where it does."""
-        if self._behind <= self._patience:
-            return ""
+        """Return that the joint does not follow, in one line, with its distance from the goal, rad."""
         return (
             f"{self._name}: {error:.3g} rad from its goal for {_FOLLOWING_TIME:g} s (expected at most"
             f" {self._limits.following_error:g}, parameter following_error); free the joint, lower its load"
