@@ -7,6 +7,8 @@ compared with each other are taken in turn.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,6 +34,16 @@ LOGS = 100
 STEPS = 1200
 LOG_DT = 5e-3
 CANDIDATES = 20
+
+
+def help_time(repeats: int = 7) -> float:
+    """Return ms that ``bam --help`` takes as a process of its own."""
+    command = [sys.executable, "-m", "bam_core.cli", "--help"]
+
+    def ask() -> None:
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+
+    return _medians({"help": ask}, repeats)["help"] * 1e3
 
 
 def rollout_times(repeats: int = 7) -> dict[str, float]:

@@ -172,7 +172,7 @@ def _stages(
         yield stage(*left(), UNCERTAINTY)
     name = stage().chosen
     weights: tuple[EffectWeight, ...] = ()
-    if effects:
+    if not folds:
         weighed: dict[str, tuple[EffectWeight, ...]] = {}
         # A model that has lost an effect meets the others anew, and may have to give way to one of them.
         while name not in weighed:

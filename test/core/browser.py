@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-DEADLINE = 60.0  # s, for the browser to start and for every page; it takes a second or two
+DEADLINE = 300.0  # s, generous, for the browser to start and for every page; it takes a second or two
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 

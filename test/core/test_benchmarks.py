@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from bam_core.benchmarks import SERVO_COUNTS, mujoco_rates, mujoco_throughput
+from bam_core.benchmarks import SERVO_COUNTS, help_time, mujoco_rates, mujoco_throughput
 
 
 def test_every_way_of_stepping_is_timed_for_every_size_of_robot() -> None:
@@ -22,3 +22,7 @@ def test_rollouts_are_timed_with_one_thread_and_with_two() -> None:
     single = {row.servos: row for row in rows if row.threads == 1}
     for row in rows:
         assert row.speedup == pytest.approx(row.steps_per_second / single[row.servos].steps_per_second)
+
+
+def test_the_help_of_the_command_line_is_timed() -> None:
+    assert help_time(repeats=1) > 0.0

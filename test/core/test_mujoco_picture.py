@@ -49,7 +49,7 @@ def python(code: str, *arguments: str, **environment: str) -> subprocess.Complet
         env={**kept, **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     if "MUJOCO_GL" not in environment and "no OpenGL" in done.stderr:

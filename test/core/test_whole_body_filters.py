@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from whole_body_cases import arm, robot, swings, walk
 
@@ -40,7 +40,21 @@ def swaying(noise: float, seed: int) -> tuple[JointLog, np.ndarray]:
     return JointLog(names=("joint",), time=TIME, position=one, effort=np.zeros_like(one)), acceleration
 
 
+def unseen(scheme: Scheme, noise: float, samples: int) -> float:
+    """RMS of a distortion, rad/s², that chance hides in the noise that passes a filter.
+
+    Twice the standard deviation of that noise's mean square, which is 2·Σρ²/samples of it, squared, where ρ
+    is the autocorrelation that the filter gives to white noise.
+    """
+    weights = scheme.kernel(2, DT)
+    correlation = np.correlate(weights, weights, "full")
+    passed = noise**2 * correlation.max()
+    deviation = passed * np.sqrt(2.0 * np.sum((correlation / correlation.max()) ** 2) / samples)
+    return float(np.sqrt(2.0 * deviation))
+
+
 @settings(max_examples=6, deadline=None)
+@example(exponent=-5.0, seed=622, family=butterworths(DT))  # the two best are expected to be alike
 @given(
     exponent=st.floats(-8.0, -4.0),
     seed=st.integers(0, 1000),
@@ -55,8 +69,12 @@ def test_the_chosen_filter_is_nearly_the_best(exponent: float, seed: int, family
         scheme: np.sqrt(np.mean((scheme.second(log.position[:, 0], DT) - acceleration)[inner] ** 2))
         for scheme in family
     }
-    found, least = errors[choice.scheme], min(errors.values())
-    assert found < 3.0 * least
+    best = min(errors, key=errors.__getitem__)
+    found, least = errors[choice.scheme], errors[best]
+    # A filter is compared with the one two places finer; what hides in that one's noise may be mistaken for
+    # a distortion of the best filter.
+    finer = family[max(family.index(best) - 2, 0)]
+    assert found < 3.0 * least + unseen(finer, 10.0**exponent, int(inner.sum()))
     # central differences, behind every Butterworth filter, distort alike: nobody sees that
     assert found / 3.0 - 0.002 < choice.expected < 3.0 * found
 
