@@ -26,6 +26,19 @@ def segment():
         yield started
 
 
+@pytest.fixture(scope="module")
+def shared():
+    """One drive for the tests that leave it as they found it, but for faults."""
+    with VirtualSegmentProcess(1) as started:
+        yield started
+
+
+@pytest.fixture
+def repaired(shared):
+    yield shared
+    shared.faults()
+
+
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_slaves_are_scanned_configured_and_run_in_op_with_dc(count):
     with VirtualSegmentProcess(count) as segment, opened(segment) as master:
@@ -82,16 +95,16 @@ def test_the_assignment_is_written_in_pre_op_one_by_one_and_at_once(segment):
         assert slave.sdo_read(0x1A00, 0, ca=True) == struct.pack("<HII", 2, 0x60770010, 0x60410010)
 
 
-def test_a_long_text_arrives_in_segments(segment):
-    with opened(segment) as master:
+def test_a_long_text_arrives_in_segments(repaired):
+    with opened(repaired) as master:
         to_safe_op(master, 1)
         text = master.slaves[0].sdo_read(0x100A, 0)
         assert len(text) > 128
         assert text.startswith(b"Emulated eRob firmware")
 
 
-def test_the_dictionary_is_listed_with_names(segment):
-    with opened(segment) as master:
+def test_the_dictionary_is_listed_with_names(repaired):
+    with opened(repaired) as master:
         to_safe_op(master, 1)
         objects = {item.index: item for item in master.slaves[0].od}
         assert {0x1018, 0x1600, 0x6040, 0x6071, 0x6502} <= set(objects)
@@ -202,22 +215,22 @@ def test_a_drive_fault_is_told_and_reset(segment):
         assert [command(word) for word in (0x06, 0x07, 0x0F)] == [0x21, 0x23, 0x27]
 
 
-def test_frames_that_get_lost_late_or_damaged_are_missed_by_the_master(segment):
-    with opened(segment) as master:
+def test_frames_that_get_lost_late_or_damaged_are_missed_by_the_master(repaired):
+    with opened(repaired) as master:
         to_op(master, 1, dc=False)
         for fault in ("drop=0.3", "corrupt=0.3", "garble=0.5", "delay=0.005"):
-            segment.faults(fault)
+            repaired.faults(fault)
             counters = [exchange(master, 2000) for _ in range(60)]
             assert -1 in counters, fault
-        segment.faults()
+        repaired.faults()
         until(lambda: all(exchange(master) == 3 for _ in range(20)), "all in order again")
-        assert segment.look()["lost"] > 0
+        assert repaired.look()["lost"] > 0
 
 
-def test_overtaken_frames_come_back_in_another_order(segment):
-    with opened(segment) as master:
+def test_overtaken_frames_come_back_in_another_order(repaired):
+    with opened(repaired) as master:
         to_op(master, 1, dc=False)
-        segment.faults("reorder=0.5")
+        repaired.faults("reorder=0.5")
         counters = []
         for _ in range(100):
             master.send_processdata()
@@ -225,7 +238,7 @@ def test_overtaken_frames_come_back_in_another_order(segment):
             master.send_processdata()
             counters.append(master.receive_processdata(8000))
         assert counters.count(-1) < 100
-        segment.faults()
+        repaired.faults()
         until(lambda: all(exchange(master) == 3 for _ in range(20)), "all in order again")
 
 
@@ -239,27 +252,27 @@ def test_a_slave_that_is_gone_lowers_the_counter_and_is_found_again():
         until(lambda: master.slaves[1].reconfig() >= pysoem.SAFEOP_STATE, "SAFE-OP")
 
 
-def test_a_slave_that_is_stuck_says_why(segment):
-    with opened(segment) as master:
+def test_a_slave_that_is_stuck_says_why(repaired):
+    with opened(repaired) as master:
         to_op(master, 1, dc=False)
-        segment.faults("safe_op@1")
+        repaired.faults("safe_op@1")
         until(lambda: exchange(master) > 0 and states(master) == {0x14}, "the fall")
         assert master.slaves[0].al_status == AlCode.SYNCHRONISATION_ERROR
 
 
-def test_a_mailbox_without_answers_times_out_and_leaves_process_data_alone(segment):
-    with opened(segment) as master:
+def test_a_mailbox_without_answers_times_out_and_leaves_process_data_alone(repaired):
+    with opened(repaired) as master:
         to_op(master, 1, dc=False)
         master.sdo_read_timeout = 100_000  # µs: shorter than the watchdog
-        segment.faults("sdo_timeout@1")
+        repaired.faults("sdo_timeout@1")
         exchange(master)
         with pytest.raises((pysoem.SdoError, pysoem.WkcError, pysoem.MailboxError, pysoem.PacketError)):
             master.slaves[0].sdo_read(0x1018, 1)
         assert max(exchange(master) for _ in range(10)) == 3
 
 
-def test_a_counter_that_is_off_by_one_is_seen(segment):
-    with opened(segment) as master:
+def test_a_counter_that_is_off_by_one_is_seen(repaired):
+    with opened(repaired) as master:
         to_op(master, 1, dc=False)
-        segment.faults("wkc@1")
+        repaired.faults("wkc@1")
         until(lambda: exchange(master) == 2, "the wrong counter")
