@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from bam_core.errors import BamError, unknown_name
 
 if TYPE_CHECKING:
     from bam_core.pendulum import PendulumBench
+    from bam_core.recording import Recording
 
 log = logging.getLogger(__name__)
 
@@ -144,6 +146,18 @@ def _export_recordings(sources: list[str], output: Path) -> None:
     (require_file if alone else require_directory)(output)
     places = [output if alone else output / f"{recording.name}.json" for recording in recordings]
     texts = [bam_log_text(recording) for recording in recordings]
-    for place, text in zip(places, texts, strict=True):
+    for recording, place, text in zip(recordings, places, texts, strict=True):
         write_text(place, text)
+        if math.isfinite(recording.demand_limit) and not _is_own(recording):
+            log.warning(
+                "%s: demand_limit %.3g is lost, BAM's log has no field for it", place, recording.demand_limit
+            )
         print(f"wrote {place}")
+
+
+def _is_own(recording: Recording) -> bool:
+    """Whether a recording's limit is that of its firmware, as far as that is known."""
+    from bam_core.firmware import FIRMWARES
+
+    firmware = FIRMWARES.get(recording.firmware)
+    return firmware is not None and recording.demand_limit >= firmware.demand_limit

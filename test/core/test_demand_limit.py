@@ -12,6 +12,7 @@ import pytest
 from physics_cases import random_run, servo
 from run_bag import RUN, RunBag
 
+from bam_core.cli import main
 from bam_core.exchange import write_bag
 from bam_core.firmware import FIRMWARES
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
@@ -147,6 +148,16 @@ def test_an_exported_bag_keeps_the_limit(tmp_path: Path) -> None:
     _, weak = weak_and_strong()
     write_bag(weak, tmp_path / "bag", start_ns=10**18)
     assert read_bag(tmp_path / "bag").demand_limit == weak.demand_limit
+
+
+@pytest.mark.parametrize(("limit", "lines"), [(0.5, 1), (0.9625, 0), (math.inf, 0)])
+def test_an_export_to_a_form_without_it_says_that_it_is_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, limit: float, lines: int
+) -> None:
+    limited = dataclasses.replace(random_run(1, 2e-3), firmware="mx-protocol1", demand_limit=limit)
+    write_bag(limited, tmp_path / "bag", start_ns=10**18)
+    assert main(["export", str(tmp_path / "bag"), "--output", str(tmp_path / "log.json")]) == 0
+    assert len([record for record in caplog.records if "demand_limit 0.5 is lost" in record.message]) == lines
 
 
 @pytest.mark.parametrize("limit", [0.0, -0.5, math.nan])
