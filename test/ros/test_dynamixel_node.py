@@ -166,7 +166,7 @@ def test_a_lost_command_stream_releases_and_says_so(
     make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
     virtual = virtual_servos(servo="mx106")
-    start_driver(virtual.path, command_timeout=0.2)
+    start_driver(virtual.path, command_timeout=1.0)
     client = make_client()
     client.hold(virtual)
     wait_for_release(virtual)
