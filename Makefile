@@ -20,7 +20,7 @@ demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (need
 	@.venv/bin/bam demo --servo erob80_100 --output demo_erob_output
 
 test: setup  ## everything that is tested
-	@$(PY) -m pytest -n 2 --dist loadfile test/core
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder test/core
 	@$(PY) tools/test_ros.py
 
 test-random: setup  ## laws with other examples than `make test`, ROUNDS=20 times as many; findings become @example

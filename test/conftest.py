@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples that Hypothesis draws: the same in every run of `make test`, others in `make test-random`."""
+"""What all tests share: one thread of BLAS, and the examples that Hypothesis draws.
+
+They are the same in every run of `make test`, and others in `make test-random`.
+"""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
+
+# Tests run side by side, where threads of BLAS mostly wait for each other and compute while they do, as in
+# `small_matrices`. NumPy reads this when it is imported, which no test has done yet.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # No deadlines: what a machine takes for an example says nothing about the law that is tested. No database:
 # what was found once would be tried on one machine only; findings become `@example`.
