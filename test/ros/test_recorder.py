@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from bam_bench.msg import ServoCommands, ServoStates
-from recorder_bench import Bench, Operator, directories, hurry, running, short_session
+from recorder_bench import Bench, Operator, directories, hurry, running, short, short_session
 from ros_helpers import FakeBus, wait_for
 from rosbags.highlevel import AnyReader
 
@@ -101,8 +102,18 @@ def test_complete_runs_are_kept_and_the_others_recorded(bench: Bench, tmp_path: 
 
 
 def test_a_stopped_run_is_readable_kept_and_recorded_again(bench: Bench, tmp_path: Path) -> None:
+    scripts = (short("sin_sin", 2.0), short("lift_and_drop"))
+    session = replace(short_session(), scripts=scripts)
+    exchanges: list[int] = []  # so far, whenever the script was seen to run
+
+    def enough(progress: Progress) -> bool:
+        if running(progress):
+            exchanges.append(len(bench.bus.goals))
+        return bool(exchanges) and exchanges[-1] - exchanges[0] > 30
+
+    recorder = SessionRecorder(bench.node, driver="driver")
     with pytest.raises(RecordingStopped):
-        record(bench, tmp_path, Operator(lambda progress: progress.elapsed > 0.2))
+        recorder.record(session, tmp_path, Operator(enough))
     wait_for(lambda: not bench.bus.torque[0], what="torque off")
     name = "m0.50_l0.100_kp8_sin_sin"
     assert directories(tmp_path) == [name]
@@ -111,9 +122,9 @@ def test_a_stopped_run_is_readable_kept_and_recorded_again(bench: Bench, tmp_pat
     assert len(partial) > 20
 
     operator = Operator()
-    assert record(bench, tmp_path, operator).recorded == 2
+    assert recorder.record(session, tmp_path, operator).recorded == 2
     assert f"{name}.interrupted-1" in directories(tmp_path)
-    assert any(f"run {name} was interrupted after 0." in line for line in operator.lines)
+    assert any(f"run {name} was interrupted after " in line for line in operator.lines)
     assert any(f"{name}.interrupted-1, recording again" in line for line in operator.lines)
     assert load_recordings([tmp_path / f"{name}.interrupted-1"])[0].sha256 == partial.sha256
 
