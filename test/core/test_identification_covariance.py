@@ -27,7 +27,7 @@ def optimum(problem: Sensitivity) -> tuple[Sensitivity, np.ndarray]:
 @pytest.mark.parametrize(("logs", "dimension"), [(8, 3), (40, 4)])
 def test_it_is_that_of_repeated_sessions(logs: int, dimension: int) -> None:
     ends, told, naive = [], [], []
-    for seed in range(200):
+    for seed in range(100):
         problem, way = optimum(toy(logs, dimension, seed))
         found = evidence(problem)
         ends.append(way)
