@@ -326,6 +326,7 @@ class DynamixelBus(ServoBus):
         """Look at one servo every now and then: did it let go by itself?"""
         if now < self._next_check:
             return
+        self._require_awake()  # which explains what the servo would say
         self._next_check = now + _CHECK_PERIOD / len(self._servos)
         self._check_index = (self._check_index + 1) % len(self._servos)
         self._servos[self._check_index].check()
@@ -349,7 +350,7 @@ class DynamixelBus(ServoBus):
             self._beat()
 
     def _require_guardian(self, wanted: bool) -> None:
-        """Beat; raises BusError where this driver stood still for too long, or its guardian is gone."""
+        """Beat; raises BusError where this driver stood still for too long, or nobody watches it."""
         guardian = self._guardian
         assert guardian is not None
         try:
@@ -359,7 +360,12 @@ class DynamixelBus(ServoBus):
                 f"guardian process {guardian.pid}: exited unexpectedly (expected to run while the port"
                 f" is open); do not kill it"
             ) from None
-        if guardian.gap > guardian.silence:
+        self._require_awake()
+
+    def _require_awake(self) -> None:
+        """Raise BusError where the guardian has turned torque off because this driver stood still."""
+        guardian = self._guardian
+        if guardian is not None and guardian.gap > guardian.silence:
             raise BusError(
                 f"driver: stood still for {guardian.gap:.2g} s while torque was on (expected at most"
                 f" {guardian.silence:.2g} s), so its guardian turned torque off; give it a processor, or"
