@@ -22,7 +22,9 @@ OFF = ServoGoal.released(1)
 
 
 @pytest.fixture
-def make_bus() -> Iterator[Callable[..., DynamixelBus]]:
+def make_bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., DynamixelBus]]:
+    # The SDK waits for an answer for twice this many ms; emulated servos wait for their turn on a processor.
+    monkeypatch.setattr("dynamixel_sdk.port_handler.LATENCY_TIMER", 150)
     buses = []
 
     def make(virtual: VirtualServos, **settings: object) -> DynamixelBus:

@@ -43,6 +43,9 @@ class Client(RosClient):
         )
         self._commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
 
+    def said(self) -> str:
+        return "; ".join(dict.fromkeys(status.message for status in self.diagnostics))
+
     def command(self, position: float, *, torque: bool = True) -> None:
         self._commands.publish(ServoCommands(name=["joint"], torque_enable=[torque], position=[position]))
 
@@ -251,7 +254,7 @@ def test_a_port_that_vanishes_is_told_at_once_and_taken_back_with_torque_off(
     link = tmp_path / "bus"
     emulator = start_emulator(link)
     try:
-        driver = start_driver(str(link))
+        driver = start_driver(str(link), command_timeout=1.0)
         client = make_client()
         client.wait_for(lambda: client.states)
 

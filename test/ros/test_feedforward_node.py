@@ -166,11 +166,16 @@ def released(virtual: VirtualServos) -> bool:
 
 
 def check_no_jump(states: list[ServoStates], speed: float) -> None:
-    """Goals of states with torque move no faster than this, rad/s, however many states were lost."""
+    """Goals of states with torque move no faster than this, rad/s, however many states were lost.
+
+    A goal is as old as the answer that its state comes with: where the driver had to wait for its turn in
+    between, the stamp is late, and the next one seems to come too soon after it.
+    """
     moving = [state for state in states if all(state.torque_enabled)]
     goals = np.array([state.goal_position for state in moving])
     stamps = np.array([state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec for state in moving])
-    assert np.all(np.abs(np.diff(goals, axis=0)) <= speed * np.diff(stamps)[:, None] + 0.01)
+    passed = stamps[1:] - np.concatenate((stamps[:1], stamps[:-2]))
+    assert np.all(np.abs(np.diff(goals, axis=0)) <= speed * passed[:, None] + 0.01)
 
 
 def duties(virtual: VirtualServos) -> list[int]:
