@@ -326,10 +326,13 @@ class DynamixelBus(ServoBus):
         """Look at one servo every now and then: did it let go by itself?"""
         if now < self._next_check:
             return
-        self._require_awake()  # which explains what the servo would say
         self._next_check = now + _CHECK_PERIOD / len(self._servos)
         self._check_index = (self._check_index + 1) % len(self._servos)
-        self._servos[self._check_index].check()
+        try:
+            self._servos[self._check_index].check()
+        except BusError:
+            self._require_awake()  # where this driver stood still that explains what the servo says
+            raise
 
     def _beat(self, wanted: bool = False) -> None:
         """Tell the guardian that this driver is in control, and whether torque is on or about to be.
