@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pysoem
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+sys.path.insert(0, str(Path(__file__).parents[1]))  # ros_helpers
+sys.path.insert(0, str(Path(__file__).parent))
 from soem_cases import exchange
 
 CONTROL_WORDS = (0x06, 0x07, 0x0F)
