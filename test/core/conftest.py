@@ -20,6 +20,17 @@ LONGEST = (
 """Modules that take tens of seconds: begun last, one process would be at it while the other has finished."""
 
 
+def leave_out_plots(patch: pytest.MonkeyPatch) -> None:
+    """Write results without plots: they take longer than a brief search, and `test_identification_writing`
+    has them."""
+    patch.setattr("bam_core.identification.writing._plot", lambda *_: None)
+
+
+@pytest.fixture
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_out_plots(monkeypatch)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest modules; the order within a module stays as it is."""
     rank = {name: place for place, name in enumerate(LONGEST)}
@@ -30,7 +41,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from report_cases import identified
 
-    return identified(tmp_path_factory.mktemp("identified") / "results")
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_plots(patch)
+        return identified(tmp_path_factory.mktemp("identified") / "results")
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from bam_core.identification.search import MIN_EVALUATIONS
 from bam_core.identification.split import DEFAULT_RULE
 from bam_core.servo_model import load_servo
 
+pytestmark = pytest.mark.usefixtures("no_plots")
+
 
 def run(*words: object) -> int:
     return main(["identify", *map(str, words)])
