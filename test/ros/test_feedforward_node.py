@@ -229,14 +229,16 @@ def test_wherever_a_stream_of_pieces_ends_servos_brake_and_hold(
         )
         client.wait(0.15)
     client.wait_for(lambda: client.figure("trajectories accepted") == str(pieces))
-    client.wait(1.0)
+
+    def newest() -> np.ndarray:
+        return np.array([state.position for state in client.states[-50:]])
+
     client.states.clear()
+    client.wait_for(lambda: len(client.states) > 50 and np.ptp(newest(), axis=0).max() < 0.02)
+    client.states.clear()  # at rest: from here on they hold
     client.wait_for(lambda: len(client.states) > 50)
-    positions = np.array([state.position for state in client.states])
-    assert np.ptp(positions, axis=0).max() < 0.02
-    assert (
-        np.abs(positions - np.outer(np.ones(len(positions)), place[-1] * np.array([1.0, -0.8]))).max() < 0.15
-    )
+    assert np.ptp(newest(), axis=0).max() < 0.02
+    assert np.abs(newest() - place[-1] * np.array([1.0, -0.8])).max() < 0.15
     assert all(all(state.torque_enabled) for state in client.states)
     assert client.figure("trajectories refused") == "0"
 
