@@ -4,7 +4,7 @@ SOURCES := bam_core bam_ros examples launch test tools setup.py
 
 ROUNDS ?= 20
 
-.PHONY: setup demo demo-erob test test-random check coverage bench soak format lock clean
+.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -19,9 +19,12 @@ demo: setup  ## record a virtual servo over its bus, identify it, simulate it (u
 demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (needs root)
 	@.venv/bin/bam demo --servo erob80_100 --output demo_erob_output
 
-test: setup  ## everything that is tested
-	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder test/core
+test: setup  ## all tests but those that take long
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" test/core
 	@$(PY) tools/test_ros.py
+
+test-long: setup  ## the tests that take long: whole identifications, studies, papers
+	@$(PY) -m pytest -n 2 -m long test/core
 
 test-random: setup  ## laws with other examples than `make test`, ROUNDS=20 times as many; findings become @example
 	@$(PY) -m pytest -n 2 -m hypothesis --hypothesis-profile=random --rounds=$(ROUNDS) test

@@ -24,6 +24,7 @@ def example(command: str) -> list[str]:
     return words[1 : words.index(">")] if ">" in words else words[1:]
 
 
+@pytest.mark.long
 def test_the_examples_make_one_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,6 +65,7 @@ def test_the_readme_calls_commands_that_there_are() -> None:
     assert set(calls) <= {command.name for command in CORE_COMMANDS}
 
 
+@pytest.mark.long
 def test_the_readme_s_identification_works_as_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -44,6 +44,7 @@ def test_sessions_differ_and_the_truth_follows_each_to_the_noise() -> None:
         assert Rollout.for_servo(session, case.servo).errors(case.truth).mean() < 0.6 * count
 
 
+@pytest.mark.long
 def test_the_study_prints_a_table_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "coverage.json"
     assert main(["--servos", "mx106", "--repeats", "2", "--trials", "150", "--json", str(file)]) == 0

@@ -87,6 +87,7 @@ def test_the_fit_beats_the_hand_56_times_also_on_logs_that_were_held_out(logs) -
     assert found.static == pytest.approx(true.static, rel=0.05)
 
 
+@pytest.mark.long
 def test_friction_that_knows_the_load_explains_a_servo_that_the_paper_s_law_does_not() -> None:
     truth = load_servo("mx64")
     train, held_out = split_logs(record_virtual(truth, SUPPLY)[::9])

@@ -130,6 +130,7 @@ def test_self_locking_holds_the_arm_when_torque_goes_off() -> None:
     assert held[-1] == held[-100]
 
 
+@pytest.mark.long
 def test_a_fit_finds_the_parameters_that_made_the_recordings(recordings: list[Recording]) -> None:
     fit = fit_gear(recordings, SERVO, trials=1000, seed=1, effects=())
     assert fit.trials <= 1020
@@ -165,6 +166,7 @@ def test_a_servo_with_a_gear_tells_the_search_where_its_gear_is(recordings: list
     assert fit.asymmetry.input_side == pytest.approx(0.10, abs=5e-3)
 
 
+@pytest.mark.long
 def test_a_fit_says_which_parameters_the_recordings_do_not_tell(recordings: list[Recording]) -> None:
     known = fit_gear(recordings, SERVO, trials=1000, seed=1, effects=())
     assert not {"input_side", "output_side", "coulomb"} & set(known.vague)
@@ -225,6 +227,7 @@ def logs(recordings: list[Recording], tmp_path: Path) -> Path:
     return directory
 
 
+@pytest.mark.long
 def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -86,6 +86,7 @@ def swing(servos: ServoActuation, steps: int) -> np.ndarray:
     return np.array(seen)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", ["sin_sin", "up_and_down"])
 def test_the_bench_moves_as_in_the_rollout(script: str) -> None:
     period = servo().firmware.period
@@ -119,6 +120,7 @@ def test_a_self_locking_gear_carries_the_arm_with_torque_off() -> None:
         assert abs(servos.friction_torque[0]) <= servos.friction_budget[0]
 
 
+@pytest.mark.long
 def test_a_gear_that_takes_nothing_is_the_servo_without_it() -> None:
     plain = dataclasses.replace(servo(), friction_model="m2", friction=servo().with_gear(GEAR).friction)
     nothing = plain.with_gear(Asymmetry(input_side=0.0, output_side=0.0))

@@ -45,6 +45,7 @@ def brief(logs: dict[str, list[Recording]]) -> Identification:
     return identify(logs["m4"], load_servo("mx106"), "all", trials=300, seed=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("model", "trials"), [("m1", 2000), ("m4", 4000), ("m6", 4000)])
 def test_known_parameters_are_recovered(model: str, trials: int, logs: dict[str, list[Recording]]) -> None:
     truth = mx106(model)
@@ -57,6 +58,7 @@ def test_known_parameters_are_recovered(model: str, trials: int, logs: dict[str,
     assert fit.servo.friction.viscous == pytest.approx(truth.friction.viscous, rel=0.05)
 
 
+@pytest.mark.long
 def test_effects_of_motor_and_rig_are_recovered() -> None:
     xl330 = load_servo("xl330")
     truth = replace(
@@ -95,6 +97,7 @@ def test_effects_of_motor_and_rig_are_recovered() -> None:
     assert off.effects == ()
 
 
+@pytest.mark.long
 def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
     logs: dict[str, list[Recording]],
 ) -> None:
@@ -252,6 +255,7 @@ def test_logs_under_another_control_law_are_refused(logs: dict[str, list[Recordi
         identify([*recorded, other], load_servo("mx106"), ["m1"])
 
 
+@pytest.mark.long
 def test_real_logs_are_followed_and_more_friction_terms_follow_them_better() -> None:
     recordings = load_recordings([xl330_logs()])
     servo: ServoModel = load_servo("xl330")

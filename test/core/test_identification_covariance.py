@@ -24,6 +24,7 @@ def optimum(problem: Sensitivity) -> tuple[Sensitivity, np.ndarray]:
     return replace(problem, residuals=problem.residuals + problem.jacobian @ way), way
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("logs", "dimension"), [(8, 3), (40, 4)])
 def test_it_is_that_of_repeated_sessions(logs: int, dimension: int) -> None:
     ends, told, naive = [], [], []

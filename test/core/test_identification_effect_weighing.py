@@ -129,6 +129,7 @@ def test_an_effect_that_is_there_is_found_and_kept(name: str, plain: ServoModel)
     assert fit.servo.motor.torque_constant == pytest.approx(2.2, rel=0.01)
 
 
+@pytest.mark.long
 def test_effects_that_are_not_there_are_dropped(plain: ServoModel) -> None:
     fit, weights = weighed(plain, session(plain), list(EFFECTS))
     assert [weight.name for weight in weights] == list(EFFECTS)

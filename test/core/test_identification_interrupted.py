@@ -81,6 +81,7 @@ def names(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("action", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_a_signal_keeps_finished_models(action: str, status: int, logs: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
@@ -101,6 +102,7 @@ def test_a_signal_keeps_finished_models(action: str, status: int, logs: Path, tm
     assert "interrupted, not done: m3, m4" in load_results(output).reason
 
 
+@pytest.mark.long
 def test_with_a_storage_the_same_command_goes_on(logs: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'study.db'}"
     again = words(logs, tmp_path / "out", "--storage", url)

@@ -123,6 +123,7 @@ def url_in(directory: Path) -> str:
     return f"sqlite:///{directory / 'study.db'}"
 
 
+@pytest.mark.long
 def test_two_processes_find_what_one_finds(
     logs: list[Path], alone: dict[str, Any], workers: list[subprocess.Popen[str]], tmp_path: Path
 ) -> None:
@@ -134,6 +135,7 @@ def test_two_processes_find_what_one_finds(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.long
 def test_a_killed_process_leaves_its_work_to_the_other(
     logs: list[Path], alone: dict[str, Any], workers: list[subprocess.Popen[str]], tmp_path: Path
 ) -> None:
@@ -146,6 +148,7 @@ def test_a_killed_process_leaves_its_work_to_the_other(
     assert not (tmp_path / "never").exists()
 
 
+@pytest.mark.long
 def test_a_search_that_was_killed_goes_on_where_it_was(
     logs: list[Path], alone: dict[str, Any], workers: list[subprocess.Popen[str]], tmp_path: Path
 ) -> None:
@@ -162,6 +165,7 @@ def test_a_search_that_was_killed_goes_on_where_it_was(
     assert states == {TrialState.COMPLETE: len(after), TrialState.FAIL: 1}  # what it was at, and no more
 
 
+@pytest.mark.long
 def test_a_search_that_is_done_is_not_done_again(
     logs: list[Path], workers: list[subprocess.Popen[str]], tmp_path: Path
 ) -> None:
@@ -173,6 +177,7 @@ def test_a_search_that_is_done_is_not_done_again(
     assert summary(tmp_path / "second") == summary(tmp_path / "first")
 
 
+@pytest.mark.long
 def test_a_process_that_was_stopped_wakes_up_to_the_same_result(
     logs: list[Path], alone: dict[str, Any], workers: list[subprocess.Popen[str]], tmp_path: Path
 ) -> None:
@@ -189,6 +194,7 @@ def test_a_process_that_was_stopped_wakes_up_to_the_same_result(
     assert done(url) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("action", "status"), [("SIGTERM", 143), ("SIGINT", 130)])
 def test_a_process_that_is_asked_to_end_frees_its_job_at_once(
     action: str, status: int, logs: list[Path], workers: list[subprocess.Popen[str]], tmp_path: Path

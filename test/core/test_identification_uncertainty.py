@@ -46,6 +46,7 @@ def told(uncertainty: Uncertainty, name: str) -> ParameterEstimate:
     return next(each for each in uncertainty.estimates if each.name == name)
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth() -> None:
     servo = mx106("m3")
     case = Case(servo=servo, space=space_for(servo, session(servo)), truth=parameter_vector(servo))

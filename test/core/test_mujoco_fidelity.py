@@ -13,6 +13,7 @@ from bam_core.synthetic import commanded
 from bam_core.trajectories import SCRIPTS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BENCHES)
 def test_every_run_is_closer_to_the_truth_than_algorithm_1_with_the_same_time_step(name: str) -> None:
     rows = servo_fidelity(load_servo(name), *BENCHES[name])

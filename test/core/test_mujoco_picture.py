@@ -67,6 +67,7 @@ def brass(picture: np.ndarray) -> np.ndarray:
     return (red - blue > 110) & (green > 80)
 
 
+@pytest.mark.long
 def test_a_picture_shows_the_arm_at_eight_moments(tmp_path: Path) -> None:
     done = bam(*SIMULATE, str(tmp_path / "run.png"))
     assert (done.returncode, done.stderr) == (0, "")
@@ -88,6 +89,7 @@ def test_the_load_fits_into_the_picture_at_any_angle(mass: float, length: float)
     assert 0.7 < edge / np.radians(0.5 * camera.fovy[0]) < 0.95
 
 
+@pytest.mark.long
 def test_a_film_has_the_length_of_the_run(tmp_path: Path) -> None:
     done = python(FILM, str(tmp_path / "run.gif"))
     assert done.returncode == 0, done.stderr

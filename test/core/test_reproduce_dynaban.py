@@ -11,6 +11,8 @@ import pytest
 from bam_core.reproduce import Claim, reproduce
 from bam_core.reproduce._dynaban_kicks import Figures, leg, stages
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -9,6 +9,8 @@ import pytest
 
 from bam_core.reproduce import Claim, reproduce
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
