@@ -65,8 +65,9 @@ def _bus_status(node: str, bus: ServoBus, loop: ServoLoop, statistics: BusStatis
         "CRC errors": str(statistics.corrupt),
         **bus.figures,
     }
-    if loop.fault is not None:
-        return _status(f"{node}: bus", DiagnosticStatus.ERROR, loop.fault, values)
+    if loop.fault is not None:  # a joint alone is no fault of the bus: its own status says what is wrong
+        level = DiagnosticStatus.ERROR if loop.latched else DiagnosticStatus.WARN
+        return _status(f"{node}: bus", level, loop.fault, values)
     if not loop.running:
         return _status(f"{node}: bus", DiagnosticStatus.ERROR, "loop stopped", values)
     warnings = list(bus.warnings)

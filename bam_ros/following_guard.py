@@ -50,6 +50,6 @@ class FollowingGuard:
                 return (
                     f"{name}: {distance:.3g} rad from its goal for {_TIME:g} s (expected at most"
                     f" {self._largest:g}, parameter following_error); free the joint, lower its load or raise"
-                    f" its gain, then command torque off and on"
+                    f" its gain, then command torque off on every joint, and on"
                 )
         return None

@@ -12,6 +12,8 @@ from bam_ros.servo_bus import ServoBus
 Range = tuple[float, float]
 """Lowest and highest angle, rad."""
 
+_LARGEST = 8.0 * math.pi  # rad; four turns: a number beyond is more often meant in degrees
+
 HALF_TURN = (-math.pi, math.pi)
 """Default limits, rad: what a command in degrees, or of another turn, does not reach."""
 
@@ -39,6 +41,25 @@ def parse_limits(values: Sequence[float], joints: Sequence[str]) -> tuple[Range,
                 f" parameter"
             )
     return tuple(pairs * (len(joints) if len(pairs) == 1 else 1))
+
+
+def doubtful_limits(bus: ServoBus, limits: Sequence[Range]) -> list[str]:
+    """Return one line for each joint whose limits look like degrees, or are wider than what the servo takes.
+
+    Args:
+        bus: open.
+        limits: of the user, one range per joint.
+    """
+    lines = []
+    for name, (least, most), (low, high) in zip(bus.names, bus.position_limits, limits, strict=True):
+        if _LARGEST < max(abs(low), abs(high)) < math.inf:
+            lines.append(f"limits: {low:g} to {high:g} rad for joint {name!r} (expected rad; degrees?)")
+        elif (low, high) != HALF_TURN and (low < least or high > most) and not math.isinf(max(-low, high)):
+            lines.append(
+                f"limits: {low:g} to {high:g} rad for joint {name!r} are wider than what the servo takes"
+                f" ({least:.4g} to {most:.4g} rad), which counts"
+            )
+    return lines
 
 
 def joint_limits(bus: ServoBus, limits: Sequence[Range]) -> tuple[Range, ...]:

@@ -45,8 +45,8 @@ def parse_commands(
         low, high = limits[index]
         if math.isinf(goal) or not (math.isnan(goal) or low <= goal <= high):
             raise BamError(
-                f"joint {name!r}: goal {goal:g} rad (expected {low:.4g} to {high:.4g}, see parameter limits);"
-                f" stay within these"
+                f"joint {name!r}: goal {goal:.5g} rad (expected {low:.5g} to {high:.5g} rad, its"
+                f" limits); give radians within these"
             )
         commands[index] = JointCommand(torque_enable=bool(enable), position=float(goal))
     return commands

@@ -96,7 +96,8 @@ class ServoLoop:
         self._fault: str | None = None
         self._fault_number = 0  # of the newest message at that time
         self._withheld: Mapping[str, str] = {}
-        self._outside: dict[int, str] = {}
+        self._outside: dict[int, str] = {}  # joints that were outside their limits -> what was said
+        self._silent: dict[int, str] = {}  # joints whose commands stopped while torque was on -> the same
         self._lost_in_a_row = 0
         self._bus_lost = False
         self._was_gone = False
@@ -125,7 +126,15 @@ class ServoLoop:
     @property
     def fault(self) -> str | None:
         """Why torque is off though it may be wanted on, in one line; None when all is well."""
-        return self._fault or "; ".join(_by_reason(self._withheld)) or None
+        if self._fault is None:
+            return "; ".join(_by_reason(self._withheld)) or None
+        asking = ", ".join(self._withheld)
+        return f"{self._fault} (torque is still asked for: {asking})" if asking else self._fault
+
+    @property
+    def latched(self) -> bool:
+        """Whether torque is off on every joint until that is acknowledged."""
+        return self._fault is not None
 
     @property
     def withheld(self) -> Mapping[str, str]:
@@ -170,30 +179,46 @@ class ServoLoop:
             future.cancel()
             raise BusError(f"bus: no answer within {timeout:g} s; see /diagnostics for its state") from None
 
-    def interrupt(self, function: Callable[[], T], timeout: float = 10.0) -> T:
+    def interrupt(self, function: Callable[[], T], why: str, timeout: float = 10.0) -> T:
         """Release every servo, forget commands and fault, and run a function between two exchanges.
+
+        Where torque is asked for meanwhile it stays off until nobody does: clients shall notice.
+
+        Args:
+            function: that uses the bus.
+            why: what it does, in words such as "rebooted".
+            timeout: s.
 
         Raises:
             BusError: see `call`.
             Exception: what the function raised; a fault then stays.
         """
+        return self.call(self._interruption(function, why), timeout)
 
+    def _interruption(self, function: Callable[[], T], why: str) -> Callable[[], T]:
         def request() -> T:
+            commands = self._streams.in_force(self._bus.now())
+            wanted = any(command.torque_enable for command in commands)
             self._bus.release()
-            self._forget()
+            self._shaper.reset()
+            self._guard.reset()
             result = function()
-            self._forget()  # also what was commanded meanwhile
             self._fault = None
             self._sample = None  # of before: an error in it may be gone
+            if wanted:
+                self._latch(f"{why} while torque was asked for; command torque off, then on", gone=True)
+            else:
+                self._forget()
             return result
 
-        return self.call(request, timeout)
+        return request
 
     def _forget(self) -> None:
         self._shaper.reset()
         self._guard.reset()
         self._streams.forget()
         self._outside.clear()
+        self._silent.clear()
 
     def _run(self) -> None:
         try:
@@ -262,12 +287,12 @@ class ServoLoop:
         if self._fault is not None and not wanted:
             if self._was_gone:
                 self._forget()
-                commands = self._streams.in_force(now)
                 self._end_fault("torque may be asked for again")
             elif self._healthy and self._streams.released_since(self._fault_number):
                 self._end_fault(f"acknowledged by a command with torque off: {self._fault}")
         if self._fault is not None:
-            commands = (JointCommand(),) * len(commands)
+            self._hold_back(commands)
+            return (JointCommand(),) * len(commands)
         self._withhold(commands)
         return [
             JointCommand() if index in self._outside else command for index, command in enumerate(commands)
@@ -277,25 +302,41 @@ class ServoLoop:
         self._fault = None
         self._on_event(False, line)
 
+    def _hold_back(self, commands: Sequence[JointCommand]) -> None:
+        """Note whose torque a fault keeps off: it was said why, and no other reason counts until it ends."""
+        self._silent.clear()
+        self._outside.clear()
+        self._withheld = {
+            name: "torque is asked for and stays off, see the status of the bus"
+            for name, command in zip(self._bus.names, commands, strict=True)
+            if command.torque_enable
+        }
+
     def _withhold(self, commands: Sequence[JointCommand]) -> None:
         """Find the joints that get no torque though it may be wanted, and say what has changed."""
+        names, released = self._bus.names, self._shaper.released
+        ended = self._streams.ended
+        for index in ended - self._silent.keys():
+            if not released[index]:  # else its torque was off anyway
+                self._silent[index] = (
+                    f"no servo_commands for {self._settings.command_timeout:g} s while its torque was on"
+                    f" (parameter command_timeout), its torque is off; send them again to go on"
+                )
+        back = [index for index in self._silent if index not in ended]
+        for index in back:
+            del self._silent[index]
         for index, command in enumerate(commands):
             if not command.torque_enable:
                 self._outside.pop(index, None)
             elif index not in self._outside and (reason := self._off_limits(index)) is not None:
                 self._outside[index] = reason
-        silent = (
-            f"no servo_commands for {self._settings.command_timeout:g} s while its torque was on (parameter"
-            f" command_timeout), its torque is off; send them again to go on"
-        )
-        names = self._bus.names
-        withheld = {names[index]: reason for index, reason in self._outside.items()}
-        withheld |= {names[index]: silent for index in sorted(self._streams.ended)}
-        before, self._withheld = self._withheld, withheld
-        for line in _by_reason({name: withheld[name] for name in withheld if name not in before}):
+        before = self._withheld
+        self._withheld = {names[index]: why for index, why in {**self._outside, **self._silent}.items()}
+        new = {name: why for name, why in self._withheld.items() if before.get(name) != why}
+        for line in _by_reason(new):
             self._on_event(True, line)
-        if back := [name for name in before if name not in withheld]:
-            self._on_event(False, f"{', '.join(back)}: torque is no longer withheld")
+        if back:
+            self._on_event(False, f"{', '.join(names[index] for index in back)}: commands are back")
 
     def _off_limits(self, index: int) -> str | None:
         """Return why a joint cannot be switched on where it is; None where it can, or is on."""

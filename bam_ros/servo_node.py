@@ -21,7 +21,7 @@ from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
 from bam_ros.diagnostics import servo_diagnostics
-from bam_ros.joint_limits import Range, joint_limits, parse_limits
+from bam_ros.joint_limits import Range, doubtful_limits, joint_limits, parse_limits
 from bam_ros.node_about import NodeAbout
 from bam_ros.parameters import declare
 from bam_ros.servo_bus import Gains, ServoBus, ServoSample
@@ -169,7 +169,7 @@ class ServoNode(LifecycleNode):
         self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
         self._publish_configuration(bus)
         self.get_logger().info(found)
-        for line in bus.warnings:
+        for line in (*doubtful_limits(bus, self._limits), *bus.warnings):
             self.get_logger().warning(line)
         return TransitionCallbackReturn.SUCCESS
 
@@ -261,7 +261,9 @@ class ServoNode(LifecycleNode):
         try:
             bus, loop = self._active()
             # All in one go: a fault that one still has must not be reported anew after the first.
-            loop.interrupt(lambda: [bus.reboot(name) for name in bus.names], _REBOOT_TIME * len(bus.names))
+            loop.interrupt(
+                lambda: [bus.reboot(name) for name in bus.names], "rebooted", _REBOOT_TIME * len(bus.names)
+            )
         except BamError as error:
             response.message = str(error)
             return response

@@ -194,6 +194,9 @@ def _validation(
     return [named[each.sha256] for each in recordings], [named[each.sha256] for each in held_out]
 
 
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
 class _Kept:
     """What is kept of an identification that was interrupted."""
 
@@ -227,19 +230,30 @@ def _interruptible(kept: _Kept, storage: str | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
-    """Let SIGTERM end a search as Ctrl-C does: what it was at is then free for other processes at once."""
+    """Let SIGTERM end a search as Ctrl-C does: what it was at is then free for other processes at once.
+
+    After the first signal no other counts: what is finished is being written, which takes a second.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def end(*_: object) -> None:
-        raise Terminated
+    ended = False
 
-    before = signal.signal(signal.SIGTERM, end)
+    def end(number: int, _: object) -> None:
+        nonlocal ended
+        ended = True
+        for each in _ENDING:
+            signal.signal(each, signal.SIG_IGN)
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+    before = {number: signal.signal(number, end) for number in _ENDING}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if not ended:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 class _Bars:

@@ -185,7 +185,7 @@ class SimulationInterface:
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         def reset(bus: MujocoBus, loop: ServoLoop) -> str:
-            loop.interrupt(bus.reset)
+            loop.interrupt(bus.reset, "reset")
             return "at the initial state, torque off"
 
         return self._answer(response, reset)
@@ -193,7 +193,7 @@ class SimulationInterface:
     def _on_set_load(self, request: SetLoad.Request, response: SetLoad.Response) -> SetLoad.Response:
         def hang(bus: MujocoBus, loop: ServoLoop) -> str:
             bench = PendulumBench(mass=request.mass, arm_mass=request.arm_mass, length=request.length)
-            loop.interrupt(lambda: bus.hang(bench))
+            loop.interrupt(lambda: bus.hang(bench), "got another load")
             self.describe()
             return f"{bench.mass:g} kg on {bench.length:g} m hangs at rest"
 

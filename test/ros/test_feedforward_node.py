@@ -233,12 +233,16 @@ def test_wherever_a_stream_of_pieces_ends_servos_brake_and_hold(
     def newest() -> np.ndarray:
         return np.array([state.position for state in client.states[-50:]])
 
+    def at_rest() -> bool:
+        """Whether they stand still near where the stream ended."""
+        there = np.abs(newest() - place[-1] * np.array([1.0, -0.8])).max() < 0.15
+        return bool(there and np.ptp(newest(), axis=0).max() < 0.02)
+
     client.states.clear()
-    client.wait_for(lambda: len(client.states) > 50 and np.ptp(newest(), axis=0).max() < 0.02)
-    client.states.clear()  # at rest: from here on they hold
+    client.wait_for(lambda: len(client.states) > 50 and at_rest())
+    client.states.clear()  # from here on they hold
     client.wait_for(lambda: len(client.states) > 50)
-    assert np.ptp(newest(), axis=0).max() < 0.02
-    assert np.abs(newest() - place[-1] * np.array([1.0, -0.8])).max() < 0.15
+    assert at_rest()
     assert all(all(state.torque_enabled) for state in client.states)
     assert client.figure("trajectories refused") == "0"
 

@@ -51,7 +51,9 @@ def test_goals_lie_within_what_the_servo_takes_and_within_what_the_user_says() -
 @pytest.mark.parametrize("goal", [30.0, -3.2, math.inf, -math.inf])
 def test_a_goal_outside_is_refused(goal: float) -> None:
     message = ServoCommands(name=["hip", "knee"], torque_enable=[True, True], position=[0.0, goal])
-    with pytest.raises(BamError, match=r"joint 'knee': goal .* rad \(expected -3.142 to 3.142"):
+    with pytest.raises(
+        BamError, match=r"joint 'knee': goal .* rad \(expected -3.1416 to 3.1416 rad, its limits"
+    ):
         parse_commands(message, JOINTS, HALF)
 
 

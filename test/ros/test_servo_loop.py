@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
@@ -269,20 +270,58 @@ def test_a_reboot_of_two_servos_reports_no_error_anew() -> None:
     stepped.run(0.1, hip=0.0, knee=0.0)
     said = len(stepped.events)
     with running(stepped.loop):
-        stepped.loop.interrupt(lambda: [bus.reboot(name) for name in bus.names])
-        wait_for(lambda: stepped.loop.sample, PATIENCE)
-        assert stepped.loop.fault is None
-    assert stepped.events[said:] == []
+        stepped.loop.interrupt(lambda: [bus.reboot(name) for name in bus.names], "rebooted")
+        wait_for(lambda: stepped.loop.sample and stepped.loop.fault is None, PATIENCE)
+    assert not [line for line in stepped.events[said:] if "overheat" in line]
     assert bus.torque == [False, False]
 
 
 def test_what_was_commanded_during_a_reboot_is_forgotten() -> None:
     stepped = holding()
     with running(stepped.loop):
-        stepped.loop.interrupt(lambda: stepped.loop.take(ON))
+        stepped.loop.interrupt(lambda: stepped.loop.take(ON), "rebooted")
         exchanges = len(stepped.bus.goals)
         wait_for(lambda: len(stepped.bus.goals) > exchanges + 5, PATIENCE)
         assert stepped.bus.torque == [False]
+
+
+def test_a_stream_that_went_on_during_a_reboot_moves_nothing_and_a_new_one_does() -> None:
+    stepped = holding(command_timeout=0.05)
+    stepped.run(0.1, joint=0.0)
+    request: Future[None] = Future()
+    stepped.loop._requests.append((stepped.loop._interruption(lambda: None, "rebooted"), request))
+    stepped.run(0.2, joint=0.0)
+    assert request.done()
+    assert stepped.bus.torque == [False]
+    assert "rebooted while torque was asked for; command torque off, then on" in str(stepped.loop.fault)
+    stepped.run(0.1)  # the stream ends
+    stepped.run(0.02, joint=0.0)
+    assert stepped.bus.torque == [True]
+
+
+def test_a_fault_is_the_only_thing_said_of_a_joint_while_it_lasts() -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee"), command_timeout=0.05, following_error=0.3)
+    stepped.bus.stuck = {"hip"}
+    stepped.run(2.0, hip=0.8, knee=0.0)
+    assert "hip: 0.8 rad from its goal" in str(stepped.loop.fault)
+    said = len(stepped.events)
+    stepped.run(0.2, knee=0.0)
+    assert "(torque is still asked for: knee)" in str(stepped.loop.fault)
+    stepped.run(0.2, hip=0.0, knee=0.0)
+    stepped.run(0.2)
+    assert stepped.events[said:] == []
+    stepped.command(0.0, on=False)
+    stepped.run(0.01)
+    assert len(stepped.events) == said + 1
+    assert stepped.loop.fault is None
+
+
+def test_a_joint_outside_its_limits_whose_client_dies_never_had_torque() -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee", position=2.0), limits=((-1.0, 1.0), (-3.0, 3.0)))
+    stepped.run(0.2, hip=0.5, knee=2.0)
+    assert "hip: at 2.000 rad" in stepped.events[-1]
+    stepped.run(2.0, knee=2.0)
+    assert not [line for line in stepped.events if "no servo_commands" in line]
 
 
 # The thread

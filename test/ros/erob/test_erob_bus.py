@@ -95,7 +95,8 @@ def opened(segment: VirtualSegmentProcess, slaves: int = 2, **changes: object) -
 def settings(interface: str, slaves: int = 2, **changes: object) -> ErobSettings:
     joints = tuple("abcdef"[:slaves])
     fields = {"interface": interface, "joints": joints, "positions": tuple(range(1, slaves + 1))}
-    return ErobSettings(**{**fields, **PATIENT, **changes})  # type: ignore[arg-type]
+    # Goals come straight from the tests, also while an arm swings; test_erob_limits.py is about limits.
+    return ErobSettings(**{**fields, **PATIENT, "speed_limit": 1000.0, **changes})  # type: ignore[arg-type]
 
 
 def exchange(bus: ErobBus, goal: ServoGoal) -> ServoSample | None:
