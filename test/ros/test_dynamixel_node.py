@@ -245,6 +245,14 @@ def test_an_overload_before_the_start_is_named_and_stays_until_a_reboot(
     answer = reboot.call_async(Trigger.Request())
     client.wait_for(answer.done)
     assert answer.result().success, answer.result().message
+    # Torque that was asked for meanwhile stays off until its client has noticed.
+    client.diagnostics.clear()
+
+    def acknowledged() -> bool:
+        client.command(0.2, torque=False)
+        return any(status.message == "running" for status in client.diagnostics)
+
+    client.wait_for(acknowledged)
     client.hold(virtual)
 
 

@@ -178,7 +178,8 @@ def test_states_configuration_and_diagnostics_are_those_of_the_drives(
         for status in client.diagnostics:
             if status.name == "erob: bus":
                 figures.update({pair.key: pair.value for pair in status.values})
-        return int(figures.get("cycles sent", "0")) > 1000
+        enabled = [figures.get(f"slave {n} ({joint})") for n, joint in enumerate(JOINTS, 1)]
+        return enabled == ["OP, operation enabled"] * 2 and int(figures["cycles sent"]) > 1000
 
     client.wait_for(client.commanding(found))
     assert figures["working counter"] == "6 of 6"
@@ -216,6 +217,10 @@ def test_a_drive_fault_is_named_in_the_diagnostics_and_ends_with_a_reboot(
     response = client.call(Trigger, "/erob/reboot", Trigger.Request())
     assert response.success, response.message  # type: ignore[attr-defined]
     assert not torque(drives)
+    client.wait_for(client.commanding(lambda: client.bus_says("rebooted while torque was asked for")))
+    assert not torque(drives)  # though commands go on: clients shall notice
+    client.diagnostics.clear()
+    client.wait_for(client.commanding(lambda: client.bus_says("running"), torque=False))
     client.wait_for(client.commanding(client.holds))
 
 
