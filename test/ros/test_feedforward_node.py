@@ -373,6 +373,14 @@ def test_gains_and_reboot_are_served(virtual: VirtualServos, start: Start, make_
         answer = service.call_async(request)
         client.wait_for(answer.done)
         assert answer.result().success, answer.result().message
+    # Torque was asked for during the reboot: it stays off until the client has noticed.
+    client.diagnostics.clear()
+
+    def acknowledged() -> bool:
+        client.command(on=False)
+        return client.says(DiagnosticStatus.OK, "running")
+
+    client.wait_for(acknowledged, torque=False)
     client.switch_on()
 
 
