@@ -38,6 +38,9 @@ class CommandStreams:
         self._received = [_Received()] * joints
         self._ended: set[int] = set()
         self._number = 0
+        # What `in_force` returned last holds until a message comes, or the first stream may have ended.
+        self._current: tuple[JointCommand, ...] | None = None
+        self._current_until = -math.inf  # s
 
     @property
     def number(self) -> int:
@@ -64,19 +67,28 @@ class CommandStreams:
                     self._merged(self._received[index].command, command), now, self._number
                 )
                 self._ended.discard(index)
+            self._current = None
 
     def in_force(self, now: float) -> tuple[JointCommand, ...]:
         """Return the command of every joint; a joint whose stream has ended is released.
 
+        The same object while nothing has changed.
+
         Args:
             now: s, on the clock of the bus.
         """
+        current = self._current
+        if current is not None and now <= self._current_until:
+            return current
         with self._lock:
             for index, received in enumerate(self._received):
                 if received.command.torque_enable and now - received.time > self._timeout:
                     self._received[index] = _Received()
                     self._ended.add(index)
-            return tuple(received.command for received in self._received)
+            alive = [received.time for received in self._received if received.command.torque_enable]
+            self._current_until = min(alive, default=math.inf) + self._timeout
+            self._current = tuple(received.command for received in self._received)
+            return self._current
 
     def released_since(self, number: int) -> bool:
         """Return whether a command to release some joint came after message `number`."""
@@ -90,6 +102,7 @@ class CommandStreams:
         with self._lock:
             self._received = [_Received()] * len(self._received)
             self._ended.clear()
+            self._current = None
 
     @staticmethod
     def _merged(before: JointCommand, command: JointCommand) -> JointCommand:

@@ -96,6 +96,7 @@ class ServoLoop:
         self._fault: str | None = None
         self._fault_number = 0  # of the newest message at that time
         self._withheld: Mapping[str, str] = {}
+        self._obeyed: Sequence[JointCommand] | None = None  # commands that need no second look
         self._outside: dict[int, str] = {}  # joints that were outside their limits -> what was said
         self._silent: dict[int, str] = {}  # joints whose commands stopped while torque was on -> the same
         self._lost_in_a_row = 0
@@ -293,10 +294,19 @@ class ServoLoop:
         if self._fault is not None:
             self._hold_back(commands)
             return (JointCommand(),) * len(commands)
-        self._withhold(commands)
-        return [
-            JointCommand() if index in self._outside else command for index, command in enumerate(commands)
-        ]
+        if commands is not self._obeyed:
+            self._withhold(commands)
+            if self._withheld:
+                return [
+                    JointCommand() if index in self._outside else command
+                    for index, command in enumerate(commands)
+                ]
+            switched_on = not any(
+                released and command.torque_enable
+                for released, command in zip(self._shaper.released, commands, strict=True)
+            )
+            self._obeyed = commands if switched_on else None
+        return commands
 
     def _end_fault(self, line: str) -> None:
         self._fault = None
@@ -304,6 +314,7 @@ class ServoLoop:
 
     def _hold_back(self, commands: Sequence[JointCommand]) -> None:
         """Note whose torque a fault keeps off: it was said why, and no other reason counts until it ends."""
+        self._obeyed = None
         self._silent.clear()
         self._outside.clear()
         self._withheld = {
