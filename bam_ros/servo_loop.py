@@ -203,13 +203,16 @@ class ServoLoop:
             self._bus.release()
             self._shaper.reset()
             self._guard.reset()
-            result = function()
-            self._fault = None
-            self._sample = None  # of before: an error in it may be gone
-            if wanted:
-                self._latch(f"{why} while torque was asked for; command torque off, then on", gone=True)
-            else:
-                self._forget()
+            self._obeyed = None
+            try:
+                result = function()
+                self._fault = None
+                self._sample = None  # of before: an error in it may be gone
+            finally:  # torque must not come back either where that has failed
+                if not wanted:
+                    self._forget()
+                elif self._fault is None:
+                    self._latch(f"{why} while torque was asked for; command torque off, then on", gone=True)
             return result
 
         return request

@@ -299,6 +299,20 @@ def test_a_stream_that_went_on_during_a_reboot_moves_nothing_and_a_new_one_does(
     assert stepped.bus.torque == [True]
 
 
+def test_a_reboot_that_fails_brings_no_torque_back_to_a_stream_that_went_on() -> None:
+    stepped = holding(command_timeout=0.05)
+    stepped.run(0.1, joint=0.0)
+
+    def fail() -> None:
+        raise BusError("joint: not back 3 s after a reboot; cycle its power")
+
+    request: Future[None] = Future()
+    stepped.loop._requests.append((stepped.loop._interruption(fail, "rebooted"), request))
+    goals = stepped.run(0.2, joint=0.0)
+    assert "not back" in str(request.exception())
+    assert {goal.torque_enable for goal in goals} == {(False,)}
+
+
 def test_a_fault_is_the_only_thing_said_of_a_joint_while_it_lasts() -> None:
     stepped = SteppedLoop(SteppedBus("hip", "knee"), command_timeout=0.05, following_error=0.3)
     stepped.bus.stuck = {"hip"}
