@@ -21,10 +21,11 @@ demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (need
 
 test: setup  ## all tests but those that take long
 	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" test/core
-	@$(PY) tools/test_ros.py
+	@$(PY) tools/test_ros.py -m "not long"
 
 test-long: setup  ## the tests that take long: whole identifications, studies, papers
 	@$(PY) -m pytest -n 2 -m long test/core
+	@$(PY) tools/test_ros.py -m long
 
 test-random: setup  ## laws with other examples than `make test`, ROUNDS=20 times as many; findings become @example
 	@$(PY) -m pytest -n 2 -m hypothesis --hypothesis-profile=random --rounds=$(ROUNDS) test

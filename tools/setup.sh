@@ -70,4 +70,7 @@ logged colcon build --base-paths "$root" --symlink-install --event-handlers cons
 
 # 3. Make .venv/bin/python and .venv/bin/bam find what was built, from any directory.
 .venv/bin/python tools/link_venv.py
+
+# 4. Numerical kernels, where they have changed.
+.venv/bin/python tools/compile_kernels.py
 say "Ready: .venv/bin/bam --help"

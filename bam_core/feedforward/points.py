@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
 
 from bam_core._checks import require_positive
 from bam_core.errors import BamError
@@ -123,6 +122,8 @@ def pieces_from_points(
     Raises:
         BamError: times do not increase, shapes do not match, or a number is not finite.
     """
+    from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline  # a third of a second to load
+
     times = _increasing(time, least=2)
     places = _places(position, len(times))
     if acceleration is not None and velocity is None:

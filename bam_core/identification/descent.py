@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from cmaes import CMA
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -35,6 +34,8 @@ class Descent:
             population: points per generation.
             seed: of its random numbers.
         """
+        from cmaes import CMA  # loads scipy.stats, half a second that most commands need not wait
+
         self.population = population
         self.point = np.array(mean)
         self.error = math.inf

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import lsq_linear
 
 from bam_core.identification.sensitivity import Sensitivity, vector_at
 
@@ -72,6 +71,8 @@ class Evidence:
             damping: shortens it (Marquardt), the more so across the valley: a share of the information.
             lean: (dimension,) what else pulls besides the logs' scores.
         """
+        from scipy.optimize import lsq_linear  # a quarter of a second to load
+
         total = self.total
         factor = np.linalg.cholesky(total + damping * np.diag(np.diag(total)))
         pull = -np.linalg.solve(factor, self.scores.sum(axis=0) + lean)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from bam_core.identification.covariance import covariance
 from bam_core.identification.evidence import Evidence, evidence, set_right
@@ -236,7 +236,7 @@ def describe(doubt: Doubt, where: Array, advise: Advise | None = None) -> Uncert
     errors = np.sqrt(np.diag(total))
     correlation = total / np.outer(errors, errors)
     logs = len(doubt.found.scores)
-    reach = float(student.ppf(0.5 + LEVEL / 2.0, max(logs - 1, 1)))
+    reach = float(stdtrit(max(logs - 1, 1), 0.5 + LEVEL / 2.0))
     spread = reach * np.sqrt(np.diag(doubt.scatter))
     centre = where - doubt.astray
     low, high = np.clip(centre - spread, 0.0, 1.0), np.clip(centre + spread, 0.0, 1.0)

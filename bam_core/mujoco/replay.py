@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from bam_core.arm_link import ArmLink
 from bam_core.effects import Rig
@@ -60,6 +59,8 @@ class Replay:
 
     def position_at(self, time: Array) -> Array:
         """Return the position in rad at any times in s, interpolated smoothly."""
+        from scipy.interpolate import CubicSpline  # a third of a second to load
+
         return np.asarray(CubicSpline(self.time, self.position)(time))
 
 

@@ -28,6 +28,7 @@ def test_it_ranks_runs_before_anything_was_recorded(capsys: pytest.CaptureFixtur
     assert "torque_constant" in shown
 
 
+@pytest.mark.long
 def test_what_was_recorded_counts_and_the_files_say_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -42,6 +42,7 @@ def test_parameters_go_round(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(Path("back.json").read_text()) == XL330_M4
 
 
+@pytest.mark.long
 def test_logs_become_bags_of_their_names_and_logs_again() -> None:
     logs = Path("logs")
     logs.mkdir()

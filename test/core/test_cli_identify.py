@@ -45,6 +45,7 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
     assert all(name.startswith("kp200") for name in summary["split"]["validation"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", [True, False], ids=["fewer trials", "the default"])
 def test_a_search_that_its_budget_ended_is_told_where_that_was_less_than_the_default(
     given: bool,

@@ -191,6 +191,7 @@ def test_convergence_is_of_second_order(supply):
     assert np.log2(coarse / fine) == pytest.approx([2.0, 2.0], abs=0.25)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=20)
 @given(st.floats(-1.5, 1.5), st.floats(5.0, 100.0))
 def test_a_servo_with_a_goal_that_rests_only_loses_energy(start, kp):

@@ -73,6 +73,7 @@ def test_a_shaft_below_its_static_friction_stays_put(logs) -> None:
     assert np.all(replay_log(MODEL, still) == 0.0)
 
 
+@pytest.mark.long
 def test_the_fit_beats_the_hand_56_times_also_on_logs_that_were_held_out(logs) -> None:
     train, held_out = split_logs(logs[::8])
     assert not {log.name for log in train} & {log.name for log in held_out}

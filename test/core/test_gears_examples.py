@@ -73,6 +73,7 @@ def test_a_self_locking_rod_stays_stuck_exactly_and_still_comes_off_when_pulled(
     assert run.contact[-1] > 0.0
 
 
+@pytest.mark.long
 @elbows
 def test_more_asymmetry_means_more_contact_force_while_the_wall_pushes(elbow: tuple[float, float]) -> None:
     means = [-wall((side, side), start=elbow).force[at(1.0) : at(2.0)].mean() for side in (0.1, 0.6, 1.1)]

@@ -216,6 +216,7 @@ def test_a_gear_at_rest_stays_at_rest_exactly_as_long_as_its_static_set_says(
     assert (bare.step(0.0, drive, load, dt).velocity == 0.0) == held
 
 
+@pytest.mark.long
 def test_a_self_locking_gear_creeps_not_at_all_in_100_000_steps() -> None:
     gear = Gear(asymmetry=Asymmetry(input_side=0.2, output_side=1.05), input_inertia=1.0, output_inertia=1.0)
     random = np.random.default_rng(1)

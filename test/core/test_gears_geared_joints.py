@@ -83,6 +83,7 @@ def test_without_gears_it_is_the_plain_equation_of_motion() -> None:
     assert made.gain == 0.0
 
 
+@pytest.mark.long
 def test_self_locking_joints_creep_not_at_all_however_the_load_changes() -> None:
     random = np.random.default_rng(2)
     joints = GearedJoints([Asymmetry(input_side=0.1, output_side=1.1)] * 2, [1.0, 1.0])

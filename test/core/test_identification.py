@@ -265,6 +265,7 @@ def test_real_logs_are_followed_and_more_friction_terms_follow_them_better() -> 
     assert found.fits["m4"].validation_mae < found.fits["m1"].validation_mae
 
 
+@pytest.mark.long
 def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_that_is_weighed_too(
     monkeypatch: pytest.MonkeyPatch, logs: dict[str, list[Recording]]
 ) -> None:

@@ -144,6 +144,7 @@ def interrupted(
     return kept
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stop", [None, KeyboardInterrupt])
 def test_a_cancelled_one_hands_out_what_is_finished(stop, recordings: list[Recording]) -> None:
     (kept,) = interrupted(recordings, "m2", stop)

@@ -16,6 +16,7 @@ from bam_core.identification.settle import descend, evaluations_for, follow, set
 from bam_core.rollout import Rollout, parameter_vector
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["m1", "m4"])
 def test_it_finds_the_way_back_to_known_parameters(model: str) -> None:
     servo = mx106(model)

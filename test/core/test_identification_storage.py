@@ -217,6 +217,7 @@ def test_processes_that_open_a_new_storage_at_once_share_it(tmp_path: Path) -> N
     assert optuna.get_all_study_names(url_in(tmp_path)) == ["s"]
 
 
+@pytest.mark.long
 def test_a_storage_that_is_removed_meanwhile_is_told_in_one_line(tmp_path: Path) -> None:
     study = open_study("s", url_in(tmp_path))
     (tmp_path / "study.db").unlink()

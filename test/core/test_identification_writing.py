@@ -144,6 +144,7 @@ def test_an_existing_directory_keeps_what_is_not_replaced(found: Identification,
     assert json.loads((tmp_path / "summary.json").read_text())["chosen"] == found.chosen
 
 
+@pytest.mark.long
 def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
     found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -148,6 +148,7 @@ def read_beginning_or_refuse(path: Path, data: bytes) -> None:
     assert np.array_equal(position, RunBag(400).position[250 : 250 + len(position)])
 
 
+@pytest.mark.long
 @given(fraction=st.floats(0.0, 1.0))
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_bag_cut_anywhere_gives_its_beginning_or_one_clear_line(
@@ -156,6 +157,7 @@ def test_a_bag_cut_anywhere_gives_its_beginning_or_one_clear_line(
     read_beginning_or_refuse(tmp_path / "cut.mcap", short[: int(len(short) * fraction)])
 
 
+@pytest.mark.long
 @given(where=st.floats(0.0, 0.9999), flip=st.integers(1, 255))
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_flipped_byte_never_changes_the_data_unnoticed(

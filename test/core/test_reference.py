@@ -56,6 +56,7 @@ def test_the_variants_of_the_paper_and_of_its_authors_program_do_not_keep_it():
     assert amplitudes(losing, *free_swing(losing))[-1] == pytest.approx(0.484, abs=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("integrator", "order"), [("midpoint", 2), ("algorithm1", 1), ("semi_implicit", 1)])
 def test_convergence_order(integrator, order):
     sim = simulation(integrator)

@@ -93,6 +93,7 @@ def test_remarks_take_the_width_of_the_table(page: Page, report: Path, phone: bo
     assert min(shares) > 0.95
 
 
+@pytest.mark.long
 def test_text_stands_out_from_what_is_behind_it(page: Page, report: Path) -> None:
     for dark in (False, True):
         opened(page, report, dark=dark)

@@ -105,6 +105,7 @@ def test_the_sign_of_the_residual_is_told(results: Path) -> None:
     assert "simulated minus measured" in page_of(results)[1].text
 
 
+@pytest.mark.long
 def test_an_effect_that_is_needed_and_not_determined_is_explained(complete_results: Path) -> None:
     assert "do not tell how large: zero offset. " in page_of(complete_results)[1].text
     summary = json.loads((complete_results / "summary.json").read_text())

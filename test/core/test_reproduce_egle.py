@@ -61,6 +61,7 @@ def test_a_claim_holds_where_ours_is_no_further_off_than_the_paper_prints() -> N
     assert claims[0].unit == "%"
 
 
+@pytest.mark.long
 def test_a_short_walk_already_comes_closer_than_table_6_2() -> None:
     """Knees, hip and ankle pitch swing widely enough in any walk; the rest need the long one."""
     chosen = single_support(walk().log)

@@ -32,6 +32,7 @@ def flags() -> tuple[np.ndarray, np.ndarray]:
     return walk().log.contacts[RIGHT], walk().log.contacts[LEFT]
 
 
+@pytest.mark.long
 def test_phases_follow_the_supports_of_the_walk() -> None:
     found = [set(phase.contacts) for phase in phases(walk().log)]
     assert found == [set(support.feet) for support in walk().supports]

@@ -139,6 +139,7 @@ def test_action_service_and_core_give_the_same_numbers(client: Client) -> None:
         assert json.loads((written / "summary.json").read_text())["chosen"] == expected.chosen
 
 
+@pytest.mark.long
 def test_effects_are_fitted_that_a_request_names_or_else_the_nodes_parameter(client: Client) -> None:
     def fitted(effects: list[str]) -> tuple[str, ...]:
         response = client.call(**{**BRIEF, "models": ["m1"], "effects": effects})

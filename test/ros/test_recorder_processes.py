@@ -135,6 +135,7 @@ def torque(ros_domain: int) -> Iterator[list[bool]]:
     client.close()
 
 
+@pytest.mark.long
 def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Processes) -> None:
     recorder = bench.bam_record()
     bench.wait_for_data(3.0)

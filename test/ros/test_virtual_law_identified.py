@@ -125,6 +125,7 @@ def test_a_limited_servo_moves_as_the_true_parameters_say_under_its_limit(
     assert error(true, untold) > 5.0 * error(true, run)
 
 
+@pytest.mark.long
 def test_an_xl330_with_half_its_duty_is_identified_right() -> None:
     plan = ((200, "sin_sin"), (400, "sin_sin"), (800, "sin_time_square"), (800, "lift_and_drop"))
     runs = [record("xl330", kp, name, pwm_limit=442) for kp, name in plan]
