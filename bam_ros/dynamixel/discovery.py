@@ -14,6 +14,7 @@ from bam_ros.servo_bus import BusError
 BAUD_RATES = (57600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115200)
 """Tried in this order after the configured one: factory settings first, then what people choose."""
 _SCANNED_IDS = range(21)
+_TRIES = 10  # pings of a servo that is missing beside others: on a bad line, or a machine without time
 _SECONDS_PER_RATE = 2.0  # of a search that finds nothing, both protocols
 _MODEL = next(iter(CONTROL_TABLES.values()))["model_number"]  # at the same place in every table
 
@@ -71,7 +72,9 @@ def find_servos(
         if rate != rates[0] and not told:
             told = True
             say(_plan(port, ids, rates, protocols))
-        present = [servo for servo in ids if link.ping(servo) or link.ping(servo)]
+        present = [servo for servo in ids if _answers(link, servo, tries=2)]
+        if present:  # rate and protocol are right: what is missing may be lost answers alone
+            present = [servo for servo in ids if servo in present or _answers(link, servo, tries=_TRIES)]
         if len(present) == len(ids):
             tables = {servo: _identify(link, servo) for servo in ids}
             return FoundServos(baud_rate=rate, protocol=link.protocol, tables=tables)
@@ -85,6 +88,10 @@ def find_servos(
     if not told:
         say(_plan(port, ids, rates, protocols))
     raise _nothing(port, ids, rates, protocols, stop, search)
+
+
+def _answers(link: Link, servo: int, *, tries: int) -> bool:
+    return any(link.ping(servo) for _ in range(tries))
 
 
 def _plan(port: SerialPort, ids: Sequence[int], rates: Sequence[int], protocols: Sequence[int]) -> str:

@@ -9,6 +9,7 @@ import pytest
 from ros_helpers import VirtualServos
 
 from bam_ros.dynamixel.discovery import BAUD_RATES, find_servos
+from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.servo_bus import BusError
 
@@ -50,6 +51,24 @@ def test_a_wrong_id_names_the_right_one(servo: str, virtual_servos: MakeVirtual,
     virtual = virtual_servos(servo=servo, ids=(4,), baud_rate=57600)
     with pytest.raises(BusError, match="no servo with id 1, but id 4 answered"):
         find_servos(open_port(virtual.path), [1], baud_rates=(57600,))
+
+
+def test_answers_that_are_lost_on_a_bad_line_are_asked_for_again(
+    virtual_servos: MakeVirtual, open_port: OpenPort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    virtual = virtual_servos(ids=(1, 2), baud_rate=57600)
+    lost: list[int] = []
+
+    def ping(link: Link, servo: int) -> bool:
+        if servo == 2 and len(lost) < 5:
+            lost.append(servo)
+            return False
+        return asked(link, servo)
+
+    asked = Link.ping
+    monkeypatch.setattr(Link, "ping", ping)
+    assert list(find_servos(open_port(virtual.path), [1, 2], baud_rates=(57600,)).tables) == [1, 2]
+    assert len(lost) == 5
 
 
 def test_one_missing_servo_is_named(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
