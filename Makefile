@@ -30,19 +30,20 @@ test-long: setup  ## the tests that take long: whole identifications, studies, p
 test-random: setup  ## laws with other examples than `make test`, ROUNDS=20 times as many; findings become @example
 	@$(PY) -m pytest -n 2 -m hypothesis --hypothesis-profile=random --rounds=$(ROUNDS) test
 
-check: setup  ## format, lint, types
+check: setup  ## format, lint, types, and that no room imports from a floor above it
 	@$(PY) -m ruff format --check $(SOURCES)
 	@$(PY) -m ruff check $(SOURCES)
 	@$(PY) -m mypy
+	@.venv/bin/lint-imports
 
 coverage: setup  ## how often 95 % intervals hold the truth, for every servo, also into coverage_results.json
-	@$(PY) -m bam_core.coverage
+	@$(PY) -m bam_core.studies.coverage
 
 bench: setup  ## speed tables, also into bench_results.json
-	@$(PY) -m bam_ros.bench
+	@$(PY) -m bam_ros.studies.bench
 
 soak: setup  ## ten minutes of the EtherCAT cycle on an emulated drive, every cycle accounted for
-	@$(PY) -m bam_ros.erob.soak
+	@$(PY) -m bam_ros.studies.soak
 
 format: setup  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)

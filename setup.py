@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 setup(
     name="bam_bench",
-    version=re.search(r'__version__ = "(.+)"', (HERE / "bam_core" / "__init__.py").read_text())[1],
+    version=re.search(r'__version__ = "(.+)"', (HERE / "bam_core" / "_version.py").read_text())[1],
     description="Identify a servo's friction on a pendulum bench, and simulate robots that move like it",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",

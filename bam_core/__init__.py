@@ -9,55 +9,56 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from bam_core.bag_writer import BagTopic as BagTopic
-    from bam_core.bag_writer import BagWriter as BagWriter
-    from bam_core.errors import BamError as BamError
-    from bam_core.firmware import FIRMWARES as FIRMWARES
-    from bam_core.firmware import CurrentFirmware as CurrentFirmware
-    from bam_core.firmware import PositionFirmware as PositionFirmware
-    from bam_core.firmware import VoltageFirmware as VoltageFirmware
-    from bam_core.friction import FRICTION_MODELS as FRICTION_MODELS
-    from bam_core.friction import Friction as Friction
-    from bam_core.friction import FrictionModel as FrictionModel
-    from bam_core.message_definition import message_definition as message_definition
-    from bam_core.motor import DcMotor as DcMotor
-    from bam_core.pendulum import PendulumBench as PendulumBench
-    from bam_core.readers import load_recordings as load_recordings
-    from bam_core.recording import Recording as Recording
-    from bam_core.rollout import PARAMETERS as PARAMETERS
-    from bam_core.rollout import Rollout as Rollout
-    from bam_core.rollout import parameter_vector as parameter_vector
-    from bam_core.servo_model import Provenance as Provenance
-    from bam_core.servo_model import ServoModel as ServoModel
-    from bam_core.servo_model import load_servo as load_servo
-    from bam_core.servo_model import servo_names as servo_names
+from bam_core._version import __version__ as __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from bam_core.errors import BamError as BamError
+    from bam_core.recordings import load_recordings as load_recordings
+    from bam_core.recordings.bag_writer import BagTopic as BagTopic
+    from bam_core.recordings.bag_writer import BagWriter as BagWriter
+    from bam_core.recordings.message_definition import message_definition as message_definition
+    from bam_core.recordings.recording import Recording as Recording
+    from bam_core.servo.firmware import FIRMWARES as FIRMWARES
+    from bam_core.servo.firmware import CurrentFirmware as CurrentFirmware
+    from bam_core.servo.firmware import PositionFirmware as PositionFirmware
+    from bam_core.servo.firmware import VoltageFirmware as VoltageFirmware
+    from bam_core.servo.friction import FRICTION_MODELS as FRICTION_MODELS
+    from bam_core.servo.friction import Friction as Friction
+    from bam_core.servo.friction import FrictionModel as FrictionModel
+    from bam_core.servo.model import Provenance as Provenance
+    from bam_core.servo.model import ServoModel as ServoModel
+    from bam_core.servo.model import load_servo as load_servo
+    from bam_core.servo.model import servo_names as servo_names
+    from bam_core.servo.motor import DcMotor as DcMotor
+    from bam_core.servo.pendulum import PendulumBench as PendulumBench
+    from bam_core.simulation.rollout import PARAMETERS as PARAMETERS
+    from bam_core.simulation.rollout import Rollout as Rollout
+    from bam_core.simulation.rollout import parameter_vector as parameter_vector
+
 
 _HOME = {
-    "BagTopic": "bag_writer",
-    "BagWriter": "bag_writer",
+    "BagTopic": "recordings.bag_writer",
+    "BagWriter": "recordings.bag_writer",
     "BamError": "errors",
-    "CurrentFirmware": "firmware",
-    "DcMotor": "motor",
-    "FIRMWARES": "firmware",
-    "FRICTION_MODELS": "friction",
-    "Friction": "friction",
-    "FrictionModel": "friction",
-    "PARAMETERS": "rollout",
-    "PendulumBench": "pendulum",
-    "PositionFirmware": "firmware",
-    "Provenance": "servo_model",
-    "Recording": "recording",
-    "Rollout": "rollout",
-    "ServoModel": "servo_model",
-    "VoltageFirmware": "firmware",
-    "load_recordings": "readers",
-    "load_servo": "servo_model",
-    "message_definition": "message_definition",
-    "parameter_vector": "rollout",
-    "servo_names": "servo_model",
+    "CurrentFirmware": "servo.firmware",
+    "DcMotor": "servo.motor",
+    "FIRMWARES": "servo.firmware",
+    "FRICTION_MODELS": "servo.friction",
+    "Friction": "servo.friction",
+    "FrictionModel": "servo.friction",
+    "PARAMETERS": "simulation.rollout",
+    "PendulumBench": "servo.pendulum",
+    "PositionFirmware": "servo.firmware",
+    "Provenance": "servo.model",
+    "Recording": "recordings.recording",
+    "Rollout": "simulation.rollout",
+    "ServoModel": "servo.model",
+    "VoltageFirmware": "servo.firmware",
+    "load_recordings": "recordings",
+    "load_servo": "servo.model",
+    "message_definition": "recordings.message_definition",
+    "parameter_vector": "simulation.rollout",
+    "servo_names": "servo.model",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]

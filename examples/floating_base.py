@@ -10,9 +10,9 @@ import dataclasses
 
 import mujoco
 
-from bam_core.friction import Friction
 from bam_core.mujoco import ServoActuation, compile_robot, equip
-from bam_core.servo_model import ServoModel, load_servo
+from bam_core.servo.friction import Friction
+from bam_core.servo.model import ServoModel, load_servo
 
 LEG = """
 <body pos="{x} 0 0">

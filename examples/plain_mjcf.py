@@ -10,8 +10,8 @@ import mujoco
 
 from bam_core.exchange import MjcfDrive, servo_mjcf
 from bam_core.mujoco import BENCH_JOINT
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import load_servo
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
 
 
 def reach(goal: float) -> tuple[float, list[str]]:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from bam_core.mujoco import BENCH_JOINT, bench_spec, compile_robot
 from bam_core.mujoco.native import NativeServo, equip_native
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import load_servo
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
 
 STEPS = 2000  # of 1 ms
 AMPLITUDES = np.linspace(0.2, 1.4, 64)  # rad, one simulation each

@@ -171,7 +171,7 @@ def robot_urdf(value: Callable[[str], str]) -> str | None:
         file = Path(value("model")).with_suffix(".urdf")
         return file.read_text(encoding="utf-8") if file.is_file() else None
     from bam_core.mujoco import bench_urdf
-    from bam_core.pendulum import PendulumBench
+    from bam_core.servo.pendulum import PendulumBench
 
     bench = PendulumBench(**{name: float(value(name)) for name in ("mass", "arm_mass", "length")})
     return bench_urdf(bench, joint=yaml.safe_load(value("joints"))[0])

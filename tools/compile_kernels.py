@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile the numerical kernels into Numba's caches once, or every first process would do it for half a minute.
+"""Compile the numerical kernels into Numba's caches once; else every first process takes half a minute.
 
 Does nothing where no kernel has changed since it ran last. Numba looks at each cache itself: should this not
 have run, or a kernel be missing here, whoever needs it first compiles it.
@@ -21,10 +21,10 @@ def rollouts() -> None:
     """Simulation of recordings, with which servos are identified."""
     import numpy as np
 
-    from bam_core.pendulum import PendulumBench
-    from bam_core.rollout import Rollout, parameter_vector
-    from bam_core.servo_model import load_servo
-    from bam_core.synthetic import synthesize
+    from bam_core.servo.model import load_servo
+    from bam_core.servo.pendulum import PendulumBench
+    from bam_core.simulation.rollout import Rollout, parameter_vector
+    from bam_core.simulation.synthetic import synthesize
 
     servo = load_servo("mx106")
     recording = synthesize(servo, PendulumBench(**ARM), "sin_sin", 8.0)
@@ -38,13 +38,13 @@ def executors() -> None:
     from bam_core.feedforward import FeedForwardLaw
     from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
     from bam_core.mujoco import simulate_recording
-    from bam_core.pendulum import PendulumBench
-    from bam_core.servo_model import load_servo
-    from bam_core.synthetic import synthesize
-    from bam_ros.dynamixel.virtual.bench import Bench
-    from bam_ros.dynamixel.virtual.hidden_servo import draw_hidden_servo
-    from bam_ros.erob.virtual.bench import Bench as DriveBench
-    from bam_ros.erob.virtual.hidden_drive import draw_hidden_drive
+    from bam_core.servo.model import load_servo
+    from bam_core.servo.pendulum import PendulumBench
+    from bam_core.simulation.synthetic import synthesize
+    from bam_ros.emulators.dynamixel.bench import Bench
+    from bam_ros.emulators.dynamixel.hidden_servo import draw_hidden_servo
+    from bam_ros.emulators.erob.bench import Bench as DriveBench
+    from bam_ros.emulators.erob.hidden_drive import draw_hidden_drive
 
     servo, bench = load_servo("mx106"), PendulumBench(**ARM)
     recording = synthesize(servo, bench, "lift_and_drop", 8.0)

@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = "test/ros"
 # Parts that take about as long as each other. Together they are all of test/ros: the last one takes the rest.
 PARTS = {
-    "erob": ["erob"],
-    "nodes": ["test_[d-h]*.py"],
+    "erob": ["erob", "emulators/erob"],
+    "dynamixel": ["dynamixel", "emulators/dynamixel", "feedforward"],
 }
 NOTHING_CHOSEN = 5  # status of pytest where its arguments choose no test of a part
 _LOCK = threading.Lock()
@@ -28,9 +28,8 @@ def files() -> dict[str, list[str]]:
     """Return the test files of every part."""
     rest = set((ROOT / TESTS).rglob("test_*.py"))
     parts = {}
-    for name, patterns in PARTS.items():
-        chosen = {path for pattern in patterns for path in (ROOT / TESTS).glob(pattern)}
-        parts[name] = sorted(path for path in rest if path in chosen or path.parent in chosen)
+    for name, rooms in PARTS.items():
+        parts[name] = sorted(path for room in rooms for path in (ROOT / TESTS / room).rglob("test_*.py"))
         rest -= set(parts[name])
     parts["others"] = sorted(rest)
     return {name: [str(path.relative_to(ROOT)) for path in paths] for name, paths in parts.items()}

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import mujoco
 
 from bam_core.arms.two_link import JOINTS, Link, TwoLinkArm
-from bam_core.pendulum import GRAVITY
+from bam_core.servo.pendulum import GRAVITY
 
 _LEAST_INERTIA = 1e-9  # kg·m², about the link's own axis
 _THICKNESS = 0.035  # radius of a link's rod relative to its length

@@ -14,9 +14,9 @@ from bam_core.arms.description import arm_spec
 from bam_core.arms.paths import PATHS, path_points
 from bam_core.arms.two_link import JOINTS, TwoLinkArm
 from bam_core.errors import BamError
-from bam_core.mujoco.actuation import actuate
+from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.robot import compile_robot, equip
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
 
 Array = NDArray[np.float64]
 

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, NoReturn
 
-from bam_core import __version__
+from bam_core._version import __version__
 from bam_core.errors import BamError, Terminated, unknown_name
-from bam_core.small_matrices import one_blas_thread
+from bam_core.simulation.small_matrices import one_blas_thread
 
 USER_ERROR = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it

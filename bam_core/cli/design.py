@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
-from bam_core.cli.table import format_table
 from bam_core.errors import BamError
+from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
-    from bam_core.identification.candidate_runs import Choice
-    from bam_core.identification.design import Knowledge, RankedRun
-    from bam_core.identification.space import SearchSpace
-    from bam_core.recording import Recording
-    from bam_core.servo_model import ServoModel
+    from bam_core.identification.search.space import SearchSpace
+    from bam_core.identification.uncertainty.candidate_runs import Choice
+    from bam_core.identification.uncertainty.design import Knowledge, RankedRun
+    from bam_core.recordings.recording import Recording
+    from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam design recordings/ --servo out/xl330/m4.yaml --runs 6 --session next.yaml"
 
@@ -72,10 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Rank runs, print the tables, write what was asked for."""
     from tqdm import tqdm
 
-    from bam_core.identification.design import prospects, rank
-    from bam_core.identification.same_servo import require_same_servo
-    from bam_core.readers import load_recordings
-    from bam_core.servo_model import load_servo
+    from bam_core.identification.data.same_servo import require_same_servo
+    from bam_core.identification.uncertainty.design import prospects, rank
+    from bam_core.recordings import load_recordings
+    from bam_core.servo.model import load_servo
 
     if arguments.runs < 1:
         raise BamError(f"--runs: is {arguments.runs} (expected at least 1); correct it")
@@ -115,9 +115,9 @@ def _choice(
     arguments: argparse.Namespace, servo: ServoModel, recordings: Sequence[Recording]
 ) -> tuple[Choice, tuple[str, ...]]:
     """Put together what may be varied; return it and a line about each load that is too heavy."""
-    from bam_core.identification.candidate_runs import choice_for, choice_near, liftable
-    from bam_core.pendulum import PendulumBench
-    from bam_core.trajectories import script
+    from bam_core.identification.uncertainty.candidate_runs import choice_for, choice_near, liftable
+    from bam_core.recordings.trajectories import script
+    from bam_core.servo.pendulum import PendulumBench
 
     if arguments.voltage is not None and not 0.0 < arguments.voltage <= 100.0:
         raise BamError(f"--voltage: is {arguments.voltage:g} (expected 0 to 100 V); correct it")
@@ -163,12 +163,12 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
 def _knowledge(
     servo: ServoModel, recordings: Sequence[Recording], choice: Choice
 ) -> tuple[SearchSpace, Knowledge]:
-    from bam_core.friction import friction_model
-    from bam_core.identification.design import Knowledge
-    from bam_core.identification.settle import settle
-    from bam_core.identification.space import search_space
-    from bam_core.identification.uncertainty import doubt_about
-    from bam_core.rollout import Rollout
+    from bam_core.identification.search.settle import settle
+    from bam_core.identification.search.space import search_space
+    from bam_core.identification.uncertainty.design import Knowledge
+    from bam_core.identification.uncertainty.uncertainty import doubt_about
+    from bam_core.servo.friction import friction_model
+    from bam_core.simulation.rollout import Rollout
 
     logs = list(recordings) or [run.as_recording(servo) for run in choice.runs()]
     space = search_space(friction_model(servo.friction_model), logs, servo.search, servo.effects)
@@ -187,8 +187,8 @@ def _result(
     left_out: Sequence[str],
 ) -> dict[str, Any]:
     """Return the content of the JSON file."""
-    from bam_core.identification.sensitivity import shares, slope_at, value_at
-    from bam_core.servo_model import PARAMETER_UNITS
+    from bam_core.identification.search.sensitivity import shares, slope_at, value_at
+    from bam_core.servo.model import PARAMETER_UNITS
 
     where = shares(space, knowledge.vector)
     slopes = [slope_at(axis, share) for axis, share in zip(space.axes, where, strict=True)]

@@ -34,8 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Draw the picture and say where it is."""
     from bam_core.plots.diagram import plot_diagram
     from bam_core.plots.save import save_figure
-    from bam_core.readers.discovery import unique_names
-    from bam_core.servo_model import load_servo
+    from bam_core.recordings.discovery import unique_names
+    from bam_core.servo.model import load_servo
 
     if arguments.max_torque is not None and not arguments.max_torque > 0:
         raise BamError(f"--max-torque: is {arguments.max_torque:g} (expected N·m above 0); correct it")

@@ -13,8 +13,8 @@ from bam_core.atomic_file import require_directory, require_file, write_text
 from bam_core.errors import BamError, unknown_name
 
 if TYPE_CHECKING:
-    from bam_core.pendulum import PendulumBench
-    from bam_core.recording import Recording
+    from bam_core.recordings.recording import Recording
+    from bam_core.servo.pendulum import PendulumBench
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Export, all of it or nothing."""
-    from bam_core.servo_model import servo_names
+    from bam_core.servo.model import servo_names
 
     output = Path(arguments.output)
     sources: list[str] = arguments.sources
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _export_servo(source: str, output: Path, arguments: argparse.Namespace) -> None:
     from bam_core.exchange import MjcfDrive, bam_parameters, bam_parameters_text, servo_mjcf
-    from bam_core.servo_model import load_servo
+    from bam_core.servo.model import load_servo
 
     if output.suffix not in (".json", ".xml"):
         raise BamError(
@@ -115,7 +115,7 @@ def _export_servo(source: str, output: Path, arguments: argparse.Namespace) -> N
 
 
 def _bench(text: str | None) -> PendulumBench | None:
-    from bam_core.pendulum import PendulumBench
+    from bam_core.servo.pendulum import PendulumBench
 
     if text is None:
         return None
@@ -131,7 +131,7 @@ def _bench(text: str | None) -> PendulumBench | None:
 
 def _export_recordings(sources: list[str], output: Path) -> None:
     from bam_core.exchange import bam_log_text
-    from bam_core.readers import load_recordings
+    from bam_core.recordings import load_recordings
 
     alone = output.suffix == ".json"
     if output.suffix in (".xml", ".yaml", ".yml", ".mcap"):
@@ -157,7 +157,7 @@ def _export_recordings(sources: list[str], output: Path) -> None:
 
 def _is_own(recording: Recording) -> bool:
     """Whether a recording's limit is that of its firmware, as far as that is known."""
-    from bam_core.firmware import FIRMWARES
+    from bam_core.servo.firmware import FIRMWARES
 
     firmware = FIRMWARES.get(recording.firmware)
     return firmware is not None and recording.demand_limit >= firmware.demand_limit

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
-from bam_core.cli.table import format_table
 from bam_core.errors import BamError
+from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
     from bam_core.gears.identification import GearFit
-    from bam_core.identification.split import Split
-    from bam_core.servo_model import ServoModel
+    from bam_core.identification.data.split import Split
+    from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam gear recordings/ --servo xl330 --against out/xl330/m1.yaml --output gear.yaml"
 
@@ -72,10 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.gears.identification import DEFAULT_TRIALS, LEAST_TRIALS, fit_gear
     from bam_core.gears.posedness import ill_posed
     from bam_core.gears.result import fitted_servo
-    from bam_core.identification.split import split_recordings
-    from bam_core.readers import load_recordings
-    from bam_core.readers.discovery import unique_names
-    from bam_core.servo_model import load_servo
+    from bam_core.identification.data.split import split_recordings
+    from bam_core.recordings import load_recordings
+    from bam_core.recordings.discovery import unique_names
+    from bam_core.servo.model import load_servo
 
     if arguments.seed < 0:
         raise BamError(f"--seed: is {arguments.seed} (expected 0 or more); correct it")
@@ -144,7 +144,7 @@ def _mean(values: dict[str, float]) -> float:
 
 
 def _parameters(fit: GearFit) -> str:
-    from bam_core.servo_model import PARAMETER_UNITS
+    from bam_core.servo.model import PARAMETER_UNITS
 
     rows = [
         (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bam_core.cli.table import format_table
+from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
     from bam_core.identification import Identification

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from bam_core.identification import Identification, Progress
-    from bam_core.recording import Recording
+    from bam_core.recordings.recording import Recording
 
 EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --validation kp=800 --output out/xl330"
 
@@ -82,9 +82,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, print the table, write the results."""
-    from bam_core.identification import identify, require_output, resolve_models
-    from bam_core.readers import load_recordings
-    from bam_core.servo_model import load_servo
+    from bam_core.identification import identify, require_output, resolve_models, write_identification
+    from bam_core.recordings import load_recordings
+    from bam_core.servo.model import load_servo
 
     models = resolve_models(name for name in arguments.models.split(",") if name.strip())
     servo = load_servo(arguments.servo)
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress=bars.show,
             interrupted=kept.keep,
         )
-    result.save(arguments.output)
+    write_identification(result, arguments.output)
     _tell(result)
     print(f"wrote {Path(arguments.output)}; see it with: bam report {arguments.output}")
     return 0
@@ -127,7 +127,7 @@ def _tell(result: Identification) -> None:
         small_parameters,
         vague_parameters,
     )
-    from bam_core.identification.doubts import outliers
+    from bam_core.identification.data.doubts import outliers
 
     print(models_table(result))
     print(f"chosen: {result.chosen} ({result.reason})")
@@ -161,9 +161,9 @@ def _validation(
     words: Sequence[str], recordings: Sequence[Recording]
 ) -> tuple[list[Recording], str | list[Recording]]:
     """Take one rule, or files; return LOGS and the rule or the files' logs, with names to tell all apart."""
-    from bam_core.identification.split import is_rule
-    from bam_core.readers import load_recordings
-    from bam_core.readers.discovery import unique_names
+    from bam_core.identification.data.split import is_rule
+    from bam_core.recordings import load_recordings
+    from bam_core.recordings.discovery import unique_names
 
     rules = [word for word in words if is_rule(word) and not Path(word).exists()]
     if len(words) == 1 and rules:
@@ -206,8 +206,10 @@ class _Kept:
 
     def keep(self, finished: Identification) -> None:
         """Write the models that are finished."""
+        from bam_core.identification import write_identification
+
         try:
-            finished.save(self._output)
+            write_identification(finished, self._output)
         except BamError as error:
             self.line = f"nothing is written ({error})"
         else:

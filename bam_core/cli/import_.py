@@ -15,7 +15,7 @@ from bam_core.atomic_file import require_directory, require_file, write_text
 from bam_core.errors import BamError
 
 if TYPE_CHECKING:
-    from bam_core.recording import Recording
+    from bam_core.recordings.recording import Recording
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def _holds_parameters(path: Path) -> bool:
 
 def _import_parameters(path: Path, output: Path, servo: str | None) -> None:
     from bam_core.exchange import read_bam_parameters
-    from bam_core.servo_model import load_servo
+    from bam_core.servo.model import load_servo
 
     require_file(output)
     if output.exists():
@@ -96,7 +96,7 @@ def _import_parameters(path: Path, output: Path, servo: str | None) -> None:
 
 
 def _import_logs(paths: Sequence[Path], output: Path) -> None:
-    from bam_core.readers import load_recordings
+    from bam_core.recordings import load_recordings
 
     recordings = [each for each in load_recordings(paths) if each.source.suffix == ".json"]
     if not recordings:

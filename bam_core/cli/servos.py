@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from bam_core.cli.table import format_table
+from bam_core.text_table import format_table
 
 EXAMPLE = "bam servos xl330 > my_servo.yaml"
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list or one servo's file."""
-    from bam_core.servo_model import load_servo, servo_names
+    from bam_core.servo.model import load_servo, servo_names
 
     if arguments.servo is not None:
         print(load_servo(arguments.servo).to_yaml(), end="")

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_directory, write_text
-from bam_core.cli.table import format_table
 from bam_core.errors import BamError
+from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
     from bam_core.mujoco import Replay
-    from bam_core.pendulum import PendulumBench
-    from bam_core.recording import Recording
-    from bam_core.servo_model import ServoModel
+    from bam_core.recordings.recording import Recording
+    from bam_core.servo.model import ServoModel
+    from bam_core.servo.pendulum import PendulumBench
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, compare where there is something to compare with, and say how it went."""
-    from bam_core.servo_model import load_servo
+    from bam_core.servo.model import load_servo
 
     _require_sight(arguments)
     servo = load_servo(arguments.params)
@@ -103,8 +103,8 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from bam_core.mujoco import replay
-    from bam_core.pendulum import PendulumBench
-    from bam_core.trajectories import script as find_script
+    from bam_core.recordings.trajectories import script as find_script
+    from bam_core.servo.pendulum import PendulumBench
 
     script = find_script(arguments.script)
     defaults = {
@@ -146,9 +146,9 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
 def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from bam_core.identification.same_servo import other_servos
+    from bam_core.identification.data.same_servo import other_servos
     from bam_core.mujoco import replay_recording
-    from bam_core.readers import load_recordings
+    from bam_core.recordings import load_recordings
 
     for name in (*_BENCH_DEFAULTS, "kp", "voltage"):
         if getattr(arguments, name) is not None:
@@ -225,8 +225,8 @@ def _check_dt(dt: float) -> None:
 
 
 def _write(directory: Path, name: str, simulated: Replay, recording: Recording | None) -> None:
+    from bam_core.mujoco.plots import plot_simulation
     from bam_core.plots.save import save_figure
-    from bam_core.plots.simulation import plot_simulation
 
     picture, table = directory / f"{name}.png", directory / f"{name}.csv"
     save_figure(plot_simulation(name, simulated, recording), picture)

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
-from bam_core.cli.table import format_table
 from bam_core.errors import BamError
+from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
-    from bam_core.recording import Recording
-    from bam_core.servo_model import ServoModel
+    from bam_core.recordings.recording import Recording
+    from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
 
@@ -52,9 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate every recording with every servo model and report mean absolute position errors."""
-    from bam_core.readers import load_recordings
-    from bam_core.readers.discovery import unique_names
-    from bam_core.servo_model import load_servo
+    from bam_core.recordings import load_recordings
+    from bam_core.recordings.discovery import unique_names
+    from bam_core.servo.model import load_servo
 
     dt = arguments.dt
     if dt is not None and not _FINEST_DT <= dt <= _COARSEST_DT:
@@ -91,8 +91,8 @@ def validate(
     Raises:
         BamError: there are no recordings, or dt is out of range.
     """
-    from bam_core.identification.same_servo import other_servos
-    from bam_core.rollout import Rollout, parameter_vector
+    from bam_core.identification.data.same_servo import other_servos
+    from bam_core.simulation.rollout import Rollout, parameter_vector
 
     for line in other_servos(servo, recordings):
         log.warning(line)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.readers.json_log import FULL_DUTY_COUNTS
-from bam_core.recording import Recording
+from bam_core.recordings.json_log import FULL_DUTY_COUNTS
+from bam_core.recordings.recording import Recording
 
 _COUNT_SLACK = 1e-6  # of a count: rounding of counts / full duty
 

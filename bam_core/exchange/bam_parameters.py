@@ -17,11 +17,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bam_core.effects import Rig
 from bam_core.errors import BamError, unknown_name
-from bam_core.friction import FRICTION_MODELS
-from bam_core.motor import DcMotor
-from bam_core.servo_model import PARAMETER_UNITS, Provenance, ServoModel, load_servo
+from bam_core.servo.effects import Rig
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import PARAMETER_UNITS, Provenance, ServoModel, load_servo
+from bam_core.servo.motor import DcMotor
 
 ACTUATORS = ("erob80_100", "erob80_50", "mx106", "mx64", "xl320", "xl330")
 """What BAM's program and our library both know, by the same name."""

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from bam_core import __version__
-from bam_core.bag_writer import BagTopic, BagWriter
-from bam_core.message_definition import message_definition
-from bam_core.recording import Recording
-from bam_core.servo_model import load_servo, servo_names
+from bam_core._version import __version__
+from bam_core.recordings.bag_writer import BagTopic, BagWriter
+from bam_core.recordings.message_definition import message_definition
+from bam_core.recordings.recording import Recording
+from bam_core.servo.model import load_servo, servo_names
 
 RUN, STATES, COMMANDS = (f"bam_bench/msg/{name}" for name in ("BenchRun", "ServoStates", "ServoCommands"))
 TOPICS: Mapping[str, str] = MappingProxyType(

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from bam_core import __version__
+from bam_core._version import __version__
 from bam_core.errors import BamError
-from bam_core.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME, DcMotor
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import QUIRKS, ServoModel
+from bam_core.servo.model import QUIRKS, ServoModel
+from bam_core.servo.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME, DcMotor
+from bam_core.servo.pendulum import PendulumBench
 
 _GRID = 41  # points per axis on which laws are approximated
 _TORQUE_SHARE, _SPEED_SHARE = 0.2, 0.5  # of stall torque and of no-load speed, up to which friction is

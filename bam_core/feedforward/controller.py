@@ -14,7 +14,7 @@ from bam_core.errors import BamError
 from bam_core.feedforward.buffer import PieceBuffer
 from bam_core.feedforward.law import FeedForwardLaw, voltages
 from bam_core.feedforward.pid import Pid, PidGains
-from bam_core.firmware import VoltageFirmware
+from bam_core.servo.firmware import VoltageFirmware
 
 Array = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.pid import PidGains
 from bam_core.feedforward.piece import DEFAULT_DURATION, PieceError
 from bam_core.feedforward.points import Dynamics, Points
-from bam_core.firmware import VoltageFirmware
+from bam_core.servo.firmware import VoltageFirmware
 
 Array = NDArray[np.float64]
 Plan = Callable[[PieceBuffer, float, float], float]

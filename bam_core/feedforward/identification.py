@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core._checks import require_positive
-from bam_core.effects import Quirks, Rig
 from bam_core.errors import BamError
 from bam_core.feedforward._voltage_kernel import errors, simulate
 from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from bam_core.feedforward.voltage_logs import PERIOD, VoltageLog
-from bam_core.friction import friction_model
-from bam_core.identification.descent import Descent
-from bam_core.motor import DcMotor
-from bam_core.servo_model import ServoModel
+from bam_core.identification.search.descent import Descent
+from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.friction import friction_model
+from bam_core.servo.model import ServoModel
+from bam_core.servo.motor import DcMotor
 
 Array = NDArray[np.float64]
 

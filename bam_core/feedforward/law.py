@@ -12,8 +12,8 @@ from bam_core._checks import require_positive
 from bam_core.errors import BamError
 from bam_core.feedforward._law_kernel import REST_SPEED, torques
 from bam_core.feedforward.motor_model import DynabanModel
-from bam_core.motor import DcMotor
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
+from bam_core.servo.motor import DcMotor
 
 __all__ = ["REST_SPEED", "FeedForwardLaw", "voltages"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import mujoco
 
-from bam_core.pendulum import GRAVITY
+from bam_core.servo.pendulum import GRAVITY
 
 LEG_JOINTS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
 """From trunk to foot."""

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import BamError
-from bam_core.friction import Friction
-from bam_core.motor import DcMotor
+from bam_core.servo.friction import Friction
+from bam_core.servo.motor import DcMotor
 
 Array = NDArray[np.float64]
 

@@ -18,10 +18,10 @@ from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.motions import Motion
 from bam_core.feedforward.pid import Pid, PidGains
 from bam_core.feedforward.piece import PieceError
-from bam_core.firmware import VoltageFirmware
 from bam_core.mujoco.actuation import ServoActuation
 from bam_core.mujoco.robot import compile_robot, equip
-from bam_core.servo_model import ServoModel
+from bam_core.servo.firmware import VoltageFirmware
+from bam_core.servo.model import ServoModel
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core._checks import require_not_negative
-from bam_core.firmware import VoltageFirmware
+from bam_core.servo.firmware import VoltageFirmware
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bam_core.errors import BamError
 from bam_core.feedforward.motor_model import DynabanModel
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
+from bam_core.servo.pendulum import PendulumBench
 
 Array = NDArray[np.float64]
 

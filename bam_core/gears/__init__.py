@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gears with asymmetric load-dependent friction and exact static friction (Kikuuwe); see docs/gears.md."""
 
-from bam_core.gears.asymmetry import Asymmetry
 from bam_core.gears.axproj import AxisProjection, axproj, largest_gain
 from bam_core.gears.gear import Gear, GearStep
 from bam_core.gears.geared_joints import GearedJoints, JointsStep
 from bam_core.gears.geometry import Transmission, leadscrew, spur_gear, worm_gear
 from bam_core.gears.internal_force import friction_torque, internal_force, internal_forces
+from bam_core.servo.asymmetry import Asymmetry
 
 __all__ = [
     "Asymmetry",

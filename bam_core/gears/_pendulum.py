@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.gears.internal_force import compiled, friction_range
-from bam_core.kernel import whole_steps
-from bam_core.reference import VELOCITY_LIMIT
+from bam_core.simulation.kernel import whole_steps
+from bam_core.simulation.reference import VELOCITY_LIMIT
 
 Array = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.gears.asymmetry import Asymmetry
 from bam_core.gears.gear import Gear
 from bam_core.gears.robot import GearedRobot, JointGear
+from bam_core.servo.asymmetry import Asymmetry
 
 Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from bam_core._checks import require_finite, require_positive
 from bam_core.errors import BamError
-from bam_core.friction import Friction
-from bam_core.gears.asymmetry import Asymmetry
 from bam_core.gears.internal_force import friction_range
+from bam_core.servo.asymmetry import Asymmetry
+from bam_core.servo.friction import Friction
 
 LOAD_TERMS = (
     "load_motor",

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import BamError
-from bam_core.friction import Friction
-from bam_core.gears.asymmetry import Asymmetry
 from bam_core.gears.axproj import axproj, largest_gain
 from bam_core.gears.gear import require_load_independent
+from bam_core.servo.asymmetry import Asymmetry
+from bam_core.servo.friction import Friction
 
 Array = NDArray[np.float64]
 

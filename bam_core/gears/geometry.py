@@ -9,7 +9,7 @@ from numbers import Real
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import BamError
-from bam_core.gears.asymmetry import Asymmetry
+from bam_core.servo.asymmetry import Asymmetry
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from bam_core.errors import BamError
-from bam_core.friction import FRICTION_MODELS
-from bam_core.gears.asymmetry import Asymmetry
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
-from bam_core.identification.descent import Descent
-from bam_core.identification.space import Axis, fold, search_space
-from bam_core.recording import Recording
-from bam_core.servo_model import ServoModel
+from bam_core.identification.search.descent import Descent
+from bam_core.identification.search.space import Axis, fold, search_space
+from bam_core.recordings.recording import Recording
+from bam_core.servo.asymmetry import Asymmetry
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import ServoModel
 
 Array = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bam_core.gears.gear import Gear
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
+from bam_core.servo.pendulum import PendulumBench
 
 
 def ill_posed(servo: ServoModel, benches: Iterable[PendulumBench]) -> str:

@@ -7,13 +7,13 @@ import math
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from bam_core import __version__
-from bam_core.effects import Quirks, Rig
-from bam_core.friction import friction_model
+from bam_core._version import __version__
 from bam_core.gears.identification import GearFit
-from bam_core.identification.split import Split
-from bam_core.motor import DcMotor
-from bam_core.servo_model import GEAR_FRICTION, MOTOR_PARAMETERS, Provenance, ServoModel
+from bam_core.identification.data.split import Split
+from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.friction import friction_model
+from bam_core.servo.model import GEAR_FRICTION, MOTOR_PARAMETERS, Provenance, ServoModel
+from bam_core.servo.motor import DcMotor
 
 
 def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: float) -> ServoModel:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core.errors import BamError, unknown_name
-from bam_core.friction import Friction
-from bam_core.gears.asymmetry import Asymmetry
 from bam_core.gears.geared_joints import GearedJoints, JointsStep
+from bam_core.servo.asymmetry import Asymmetry
+from bam_core.servo.friction import Friction
 
 Array = NDArray[np.float64]
 

@@ -2,8 +2,8 @@
 """Recordings of a pendulum followed with a gear between motor and arm, for many candidates at a time.
 
 The motor's armature is the gear's input inertia, load and arm are its output inertia; the motor's torque is
-f_u, and -τ_e is f_v. Commands, supply and the error's definition are those of `bam_core.rollout`, and so is
-the "midpoint" integrator, so that errors compare.
+f_u, and -τ_e is f_v. Commands, supply, the error's definition and the "midpoint" integrator are those of
+`bam_core.simulation.rollout`, so that errors compare.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core.errors import BamError
-from bam_core.firmware import PositionFirmware
 from bam_core.gears._pendulum import simulate
-from bam_core.packing import pack
-from bam_core.recording import Recording
-from bam_core.servo_model import ServoModel
+from bam_core.recordings.recording import Recording
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.model import ServoModel
+from bam_core.simulation.packing import pack
 
 Array = NDArray[np.float64]
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from bam_core.identification.choice.model_fit import ModelFit
+from bam_core.identification.data.split import Split, split_recordings
 from bam_core.identification.fitting import Progress
 from bam_core.identification.identify import identify, resolve_models
-from bam_core.identification.meter import IdentificationCancelled
-from bam_core.identification.result import Identification, ModelFit
-from bam_core.identification.split import Split, split_recordings
-from bam_core.identification.writing import require_output
+from bam_core.identification.result import Identification
+from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.writing import require_output, write_identification
 
 __all__ = [
     "Identification",
@@ -20,4 +21,5 @@ __all__ = [
     "require_output",
     "resolve_models",
     "split_recordings",
+    "write_identification",
 ]

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core import __version__
-from bam_core.friction import FRICTION_MODELS, FrictionModel
-from bam_core.identification.board import JobBoard
-from bam_core.identification.refine import Refiner
-from bam_core.identification.search import SearchResult, minimise
-from bam_core.identification.space import SearchSpace, is_nested, search_space
-from bam_core.identification.storage import open_study
-from bam_core.recording import Recording
-from bam_core.rollout import Rollout
-from bam_core.servo_model import ServoModel
-from bam_core.small_matrices import one_blas_thread
+from bam_core._version import __version__
+from bam_core.identification.search.board import JobBoard
+from bam_core.identification.search.refine import Refiner
+from bam_core.identification.search.search import SearchResult, minimise
+from bam_core.identification.search.space import SearchSpace, is_nested, search_space
+from bam_core.identification.search.storage import open_study
+from bam_core.recordings.recording import Recording
+from bam_core.servo.friction import FRICTION_MODELS, FrictionModel
+from bam_core.servo.model import ServoModel
+from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.small_matrices import one_blas_thread
 
 Array = NDArray[np.float64]
 

@@ -7,31 +7,32 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from bam_core.effects import resolve_effects
 from bam_core.errors import BamError
-from bam_core.friction import FRICTION_MODELS, FrictionModel, friction_model
-from bam_core.identification.advice import advisor
-from bam_core.identification.cross_validation import cross_validate
-from bam_core.identification.doubts import (
+from bam_core.identification.choice.cross_validation import cross_validate
+from bam_core.identification.choice.effect_weighing import EffectWeight, weigh_effects
+from bam_core.identification.choice.judging import Judge
+from bam_core.identification.choice.model_fit import ModelFit
+from bam_core.identification.data.doubts import (
     doubtful_gains,
     missing_channels,
     require_temperature,
     scarcity,
 )
-from bam_core.identification.effect_weighing import EffectWeight, weigh_effects
+from bam_core.identification.data.same_servo import require_same_servo
+from bam_core.identification.data.screening import require_informative, require_torque
+from bam_core.identification.data.split import Split, leave_one_out, left_out, split_recordings
 from bam_core.identification.fitting import Fit, Fitter, Progress
-from bam_core.identification.judging import Judge
-from bam_core.identification.meter import IdentificationCancelled
-from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification, ModelFit
-from bam_core.identification.same_servo import require_same_servo
-from bam_core.identification.screening import require_informative, require_torque
-from bam_core.identification.search import MIN_EVALUATIONS
-from bam_core.identification.space import SearchSpace
-from bam_core.identification.split import Split, leave_one_out, left_out, split_recordings
-from bam_core.identification.uncertainty import estimate_uncertainty
-from bam_core.recording import Recording
-from bam_core.servo_model import ServoModel
-from bam_core.small_matrices import one_blas_thread
+from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification
+from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.search.search import MIN_EVALUATIONS
+from bam_core.identification.search.space import SearchSpace
+from bam_core.identification.uncertainty.advice import advisor
+from bam_core.identification.uncertainty.uncertainty import estimate_uncertainty
+from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import resolve_effects
+from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
+from bam_core.servo.model import ServoModel
+from bam_core.simulation.small_matrices import one_blas_thread
 
 log = logging.getLogger(__name__)
 

@@ -3,76 +3,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bam_core import __version__
-from bam_core.identification.choice import Choice, Contender, choose
-from bam_core.identification.split import Split
-from bam_core.recording import Recording
-from bam_core.servo_model import ServoModel
-
-if TYPE_CHECKING:
-    from bam_core.identification.effect_weighing import EffectWeight
-    from bam_core.identification.uncertainty import Uncertainty
-
+from bam_core._version import __version__
+from bam_core.identification.choice.choice import Choice, choose
+from bam_core.identification.choice.model_fit import EffectWeight, ModelFit
+from bam_core.identification.data.split import Split
+from bam_core.recordings.recording import Recording
+from bam_core.servo.model import ServoModel
 
 EFFECT_ABLATION = "effect ablation"
 UNCERTAINTY = "uncertainty"
 """What follows on the fits of the models, as `Identification.not_done` names it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelFit:
-    """One friction model fitted to the training logs.
-
-    Attributes:
-        servo: the servo with the parameters found.
-        train_mae: mean over training logs of the mean absolute position error, rad.
-        per_log: mean absolute position error of every log by name, rad.
-        held_out: the same of logs that the parameters were not fitted to; where every configuration is left
-            out in turn, by the fit that did without it.
-        at_bound: parameters that the end of their search range has stopped.
-        trials: simulations of all training logs that the search spent.
-        converged: the search ended because nothing led further down, not because its trials were spent.
-        limited: the search was given fewer trials than it takes by default.
-        seconds: that it took.
-        uncertainty: of the parameters; None where nobody asked.
-    """
-
-    servo: ServoModel
-    train_mae: float
-    per_log: Mapping[str, float]
-    held_out: Mapping[str, float]
-    at_bound: tuple[str, ...]
-    trials: int
-    converged: bool
-    limited: bool
-    seconds: float
-    uncertainty: Uncertainty | None = None
-
-    @property
-    def ended_early(self) -> bool:
-        """More trials may lead further: beyond the default they change training errors by less than 0.5 %."""
-        return self.limited and not self.converged
-
-    @property
-    def validation_mae(self) -> float:
-        """Mean over held-out logs, rad."""
-        return fmean(self.held_out.values())
-
-    @property
-    def contender(self) -> Contender:
-        """This fit as `choice.choose` takes it."""
-        return Contender(name=self.model, free_parameters=len(self.servo.parameters), held_out=self.held_out)
-
-    @property
-    def model(self) -> str:
-        """Name of the friction model."""
-        return self.servo.friction_model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,16 +101,6 @@ class Identification:
             "software": f"bam_bench {__version__}",
             "date": next(iter(self.fits.values())).servo.provenance.date,
         }
-
-    def save(self, output: str | os.PathLike[str]) -> None:
-        """Write one YAML file per model, ``summary.json`` and plots; see `writing.save`.
-
-        Raises:
-            BamError: the directory cannot be written; nothing of this identification is left there then.
-        """
-        from bam_core.identification.writing import save
-
-        save(self, output)
 
 
 def _about(log: Recording) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.recording import Recording
+from bam_core.recordings.recording import Recording
 
 TRAJECTORIES = "trajectories.npz"
 

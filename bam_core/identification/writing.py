@@ -13,10 +13,11 @@ from pathlib import Path
 
 from bam_core.atomic_file import require_directory, write_text
 from bam_core.errors import BamError
-from bam_core.friction import FRICTION_MODELS
-from bam_core.identification.result import Identification, ModelFit
+from bam_core.identification.choice.model_fit import ModelFit
+from bam_core.identification.result import Identification
 from bam_core.identification.trajectories import TRAJECTORIES, Simulated, save_trajectories
-from bam_core.rollout import Rollout, parameter_vector
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.simulation.rollout import Rollout, parameter_vector
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ def require_output(output: str | os.PathLike[str]) -> None:
     require_directory(output)
 
 
-def save(identification: Identification, output: str | os.PathLike[str]) -> None:
+def write_identification(identification: Identification, output: str | os.PathLike[str]) -> None:
     """Write ``<model>.yaml``, ``summary.json`` and ``plots/``.
 
     Everything is written to a directory of its own first and moved when complete, the summary last. In a

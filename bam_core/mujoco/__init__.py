@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servos in MuJoCo: motor, firmware and extended friction for the joints of any model, and the bench."""
 
-from bam_core.mujoco.actuation import ServoActuation, SimulationError, actuate
+from bam_core.mujoco.actuate import actuate
+from bam_core.mujoco.actuation import ServoActuation, SimulationError
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec, bench_urdf
 from bam_core.mujoco.black_box import BlackBox, DivergedRun, load_diverged_run
 from bam_core.mujoco.replay import Replay, replay, replay_recording, simulate_recording
-from bam_core.mujoco.robot import compile_robot, equip, load_robot
+from bam_core.mujoco.robot import compile_robot, equip
+from bam_core.mujoco.robot_file import load_robot
 
 __all__ = [
     "BENCH_JOINT",

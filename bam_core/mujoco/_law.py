@@ -14,8 +14,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
+from bam_core.servo.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int32]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bam_core.errors import BamError, unknown_name
 from bam_core.mujoco import _law
 from bam_core.mujoco.robot import JOINT_TRANSMISSIONS
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
 
 Array = NDArray[np.float64]
 
@@ -269,19 +269,6 @@ class ServoActuation:
                 joint = int(model.dof_jntid[warning.lastinfo])
             return f"joint '{model.joint(joint).name}'"
         return "the state"
-
-
-def actuate(model: mujoco.MjModel, data: mujoco.MjData, servos: Mapping[str, ServoModel]) -> ServoActuation:
-    """Return what drives these joints: `GearedServos` where a servo has a gear, else `ServoActuation` itself.
-
-    Raises:
-        BamError: as of `ServoActuation`.
-    """
-    if all(servo.gear is None for servo in servos.values()):
-        return ServoActuation(model, data, servos)
-    from bam_core.gears.servos import GearedServos  # which is made of this module
-
-    return GearedServos(model, data, servos)
 
 
 def _find_joint(model: mujoco.MjModel, name: str) -> int:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import mujoco
 
 from bam_core.errors import BamError
-from bam_core.pendulum import GRAVITY, PendulumBench
+from bam_core.servo.pendulum import GRAVITY, PendulumBench
 
 BENCH_JOINT = "joint"
 """Name of the bench's joint where nothing else is said."""

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from bam_core.atomic_file import write_bytes
 from bam_core.errors import BamError
-from bam_core.mujoco.actuation import ServoActuation, actuate
-from bam_core.servo_model import ServoModel, load_servo
+from bam_core.mujoco.actuate import actuate
+from bam_core.mujoco.actuation import ServoActuation
+from bam_core.servo.model import ServoModel, load_servo
 
 Array = NDArray[np.float64]
 

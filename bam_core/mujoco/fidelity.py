@@ -22,12 +22,12 @@ from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.mujoco.replay import recorded_commands, simulate_recording
 from bam_core.mujoco.robot import compile_robot
-from bam_core.pendulum import PendulumBench
-from bam_core.recording import Recording
-from bam_core.rollout import Rollout, parameter_vector
-from bam_core.servo_model import ServoModel, load_servo
-from bam_core.synthetic import commanded
-from bam_core.trajectories import SCRIPTS
+from bam_core.recordings.recording import Recording
+from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.servo.model import ServoModel, load_servo
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.synthetic import commanded
 
 Array = NDArray[np.float64]
 

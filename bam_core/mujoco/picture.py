@@ -24,7 +24,7 @@ from bam_core.errors import BamError
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.replay import Replay
 from bam_core.mujoco.robot import compile_robot
-from bam_core.pendulum import PendulumBench
+from bam_core.servo.pendulum import PendulumBench
 
 Frame = NDArray[np.uint8]
 

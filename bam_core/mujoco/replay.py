@@ -11,16 +11,16 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.arm_link import ArmLink
-from bam_core.effects import Rig
 from bam_core.errors import BamError
-from bam_core.mujoco.actuation import actuate
+from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.robot import compile_robot, equip
-from bam_core.packing import pack
-from bam_core.pendulum import PendulumBench
-from bam_core.recording import Recording
-from bam_core.servo_model import ServoModel
+from bam_core.recordings.recording import Recording
+from bam_core.servo.arm_link import ArmLink
+from bam_core.servo.effects import Rig
+from bam_core.servo.model import ServoModel
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.packing import pack
 
 Array = NDArray[np.float64]
 

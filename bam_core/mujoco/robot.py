@@ -1,41 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions: read MJCF or URDF, and put servos on their joints."""
+"""Robot descriptions: put servos on their joints, and compile them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Container, Mapping
-from pathlib import Path
 
 import mujoco
 import numpy as np
 
 from bam_core.errors import BamError, unknown_name
-from bam_core.pendulum import GRAVITY
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
 
 _LEAST_FRICTIONLOSS = 1e-6  # N·m; MuJoCo makes a friction row only where frictionloss is above zero
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 """How an actuator acts on a joint itself."""
-
-
-def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
-    """Read an MJCF or URDF file; MJCF may have servos of this package's engine plugin.
-
-    Raises:
-        BamError: it cannot be read, MuJoCo does not understand it, or the plugin it needs is not built.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise BamError(f"{path}: no such file (expected MJCF .xml or URDF .urdf); correct the path")
-    try:
-        spec = _parse(path)
-    except (ValueError, OSError) as error:
-        raise BamError(f"{path}: {_one_line(error)} (expected MJCF or URDF); correct the file") from None
-    if path.suffix == ".urdf":  # which does not say what gravity is
-        spec.option.gravity = [0.0, 0.0, -GRAVITY]
-    return spec
 
 
 def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
@@ -47,7 +26,7 @@ def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
     try:
         return spec.compile()
     except ValueError as error:
-        raise BamError(f"model '{spec.modelname}': {_one_line(error)}; correct the description") from None
+        raise BamError(f"model '{spec.modelname}': {one_line(error)}; correct the description") from None
 
 
 def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoModel]) -> None:
@@ -99,17 +78,6 @@ def _clear(spec: mujoco.MjSpec, joints: Container[str]) -> None:
             spec.delete(instance)
 
 
-def _parse(path: Path) -> mujoco.MjSpec:
-    from bam_core.mujoco.native import PLUGIN_NAME, load_plugin  # which is made of this module
-
-    try:
-        return mujoco.MjSpec.from_file(str(path))
-    except ValueError as error:
-        if PLUGIN_NAME not in str(error):
-            raise
-    load_plugin()
-    return mujoco.MjSpec.from_file(str(path))
-
-
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
+    """Return the message of an error on one line."""
     return " ".join(str(error).split())

@@ -10,7 +10,7 @@ import time
 from bam_core.errors import BamError
 from bam_core.mujoco.picture import pose, scene
 from bam_core.mujoco.replay import Replay
-from bam_core.pendulum import PendulumBench
+from bam_core.servo.pendulum import PendulumBench
 
 _FRAME = 1.0 / 60.0  # s
 _PAUSE = 1.0  # s between two showings

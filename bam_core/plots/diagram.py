@@ -21,8 +21,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
-from bam_core.friction import Friction
-from bam_core.servo_model import ServoModel
+from bam_core.servo.friction import Friction
+from bam_core.servo.model import ServoModel
 
 VELOCITIES = (0.0, 1.0, 2.0, 3.0)
 """rad/s; one pair of borders each, paler the faster, as in BAM fig. 4."""

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from bam_core.recording import Recording
+from bam_core.recordings.recording import Recording
 
 _MEASURED, _GOAL = "black", "0.6"
 _LEGEND_COLUMNS = 4

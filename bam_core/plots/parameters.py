@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 
 from matplotlib.figure import Figure
 
-from bam_core.servo_model import PARAMETER_UNITS, ServoModel
+from bam_core.servo.model import PARAMETER_UNITS, ServoModel
 
 _COLUMNS = 4
 

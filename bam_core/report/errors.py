@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bam_core.friction import FRICTION_MODELS
 from bam_core.report.numbers import Scale, mrad, mrad_with_error, round_up, ticks
 from bam_core.report.results import ModelResult, Results
+from bam_core.servo.friction import FRICTION_MODELS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.errors import BamError, unknown_name
-from bam_core.friction import friction_model
 from bam_core.report._fields import Fields, read_json
 from bam_core.report.results import EffectResult, Estimate, LogInfo, ModelResult, Results, Uncertainty
 from bam_core.report.trajectories import load_trajectories
-from bam_core.servo_model import ServoModel, load_servo
+from bam_core.servo.friction import friction_model
+from bam_core.servo.model import ServoModel, load_servo
 
 SUMMARY = "summary.json"
 

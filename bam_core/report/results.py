@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
 
 Array = NDArray[np.float64]
 

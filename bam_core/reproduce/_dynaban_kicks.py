@@ -23,7 +23,7 @@ from bam_core.feedforward.performance import (
     perform_by_feed_forward,
     perform_by_position,
 )
-from bam_core.servo_model import ServoModel, load_servo
+from bam_core.servo.model import ServoModel, load_servo
 
 Array = NDArray[np.float64]
 

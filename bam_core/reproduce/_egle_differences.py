@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.plots.joint_friction import plot_schemes
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_walks import KNEE, Walks
 from bam_core.reproduce.claim import Claim
@@ -25,6 +24,7 @@ from bam_core.whole_body import (
 from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN
 from bam_core.whole_body.gait import Support
 from bam_core.whole_body.humanoid import SOLES
+from bam_core.whole_body.joint_friction_plots import plot_schemes
 
 Array = NDArray[np.float64]
 Say = Callable[[str], None]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.plots.inertia_error import plot_identified_inertia
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_tables import TARGETS
 from bam_core.reproduce._egle_walks import CLEAN, Walks
 from bam_core.reproduce.claim import Claim
 from bam_core.whole_body import JointLog, SavitzkyGolay, differentiate, identify_inertia
 from bam_core.whole_body.humanoid import LEGS
+from bam_core.whole_body.inertia_error_plots import plot_identified_inertia
 
 Say = Callable[[str], None]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.plots.inertia_error import plot_inertia_errors, plot_power
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_walks import CLEAN, KNEE, KNEE_FRICTION, Walks
 from bam_core.reproduce.claim import Claim
 from bam_core.whole_body import differentiate, estimate_friction, power_check, single_support
 from bam_core.whole_body.humanoid import SOLES
 from bam_core.whole_body.inertia_error import InertiaError, study_inertia_error
+from bam_core.whole_body.inertia_error_plots import plot_inertia_errors, plot_power
 
 Say = Callable[[str], None]
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.plots.joint_friction import plot_curves, plot_parameter_errors
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_tables import (
     BOTH,
@@ -25,6 +24,7 @@ from bam_core.reproduce._egle_walks import Walks, legs_table
 from bam_core.reproduce.claim import Claim
 from bam_core.whole_body import FilteredEstimate, FrictionEstimate, estimate_filtered, single_support
 from bam_core.whole_body.humanoid import LEGS, RIGHT_LEG, SOLES
+from bam_core.whole_body.joint_friction_plots import plot_curves, plot_parameter_errors
 
 Array = NDArray[np.float64]
 Say = Callable[[str], None]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.plots.joint_friction import plot_supports
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_walks import KNEE, Walks
 from bam_core.reproduce.claim import Claim
 from bam_core.whole_body import FrictionEstimate, estimate_friction, known_motion
 from bam_core.whole_body.humanoid import LEGS, RIGHT_LEG, SOLES
+from bam_core.whole_body.joint_friction_plots import plot_supports
 
 Say = Callable[[str], None]
 

@@ -21,16 +21,16 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bam_core.arms import ARMS, PATHS, ArmTrack, TwoLinkArm, track
-from bam_core.friction import FRICTION_MODELS
+from bam_core.arms.plots import plot_arm_errors, plot_arm_run, plot_paths
 from bam_core.identification import identify
-from bam_core.pendulum import PendulumBench
-from bam_core.plots.arms import plot_arm_errors, plot_arm_run, plot_paths
 from bam_core.plots.models import plot_model_errors
 from bam_core.plots.save import save_figure
+from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.reproduce.claim import Claim
-from bam_core.servo_model import ServoModel, load_servo
-from bam_core.synthetic import synthesize
-from bam_core.trajectories import SCRIPTS
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import ServoModel, load_servo
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.synthetic import synthesize
 
 FACTORS: Mapping[str, float] = {"mx64": 2.93, "mx106": 2.02, "erob80_100": 2.34, "erob80_50": 1.51}
 """Section VI-A: validation MAE of M1 over that of the best model."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.atomic_file import write_text
-from bam_core.cli.table import format_table
+from bam_core.text_table import format_table
 
 Figure = float | int | bool | str | None
 

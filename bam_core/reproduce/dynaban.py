@@ -26,8 +26,7 @@ from bam_core.feedforward import (
     tune_by_hand,
 )
 from bam_core.feedforward.performance import Performance, perform_by_feed_forward
-from bam_core.firmware import VoltageFirmware
-from bam_core.plots.feed_forward import (
+from bam_core.feedforward.plots import (
     LAW_4,
     LAW_M5,
     LAW_M6,
@@ -50,7 +49,8 @@ from bam_core.reproduce._dynaban_kicks import (
     stages,
 )
 from bam_core.reproduce.claim import Claim
-from bam_core.servo_model import ServoModel, load_servo
+from bam_core.servo.firmware import VoltageFirmware
+from bam_core.servo.model import ServoModel, load_servo
 
 _ROBOTS, _REPEATS = 2, 10
 _GENERATIONS = 200

@@ -11,8 +11,8 @@ import numpy as np
 from bam_core.gears import Asymmetry, leadscrew, spur_gear, worm_gear
 from bam_core.gears.benchmark import FIXED_STEP_LIMIT, MOST_JOINTS, measure_axproj, measure_fixed_steps
 from bam_core.gears.examples import ELBOW_IN, ELBOW_OUT, RodRun, WallRun, run_rod, run_wall
-from bam_core.plots.gear_motion import plot_rod, plot_wall
-from bam_core.plots.gear_statics import plot_drivability, plot_static_sets
+from bam_core.gears.motion_plots import plot_rod, plot_wall
+from bam_core.gears.statics_plots import plot_drivability, plot_static_sets
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._kikuuwe_laws import law_claims
 from bam_core.reproduce.claim import Claim

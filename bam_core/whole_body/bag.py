@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BamError
-from bam_core.readers.discovery import data_files
-from bam_core.readers.mcap_messages import TypedMessage, read_messages
+from bam_core.recordings.discovery import data_files
+from bam_core.recordings.mcap_messages import TypedMessage, read_messages
 from bam_core.whole_body.joint_log import JointLog
 
 Array = NDArray[np.float64]

@@ -14,7 +14,7 @@ from scipy.interpolate import BSpline, make_interp_spline
 from scipy.linalg import solve_banded
 
 from bam_core.errors import BamError
-from bam_core.pendulum import GRAVITY
+from bam_core.servo.pendulum import GRAVITY
 from bam_core.whole_body.humanoid import LEGS, SOLES
 from bam_core.whole_body.robot import WholeBody
 

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, SubElement
 import mujoco
 
 from bam_core.mujoco import compile_robot
-from bam_core.pendulum import GRAVITY
+from bam_core.servo.pendulum import GRAVITY
 from bam_core.whole_body.robot import WholeBody
 
 MASS = 79.2

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.atomic_file import write_text
     from bam_ros.demo import pipeline, plots, report
     from bam_ros.demo.bench import DEMO_BENCHES
-    from bam_ros.node_processes import isolate, node_processes
+    from bam_ros.node.node_processes import isolate, node_processes
 
     bench = DEMO_BENCHES[arguments.servo]
     output = arguments.output.absolute()

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from bam_core.servo_model import ServoModel, load_servo
-from bam_ros.node_processes import NodeProcesses
+from bam_core.servo.model import ServoModel, load_servo
+from bam_ros.node.node_processes import NodeProcesses
 
 
 class DemoBench(ABC):
@@ -51,7 +51,7 @@ class DynamixelBench(DemoBench):
         port = output / "bus"
         nodes.start(
             self.virtual,
-            "bam_ros.dynamixel.virtual.node",
+            "bam_ros.emulators.dynamixel.node",
             {"servo": self.servo, "link": port, "seed": seed, "baud_rate": 1_000_000},
         )
         nodes.wait_for(port)
@@ -72,7 +72,7 @@ class ErobBench(DemoBench):
         master, slaves = (f"bam{os.getpid() % 10**6}{end}" for end in "ms")
         nodes.start(
             self.virtual,
-            "bam_ros.erob.virtual.node",
+            "bam_ros.emulators.erob.node",
             {"servo": self.servo, "create_veth": f"{master}:{slaves}", "seed": seed},
         )
         nodes.wait_for(Path("/sys/class/net") / master)

@@ -10,7 +10,7 @@ from typing import Any
 from rclpy.action.client import ActionClient
 
 from bam_core.errors import BamError
-from bam_ros.client_node import ClientNode
+from bam_ros.node.client_node import ClientNode
 
 _POLL = 0.05  # s
 

@@ -18,12 +18,12 @@ from std_srvs.srv import Trigger
 from tqdm import tqdm
 
 from bam_core.mujoco import simulate_recording
-from bam_core.readers import load_recordings
-from bam_core.recording import Recording
-from bam_core.servo_model import ServoModel, load_servo
+from bam_core.recordings import load_recordings
+from bam_core.recordings.recording import Recording
+from bam_core.servo.model import ServoModel, load_servo
 from bam_ros.demo.bench import DemoBench
 from bam_ros.demo.client import DemoClient
-from bam_ros.node_processes import NodeProcesses
+from bam_ros.node.node_processes import NodeProcesses
 
 MODELS = ("m1", "m4", "m6")
 VALIDATION = "fraction=0.25"
@@ -84,7 +84,7 @@ def start_bench(nodes: NodeProcesses, bench: DemoBench, output: Path, seed: int)
     """Start the virtual servo and, on its bus, the same nodes that a real bench uses."""
     bench.start(nodes, output, seed)
     nodes.start("recorder", "bam_ros.recorder.node", {"driver": bench.driver, "virtual_bench": bench.virtual})
-    nodes.start("identification", "bam_ros.identification_node", {"data_directory": output})
+    nodes.start("identification", "bam_ros.identification.node", {"data_directory": output})
 
 
 def record(client: DemoClient, bench: DemoBench, output: Path) -> list[Path]:

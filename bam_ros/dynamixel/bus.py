@@ -10,6 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bam_core.errors import unknown_name
+from bam_ros.driver.servo_bus import (
+    BusError,
+    Gains,
+    LawSettings,
+    ServoBus,
+    ServoGoal,
+    ServoIdentity,
+    ServoSample,
+)
 from bam_ros.dynamixel.discovery import BAUD_RATES, FoundServos, find_servos
 from bam_ros.dynamixel.guardian import Guardian
 from bam_ros.dynamixel.law_registers import BorrowedRegisters
@@ -23,7 +32,6 @@ from bam_ros.dynamixel.servo import (
     WATCHDOG,
     DynamixelServo,
 )
-from bam_ros.servo_bus import BusError, Gains, LawSettings, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
 _CHECK_PERIOD = 0.2  # s between looks at whether the servos still hold their torque
 _REQUEST_BITS = 140  # on the wire, of a request for state: 14 bytes with start and stop bit

@@ -39,7 +39,7 @@ class ControlTable:
         model_number: what ping or address 0 answers.
         firmware_version: that an emulated servo answers.
         protocol: 1 or 2.
-        position_firmware: key in bam_core.firmware.FIRMWARES.
+        position_firmware: key in bam_core.servo.firmware.FIRMWARES.
         registers: rows in the order of their addresses.
         indirect: (first address register, first data byte, how many) of each indirect block.
         baud_rates: count of the baud_rate register -> bit/s.

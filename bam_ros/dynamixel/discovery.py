@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bam_ros.driver.servo_bus import BusError
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, table_for_model
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
-from bam_ros.servo_bus import BusError
 
 BAUD_RATES = (57600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115200)
 """Tried in this order after the configured one: factory settings first, then what people choose."""

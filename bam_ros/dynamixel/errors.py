@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dynamixel_sdk as sdk
 
-from bam_ros.hardware_errors import HardwareError
-from bam_ros.servo_bus import BusCorrupt, BusError, BusTimeout
+from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.servo_bus import BusCorrupt, BusError, BusTimeout
 
 ALERT = 0x80
 """Bit of a Protocol 2.0 status packet: register hardware_error_status is not zero."""

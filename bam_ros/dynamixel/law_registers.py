@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from bam_core.firmware import find_firmware
+from bam_core.servo.firmware import find_firmware
 from bam_ros.dynamixel.control_table import ControlTable
 
 LAW_OFF = {

@@ -9,10 +9,10 @@ from typing import Any
 
 import dynamixel_sdk as sdk
 
+from bam_ros.driver.servo_bus import BusCorrupt, BusError, BusTimeout
 from bam_ros.dynamixel.errors import check_result, refusal
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
-from bam_ros.servo_bus import BusCorrupt, BusError, BusTimeout
 
 _QUIET = 0.03  # s; answers that come later than the SDK's timeout have come by then
 _ATTEMPTS = 3

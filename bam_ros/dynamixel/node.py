@@ -8,14 +8,14 @@ from typing import Any
 
 from rclpy.node import Node
 
+from bam_ros.driver.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.driver.servo_bus import ServoBus
+from bam_ros.driver.servo_node import ServoNode
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.dynamixel.servo import LARGEST_WATCHDOG
-from bam_ros.node_about import NodeAbout
-from bam_ros.parameters import NodeParameter
-from bam_ros.process import run_node
-from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
-from bam_ros.servo_bus import ServoBus
-from bam_ros.servo_node import ServoNode
+from bam_ros.node.node_about import NodeAbout
+from bam_ros.node.parameters import NodeParameter
+from bam_ros.node.process import run_node
 
 BUS_PARAMETERS = (
     NodeParameter(

@@ -15,9 +15,9 @@ from pathlib import Path
 import serial
 from dynamixel_sdk import PortHandler
 
+from bam_ros.driver.servo_bus import BusError, BusGone
 from bam_ros.dynamixel.latency import shorten_latency
 from bam_ros.dynamixel.port_errors import explain_port_error
-from bam_ros.servo_bus import BusError, BusGone
 
 _CHUNK = 4096
 _LOCK_PATIENCE = 1.0  # s; the guardian of a driver that was killed holds the lock until torque is off

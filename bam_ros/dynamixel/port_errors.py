@@ -9,7 +9,7 @@ from pathlib import Path
 
 from serial.tools import list_ports
 
-from bam_ros.servo_bus import BusError
+from bam_ros.driver.servo_bus import BusError
 
 
 def serial_ports() -> tuple[str, ...]:

@@ -7,7 +7,9 @@ import math
 import time
 from typing import NamedTuple
 
-from bam_core.firmware import find_firmware
+from bam_core.servo.firmware import find_firmware
+from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.servo_bus import BusError, Gains, LawSettings
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.errors import ALERT, status_errors
 from bam_ros.dynamixel.law_registers import (
@@ -18,8 +20,6 @@ from bam_ros.dynamixel.law_registers import (
     unmodelled_settings,
 )
 from bam_ros.dynamixel.link import Link
-from bam_ros.hardware_errors import HardwareError
-from bam_ros.servo_bus import BusError, Gains, LawSettings
 
 MEASURED = {
     1: (

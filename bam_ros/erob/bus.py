@@ -11,12 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bam_core.errors import unknown_name
-from bam_ros.erob.cia402 import decode_status
-from bam_ros.erob.faults import describe_fault, fault_bits
-from bam_ros.erob.master_process import MasterProcess
-from bam_ros.erob.messages import AxisGoal, AxisSample, Goals, Samples
-from bam_ros.erob.settings import ErobSettings, require_gain
-from bam_ros.servo_bus import (
+from bam_ros.driver.servo_bus import (
     BusError,
     BusTimeout,
     Gains,
@@ -26,6 +21,11 @@ from bam_ros.servo_bus import (
     ServoIdentity,
     ServoSample,
 )
+from bam_ros.erob.cia402 import decode_status
+from bam_ros.erob.faults import describe_fault, fault_bits
+from bam_ros.erob.master_process import MasterProcess
+from bam_ros.erob.messages import AxisGoal, AxisSample, Goals, Samples
+from bam_ros.erob.settings import ErobSettings, require_gain
 
 _FRESH_TIME, _FRESH_CYCLES = 0.02, 4  # s, or cycles, without an answered one: then a read counts as lost
 _TOLERABLE_LOSS = 2.0  # cycles per second: one between two reports of the master

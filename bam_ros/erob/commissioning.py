@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 
 import pysoem
 
+from bam_ros.driver.servo_bus import BusError, BusGone
 from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.cia402 import Mode
 from bam_ros.erob.objects import PRODUCT_CODE, VENDOR_ID, Object
 from bam_ros.erob.pdo_layout import Pdo
 from bam_ros.erob.sdo import abort_name
 from bam_ros.erob.segment import Segment
-from bam_ros.servo_bus import BusError, BusGone
 
 _STATE_TIME = 3.0  # s; what a slave gets for one change of its EtherCAT state
 _FRAME_TIMEOUT = 2000  # µs

@@ -20,6 +20,7 @@ import time
 from collections import deque
 from typing import Any
 
+from bam_ros.driver.servo_bus import BusError
 from bam_ros.erob.al_status import AlStatus
 from bam_ros.erob.axis import ENABLE_TIME, Axis
 from bam_ros.erob.cia402 import is_line_fault
@@ -30,7 +31,6 @@ from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import AxisGoal, Goals, Message, Note, Samples, receive, released, send
 from bam_ros.erob.pacing import Pacer, phase
 from bam_ros.erob.segment import Outcome, Segment
-from bam_ros.servo_bus import BusError
 
 _LOSS_TIME = 0.03  # s without a right answer after which the segment counts as lost; or three timeouts
 _LIMP = 4  # lost cycles in a row after which the drives get no current

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bam_ros.hardware_errors import HardwareError
+from bam_ros.driver.hardware_errors import HardwareError
 
 _SUPPLY = "check the supply, its cable and what braking feeds back"
 _CURRENT = "reduce load, gain or speed; if it persists check the motor's cable"

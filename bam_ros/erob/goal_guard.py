@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from bam_ros.driver.joint_limits import HALF_TURN
 from bam_ros.erob.messages import AxisGoal
-from bam_ros.joint_limits import HALF_TURN
 
 _OFF_LIMITS = 0.11
 """Angle beyond its limits at which a joint may hold, rad: nodes switch on a joint that is up to 0.1 out."""

@@ -9,7 +9,7 @@ import socket
 import struct
 from pathlib import Path
 
-from bam_ros.servo_bus import BusError, BusGone
+from bam_ros.driver.servo_bus import BusError, BusGone
 
 ETHERCAT = 0x88A4
 """EtherType."""

@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Sequence
 
+from bam_ros.driver.servo_bus import BusError, BusGone
 from bam_ros.erob.axis import Axis, Ratings
 from bam_ros.erob.commissioning import Commissioning
 from bam_ros.erob.cycle import Cycle
@@ -18,7 +19,6 @@ from bam_ros.erob.objects import Object
 from bam_ros.erob.pacing import prefer_this_process
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.segment import Segment
-from bam_ros.servo_bus import BusError, BusGone
 
 _ALIGNING = 200  # cycles before OP
 

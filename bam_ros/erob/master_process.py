@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bam_ros.driver.servo_bus import BusError, BusGone
 from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import Goals, Message, Note, Samples, receive, send
-from bam_ros.servo_bus import BusError, BusGone
 
 _CODE = "import sys; from bam_ros.erob.master import main; sys.exit(main(sys.argv[1:]))"
 _OPENING = 15.0  # s; six drives take two

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bam_ros.driver.joint_limits import parse_limits
+from bam_ros.driver.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.driver.servo_bus import BusError, ServoBus
+from bam_ros.driver.servo_node import ServoNode
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import LARGEST_RATE, LEAST_RATE, ErobSettings
-from bam_ros.joint_limits import parse_limits
-from bam_ros.node_about import NodeAbout
-from bam_ros.parameters import NodeParameter
-from bam_ros.process import run_node
-from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
-from bam_ros.servo_bus import BusError, ServoBus
-from bam_ros.servo_node import ServoNode
+from bam_ros.node.node_about import NodeAbout
+from bam_ros.node.parameters import NodeParameter
+from bam_ros.node.process import run_node
 
 _SLOWEST = 10.0  # 1/s
 

@@ -19,6 +19,7 @@ from enum import Enum
 
 import pysoem
 
+from bam_ros.driver.servo_bus import BusError
 from bam_ros.erob import al_status
 from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.interface import (
@@ -30,7 +31,6 @@ from bam_ros.erob.interface import (
 )
 from bam_ros.erob.pdo_layout import PdoLayout
 from bam_ros.erob.sdo import Mailbox, SdoLost
-from bam_ros.servo_bus import BusError
 
 _FRAME_TIMEOUT = 2000  # µs; of the frames beside process data
 _LONGEST_SPIN = 200  # µs; where a late answer came in between after all

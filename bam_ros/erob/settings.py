@@ -7,16 +7,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bam_core.firmware import CurrentFirmware
-from bam_core.servo_model import ServoModel, load_servo
+from bam_core.servo.firmware import CurrentFirmware
+from bam_core.servo.model import ServoModel, load_servo
+from bam_ros.driver.joint_limits import HALF_TURN, Range
+from bam_ros.driver.servo_bus import BusError
 from bam_ros.erob.axis import NEEDED_RECEIVE, NEEDED_TRANSMIT
 from bam_ros.erob.cia402 import Encoder
 from bam_ros.erob.goal_guard import GoalLimits
 from bam_ros.erob.master_settings import AxisSettings, MasterSettings
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.position_law import MotorLimits
-from bam_ros.joint_limits import HALF_TURN, Range
-from bam_ros.servo_bus import BusError
 
 LARGEST_RATE = 2000.0
 """Cycles per second that an eRob takes."""

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bam_core.feedforward import Opposition, PidGains
+from bam_ros.driver.servo_about import SERVO_INTERFACES, with_defaults
 from bam_ros.dynamixel.node import BUS_PARAMETERS
 from bam_ros.feedforward.settings import HORIZON
-from bam_ros.node_about import Interface, NodeAbout
-from bam_ros.parameters import NodeParameter
-from bam_ros.servo_about import SERVO_INTERFACES, with_defaults
+from bam_ros.node.node_about import Interface, NodeAbout
+from bam_ros.node.parameters import NodeParameter
 from bam_ros.simulator.about import SIMULATION_INTERFACES, SIMULATION_PARAMETERS
 
 DYNAMIXEL, SIMULATOR = "dynamixel", "simulator"

@@ -11,9 +11,17 @@ import numpy as np
 
 from bam_core.errors import unknown_name
 from bam_core.feedforward import Follower, PidGains, Points
+from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.servo_bus import (
+    BusError,
+    Gains,
+    LawSettings,
+    ServoBus,
+    ServoGoal,
+    ServoIdentity,
+    ServoSample,
+)
 from bam_ros.feedforward.settings import FeedForwardSettings
-from bam_ros.hardware_errors import HardwareError
-from bam_ros.servo_bus import BusError, Gains, LawSettings, ServoBus, ServoGoal, ServoIdentity, ServoSample
 
 
 class FeedForwardBus(ServoBus):

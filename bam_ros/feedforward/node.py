@@ -16,17 +16,17 @@ from trajectory_msgs.msg import JointTrajectory
 
 from bam_core.errors import BamError, unknown_name
 from bam_core.feedforward import HandOver, Opposition, PidGains, Points
+from bam_ros.driver.joint_limits import parse_limits
+from bam_ros.driver.servo_bus import ServoBus, ServoSample
+from bam_ros.driver.servo_node import ServoNode
 from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.node import bus_settings
 from bam_ros.feedforward.about import ABOUT, DRIVERS, SIMULATED_SERVO, SIMULATOR
 from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.message import StampClock, is_at_once, points_of
 from bam_ros.feedforward.settings import FeedForwardSettings
-from bam_ros.joint_limits import parse_limits
-from bam_ros.parameters import one_each
-from bam_ros.process import run_node
-from bam_ros.servo_bus import ServoBus, ServoSample
-from bam_ros.servo_node import ServoNode
+from bam_ros.node.parameters import one_each
+from bam_ros.node.process import run_node
 from bam_ros.simulator.interface import SimulationInterface
 
 # Deeper than that of other commands: pieces of one motion must not replace each other while they wait.

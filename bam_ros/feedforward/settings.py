@@ -20,11 +20,11 @@ from bam_core.feedforward import (
     PidGains,
 )
 from bam_core.feedforward.points import Dynamics
-from bam_core.firmware import FIRMWARES, VoltageFirmware
 from bam_core.mujoco import compile_robot, load_robot
-from bam_core.servo_model import ServoModel, load_servo, servo_names
-from bam_ros.joint_limits import Range, joint_limits
-from bam_ros.servo_bus import ServoBus
+from bam_core.servo.firmware import FIRMWARES, VoltageFirmware
+from bam_core.servo.model import ServoModel, load_servo, servo_names
+from bam_ros.driver.joint_limits import Range, joint_limits
+from bam_ros.driver.servo_bus import ServoBus
 
 PID_FIRMWARE = "mx-protocol1"
 """In whose units the gains of the PID are, whatever firmware the servos have; as in the paper."""

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from bam_ros.node_about import Interface, NodeAbout
-from bam_ros.parameters import NodeParameter
+from bam_ros.node.node_about import Interface, NodeAbout
+from bam_ros.node.parameters import NodeParameter
 
 ABOUT = NodeAbout(
     name="recorder",

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import BamError
-from bam_core.readers.bag_metadata import promised_messages
-from bam_core.readers.discovery import data_files
-from bam_core.readers.mcap_messages import read_messages
+from bam_core.recordings.bag_metadata import promised_messages
+from bam_core.recordings.discovery import data_files
+from bam_core.recordings.mcap_messages import read_messages
 from bam_ros.recorder.session import PlannedRun, Session
 
 _RUN = "bam_bench/msg/BenchRun"

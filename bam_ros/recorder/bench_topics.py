@@ -13,8 +13,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-from bam_core.bag_writer import BagTopic
-from bam_core.message_definition import message_definition
+from bam_core.recordings.bag_writer import BagTopic
+from bam_core.recordings.message_definition import message_definition
 
 LISTEN_QOS = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Goes with every publisher; deep enough for seconds of states."""

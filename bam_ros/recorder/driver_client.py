@@ -13,7 +13,7 @@ from lifecycle_msgs.srv import GetState
 from rclpy.node import Node
 
 from bam_core.errors import BamError
-from bam_core.pendulum import PendulumBench
+from bam_core.servo.pendulum import PendulumBench
 from bam_ros.recorder.errors import BenchError
 
 Tick = Callable[[], None]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bam_core.errors import BamError
-from bam_core.trajectories import TrajectoryScript
+from bam_core.recordings.trajectories import TrajectoryScript
 
 STILL_TIME = 0.3
 """The arm rests when it has stayed within STILL_BAND for this long, s."""

@@ -19,8 +19,8 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
-from bam_ros.parameters import declare
-from bam_ros.process import StopRequest, run_node
+from bam_ros.node.parameters import declare
+from bam_ros.node.process import StopRequest, run_node
 from bam_ros.recorder.about import ABOUT
 from bam_ros.recorder.errors import RecordingStopped
 from bam_ros.recorder.session_file import load_session

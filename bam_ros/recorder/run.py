@@ -11,8 +11,8 @@ from pathlib import Path
 from bam_bench.msg import BenchRun, ServoStates
 from rclpy.time import Time
 
-from bam_core import __version__
-from bam_ros.hardware_errors import FATAL, describe_hardware_errors
+from bam_core._version import __version__
+from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, Tick
 from bam_ros.recorder.errors import BenchError

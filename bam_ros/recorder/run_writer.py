@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from bam_core.bag_writer import FLUSH_PERIOD, BagTopic, BagWriter
 from bam_core.errors import BamError
+from bam_core.recordings.bag_writer import FLUSH_PERIOD, BagTopic, BagWriter
 
 _CLOSE_TIMEOUT = 30.0  # s; a disk that needs longer for what is queued is gone
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from bam_bench.msg import ServoConfiguration
 
-from bam_core.servo_model import load_servo, servo_names
+from bam_core.servo.model import load_servo, servo_names
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.session import Session

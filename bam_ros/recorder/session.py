@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from bam_core._checks import require_positive
 from bam_core.errors import BamError
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import ServoModel
-from bam_core.trajectories import TrajectoryScript
+from bam_core.recordings.trajectories import TrajectoryScript
+from bam_core.servo.model import ServoModel
+from bam_core.servo.pendulum import PendulumBench
 
 PAUSE_LIMIT = 0.03
 """Default of `Session.pause_limit`, s.

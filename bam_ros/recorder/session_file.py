@@ -11,9 +11,9 @@ from typing import Any
 import yaml
 
 from bam_core.errors import BamError, unknown_name
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import ServoModel, load_servo
-from bam_core.trajectories import SCRIPTS, script
+from bam_core.recordings.trajectories import SCRIPTS, script
+from bam_core.servo.model import ServoModel, load_servo
+from bam_core.servo.pendulum import PendulumBench
 from bam_ros.recorder.session import Session
 
 _REQUIRED = ("servo", "supply_voltage", "loads", "gains")

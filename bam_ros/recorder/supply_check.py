@@ -7,7 +7,7 @@ import math
 import statistics
 import time
 
-from bam_core.recording import MEASURED_SUPPLY
+from bam_core.recordings.recording import MEASURED_SUPPLY
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, Tick
 from bam_ros.recorder.errors import BenchError

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 from bam_core.mujoco import BENCH_JOINT
-from bam_ros.node_about import Interface, NodeAbout
-from bam_ros.parameters import NodeParameter
-from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.driver.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.node.node_about import Interface, NodeAbout
+from bam_ros.node.parameters import NodeParameter
 
 SIMULATION_PARAMETERS = (
     NodeParameter(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from bam_bench.msg import ServoStates
 
-from bam_ros.client_node import ClientNode
-from bam_ros.node_processes import isolate, node_processes
-from bam_ros.servo_node import STATE_QOS
+from bam_ros.driver.servo_node import STATE_QOS
+from bam_ros.node.client_node import ClientNode
+from bam_ros.node.node_processes import isolate, node_processes
 
 RATE = 1000.0
 """States per second that are asked for, as many as the simulation has time steps."""

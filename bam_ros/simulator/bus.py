@@ -12,9 +12,17 @@ import numpy as np
 
 from bam_core.errors import BamError, unknown_name
 from bam_core.mujoco import BlackBox, ServoActuation, SimulationError
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import ServoModel
-from bam_ros.servo_bus import BusError, Gains, LawSettings, ServoBus, ServoGoal, ServoIdentity, ServoSample
+from bam_core.servo.model import ServoModel
+from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.servo_bus import (
+    BusError,
+    Gains,
+    LawSettings,
+    ServoBus,
+    ServoGoal,
+    ServoIdentity,
+    ServoSample,
+)
 from bam_ros.simulator.pacer import WINDOW, Pacer
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter

@@ -22,12 +22,12 @@ from visualization_msgs.msg import MarkerArray
 
 from bam_core.errors import BamError
 from bam_core.mujoco import bench_urdf
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import load_servo
-from bam_ros.parameters import one_each
-from bam_ros.servo_bus import BusError, ServoSample
-from bam_ros.servo_loop import ServoLoop
-from bam_ros.servo_node import ServoNode
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.servo_bus import BusError, ServoSample
+from bam_ros.driver.servo_loop import ServoLoop
+from bam_ros.driver.servo_node import ServoNode
+from bam_ros.node.parameters import one_each
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.markers import FrictionMarkers
 from bam_ros.simulator.settings import SimulationSettings

@@ -8,9 +8,9 @@ from typing import Any
 
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 
-from bam_ros.process import run_node
-from bam_ros.servo_bus import ServoBus, ServoSample
-from bam_ros.servo_node import ServoNode
+from bam_ros.driver.servo_bus import ServoBus, ServoSample
+from bam_ros.driver.servo_node import ServoNode
+from bam_ros.node.process import run_node
 from bam_ros.simulator.about import ABOUT
 from bam_ros.simulator.interface import SimulationInterface
 

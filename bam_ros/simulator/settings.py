@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import ServoModel
-from bam_ros.servo_bus import BusError
+from bam_core.servo.model import ServoModel
+from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.servo_bus import BusError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import mujoco
 
 from bam_core.errors import BamError, unknown_name
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, actuate, bench_spec, compile_robot, equip, load_robot
-from bam_ros.servo_bus import BusError
+from bam_ros.driver.servo_bus import BusError
 from bam_ros.simulator.friction_state import FrictionState, JointPlace
 from bam_ros.simulator.settings import SimulationSettings
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bam_core.friction import FRICTION_MODELS
-from bam_core.motor import DcMotor
-from bam_core.pendulum import PendulumBench
-from bam_core.recording import Recording
-from bam_core.servo_model import ServoModel, load_servo
-from bam_core.synthetic import synthesize
+from bam_core.recordings.recording import Recording
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import ServoModel, load_servo
+from bam_core.servo.motor import DcMotor
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.synthetic import synthesize
 
 BENCH = PendulumBench(mass=1.0, arm_mass=0.05, length=0.15)
 

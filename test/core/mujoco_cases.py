@@ -9,14 +9,14 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.effects import Quirks, Rig
-from bam_core.friction import Friction
-from bam_core.motor import DcMotor
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
-from bam_core.pendulum import GRAVITY, PendulumBench
-from bam_core.recording import Recording
-from bam_core.rollout import Rollout, parameter_vector
-from bam_core.servo_model import MOTOR_EFFECTS, QUIRKS, ServoModel, load_servo
+from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.friction import Friction
+from bam_core.servo.model import MOTOR_EFFECTS, QUIRKS, ServoModel, load_servo
+from bam_core.servo.motor import DcMotor
+from bam_core.servo.pendulum import GRAVITY, PendulumBench
+from bam_core.simulation.rollout import Rollout, parameter_vector
 
 Array = NDArray[np.float64]
 

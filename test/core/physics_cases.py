@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.firmware import FIRMWARES
-from bam_core.friction import Friction, friction_model
-from bam_core.motor import DcMotor
-from bam_core.pendulum import PendulumBench
-from bam_core.recording import Recording
-from bam_core.servo_model import ServoModel
+from bam_core.recordings.recording import Recording
+from bam_core.servo.firmware import FIRMWARES
+from bam_core.servo.friction import Friction, friction_model
+from bam_core.servo.model import ServoModel
+from bam_core.servo.motor import DcMotor
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.reference import ReferenceSimulation
 
 BENCH = PendulumBench(mass=0.5, arm_mass=0.1, length=0.15)
 M6 = {
@@ -100,3 +101,30 @@ def random_run(seed: int, dt: float, samples: int = 300) -> Recording:
         bench=bench,
         name=f"random{seed}",
     )
+
+
+def reference_positions(rollout, model, recording, index, substeps):
+    """Simulate a recording of a rollout in plain Python, (samples,) rad."""
+    sim = ReferenceSimulation(
+        firmware=model.firmware,
+        motor=model.motor,
+        friction=model.friction,
+        bench=recording.bench,
+        kp=recording.kp,
+        integrator=model.integrator,
+        rig=model.rig,
+        quirks=model.quirks,
+        case_warming=float(rollout.packed.logs[6, rollout.packed.lanes[index]]),
+    )
+    packed = rollout.packed
+    lane = packed.lanes[index]
+    goal, supply, enabled, _ = packed.signals[: len(recording), :, lane].T
+    start, velocity = packed.logs[4:6, lane]
+    return sim.run(
+        sim.at_rest(start, velocity, dt=rollout.dt / substeps),
+        goal=goal,
+        supply=supply,
+        enabled=enabled,
+        dt=rollout.dt,
+        substeps=substeps,
+    )[0]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from identification_cases import mx106, record
 
-from bam_core.identification import identify
-from bam_core.servo_model import load_servo
+from bam_core.identification import identify, write_identification
+from bam_core.servo.model import load_servo
 
 EFFECTS = ("torque_saturation", "zero_offset", "command_delay")
 
@@ -24,7 +24,7 @@ def identified(directory: Path) -> Path:
     logs = [record(servo, *run) for run in (*runs, ("sin_time_square", 16.0), ("up_and_down", 16.0))]
     models = ("m1", "m4", "m6")
     found = identify(logs, load_servo("mx106"), models, trials=100, validation="kp=16", effects=EFFECTS)
-    found.save(directory)
+    write_identification(found, directory)
     _age(directory)
     return directory
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from physics_cases import servo
 
-from bam_core.friction import FRICTION_MODELS
 from bam_core.mujoco import ServoActuation, compile_robot, equip
 from bam_core.mujoco.native import NativeServo, NativeState, equip_native
-from bam_core.servo_model import ServoModel
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import ServoModel
 
 Array = NDArray[np.float64]
 

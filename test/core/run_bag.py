@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from bam_core.bag_writer import BagWriter
-from bam_core.message_definition import message_definition
+from bam_core.recordings.bag_writer import BagWriter
+from bam_core.recordings.message_definition import message_definition
 
 MESSAGES = Path(__file__).parents[2] / "msg"
 COMMON = {

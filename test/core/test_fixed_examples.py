@@ -34,7 +34,9 @@ def drawn(directory: Path, *options: str, imports: str = "") -> list[str]:
 def test_draws_are_the_same_whatever_was_loaded_before(tmp_path) -> None:
     first = drawn(tmp_path)
     assert len(first) == 200
-    assert drawn(tmp_path, imports="import bam_core.friction, bam_core.trajectories") == first
+    assert (
+        drawn(tmp_path, imports="import bam_core.servo.friction, bam_core.recordings.trajectories") == first
+    )
 
 
 def test_random_ones_differ(tmp_path) -> None:

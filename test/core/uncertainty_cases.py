@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bam_core.friction import FRICTION_MODELS
-from bam_core.identification.sensitivity import Sensitivity, shares, vector_at
-from bam_core.identification.settle import settle
-from bam_core.identification.space import Axis, SearchSpace, search_space
-from bam_core.identification.uncertainty import Uncertainty, describe, doubt_about
-from bam_core.recording import Recording
-from bam_core.rollout import PARAMETERS, Rollout, parameter_vector
-from bam_core.servo_model import ServoModel
+from bam_core.identification.search.sensitivity import Sensitivity, shares, vector_at
+from bam_core.identification.search.settle import settle
+from bam_core.identification.search.space import Axis, SearchSpace, search_space
+from bam_core.identification.uncertainty.uncertainty import Uncertainty, describe, doubt_about
+from bam_core.recordings.recording import Recording
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import ServoModel
+from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 
 _SAMPLES = 50
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from bam_ros.node_about import NodeAbout
-from bam_ros.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.driver.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.node.node_about import NodeAbout
 
 FAKE_ABOUT = NodeAbout(
     name="servos",

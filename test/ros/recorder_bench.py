@@ -17,13 +17,13 @@ from rclpy.parameter import Parameter
 from ros_client import SpinningThread
 from ros_helpers import PATIENCE, FakeBus
 
-from bam_core.pendulum import PendulumBench
-from bam_core.servo_model import load_servo
-from bam_core.trajectories import SCRIPTS, TrajectoryScript
+from bam_core.recordings.trajectories import SCRIPTS, TrajectoryScript
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.servo_bus import ServoBus
+from bam_ros.driver.servo_node import ServoNode
 from bam_ros.recorder import RecordingStopped, Session
 from bam_ros.recorder.session_recorder import Progress, RecordState
-from bam_ros.servo_bus import ServoBus
-from bam_ros.servo_node import ServoNode
 
 
 def short(name: str, duration: float = 0.4) -> TrajectoryScript:

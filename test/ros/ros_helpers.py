@@ -12,10 +12,18 @@ from typing import Any, Protocol, TypeVar
 
 import pytest
 
-from bam_ros.dynamixel.virtual.builder import BusSetup, build_bus
-from bam_ros.dynamixel.virtual.pty_server import PtyServer
-from bam_ros.dynamixel.virtual.servo import VirtualServo
-from bam_ros.servo_bus import BusError, BusTimeout, Gains, ServoBus, ServoGoal, ServoIdentity, ServoSample
+from bam_ros.driver.servo_bus import (
+    BusError,
+    BusTimeout,
+    Gains,
+    ServoBus,
+    ServoGoal,
+    ServoIdentity,
+    ServoSample,
+)
+from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
+from bam_ros.emulators.dynamixel.pty_server import PtyServer
+from bam_ros.emulators.dynamixel.servo import VirtualServo
 
 PATIENCE = 60.0
 """Time until a test gives up waiting, s.

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from ros_helpers import FakeBus
 
-from bam_ros.goal_shaper import JointCommand
-from bam_ros.servo_bus import ServoGoal, ServoSample
-from bam_ros.servo_loop import LoopSettings, ServoLoop
+from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.servo_bus import ServoGoal, ServoSample
+from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
 
 
 class SteppedBus(FakeBus):

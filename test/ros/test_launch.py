@@ -17,11 +17,11 @@ import yaml
 from ros_helpers import wait_for
 
 from bam_ros.dynamixel.node import DynamixelNode
-from bam_ros.dynamixel.virtual.node import VirtualDynamixelNode
+from bam_ros.emulators.dynamixel.node import VirtualDynamixelNode
+from bam_ros.emulators.erob.node import VirtualErobNode
 from bam_ros.erob.node import ErobNode
-from bam_ros.erob.virtual.node import VirtualErobNode
 from bam_ros.feedforward.node import FeedForwardNode
-from bam_ros.identification_node import IdentificationNode
+from bam_ros.identification.node import IdentificationNode
 from bam_ros.recorder.node import RecorderNode
 from bam_ros.simulator.node import SimulatorNode
 

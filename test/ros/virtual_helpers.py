@@ -10,13 +10,13 @@ from contextlib import contextmanager
 import pytest
 from dynamixel_sdk import COMM_RX_TIMEOUT, COMM_SUCCESS, PacketHandler, PortHandler, port_handler
 
-from bam_core.pendulum import PendulumBench
+from bam_core.servo.pendulum import PendulumBench
 from bam_ros.dynamixel.control_table import ControlTable
-from bam_ros.dynamixel.virtual.builder import BusSetup, build_bus, build_servo
-from bam_ros.dynamixel.virtual.bus import VirtualBus
-from bam_ros.dynamixel.virtual.packets import Complaint, Instruction, Packet, Refused
-from bam_ros.dynamixel.virtual.pty_server import PtyServer
-from bam_ros.dynamixel.virtual.servo import VirtualServo
+from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus, build_servo
+from bam_ros.emulators.dynamixel.bus import VirtualBus
+from bam_ros.emulators.dynamixel.packets import Complaint, Instruction, Packet, Refused
+from bam_ros.emulators.dynamixel.pty_server import PtyServer
+from bam_ros.emulators.dynamixel.servo import VirtualServo
 
 _PATIENT, _IMPATIENT = 500, 16
 # The SDK waits for twice this many ms; a busy machine can hold the emulator back for longer than its own 16.

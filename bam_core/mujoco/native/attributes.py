@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
 
 
 def plugin_attributes(servo: ServoModel) -> dict[str, float]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bam_core.atomic_file import write_text
 from bam_core.mujoco.native.attributes import plugin_attributes
-from bam_core.servo_model import load_servo, servo_names
+from bam_core.servo.model import load_servo, servo_names
 
 
 def library_source() -> str:

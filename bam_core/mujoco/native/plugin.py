@@ -13,7 +13,7 @@ import mujoco
 from bam_core.errors import BamError
 from bam_core.mujoco.native.attributes import plugin_attributes
 from bam_core.mujoco.robot import equip
-from bam_core.servo_model import ServoModel
+from bam_core.servo.model import ServoModel
 
 PLUGIN_NAME = "bam_bench.servo"
 LIBRARY = "libbam_servo.so"

@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from bam_ros.driver.hardware_errors import FATAL, HardwareError
 from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.cia402 import (
     DISABLE_VOLTAGE,
@@ -19,7 +20,6 @@ from bam_ros.erob.cia402 import (
     next_controlword,
 )
 from bam_ros.erob.faults import describe_fault, fault_bits
-from bam_ros.hardware_errors import FATAL, HardwareError
 
 WORDS = {
     DriveState.NOT_READY: 0x0000,

@@ -20,16 +20,16 @@ from ros_helpers import PATIENCE, wait_for
 
 import bam_ros.erob
 from bam_core.errors import BamError
+from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.servo_bus import BusError, BusGone, BusTimeout, Gains, ServoGoal, ServoSample
+from bam_ros.emulators.erob.frames import Command, Datagram, encode, physical
+from bam_ros.emulators.erob.process import VirtualSegmentProcess
+from bam_ros.emulators.erob.registers import Register
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.interface import ETHERCAT
 from bam_ros.erob.objects import Object
 from bam_ros.erob.settings import ErobSettings
-from bam_ros.erob.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
-from bam_ros.erob.virtual.frames import Command, Datagram, encode, physical
-from bam_ros.erob.virtual.process import VirtualSegmentProcess
-from bam_ros.erob.virtual.registers import Register
-from bam_ros.hardware_errors import HardwareError
-from bam_ros.servo_bus import BusError, BusGone, BusTimeout, Gains, ServoGoal, ServoSample
+from bam_ros.studies.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
 
 GOAL = 0.3
 # What a wire and a machine of its own keep to is no matter here: emulated drives wait for their turn.
@@ -433,7 +433,7 @@ DRIVER = """
 import sys, time
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import ErobSettings
-from bam_ros.servo_bus import BusTimeout, ServoGoal
+from bam_ros.driver.servo_bus import BusTimeout, ServoGoal
 settings = {"watchdog": 1.0, "answer_timeout": 0.1}
 bus = ErobBus(ErobSettings(interface=sys.argv[1], joints=("a", "b"), positions=(1, 2), **settings))
 bus.open()

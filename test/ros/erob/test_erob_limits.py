@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from bam_core.errors import BamError
+from bam_ros.driver.servo_bus import BusError, BusTimeout, ServoGoal, ServoSample
+from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import LEAST_RATE, ErobSettings
-from bam_ros.erob.virtual.process import VirtualSegmentProcess
-from bam_ros.servo_bus import BusError, BusTimeout, ServoGoal, ServoSample
 
 DEADLINE = 30.0  # s; the machine may be busy, and nothing here is about speed
 OFF = ServoGoal.released(2)

@@ -20,10 +20,10 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
-from bam_ros.erob.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
-from bam_ros.erob.virtual.process import VirtualSegmentProcess
-from bam_ros.hardware_errors import HardwareError
-from bam_ros.servo_node import LATCHED_QOS
+from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.servo_node import LATCHED_QOS
+from bam_ros.emulators.erob.process import VirtualSegmentProcess
+from bam_ros.studies.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
 
 pytestmark = pytest.mark.ros
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bam_core.errors import BamError
+from bam_ros.driver.servo_bus import BusError, BusGone
 from bam_ros.erob import interface
 from bam_ros.erob.commissioning import interpolation_period
 from bam_ros.erob.cycle_statistics import CycleStatistics
@@ -36,7 +37,6 @@ from bam_ros.erob.messages import (
 )
 from bam_ros.erob.pacing import Pacer, phase
 from bam_ros.erob.settings import ErobSettings
-from bam_ros.servo_bus import BusError, BusGone
 
 MILLISECOND = 1_000_000
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from bam_core.errors import BamError
-from bam_ros.erob.soak import EMULATED_TIMEOUT, SoakResult, soak, table
-from bam_ros.erob.virtual.process import VirtualSegmentProcess
+from bam_ros.emulators.erob.process import VirtualSegmentProcess
+from bam_ros.studies.soak import EMULATED_TIMEOUT, SoakResult, soak, table
 
 JITTER = {"p50": 1.0, "p99": 10.0, "p99.9": 100.0, "max": 200.0}
 CYCLE = {

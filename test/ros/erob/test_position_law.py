@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from bam_core.servo_model import load_servo
+from bam_core.servo.model import load_servo
 from bam_ros.erob.axis import Axis, Ratings
 from bam_ros.erob.cia402 import DriveState, Encoder
 from bam_ros.erob.messages import AxisGoal

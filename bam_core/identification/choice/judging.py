@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fits are worth: their errors on training and held-out logs, and the servos they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core._version import __version__
+from bam_core.identification.choice.model_fit import ModelFit
+from bam_core.identification.data.split import Split
+from bam_core.identification.fitting import INTEGRATOR, Fit
+from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.friction import Friction, FrictionModel
+from bam_core.servo.model import (
+    MOTOR_EFFECTS,
+    MOTOR_PARAMETERS,
+    QUIRKS,
+    RIG_EFFECTS,
+    Provenance,
+    ServoModel,
+)
+from bam_core.servo.motor import DcMotor
+from bam_core.simulation.rollout import PARAMETERS, Rollout
+
+Array = NDArray[np.float64]
+
+
+class Judge:
+    """Judges fits by training and held-out logs."""
+
+    def __init__(self, train: Rollout, split: Split, seed: int, servo: ServoModel) -> None:
+        """Pack the held-out logs.
+
+        Args:
+            train: simulates the training logs.
+            split: the logs.
+            seed: of the search, for the record.
+            servo: before the identification.
+        """
+        self._servo = servo
+        self._split = split
+        self._seed = seed
+        self._train = train
+        self._validation = (
+            Rollout(split.validation, firmware=servo.firmware, integrator=INTEGRATOR)
+            if split.validation
+            else None
+        )
+
+    def judged(self, fit: Fit, held_out: Mapping[str, float] | None = None) -> ModelFit:
+        """Return a fit with its errors; `held_out` where other fits did without the logs in turn."""
+        train = _by_name(self._split.train, self._train.errors(fit.vector)[0])
+        if held_out is None:
+            assert self._validation is not None
+            held_out = _by_name(self._split.validation, self._validation.errors(fit.vector)[0])
+        judged = ModelFit(
+            servo=self._servo_with(fit.model, fit.effects, fit.vector),
+            train_mae=fmean(train.values()),
+            per_log={**train, **held_out} if self._split.validation else train,
+            held_out=held_out,
+            at_bound=fit.space.at_bound(fit.vector),
+            trials=fit.result.evaluations,
+            converged=fit.result.converged,
+            limited=fit.limited,
+            seconds=fit.seconds,
+        )
+        return replace(judged, servo=replace(judged.servo, provenance=self._provenance(judged)))
+
+    def _servo_with(self, model: FrictionModel, effects: Sequence[str], vector: Array) -> ServoModel:
+        values = dict(zip(PARAMETERS, vector.tolist(), strict=True))
+        motor = DcMotor(**{name: values.pop(name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)})
+        quirks = Quirks(**{name: values.pop(name) for name in QUIRKS})
+        rig = Rig(**{name: values.pop(name) for name in RIG_EFFECTS})
+        everything = Friction(**values)
+        return replace(
+            self._servo,
+            motor=motor,
+            quirks=quirks,
+            rig=rig,
+            effects=tuple(effects),
+            friction_model=model.name,
+            friction=model.friction(model.values(everything)),
+            gear=None,
+            integrator=INTEGRATOR,
+            uncertainty={},
+        )
+
+    def _provenance(self, fit: ModelFit) -> Provenance:
+        return Provenance(
+            source=(
+                f"identified from {len(self._split.train)} recordings by CMA-ES "
+                f"(seed {self._seed}, validation {self._split.rule})"
+            ),
+            software=f"bam_bench {__version__}",
+            date=datetime.now(timezone.utc).date().isoformat(),
+            train_mae=fit.train_mae,
+            validation_mae=fit.validation_mae,
+            train_data={log.name: log.sha256 for log in self._split.train},
+            validation_data={log.name: log.sha256 for log in self._split.validation},
+        )
+
+
+def _by_name(logs: Sequence[Recording], errors: Array) -> dict[str, float]:
+    return {log.name: float(error) for log, error in zip(logs, errors, strict=True)}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which way gravity pulls in a log, told before anything is fitted.
+
+While torque is on, what the firmware asks for is what moves the arm: it balances gravity, friction and
+inertia, roughly D = a·sin(θ - φ) + b·θ̇ + c·sign θ̇ + d·θ̈. Linear least squares tell φ, at which the arm
+hangs: near 0 on a bench whose zero is right, near π where the arm hangs up, or where goal and position
+are swapped, since then the servo seems to push where it holds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.recordings.recording import Recording
+from bam_core.servo.model import ServoModel
+
+Array = NDArray[np.float64]
+
+_STEP = 0.01  # s
+_SMOOTH = 9  # steps; short against the motion, long against encoder counts
+_SLOW = 0.1  # rad/s; friction changes its direction within this
+_SELDOM = 0.1  # of the time in motion
+_FREE = 0.99  # of the largest demand; at the limit it says nothing
+_CORRELATED = 10.0  # steps that err alike
+_ENOUGH = 100  # steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hanging:
+    """Where the arm of a log hangs by itself.
+
+    Attributes:
+        angle: φ, rad, within ±π.
+        standard_error: rad.
+        both_ways: the arm was driven either way. Friction of an arm that only rose looks like gravity that
+            pulls askew, by more than the standard error says.
+    """
+
+    angle: float
+    standard_error: float
+    both_ways: bool
+
+
+def hanging(servo: ServoModel, recording: Recording) -> Hanging | None:
+    """Return where gravity pulls the arm of a log, or None where the log does not tell.
+
+    Args:
+        servo: whose firmware asked for what moved the arm.
+        recording: of it.
+    """
+    time = np.arange(recording.time[0], recording.time[-1], _STEP)
+    driven = np.interp(time, recording.time, recording.torque_enabled) > _FREE
+    goal = np.interp(time, recording.time, recording.goal_position)
+    position = np.interp(time, recording.time, recording.position)
+    smooth = _smoothed(position)
+    velocity = np.gradient(smooth, _STEP)
+    acceleration = np.gradient(_smoothed(velocity), _STEP)
+    firmware = servo.firmware.limited(recording.demand_limit)
+    demand = firmware.demand(recording.kp, goal - position, velocity) / firmware.demand_limit
+    used = driven & (np.abs(demand) < _FREE)
+    if used.sum() < _ENOUGH:
+        return None
+    terms = (np.sin(smooth), np.cos(smooth), velocity, np.tanh(velocity / _SLOW), acceleration)
+    design = np.stack(terms, axis=1)[used]
+    found, _, rank, _ = np.linalg.lstsq(design, demand[used], rcond=None)
+    sine, cosine = found[:2]
+    pull = math.hypot(sine, cosine)
+    if rank < len(terms) or pull == 0.0:
+        return None
+    left = demand[used] - design @ found
+    variance = float(left @ left) * _CORRELATED / (len(left) - len(terms))
+    covariance = variance * np.linalg.inv(design.T @ design)[:2, :2]
+    slope = np.array([cosine, -sine]) / pull**2
+    moving = velocity[used][np.abs(velocity[used]) > _SLOW]
+    rising = np.count_nonzero(moving > 0.0) / max(len(moving), 1)
+    return Hanging(
+        angle=math.atan2(-cosine, sine),
+        standard_error=math.sqrt(float(slope @ covariance @ slope)),
+        both_ways=bool(_SELDOM < rising < 1.0 - _SELDOM),
+    )
+
+
+def _smoothed(values: Array) -> Array:
+    window = np.hanning(_SMOOTH + 2)[1:-1]
+    padded = np.pad(values, _SMOOTH // 2, mode="edge")
+    return np.convolve(padded, window / window.sum(), "valid")

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What logs must show before anything can be identified from them: a driven arm that follows its goal.
+
+Sound numbers of a broken bench (torque off, a stuck servo, the encoder of another one) would be fitted
+without complaint. Reading, validating and simulating do not ask for this.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bam_core.identification.data.hanging import hanging
+from bam_core.recordings.recording import Recording, RecordingError
+from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.servo.effects import EFFECTS
+from bam_core.servo.model import ServoModel
+
+log = logging.getLogger(__name__)
+
+_LIFTABLE = 20.0  # stall torques of the servo as it is known before; its arm would not leave the ground
+_DRIVEN = 0.2  # rad; a goal that moves less need not move an arm with friction
+_STUCK = 0.02  # of the goal's range; encoder noise is below, the weakest arm that moves at all far above
+_STEP = 0.01  # s between samples that are compared with the goal
+_LATEST = 0.5  # s that an arm may be late; a pendulum on a weak servo is up to half a period
+_WRITTEN = 0.05  # rad; nearer to its script, a position was written and not measured,
+_SCRIPTED = 5.0  # if it is so many times nearer than the goal
+_ITSELF = 0.01  # rad; a goal nearer to its script than this is it
+_PLUMB = 0.13  # rad; beyond the zero offsets that a fit looks for
+_SURE = 6.0  # standard errors; friction of one direction feigns up to 5
+_DECIDED = 0.15  # rad of standard error, below which gravity's direction is beyond doubt
+_FOLLOWS = 0.3  # correlation at the best delay; 0.8 and more on every working bench, 0.2 for a free swing
+
+
+def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> None:
+    """Refuse a log that tells nothing of the servo, or of another set-up than it says.
+
+    Args:
+        servo: that is on the bench, roughly.
+        recordings: each is judged for itself.
+
+    Raises:
+        RecordingError: a load is far beyond the servo; a goal spans more than a turn; an arm never moves or
+            does not follow its goal; goal and position are swapped, or gravity pulls upwards.
+    """
+    for recording in recordings:
+        _require_liftable(servo, recording)
+        _require_motion(recording)
+        _require_one_turn(recording)
+        _require_order(recording)
+        _require_following(recording)
+        _require_plumb(servo, recording)
+
+
+def require_torque(train: Sequence[Recording]) -> None:
+    """Refuse training logs, at least one, that tell nothing of the motor.
+
+    Raises:
+        RecordingError: torque is off throughout all of them.
+    """
+    if not any(recording.torque_enabled.any() for recording in train):
+        logs = f"{train[0].source}" if len(train) == 1 else f"{train[0].source} and {len(train) - 1} more"
+        raise RecordingError(
+            f"{logs}: torque_enabled: torque is off throughout all training logs (expected a driven motor in "
+            f"some); give logs with torque on, too"
+        )
+
+
+def _require_liftable(servo: ServoModel, recording: Recording) -> None:
+    bench = recording.bench
+    pull, stall = bench.gravity_torque, servo.stall_torque(recording.supply_voltage)
+    if pull > _LIFTABLE * stall:
+        raise RecordingError(
+            f"{recording.source}: mass, length: {bench.mass:g} kg at {bench.length:g} m pull with {pull:.3g} "
+            f"N·m (expected at most {_LIFTABLE:g} times the {stall:.2g} N·m at which {servo.name} stalls); "
+            f"correct mass, arm_mass and length"
+        )
+
+
+def _require_motion(recording: Recording) -> None:
+    on = recording.torque_enabled
+    moved = float(np.ptp(recording.position))
+    wanted = float(np.ptp(recording.goal_position[on])) if on.any() else 0.0
+    if moved == 0.0:
+        what = f"is {recording.position[0]:g} rad throughout"
+    elif wanted > _DRIVEN and moved < _STUCK * wanted:
+        what = f"moves by {moved:.2g} rad where goal_position moves by {wanted:.2g} rad"
+    else:
+        return
+    cure = "check torque, power and encoder, and that the servo is free and the one on the bench"
+    raise RecordingError(
+        f"{recording.source}: position: {what} (expected an arm that moves); {cure}, or leave the log out"
+    )
+
+
+def _require_one_turn(recording: Recording) -> None:
+    wanted = recording.goal_position[recording.torque_enabled]
+    spanned = float(np.ptp(wanted)) if wanted.size else 0.0
+    if spanned > 2.0 * math.pi:
+        raise RecordingError(
+            f"{recording.source}: goal_position: spans {spanned:.3g} rad (expected at most a turn, 6.28, on "
+            f"a pendulum bench); give radians, not degrees, or leave the log out"
+        )
+
+
+def _require_order(recording: Recording) -> None:
+    """Compare with the script, where it is a known one."""
+    if recording.script not in SCRIPTS:
+        return
+    script = SCRIPTS[recording.script].goal_position(recording.time)
+    goal, position = (
+        float(np.sqrt(np.mean((values - script) ** 2)))
+        for values in (recording.goal_position, recording.position)
+    )
+    if position < _WRITTEN and goal > max(_ITSELF, _SCRIPTED * position):
+        raise RecordingError(
+            f"{recording.source}: position: is its script {recording.script} within {position:.2g} rad where "
+            f"goal_position is off by {goal:.2g} (expected it the other way round); swap the two"
+        )
+
+
+def _require_plumb(servo: ServoModel, recording: Recording) -> None:
+    found = hanging(servo, recording)
+    if found is None:
+        return
+    where = f"{recording.source}: position: gravity pulls the arm towards {found.angle:.2f} rad"
+    if abs(found.angle) > 0.5 * math.pi and found.standard_error < _DECIDED:
+        raise RecordingError(
+            f"{where} (expected 0, straight down); correct the encoder's zero or the sign of both "
+            f"positions, or swap goal_position and position where they were mixed up"
+        )
+    if found.both_ways and abs(found.angle) > max(_PLUMB, _SURE * found.standard_error):
+        offset = EFFECTS["zero_offset"]
+        log.warning(
+            "%s (expected 0, and a fit looks for %s from %g to %g rad only); hang it straight down at 0, or "
+            "subtract the difference from position and goal_position",
+            where,
+            offset.name,
+            offset.low,
+            offset.high,
+        )
+
+
+def _require_following(recording: Recording) -> None:
+    count = int(recording.duration / _STEP) + 1
+    time = recording.time[0] + _STEP * np.arange(count)
+    on = np.interp(time, recording.time, recording.torque_enabled) > 0.5
+    goal = np.interp(time, recording.time, recording.goal_position)
+    position = np.interp(time, recording.time, recording.position)
+    if on.sum() * _STEP < 2.0 * _LATEST or np.ptp(goal[on]) < _DRIVEN:
+        return
+    best = -1.0
+    for late in range(int(_LATEST / _STEP) + 1):
+        both = on[late:]
+        x, y = goal[: count - late][both], position[late:][both]
+        spread = float(np.std(x) * np.std(y))
+        if spread > 0.0:
+            best = max(best, float(np.mean((x - x.mean()) * (y - y.mean()))) / spread)
+    if best < _FOLLOWS:
+        raise RecordingError(
+            f"{recording.source}: position: does not follow goal_position while torque is on (correlation "
+            f"{best:.2f}, expected {_FOLLOWS:g} or more); check power, torque, the sign of both and that the "
+            f"servo is the one on the bench, or leave the log out"
+        )

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which logs a model is fitted to, and which it is judged by."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from bam_core.errors import BamError, unknown_name
+from bam_core.recordings.recording import Recording
+
+DEFAULT_RULE = "fraction=0.25"
+"""BAM holds out a random quarter of the logs."""
+
+_NUMERIC: Mapping[str, Callable[[Recording], float]] = MappingProxyType(
+    {
+        "kp": lambda recording: recording.kp,
+        "mass": lambda recording: recording.bench.mass,
+        "arm_mass": lambda recording: recording.bench.arm_mass,
+        "length": lambda recording: recording.bench.length,
+        "supply_voltage": lambda recording: recording.supply_voltage,
+    }
+)
+_TEXT: Mapping[str, Callable[[Recording], str]] = MappingProxyType(
+    {
+        "script": lambda recording: recording.script,
+        "servo": lambda recording: recording.servo,
+        "name": lambda recording: recording.name,
+    }
+)
+RULE_KEYS = ("fraction", *_NUMERIC, *_TEXT)
+"""What may stand before the "=" of a rule."""
+
+LEAVE_ONE_OUT = "leave-one-out"
+"""What stands before the "=" of the rule that holds out every configuration in turn."""
+
+FOLD_KEYS = (*_NUMERIC, *_TEXT)
+"""What may stand behind it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """Logs apart: none is on both sides, and neither side is empty.
+
+    Attributes:
+        train: logs that the parameters are fitted to.
+        validation: held-out logs.
+        rule: how they were told apart, as given.
+
+    Where every configuration is left out in turn, all logs are trained on in the end.
+
+    Raises:
+        BamError: a side is empty, or a log is on both.
+    """
+
+    train: tuple[Recording, ...]
+    validation: tuple[Recording, ...]
+    rule: str
+
+    def __post_init__(self) -> None:
+        for side, logs in (("to train on", self.train), ("to validate with", self.validation)):
+            if not logs and left_out(self.rule) is None:
+                count = len(self.train) + len(self.validation)
+                raise BamError(
+                    f"validation {self.rule}: leaves no log {side} (of {count} given); "
+                    f"give more logs or another rule"
+                )
+        shared = {log.sha256 for log in self.train} & {log.sha256 for log in self.validation}
+        if shared:
+            twins = [log.name for log in (*self.train, *self.validation) if log.sha256 in shared]
+            raise BamError(
+                f"validation {self.rule}: the same data is in training and in validation "
+                f"({', '.join(twins)}); remove the copy"
+            )
+
+
+def is_rule(text: str) -> bool:
+    """Tell a rule such as "kp=400" from the path of a log."""
+    return "=" in text and "/" not in text.split("=", 1)[0]
+
+
+def split_recordings(
+    recordings: Sequence[Recording], validation: str | Sequence[Recording] | None = None, *, seed: int = 0
+) -> Split:
+    """Set logs apart for validation.
+
+    Args:
+        recordings: all logs; their order does not matter.
+        validation: "fraction=0.25" for a random share (the default), which leaves a run of every script and
+            gain to train on where there are enough, "KEY=VALUE" for every log of one
+            configuration with a key of RULE_KEYS, or the validation logs themselves, which are taken out of
+            `recordings` where they are among them.
+        seed: of the random share.
+
+    Raises:
+        BamError: the rule is not understood, or leaves nothing on one side; it names the values there are.
+    """
+    if not recordings:
+        raise BamError(
+            "logs: none given (expected at least two); name files, bags or directories that hold them"
+        )
+    ordered = sorted(recordings, key=lambda log: (log.name, log.sha256))
+    if validation is None or isinstance(validation, str):
+        rule = validation or DEFAULT_RULE
+        held_out = _held_out(ordered, rule, seed)
+    else:
+        rule = "files"
+        digests = {log.sha256 for log in validation}
+        held_out = [log.sha256 in digests for log in ordered]
+        return Split(
+            train=tuple(log for log, out in zip(ordered, held_out, strict=True) if not out),
+            validation=tuple(sorted(validation, key=lambda log: log.name)),
+            rule=rule,
+        )
+    return Split(
+        train=tuple(log for log, out in zip(ordered, held_out, strict=True) if not out),
+        validation=tuple(log for log, out in zip(ordered, held_out, strict=True) if out),
+        rule=rule,
+    )
+
+
+def left_out(rule: object) -> str | None:
+    """Return the key of a rule such as "leave-one-out=kp", and None for anything else."""
+    if not isinstance(rule, str):
+        return None
+    name, separator, key = rule.partition("=")
+    return key.strip() if separator and name.strip() == LEAVE_ONE_OUT else None
+
+
+def leave_one_out(recordings: Sequence[Recording], key: str) -> list[Split]:
+    """Set every configuration apart in turn.
+
+    Args:
+        recordings: all logs; their order does not matter.
+        key: of FOLD_KEYS: what makes a configuration.
+
+    Returns:
+        One split per value that the logs have, from the smallest; each rule names its value, as "kp=8".
+
+    Raises:
+        BamError: the key is unknown, or all logs have the same value.
+    """
+    if key not in FOLD_KEYS:
+        raise unknown_name(f"validation {LEAVE_ONE_OUT} key", key, FOLD_KEYS)
+    values = sorted({_value(recording, key) for recording in recordings})
+    if len(values) < 2:
+        there = f"all {len(recordings)} logs have {key} {_text(values[0])}" if values else "there are no logs"
+        raise BamError(
+            f"validation {LEAVE_ONE_OUT}={key}: holds out one {key} in turn ({there}, expected two or more); "
+            f"give logs with another {key}, or use another key ({', '.join(FOLD_KEYS)})"
+        )
+    ordered = sorted(recordings, key=lambda log: (log.name, log.sha256))
+    return [
+        Split(
+            train=tuple(log for log in ordered if _value(log, key) != value),
+            validation=tuple(log for log in ordered if _value(log, key) == value),
+            rule=f"{key}={_text(value)}",
+        )
+        for value in values
+    ]
+
+
+def _value(recording: Recording, key: str) -> float | str:
+    """Return what a log is told apart by; numbers that differ by rounding are the same."""
+    return float(f"{_NUMERIC[key](recording):.6g}") if key in _NUMERIC else _TEXT[key](recording)
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[bool]:
+    key, separator, text = rule.partition("=")
+    key, text = key.strip(), text.strip()
+    if not separator or not text:
+        raise BamError(
+            f"validation {rule!r}: not a rule (expected fraction=0.25 or KEY=VALUE, KEY one of "
+            f"{', '.join(RULE_KEYS[1:])}); correct it"
+        )
+    if key == "fraction":
+        return _random_share(recordings, rule, text, seed)
+    if key in _NUMERIC:
+        return _matching_number(recordings, rule, key, text)
+    if key in _TEXT:
+        values = [_TEXT[key](recording) for recording in recordings]
+        return _matching(rule, key, [value == text for value in values], sorted(set(values)))
+    raise unknown_name("validation key", key, (*RULE_KEYS, LEAVE_ONE_OUT))
+
+
+def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: int) -> list[bool]:
+    """Hold out a random share, first of runs whose script and gain are in another run too.
+
+    What only one kind of run tells, such as where the supply limits a motor, would be missing in the model.
+    """
+    count = len(recordings)
+    share = _number(rule, text)
+    if not 0.0 < share < 1.0:
+        raise BamError(
+            f"validation {rule}: {text} is no share (expected between 0 and 1, as 0.25); correct it"
+        )
+    if count < 2:
+        raise BamError(
+            f"validation {rule}: leaves no log to train on or to validate with (expected at least 2 logs, "
+            f"got {count}); give others besides {recordings[0].source}"
+        )
+    wanted = min(max(round(share * count), 1), count - 1)
+    order = np.random.default_rng(seed).permutation(count).tolist()
+    kinds = [(recording.script, _value(recording, "kp")) for recording in recordings]
+    left, spare = Counter(kinds), []
+    for index in order:
+        if left[kinds[index]] > 1:
+            left[kinds[index]] -= 1
+            spare.append(index)
+    chosen = set((spare + [index for index in order if index not in spare])[:wanted])
+    return [index in chosen for index in range(count)]
+
+
+def _matching_number(recordings: Sequence[Recording], rule: str, key: str, text: str) -> list[bool]:
+    wanted = _number(rule, text)
+    values = [_NUMERIC[key](recording) for recording in recordings]
+    hits = [math.isclose(value, wanted, rel_tol=1e-6, abs_tol=1e-9) for value in values]
+    return _matching(rule, key, hits, [f"{value:g}" for value in sorted(set(values))])
+
+
+def _matching(rule: str, key: str, hits: list[bool], present: list[str]) -> list[bool]:
+    """Check that a rule holds out some logs, but not all of them."""
+    listed = ", ".join(present)
+    if not any(hits):
+        raise BamError(
+            f"validation {rule}: leaves no log to validate with (the logs have {key} {listed}); "
+            f"choose one of these"
+        )
+    if all(hits):
+        raise BamError(
+            f"validation {rule}: leaves no log to train on (all {len(hits)} logs have {key} {listed}); "
+            f"choose another rule or give logs with other values"
+        )
+    return hits
+
+
+def _number(rule: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise BamError(
+            f"validation {rule}: {text!r} is not a number (expected one, as in kp=400); correct it"
+        )
+    return value

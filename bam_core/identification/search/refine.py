@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Descents along valleys as a search wants them: within a number of simulations, with the valley they saw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.identification.search.sensitivity import Sensitivity, triangle
+from bam_core.identification.search.settle import descend
+from bam_core.identification.search.space import SearchSpace
+from bam_core.simulation.rollout import Rollout
+
+Array = NDArray[np.float64]
+
+_LEAST_SLOPE = 0.02  # at zero itself a root has none
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refined:
+    """Where a refinement arrived.
+
+    Attributes:
+        vector: (PARAMETERS,) SI.
+        error: mean over training logs of the root mean square position error, rad.
+        valley: (dimension, dimension): times a standard normal vector, it gives a step along the valley, in
+            coordinates of the space: as long as 1 in the direction that the data tell least about, shorter in
+            the others by as much as they tell more.
+    """
+
+    vector: Array
+    error: float
+    valley: Array
+
+
+class Refiner:
+    """Descents on the positions of recordings.
+
+    Args:
+        rollout: simulates the training recordings.
+        space: free parameters.
+    """
+
+    def __init__(self, rollout: Rollout, space: SearchSpace) -> None:
+        self._rollout = rollout
+        self._space = space
+
+    def refine(self, vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
+        """Descend from one parameter vector.
+
+        Args:
+            vector: (PARAMETERS,) SI.
+            evaluations: simulations of all training logs that it may take, enough for a step (see
+                `settle.evaluations_for`).
+            spend: called with the simulations that follow; may raise to end the descent.
+
+        Returns:
+            The point arrived at, usually but not always a better one.
+        """
+        found = descend(self._rollout, self._space, vector, evaluations=evaluations, spend=spend)
+        mean_squares = np.add.reduceat(found.residuals**2, found.starts) / found.counts
+        return Refined(
+            vector=found.vector,
+            error=float(np.sqrt(mean_squares).mean()),
+            valley=_valley(found),
+        )
+
+
+def _valley(found: Sensitivity) -> Array:
+    """Return the step matrix of `Refined`."""
+    weights = np.repeat(1.0 / np.sqrt(found.counts), found.counts)
+    jacobian = found.jacobian * weights[:, None] * _shares_per_coordinate(found)
+    _, strengths, directions = np.linalg.svd(triangle(jacobian), full_matrices=False)
+    weakest = max(float(strengths[-1]), 1e-6 * float(strengths[0]), 1e-12)
+    return np.asarray(directions.T * (weakest / np.maximum(strengths, weakest)))
+
+
+def _shares_per_coordinate(found: Sensitivity) -> Array:
+    """Return the slopes (dimension,) of shares by coordinates, their roots where a parameter may be zero."""
+    point = found.space.point(found.vector)
+    slopes = np.maximum(2.0 * point, _LEAST_SLOPE)
+    return np.array(
+        [slope if axis.low == 0.0 else 1.0 for axis, slope in zip(found.space.axes, slopes, strict=True)]
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far parameters are known: sensitivities, covariance, intervals, what to record next."""

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which recording would tell a parameter that the recordings at hand do not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bam_core.identification.search.space import SearchSpace
+from bam_core.identification.uncertainty.candidate_runs import choice_near
+from bam_core.identification.uncertainty.design import Knowledge, Prospect, best_for, prospects
+from bam_core.identification.uncertainty.uncertainty import Advise, Doubt
+from bam_core.recordings.recording import Recording
+from bam_core.servo.model import ServoModel
+
+_MANIFOLD = 10.0  # beyond that, what is foretold depends on what is negligible by now
+_HELPS = 0.8  # of the standard error: what a run must at least bring it down to
+
+
+def advisor(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpace) -> Advise:
+    """Return what finds the recording that helps most, near those that the lab has made.
+
+    Args:
+        servo: with the parameters found.
+        recordings: those at hand.
+        space: free parameters.
+    """
+
+    def advise(doubt: Doubt, vague: Sequence[int]) -> list[str]:
+        knowledge = Knowledge.from_doubt(doubt)
+        found, _ = prospects(servo, choice_near(servo, recordings).runs(), space, knowledge)
+        if not found:
+            return [""] * len(vague)
+        return [_clause(i, found, knowledge) for i in vague]
+
+    return advise
+
+
+def _clause(index: int, found: Sequence[Prospect], knowledge: Knowledge) -> str:
+    now = math.sqrt(knowledge.covariance[index, index])
+    run, then = best_for(index, found, knowledge)
+    if then > _HELPS * now:
+        return "no single run near these set-ups would help much"
+    factor = f"by a factor of {now / then:.1f}" if now < _MANIFOLD * then else "more than tenfold"
+    return f"record {run.label}, which brings its standard error down {factor}"

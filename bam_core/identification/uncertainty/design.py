@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which runs to record next: those of which a fit would learn most, by the Fisher information they add.
+
+What is known is a covariance; its inverse is information, to which every run adds its own. A run is worth the
+logarithm by which it shrinks the volume of what is still possible (D-optimal design), which counts every
+halving of any uncertainty alike. Runs are chosen one after the other, each by what it adds to those before it
+per second of recording, a change of load included.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError
+from bam_core.identification.search.sensitivity import sensitivity
+from bam_core.identification.search.space import SearchSpace
+from bam_core.identification.uncertainty.candidate_runs import LOAD_CHANGE, CandidateRun
+from bam_core.identification.uncertainty.uncertainty import Doubt
+from bam_core.servo.model import ServoModel
+from bam_core.simulation.rollout import Rollout, parameter_vector
+
+Array = NDArray[np.float64]
+
+ERROR_LIMIT = 2.0
+"""rad; where the recorder breaks off a run that is further from its goal."""
+POSITION_LIMIT = 2.6
+"""rad; where it breaks off a run that swings higher."""
+
+_TYPICAL_RMS = 5e-3  # rad; what a good model leaves over on real recordings
+_TYPICAL_SAMPLES = 20.0  # independent ones that a run of 6 s is worth then
+_AT_ONCE = 32  # runs simulated together, between two signs of life
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knowledge:
+    """What is known of the free parameters before the next run.
+
+    Attributes:
+        vector: (PARAMETERS,) the current model.
+        covariance: (n, n) in squared shares of the search range.
+        rms: position error that the model leaves over, rad.
+        samples: independent samples of that size that a run is worth.
+    """
+
+    vector: Array
+    covariance: Array
+    rms: float = _TYPICAL_RMS
+    samples: float = _TYPICAL_SAMPLES
+
+    @classmethod
+    def before_any_recording(cls, servo: ServoModel, space: SearchSpace) -> Knowledge:
+        """Know a servo's likely parameters, and of their errors only the bounds of the search."""
+        return cls(vector=parameter_vector(servo), covariance=np.eye(space.dimension))
+
+    @classmethod
+    def from_doubt(cls, doubt: Doubt) -> Knowledge:
+        """Know what a fit told: its errors and how much a log of its kind is worth."""
+        settled, logs = doubt.settled, len(doubt.settled.counts)
+        rms = np.sqrt(np.add.reduceat(settled.residuals**2, settled.starts) / settled.counts)
+        typical = max(float(np.median(rms)), 1e-4)
+        per_log = np.zeros_like(doubt.covariance)
+        for start, count in zip(settled.starts, settled.counts, strict=True):
+            jacobian = settled.jacobian[start : start + count]
+            per_log += jacobian.T @ jacobian / count / typical**2
+        # The logs' information is their mean square response times what each is worth.
+        worth = len(per_log) / float(np.trace(doubt.scatter @ per_log))
+        return cls(
+            vector=settled.vector,
+            covariance=doubt.covariance,
+            rms=typical,
+            samples=float(np.clip(worth, 1.0 / logs, max(settled.counts))),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prospect:
+    """A run that could be recorded and the information (n, n) it would add."""
+
+    run: CandidateRun
+    information: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedRun:
+    """A run in its place in the plan.
+
+    Attributes:
+        run: what to record.
+        gain: information it adds to the runs before it, bit: each halves one parameter's uncertainty once.
+        helps: the parameter whose standard error it shrinks most, as a factor.
+        before: (n,) standard errors in shares of the search range before it.
+        after: (n,) and after it.
+        seconds: that the plan takes up to and with this run, s.
+    """
+
+    run: CandidateRun
+    gain: float
+    helps: str
+    before: Array
+    after: Array
+    seconds: float
+
+
+def prospects(
+    servo: ServoModel,
+    runs: Sequence[CandidateRun],
+    space: SearchSpace,
+    knowledge: Knowledge,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[tuple[Prospect, ...], tuple[str, ...]]:
+    """Simulate runs and return what each would add, and a line about each that the recorder would break off.
+
+    Args:
+        servo: its firmware and integrator count.
+        runs: at least one.
+        space: free parameters.
+        knowledge: the model to simulate with, and the errors to expect.
+        progress: called with the count of runs done since the last call.
+    """
+    found: list[Prospect] = []
+    refused: list[str] = []
+    for first in range(0, len(runs), _AT_ONCE):
+        batch = runs[first : first + _AT_ONCE]
+        rollout = Rollout.for_servo([run.as_recording(servo) for run in batch], servo)
+        answer = sensitivity(rollout, space, knowledge.vector, noise=knowledge.rms)
+        for i, (run, positions) in enumerate(zip(batch, rollout.positions(answer.vector), strict=True)):
+            if reason := _broken_off(run, positions, rollout.recordings[i].goal_position):
+                refused.append(reason)
+                continue
+            start, count = answer.starts[i], answer.counts[i]
+            jacobian = answer.jacobian[start : start + count]
+            worth = knowledge.samples / knowledge.rms**2 / count
+            found.append(Prospect(run=run, information=jacobian.T @ jacobian * worth))
+        if progress is not None:
+            progress(len(batch))
+    return tuple(found), tuple(refused)
+
+
+def rank(found: Sequence[Prospect], space: SearchSpace, knowledge: Knowledge, count: int) -> list[RankedRun]:
+    """Choose up to `count` runs, best first, each once: what a model lacks repeats itself with the run.
+
+    Raises:
+        BamError: there is no run to choose from.
+    """
+    if not found:
+        raise BamError("runs: none is left to choose from (expected at least one); give other loads or gains")
+    information: Array = np.asarray(np.linalg.inv(knowledge.covariance))
+    left = list(found)
+    seconds, hung = 0.0, set()
+    plan: list[RankedRun] = []
+    while left and len(plan) < count:
+        gains = np.array([_bits(information, each.information) for each in left])
+        costs = [each.run.seconds + (0.0 if each.run.bench in hung else LOAD_CHANGE) for each in left]
+        best = int(np.argmax(gains / costs))
+        chosen, gain = left.pop(best), float(gains[best])
+        before = np.sqrt(np.diag(np.linalg.inv(information)))
+        information = information + chosen.information
+        after = np.sqrt(np.diag(np.linalg.inv(information)))
+        seconds += costs[best]
+        hung.add(chosen.run.bench)
+        plan.append(
+            RankedRun(
+                run=chosen.run,
+                gain=gain,
+                helps=space.axes[int(np.argmin(after / before))].name,
+                before=before,
+                after=after,
+                seconds=seconds,
+            )
+        )
+    return plan
+
+
+def best_for(index: int, found: Sequence[Prospect], knowledge: Knowledge) -> tuple[CandidateRun, float]:
+    """Return the run that tells most of one parameter, and the standard error it leaves, in shares."""
+    information = np.linalg.inv(knowledge.covariance)
+    left = [math.sqrt(np.linalg.inv(information + each.information)[index, index]) for each in found]
+    best = int(np.argmin(left))
+    return found[best].run, left[best]
+
+
+def _bits(known: Array, added: Array) -> float:
+    before, after = np.linalg.slogdet(known)[1], np.linalg.slogdet(known + added)[1]
+    return float(0.5 * (after - before) / math.log(2.0))
+
+
+def _broken_off(run: CandidateRun, position: Array, goal: Array) -> str:
+    """Say why the recorder would break the run off; empty where it would not."""
+    time = np.linspace(0.0, run.script.duration, len(position))
+    error = np.abs(position - goal)[run.script.torque_enabled(time)]
+    highest = np.abs(position).max()
+    if error.max() > ERROR_LIMIT:
+        return f"{run.label}: the arm would stray {error.max():.3g} rad from its goal; left out"
+    if highest > POSITION_LIMIT:
+        return f"{run.label}: the arm would swing to {highest:.3g} rad; left out"
+    return ""

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Standard errors, intervals and correlations of identified parameters, and which of them mean something.
+
+Three things set an estimate apart from the truth: what another session of such logs would have led to
+(`covariance`), the steps of the simulation that was fitted (a simulation with finer steps tells how far they
+move the optimum), and a search that ended before it arrived (`settle` tells). The last two are not by chance,
+and known: intervals are about where the fit would be without them. What finer steps change is also taken out
+of the errors by which logs are seen to disagree, or it would count twice. What a descent could not resolve
+counts as scatter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from bam_core.identification.search.evidence import Evidence, evidence, set_right
+from bam_core.identification.search.sensitivity import (
+    Sensitivity,
+    residuals_at,
+    shares,
+    slope_at,
+    value_at,
+)
+from bam_core.identification.search.settle import follow, settle
+from bam_core.identification.search.space import Axis, SearchSpace
+from bam_core.identification.uncertainty.covariance import covariance
+from bam_core.recordings.recording import Recording
+from bam_core.servo.model import ServoModel
+from bam_core.simulation.rollout import Rollout, parameter_vector
+
+Array = NDArray[np.float64]
+
+LEVEL = 0.95
+"""Of the intervals."""
+
+TRADING = 0.95
+"""Correlation, either sign, from which two parameters are said to trade with each other."""
+
+VAGUE = 0.5
+"""Half the interval's width, relative to the value, from which a parameter is not identifiable,"""
+NEGLIGIBLE = 0.01
+"""unless that is less than this share of a search range that begins at zero: then it is known to be small."""
+PLACED = 0.05
+"""The same for one that may have either sign, whose value says nothing of its scale."""
+
+_UNKNOWN = 0.5  # standard error, in shares of the search range, from which the data say nothing
+_RELATED = 0.5  # correlation from which two parameters are worth naming together
+_CLEAR = 0.2  # of the standard error: what independent samples would leave of it where they are not
+_ASTRAY = "finer steps of the simulation, or a longer search, would lead into the interval"
+_FINER = 4  # steps of the finer simulation per step of the one that was fitted
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterEstimate:
+    """One parameter and how well it is known.
+
+    Attributes:
+        name: as in `ServoModel.parameters`.
+        value: SI.
+        standard_error: SI; inf where the data say nothing.
+        low: lower end of the 95 % interval, SI; never beyond the search range. It is about where finer steps
+            of the simulation and the rest of the search would lead, which may be off the value.
+        high: upper end.
+        identifiable: these recordings tell the parameter: the interval's half width is below VAGUE of the
+            value, or below NEGLIGIBLE or PLACED of the search range.
+        trades_with: parameters whose estimates go up or down with this one's: |correlation| above TRADING.
+        remark: empty, or one sentence: why it is not identifiable, and which recording would help; or that
+            the value itself is outside the interval.
+    """
+
+    name: str
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    identifiable: bool
+    trades_with: tuple[str, ...] = ()
+    remark: str = ""
+
+    @property
+    def is_known_small(self) -> bool:
+        """It is identifiable although its interval is wide beside its value."""
+        return self.identifiable and _is_wide(self.value, 0.5 * (self.high - self.low))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncertainty:
+    """How well the parameters of one fit are known.
+
+    Attributes:
+        estimates: one per free parameter.
+        correlation: (n, n) of the estimates, in their order.
+        method: in words.
+    """
+
+    estimates: tuple[ParameterEstimate, ...]
+    correlation: Array
+    method: str
+
+    def standard_errors(self) -> dict[str, float]:
+        """Return the finite standard errors, SI, by parameter: what `ServoModel.uncertainty` takes."""
+        return {
+            each.name: each.standard_error for each in self.estimates if math.isfinite(each.standard_error)
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """Return the entry of ``summary.json``: SI units, null for what is not finite."""
+        return {
+            "method": self.method,
+            "estimates": {
+                each.name: {
+                    "standard_error": each.standard_error if math.isfinite(each.standard_error) else None,
+                    "interval": [each.low, each.high],
+                    "identifiable": each.identifiable,
+                    "trades_with": list(each.trades_with),
+                    "remark": each.remark,
+                }
+                for each in self.estimates
+            },
+            "correlation": {
+                "parameters": [each.name for each in self.estimates],
+                "matrix": self.correlation.tolist(),
+            },
+        }
+
+    @property
+    def vague(self) -> tuple[ParameterEstimate, ...]:
+        """The parameters that are not identifiable from these recordings."""
+        return tuple(each for each in self.estimates if not each.identifiable)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """What an uncertainty is computed from, for those who weigh further recordings against it.
+
+    Attributes:
+        settled: sensitivity at the optimum nearest to the fit.
+        found: what the logs say where simulations with finer steps would have theirs.
+        scatter: (n, n) covariance of that from session to session, and of what a descent could not resolve,
+            in squared shares of the search range.
+        astray: (n,) by which the fit is off it: for the steps of its simulation, and for a search that ended
+            early; in shares.
+    """
+
+    settled: Sensitivity
+    found: Evidence
+    scatter: Array
+    astray: Array
+
+    @property
+    def covariance(self) -> Array:
+        """(n, n) of everything that counts, in squared shares of the search range."""
+        return np.asarray(self.scatter + np.outer(self.astray, self.astray))
+
+
+Advise = Callable[[Doubt, Sequence[int]], Sequence[str]]
+"""From a doubt and indices of vague parameters to which recording would help each: a clause, or nothing."""
+
+
+def estimate_uncertainty(
+    servo: ServoModel,
+    recordings: Sequence[Recording],
+    space: SearchSpace,
+    *,
+    advise: Advise | None = None,
+) -> Uncertainty:
+    """Return how well the parameters of a fitted servo are known.
+
+    Costs about as many simulations of all logs as three to ten times the free parameters, and up to a hundred
+    with finer steps.
+
+    Args:
+        servo: with the parameters found.
+        recordings: that they were fitted to, two at least.
+        space: that was searched.
+        advise: tells which recording would help, see `advice.advisor`.
+    """
+    vector = parameter_vector(servo)
+    settled = settle(Rollout.for_servo(recordings, servo), space, vector)
+    return describe(doubt_about(servo, vector, recordings, settled), shares(space, vector), advise)
+
+
+def doubt_about(
+    servo: ServoModel, vector: Array, recordings: Sequence[Recording], settled: Sensitivity
+) -> Doubt:
+    """Return the covariance of fitted parameters and what it follows from.
+
+    Args:
+        servo: its firmware, integrator and quadratic rule count.
+        vector: (PARAMETERS,) the fit.
+        recordings: that it was fitted to.
+        settled: where `settle` leads from there.
+    """
+    space = settled.space
+    coarse = Rollout.for_servo(recordings, servo)
+    finer = Rollout(
+        recordings,
+        firmware=servo.firmware,
+        dt=coarse.dt,
+        substeps=_FINER * coarse.substeps,
+        integrator=servo.integrator,
+        quadratic_rule=servo.friction.quadratic_rule,
+    )
+    fine = follow(finer, settled)
+    # Of first order in the step: what is left beyond the finer one is a share of the difference.
+    coarseness = (residuals_at(finer, settled.vector) - settled.residuals) / (_FINER - 1)
+    right = set_right(fine, coarseness)
+    found = evidence(right)
+    # A way that the linear model sees and no step could go: the error is rough there, or bent.
+    barred = set_right(fine, np.zeros_like(coarseness)).shares - fine.shares
+    return Doubt(
+        settled=settled,
+        found=found,
+        scatter=covariance(found, resolution=servo.firmware.resolution) + np.outer(barred, barred),
+        astray=shares(space, vector) - (right.shares - barred),
+    )
+
+
+def describe(doubt: Doubt, where: Array, advise: Advise | None = None) -> Uncertainty:
+    """Put a doubt in the parameters' own units and in words.
+
+    Args:
+        doubt: about them.
+        where: (dimension,) the fit, in shares of the search range.
+        advise: see `estimate_uncertainty`.
+    """
+    space = doubt.settled.space
+    total = doubt.covariance
+    errors = np.sqrt(np.diag(total))
+    correlation = total / np.outer(errors, errors)
+    logs = len(doubt.found.scores)
+    reach = float(stdtrit(max(logs - 1, 1), 0.5 + LEVEL / 2.0))
+    spread = reach * np.sqrt(np.diag(doubt.scatter))
+    centre = where - doubt.astray
+    low, high = np.clip(centre - spread, 0.0, 1.0), np.clip(centre + spread, 0.0, 1.0)
+    ends = [(float(from_), float(to)) for from_, to in zip(low, high, strict=True)]
+    estimates = [
+        _estimate(space, i, float(where[i]), float(errors[i]), ends[i], correlation[i])
+        for i in range(space.dimension)
+    ]
+    estimates = [
+        each if each.low <= each.value <= each.high else replace(each, remark=_ASTRAY) for each in estimates
+    ]
+    vague = [i for i, each in enumerate(estimates) if not each.identifiable]
+    cures = advise(doubt, vague) if advise is not None and vague else [""] * len(vague)
+    for i, cure in zip(vague, cures, strict=True):
+        estimates[i] = replace(estimates[i], remark=_remark(i, estimates[i], doubt, correlation[i], cure))
+    return Uncertainty(
+        estimates=tuple(estimates),
+        correlation=np.clip(correlation, -1.0, 1.0),
+        method=(
+            f"Jacobian at the optimum, block bootstrap over {logs} logs in its closed form with scores "
+            f"corrected for leverage, about where finer steps of the simulation and the rest of the search "
+            f"would lead; {LEVEL:.0%} intervals from Student's t with {max(logs - 1, 1)} degrees of freedom"
+        ),
+    )
+
+
+def _estimate(
+    space: SearchSpace, i: int, share: float, error: float, ends: tuple[float, float], correlation: Array
+) -> ParameterEstimate:
+    axis = space.axes[i]
+    value = value_at(axis, share)
+    low, high = (value_at(axis, end) for end in ends)
+    trades = [
+        other.name
+        for other, related in zip(space.axes, correlation, strict=True)
+        if abs(related) > TRADING and other is not axis
+    ]
+    return ParameterEstimate(
+        name=axis.name,
+        value=value,
+        standard_error=slope_at(axis, share) * error if error < _UNKNOWN else math.inf,
+        low=low,
+        high=high,
+        identifiable=_is_told(axis, value, 0.5 * (high - low)) and error < _UNKNOWN,
+        trades_with=tuple(trades),
+    )
+
+
+def _is_wide(value: float, half_width: float) -> bool:
+    return half_width > VAGUE * abs(value)
+
+
+def _is_told(axis: Axis, value: float, half_width: float) -> bool:
+    if not _is_wide(value, half_width):
+        return True
+    small = 0.0 if axis.low > 0.0 else NEGLIGIBLE if axis.low == 0.0 else PLACED
+    return half_width <= small * (axis.high - axis.low)
+
+
+def _remark(i: int, estimate: ParameterEstimate, doubt: Doubt, correlation: Array, cure: str) -> str:
+    """Say why a parameter is vague and what would help, in one sentence."""
+    names = [axis.name for axis in doubt.settled.space.axes]
+    related = [j for j in np.argsort(-np.abs(correlation)) if j != i and abs(correlation[j]) > _RELATED][:2]
+    alone = math.sqrt(doubt.found.scatter / doubt.found.total[i, i])
+    if estimate.trades_with:
+        why = f"trades with {', '.join(estimate.trades_with)}: these recordings tell them only together"
+    elif related:
+        why = f"hardly to be told from {' and '.join(names[j] for j in related)} in these recordings"
+    elif alone < _CLEAR * math.sqrt(doubt.covariance[i, i]):
+        why = "the recordings disagree about it by more than their noise: the model lacks something"
+    else:
+        why = "these recordings hardly depend on it"
+    return f"{why}; {cure}" if cure else why

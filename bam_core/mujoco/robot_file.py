@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robot descriptions as files: MJCF, also with servos of the engine plugin, and URDF."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import mujoco
+
+from bam_core.errors import BamError
+from bam_core.mujoco.native import PLUGIN_NAME, load_plugin
+from bam_core.mujoco.robot import one_line
+from bam_core.servo.pendulum import GRAVITY
+
+
+def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
+    """Read an MJCF or URDF file; MJCF may have servos of this package's engine plugin.
+
+    Raises:
+        BamError: it cannot be read, MuJoCo does not understand it, or the plugin it needs is not built.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise BamError(f"{path}: no such file (expected MJCF .xml or URDF .urdf); correct the path")
+    try:
+        spec = _parse(path)
+    except (ValueError, OSError) as error:
+        raise BamError(f"{path}: {one_line(error)} (expected MJCF or URDF); correct the file") from None
+    if path.suffix == ".urdf":  # which does not say what gravity is
+        spec.option.gravity = [0.0, 0.0, -GRAVITY]
+    return spec
+
+
+def _parse(path: Path) -> mujoco.MjSpec:
+    try:
+        return mujoco.MjSpec.from_file(str(path))
+    except ValueError as error:
+        if PLUGIN_NAME not in str(error):
+            raise
+    load_plugin()
+    return mujoco.MjSpec.from_file(str(path))

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bags of our recorder: a rosbag2 directory or a bare ``.mcap`` file, whole or interrupted.
+
+Topics are found by type, so a namespace does not matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError
+from bam_core.recordings.bag_metadata import promised_messages
+from bam_core.recordings.bag_writer import METADATA_NAME
+from bam_core.recordings.discovery import data_files
+from bam_core.recordings.mcap_messages import McapContents, TypedMessage, read_messages
+from bam_core.recordings.recording import Recording, RecordingError
+from bam_core.servo.pendulum import PendulumBench
+
+log = logging.getLogger(__name__)
+
+RUN_TYPE = "bam_bench/msg/BenchRun"
+STATES_TYPE = "bam_bench/msg/ServoStates"
+COMMANDS_TYPE = "bam_bench/msg/ServoCommands"
+RUN_FORMAT = 1
+"""Newest ``BenchRun.format`` that is understood."""
+
+
+def read_bag(path: Path, name: str | None = None) -> Recording:
+    """Read one run.
+
+    Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
+    the one that ``BenchRun`` names. A goal that the servo does not report is taken from the commands.
+
+    A bag without ``metadata.yaml`` is what an interrupted recorder leaves: it is read as far as it goes, with
+    a warning. With ``metadata.yaml`` the recorder had finished it, so a bag that holds less than that
+    promises is a bad copy.
+
+    Args:
+        path: bag directory or ``.mcap`` file.
+        name: of the recording, by default the name of the directory or file.
+
+    Raises:
+        RecordingError: damaged, cut short after it was finished, without a description of the run or states
+            of its joint, or unusable values.
+    """
+    files = data_files(path)
+    contents = [read_messages(file, {RUN_TYPE, STATES_TYPE, COMMANDS_TYPE}) for file in files]
+    finished = _require_whole(path, files, contents)
+    cut = not all(content.complete for content in contents)
+    messages = [message for content in contents for message in content.messages]
+    run = _run(path, messages, cut)
+    states = _states(path, messages, run.joint, cut)
+    commands = [message.value for message in messages if message.type == COMMANDS_TYPE]
+
+    time = np.array([_since(state.header.stamp, run.start) for state in states])
+    planned = run.duration if run.duration > 0 else np.inf
+    inside = (time >= 0) & (time <= planned)
+    if not inside.any():
+        raise RecordingError(
+            f"{path}: no state of '{run.joint}' lies within the run (0 to {run.duration:g} s after its first "
+            f"command); record the run again"
+        )
+    index = [list(state.name).index(run.joint) for state in states]
+    time = time[inside]
+
+    def column(field: str) -> NDArray[np.float64]:
+        values = [getattr(state, field)[i] for state, i in zip(states, index, strict=True)]
+        return np.asarray(values, dtype=np.float64)[inside]
+
+    try:
+        recording = Recording(
+            name=name or (path.stem if path.is_file() else path.name),
+            source=path,
+            sha256=_digest(files),
+            servo=run.servo,
+            firmware=run.firmware,
+            bench=PendulumBench(mass=run.mass, arm_mass=run.arm_mass, length=run.length),
+            kp=run.kp,
+            demand_limit=_demand_limit(run),
+            supply_voltage=run.supply_voltage,
+            script=run.script,
+            time=time,
+            position=column("position"),
+            velocity=column("velocity"),
+            goal_position=_goals(column("goal_position"), time, commands, run),
+            torque_enabled=column("torque_enabled") > 0.5,
+            voltage=column("voltage"),
+            temperature=column("temperature"),
+            duty=column("duty"),
+        )
+    except RecordingError:
+        raise
+    except BamError as error:
+        raise RecordingError(f"{path}: {error}") from None
+    if cut and finished:
+        log.warning("%s: its index is cut off, but every message is there", path)
+    elif cut:
+        log.warning("%s: interrupted, %.1f s of %.1f s are there", path, time[-1], run.duration)
+    return recording
+
+
+def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[McapContents]) -> bool:
+    """Refuse a bag that lost messages after it was finished; tell whether it was finished at all."""
+    promised = promised_messages(path)
+    if promised is None:
+        return False
+    found = sum(content.count for content in contents)
+    if found < promised:
+        cut = [file for file, content in zip(files, contents, strict=True) if not content.complete]
+        raise RecordingError(
+            f"{cut[0] if cut else path}: is cut short ({found} messages, expected the {promised} that "
+            f"{METADATA_NAME} promises); copy the bag again"
+        )
+    return True
+
+
+def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
+    runs = [message.value for message in messages if message.type == RUN_TYPE]
+    if not runs and cut:
+        raise RecordingError(
+            f"{path}: is cut short, no {RUN_TYPE} in what is left (it tells servo, load and gains); "
+            f"copy it again or record the run again"
+        )
+    if not runs:
+        raise RecordingError(
+            f"{path}: no {RUN_TYPE} in it (expected one that tells servo, load and gains); "
+            f"record with 'bam record' or the recorder node"
+        )
+    if len({_since(run.start, runs[0].start) for run in runs}) > 1:
+        raise RecordingError(f"{path}: holds several runs (expected one per bag); name its files one by one")
+    run = runs[-1]
+    if run.format > RUN_FORMAT:
+        raise RecordingError(
+            f"{path}: is of format {run.format} (this version reads up to {RUN_FORMAT}); update bam_bench"
+        )
+    for gain in ("ki", "kd"):
+        if getattr(run, gain) != 0.0:
+            raise RecordingError(
+                f"{path}: {gain} is {getattr(run, gain):g} (expected 0, no control law known here has such a "
+                f"gain); record the run again with a proportional controller"
+            )
+    if not 0.0 <= run.duration < math.inf:
+        raise RecordingError(
+            f"{path}: duration: is {run.duration:g} (expected seconds, 0 where the run has no planned end); "
+            f"record the run again"
+        )
+    return run
+
+
+def _demand_limit(run: Any) -> float:
+    """Duty or A. Bags of older versions do not tell it, other programs leave it 0: the firmware's own."""
+    return float(getattr(run, "demand_limit", 0.0)) or math.inf
+
+
+def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool) -> list[Any]:
+    every = [message for message in messages if message.type == STATES_TYPE]
+    chosen = [message for message in every if joint in message.value.name]
+    if not every and cut:
+        raise RecordingError(
+            f"{path}: is cut short, no state in what is left; copy it again or record the run again"
+        )
+    if not chosen:
+        seen = sorted({name for message in every for name in message.value.name})
+        raise RecordingError(
+            f"{path}: no states of joint '{joint}' ({STATES_TYPE} tells of: {', '.join(seen) or 'nothing'}); "
+            f"record the run again with the joint that the run names"
+        )
+    topics = sorted({message.topic for message in chosen})
+    if len(topics) > 1:
+        raise RecordingError(
+            f"{path}: joint '{joint}' is on several topics ({', '.join(topics)}); record only one of them"
+        )
+    return [message.value for message in chosen]
+
+
+def _goals(
+    goals: NDArray[np.float64], time: NDArray[np.float64], commands: Sequence[Any], run: Any
+) -> NDArray[np.float64]:
+    """Fill goals that the servo did not report with the last command before the sample."""
+    if np.isfinite(goals).all():
+        return goals
+    stamps, positions = [], []
+    for command in commands:
+        for name, position in zip(command.name, command.position, strict=False):
+            if name == run.joint and np.isfinite(position):
+                stamps.append(_since(command.header.stamp, run.start))
+                positions.append(position)
+    if not stamps:
+        return goals
+    latest = np.searchsorted(stamps, time, side="right") - 1
+    held = np.where(latest >= 0, np.asarray(positions)[latest], np.nan)
+    return np.where(np.isfinite(goals), goals, held)
+
+
+def _since(stamp: Any, start: Any) -> float:
+    """Seconds between two builtin_interfaces/Time, exact to the nanosecond."""
+    return float((stamp.sec - start.sec) * 10**9 + (int(stamp.nanosec) - int(start.nanosec))) * 1e-9
+
+
+def _digest(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

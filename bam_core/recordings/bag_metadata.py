@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``metadata.yaml`` promises: how many messages a bag held when its recorder finished it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bam_core.recordings.bag_writer import METADATA_NAME
+from bam_core.recordings.recording import RecordingError
+
+
+def promised_messages(path: Path) -> int | None:
+    """Count of messages that a bag must hold, all topics together.
+
+    Args:
+        path: bag directory, or one ``.mcap`` file of a bag.
+
+    Returns:
+        The count; None where nothing is promised: there is no ``metadata.yaml`` (the recorder was
+        interrupted), or none that knows this file.
+
+    Raises:
+        RecordingError: ``metadata.yaml`` cannot be read, or is not that of a bag.
+    """
+    metadata = (path if path.is_dir() else path.parent) / METADATA_NAME
+    if not metadata.is_file():
+        return None
+    information = _information(metadata)
+    if path.is_dir():
+        return _count(metadata, information)
+    for entry in information.get("files") or []:
+        if isinstance(entry, dict) and entry.get("path") == path.name:
+            return _count(metadata, entry)
+    if information.get("relative_file_paths") == [path.name]:
+        return _count(metadata, information)
+    return None
+
+
+def _information(metadata: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(metadata.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecordingError(
+            f"{metadata}: cannot be read ({error.strerror}); check path and permissions"
+        ) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        content = None
+    information = content.get("rosbag2_bagfile_information") if isinstance(content, dict) else None
+    if not isinstance(information, dict):
+        raise _damaged(metadata, "rosbag2_bagfile_information")
+    return information
+
+
+def _count(metadata: Path, section: dict[str, Any]) -> int:
+    count = section.get("message_count")
+    if not isinstance(count, int):
+        raise _damaged(metadata, "message_count")
+    return count
+
+
+def _damaged(metadata: Path, missing: str) -> RecordingError:
+    return RecordingError(
+        f"{metadata}: is cut short or not that of a bag (expected {missing} in it); copy the bag again"
+    )

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds recordings: files, bag directories, and directories searched recursively."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bam_core.recordings.bag_writer import METADATA_NAME
+from bam_core.recordings.recording import RecordingError
+
+log = logging.getLogger(__name__)
+
+_SUFFIXES = (".json", ".mcap", ".yaml", ".yml")
+
+
+class DiscoveryError(RecordingError):
+    """A path that leads to no recording."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One recording on disk, not read yet."""
+
+    path: Path
+    """JSON log, ``.mcap`` file or bag directory."""
+    name: str
+    """Unique among the sources found together."""
+    named: bool
+    """True: the user named this very path; false: a search found it."""
+
+    @property
+    def is_json(self) -> bool:
+        """True for a JSON log, false for a bag."""
+        return self.path.suffix == ".json"
+
+
+def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
+    """Find all recordings under some paths, each once, in the order given (a search sorts by path).
+
+    Bags that were interrupted (no ``metadata.yaml``) are taken where they are named, and passed over with a
+    warning where a search meets them.
+
+    Raises:
+        DiscoveryError: a path does not exist, is no recording, or is a directory without any; or a search
+            meets a bag without data.
+    """
+    found: dict[Path, tuple[Path, bool]] = {}
+    for path in map(Path, paths):
+        named = path.is_file() or _is_bag(path)
+        for candidate in [_check(path)] if named else _search(path):
+            place = candidate.resolve()
+            if place in found:
+                log.warning("%s: given twice, counted once", candidate)
+            found.setdefault(place, (candidate, named))
+    if not found:
+        raise DiscoveryError(
+            "recordings: none given; name JSON logs, bag directories, or directories of these"
+        )
+    names = unique_names([path for path, _ in found.values()])
+    return [
+        Source(path=path, name=name, named=named)
+        for name, (path, named) in zip(names, found.values(), strict=True)
+    ]
+
+
+def unique_names(paths: Sequence[Path]) -> list[str]:
+    """Shortest distinct names: the stem, with parent directories in front where stems clash."""
+    places = [path.absolute().parent / _stem(path) for path in paths]
+    # a.json beside a.mcap: only the suffix tells them apart.
+    stems = [
+        path.name if places.count(place) > 1 else place.name
+        for path, place in zip(paths, places, strict=True)
+    ]
+    names = list(stems)
+    parents = [place.parts[1:-1] for place in places]
+    for depth in range(1, max(map(len, parents), default=0) + 1):
+        clashing = {name for name in names if names.count(name) > 1}
+        for i, stem in enumerate(stems):
+            if names[i] in clashing:
+                names[i] = "/".join((*parents[i][-depth:], stem))
+    return names
+
+
+def data_files(bag: Path) -> list[Path]:
+    """The ``.mcap`` files of a bag (a file or a directory), in order of writing."""
+    if bag.is_file():
+        return [bag]
+    return sorted(bag.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
+
+
+def _stem(path: Path) -> str:
+    return path.stem if path.suffix in _SUFFIXES else path.name
+
+
+def _is_bag(path: Path) -> bool:
+    return path.is_dir() and ((path / METADATA_NAME).is_file() or any(path.glob("*.mcap")))
+
+
+def _check(path: Path) -> Path:
+    """Refuse a named file or bag that no reader understands."""
+    if path.is_file() and path.suffix not in (".json", ".mcap"):
+        raise DiscoveryError(
+            f"{path}: is neither a log (.json) nor a bag (.mcap or its directory); leave it out or name the "
+            f"recording itself"
+        )
+    if path.is_dir() and not data_files(path):
+        raise DiscoveryError(
+            f"{path}: this bag has {METADATA_NAME} but no .mcap file (expected MCAP storage); copy it again, "
+            f"or convert it with 'ros2 bag convert'"
+        )
+    return path
+
+
+def _search(directory: Path) -> list[Path]:
+    if not directory.is_dir():
+        raise DiscoveryError(f"{directory}: does not exist; check the path")
+    interrupted: list[Path] = []
+    found = sorted(_walk(directory, interrupted))
+    for path in sorted(interrupted):
+        log.warning("%s: interrupted recording passed over (no %s); name it to read it", path, METADATA_NAME)
+    if not found:
+        more = f" ({len(interrupted)} interrupted ones passed over)" if interrupted else ""
+        raise DiscoveryError(
+            f"{directory}: no recordings in it{more} (looked for *.json logs and bag directories with "
+            f"{METADATA_NAME} and *.mcap, at any depth); check the path"
+        )
+    return found
+
+
+def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:
+    for root, subdirectories, files in os.walk(directory):
+        here = Path(root)
+        if METADATA_NAME in files:
+            subdirectories.clear()
+            yield _check(here)
+        elif data_files(here):
+            subdirectories.clear()
+            interrupted.append(here)
+        else:
+            subdirectories[:] = sorted(name for name in subdirectories if not name.startswith("."))
+            yield from (here / name for name in files if name.endswith(".json"))

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON logs of BAM's own recorder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError
+from bam_core.recordings.recording import Recording, RecordingError
+from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
+from bam_core.servo.pendulum import PendulumBench
+
+# `load` is the PWM register where we know so. On the 12 real XL330 logs, 885 counts are full duty and the
+# firmware's law predicts them from kp·(goal - position) with a slope of 0.996 to 0.999 (quasi-static scripts,
+# residual below one count at kp 100). On MX and XL-320 the register is an estimate in the servo's own units.
+FULL_DUTY_COUNTS = {"xl330": 885}
+"""Servos whose `load` is a duty -> register counts of the full one."""
+
+# BAM's recorder for the eRob80 writes `damping`, which firmware has built in here, in place of `vin`.
+_CURRENT_LAWS = {"erob80_50": "erob80", "erob80_100": "erob80"}
+_CURRENT_LAW_SUPPLY = 48.0  # V
+
+logger = logging.getLogger(__name__)
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+class NotALogError(RecordingError):
+    """A JSON file that is something else than a log."""
+
+
+def read_json_log(path: Path, name: str | None = None) -> Recording:
+    """Read one log.
+
+    Args:
+        path: the file; keys ``mass length kp vin motor trajectory entries`` (``vin`` may be missing for an
+            eRob80), optional ``arm_mass`` (or ``arm-mass``, as older recorders wrote it; missing = 0), and
+            per entry ``position timestamp goal_position torque_enable``, optional ``speed load input_volts
+            temp``.
+        name: of the recording, by default the file's stem.
+
+    Raises:
+        RecordingError: truncated, binary, or a key is missing, of the wrong type or out of range; the message
+            names the file, the entry and the key.
+        NotALogError: JSON without ``entries``.
+    """
+    data = _read_bytes(path)
+    log = _parse(path, data)
+    header = _Header(path, log)
+    entries = _entries(path, log)
+    try:
+        bench = PendulumBench(
+            mass=header.number("mass", "kg"),
+            arm_mass=header.arm_mass(),
+            length=header.number("length", "m"),
+        )
+    except RecordingError:
+        raise
+    except BamError as error:
+        raise RecordingError(f"{path}: {error}") from None
+    servo = header.text("motor", "a servo such as xl330")
+    return Recording(
+        name=name or path.stem,
+        source=path,
+        sha256=hashlib.sha256(data).hexdigest(),
+        servo=servo,
+        firmware=header.firmware(servo),
+        bench=bench,
+        kp=header.number("kp", "firmware units"),
+        supply_voltage=header.supply(servo),
+        script=header.text("trajectory", "a script such as sin_sin"),
+        time=_column(path, entries, "timestamp", "s"),
+        position=_column(path, entries, "position", "rad"),
+        velocity=_column(path, entries, "speed", "rad/s", required=False),
+        goal_position=_column(path, entries, "goal_position", "rad"),
+        torque_enabled=_torque_enabled(path, entries),
+        voltage=_column(path, entries, "input_volts", "V", required=False),
+        temperature=_column(path, entries, "temp", "°C", required=False),
+        duty=_duty(path, entries, servo),
+    )
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RecordingError(
+            f"{path}: cannot be read ({error.strerror}); check path and permissions"
+        ) from None
+
+
+def _parse(path: Path, data: bytes) -> dict[str, Any]:
+    text = _text(path, data)
+    try:
+        log = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _not_json(path, text.rstrip(), error) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nesting as deep
+        raise RecordingError(f"{path}: is no sensible JSON ({error}); record the run again") from None
+    if not isinstance(log, dict) or "entries" not in log:
+        raise NotALogError(
+            f"{path}: entries: is missing (expected a log of BAM's recorder); give a file that is one"
+        )
+    return log
+
+
+def _text(path: Path, data: bytes) -> str:
+    """Decode a file; one that holds control characters is binary, even where it happens to decode."""
+    try:
+        text = data.decode("utf-8")
+        odd = _CONTROL.search(text)
+        byte = len(text[: odd.start()].encode()) if odd else None
+    except UnicodeDecodeError as error:
+        byte = error.start
+    if byte is not None:
+        raise RecordingError(
+            f"{path}: is not text (byte {byte} is {data[byte]:#04x}, expected JSON in UTF-8); "
+            f"give a JSON log or a bag"
+        )
+    return text.removeprefix("\N{BYTE ORDER MARK}")
+
+
+def _not_json(path: Path, text: str, error: json.JSONDecodeError) -> RecordingError:
+    where = f"at line {error.lineno}, column {error.colno} ({error.msg})"
+    if text and text.lstrip()[0] not in "{[":
+        return RecordingError(f"{path}: is not JSON {where}; give a JSON log or a bag")
+    cut = error.pos >= len(text) - 1 or not text.endswith("}")
+    what = "is cut short" if cut else "is not JSON"
+    return RecordingError(f"{path}: {what} {where}; copy the file again or record the run again")
+
+
+def _entries(path: Path, log: dict[str, Any]) -> list[dict[str, Any]]:
+    entries = log["entries"]
+    if not isinstance(entries, list):
+        raise RecordingError(
+            f"{path}: entries: is a {_kind(entries)} (expected a list); repair the file or leave it out"
+        )
+    if not entries:
+        raise RecordingError(
+            f"{path}: entries: is empty (expected samples); record the run again or leave it out"
+        )
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            raise RecordingError(
+                f"{path}: entry {index}: is a {_kind(entry)} (expected an object with position, …); "
+                f"repair or remove the entry"
+            )
+    return entries
+
+
+class _Header:
+    """First-level keys of a log."""
+
+    def __init__(self, path: Path, log: dict[str, Any]) -> None:
+        self._path = path
+        self._log = log
+
+    def number(self, key: str, unit: str) -> float:
+        value = self._get(key, f"a number, {unit}")
+        if not _is_number(value):
+            raise self._wrong(key, value, f"a number, {unit}")
+        return float(value)
+
+    def text(self, key: str, expected: str) -> str:
+        value = self._get(key, expected)
+        if not isinstance(value, str) or not value:
+            raise self._wrong(key, value, expected)
+        return value
+
+    def supply(self, servo: str) -> float:
+        """Nominal supply."""
+        is_told = servo not in _CURRENT_LAWS or "vin" in self._log
+        return self.number("vin", "V") if is_told else _CURRENT_LAW_SUPPLY
+
+    def firmware(self, servo: str) -> str:
+        """Name the firmware that has the log's damping; empty where it does not tell."""
+        if servo not in _CURRENT_LAWS or "damping" not in self._log:
+            return ""
+        damping, usual = self.number("damping", "A·s/rad per root of kp"), _CURRENT_LAWS[servo]
+        laws = [each for each in FIRMWARES.values() if isinstance(each, CurrentFirmware)]
+        names = [law.name for law in laws if law.damping == damping]
+        if not names:
+            known = ", ".join(f"{law.damping:g}" for law in laws)
+            raise RecordingError(
+                f"{self._path}: damping: is {damping:g} (expected one that a firmware has: {known}); "
+                f"leave the log out"
+            )
+        if usual not in names:
+            logger.warning(
+                "%s: damping is %g; use a servo file whose firmware is %s, not %s",
+                self._path,
+                damping,
+                names[0],
+                usual,
+            )
+        return usual if usual in names else names[0]
+
+    def arm_mass(self) -> float:
+        present = [key for key in ("arm_mass", "arm-mass") if key in self._log]
+        values = [self.number(key, "kg") for key in present]
+        if len(set(values)) > 1:
+            raise RecordingError(
+                f"{self._path}: arm_mass: is {values[0]:g} kg but arm-mass {values[1]:g} kg; keep one"
+            )
+        return values[0] if values else 0.0
+
+    def _get(self, key: str, expected: str) -> Any:
+        if key not in self._log:
+            raise RecordingError(
+                f"{self._path}: {key}: is missing (expected {expected}); "
+                f'add "{key}" beside "entries" with the value in force when recording'
+            )
+        return self._log[key]
+
+    def _wrong(self, key: str, value: Any, expected: str) -> RecordingError:
+        return RecordingError(f"{self._path}: {key}: is {_show(value)} (expected {expected}); correct it")
+
+
+def _column(
+    path: Path, entries: list[dict[str, Any]], key: str, unit: str, required: bool = True
+) -> NDArray[np.float64]:
+    """One key of all entries; NaN where an optional key is missing."""
+    values = _values(path, entries, key, f"a number, {unit}", _is_number, required)
+    return np.array([float("nan") if value is None else value for value in values], dtype=np.float64)
+
+
+def _torque_enabled(path: Path, entries: list[dict[str, Any]]) -> NDArray[np.bool_]:
+    values = _values(path, entries, "torque_enable", "true or false", lambda v: v in (0, 1), True)
+    return np.array(values, dtype=np.bool_)
+
+
+def _duty(path: Path, entries: list[dict[str, Any]], servo: str) -> NDArray[np.float64]:
+    """Duty -1..1 from `load`: raw 16-bit counts are integers, later recorders wrote the duty itself."""
+    load = _column(path, entries, "load", "register counts", required=False)
+    if servo not in FULL_DUTY_COUNTS:
+        return np.full(len(entries), np.nan)
+    if any(isinstance(value := entry.get("load"), float) and math.isfinite(value) for entry in entries):
+        return load
+    signed = np.where(load >= 2**15, load - 2**16, load)
+    return signed / FULL_DUTY_COUNTS[servo]
+
+
+def _values(
+    path: Path,
+    entries: list[dict[str, Any]],
+    key: str,
+    expected: str,
+    accept: Callable[[Any], bool],
+    required: bool,
+) -> list[Any]:
+    values = [entry.get(key) for entry in entries]
+    for index, value in enumerate(values):
+        if value is None and key not in entries[index]:
+            if required:
+                raise RecordingError(
+                    f"{path}: entry {index}, {key}: is missing (expected {expected}); "
+                    f"remove the entry or record the run again"
+                )
+        elif not accept(value):
+            raise RecordingError(
+                f"{path}: entry {index}, {key}: is {_show(value)} (expected {expected}); "
+                f"correct or remove the entry"
+            )
+    return values
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) < 2**63
+    return isinstance(value, float)
+
+
+def _kind(value: Any) -> str:
+    return {dict: "object", list: "list", str: "text", type(None): "null", bool: "boolean"}.get(
+        type(value), "number"
+    )
+
+
+def _show(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decoded messages of an MCAP file, be it whole or cut short by a killed recorder.
+
+Types come from the schemas in the file itself, so neither ROS 2 nor the message packages are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from mcap.exceptions import EndOfFile, InvalidMagic
+from mcap.records import Channel, Footer, McapRecord, Message, Schema
+from mcap.stream_reader import StreamReader
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from bam_core.recordings.recording import RecordingError
+
+
+class TypedMessage(NamedTuple):
+    """One message of a bag."""
+
+    topic: str
+    """Its topic, with the namespace it was recorded under."""
+    type: str
+    """Message type, such as "bam_bench/msg/ServoStates"."""
+    log_time: int
+    """Time of reception [ns since the epoch]."""
+    value: Any
+    """The decoded message; arrays are numpy arrays."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class McapContents:
+    """What could be read of an MCAP file."""
+
+    messages: tuple[TypedMessage, ...]
+    """In the order of writing."""
+    count: int
+    """Of messages read, those of other types included."""
+    complete: bool
+    """False: the file ends before its footer, everything up to the last complete chunk is here."""
+
+
+def read_messages(path: Path, types: Collection[str]) -> McapContents:
+    """Read all messages of some types, whatever their topics.
+
+    Args:
+        path: the ``.mcap`` file.
+        types: message types to decode; others are skipped.
+
+    Raises:
+        RecordingError: the file is not readable, not MCAP, damaged, or a definition in it does not parse.
+    """
+    try:
+        with path.open("rb") as stream:
+            return _decode(path, stream, types)
+    except OSError as error:
+        raise RecordingError(
+            f"{path}: cannot be read ({error.strerror}); check path and permissions"
+        ) from None
+
+
+def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContents:
+    store = get_typestore(Stores.EMPTY)
+    schemas: dict[int, Schema] = {}
+    channels: dict[int, Channel] = {}
+    messages: list[TypedMessage] = []
+    count = 0
+    complete = False
+    for record in _records(path, stream):
+        if isinstance(record, Schema):
+            if record.name in types and record.id not in schemas:
+                _register(path, store, record)
+            schemas[record.id] = record
+        elif isinstance(record, Channel):
+            channels[record.id] = record
+        elif isinstance(record, Message):
+            count += 1
+            channel = channels[record.channel_id]
+            name = schemas[channel.schema_id].name if channel.schema_id in schemas else ""
+            if name in types:
+                value = _deserialise(path, store, record, name, channel.topic)
+                messages.append(TypedMessage(channel.topic, name, record.log_time, value))
+        elif isinstance(record, Footer):
+            complete = True
+    return McapContents(messages=tuple(messages), count=count, complete=complete)
+
+
+def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
+    """Records up to the end or, in a file cut short, up to the last complete one."""
+    exact = _ExactStream(stream, path.stat().st_size)
+    try:
+        yield from StreamReader(exact, validate_crcs=True).records  # type: ignore[arg-type]
+    except EndOfFile:
+        return
+    except InvalidMagic:
+        raise RecordingError(
+            f"{path}: does not begin like an MCAP file; give a bag recorded with MCAP storage"
+        ) from None
+    except Exception as error:  # whatever its parser and the decompressors make of damaged bytes
+        what = " ".join(str(error).split())
+        raise RecordingError(
+            f"{path}: damaged ({what}); restore it from a backup or record the run again"
+        ) from error
+
+
+class _ExactStream:
+    """Tells a file cut short from a damaged one: a read beyond the end is the end of the file."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def read(self, length: int) -> bytes:
+        if length > self._left:
+            raise EndOfFile
+        self._left -= length
+        return self._stream.read(length)
+
+
+def _register(path: Path, store: Any, schema: Schema) -> None:
+    if schema.encoding != "ros2msg":
+        raise RecordingError(
+            f"{path}: {schema.name} is described as '{schema.encoding}' (expected ros2msg); "
+            f"record with message definitions in .msg form"
+        )
+    try:
+        store.register(get_types_from_msg(schema.data.decode(), schema.name))
+    except Exception as error:  # rosbags raises whatever its parser meets
+        raise RecordingError(
+            f"{path}: the definition of {schema.name} in it does not parse; record the run again"
+        ) from error
+
+
+def _deserialise(path: Path, store: Any, message: Message, name: str, topic: str) -> Any:
+    try:
+        return store.deserialize_cdr(message.data, name)
+    except Exception as error:  # rosbags raises whatever its generated code meets
+        raise RecordingError(
+            f"{path}: message {message.sequence} on {topic} is not a {name}; record the run again"
+        ) from error

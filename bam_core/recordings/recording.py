@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One validated run on the bench: what every reader returns and everything else consumes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.errors import BamError
+from bam_core.servo.pendulum import PendulumBench
+
+MIN_SAMPLES = 20
+"""Fewer samples than this cannot tell a moving arm from a resting one."""
+
+MEASURED_SUPPLY = (0.3, 3.0)
+"""Shares of the nominal supply between which a measured one is plausible; it may sag, or be another one."""
+
+# What a bench can produce. Values beyond are another unit, not another servo.
+_PLAUSIBLE = {
+    "position": (4 * np.pi, "rad", "degrees or encoder counts"),
+    "goal_position": (4 * np.pi, "rad", "degrees or encoder counts"),
+    "velocity": (100.0, "rad/s", "rpm or degrees per second"),
+    "voltage": (100.0, "V", "tenths of a volt or millivolts"),
+    "temperature": (200.0, "°C", "tenths of a degree or kelvin"),
+    "duty": (1.0, "-1..1", "percent or register counts"),
+}
+_BENCH = {
+    "mass": (100.0, "kg", "grams"),
+    "arm_mass": (100.0, "kg", "grams"),
+    "length": (5.0, "m", "millimetres or centimetres"),
+}
+_LIGHTEST = 1e-3  # kg; lighter than any arm that a servo turns
+_SHORTEST = 1e-3  # m
+_ALWAYS_FINITE = ("time", "position", "goal_position")
+_LONGEST_PERIOD = 0.2  # s; the arm swings at ~2 Hz, slower sampling does not show it
+_SHORTEST_PERIOD = 1e-4  # s; no bus is faster
+_LONGEST_GAP = 0.5  # s; what the arm did in a longer one cannot be guessed
+_LATEST_START = 60.0  # s after the first command; later is another clock
+_JUMP = 0.5  # rad between two samples, at a velocity that is not plausible: a bad reading, or a turn lost
+_FAST = 0.5  # rad/s; slower, reported velocities are mostly noise
+_PROPORTIONAL = 0.9  # correlation of reported and seen velocity, if they are the same but for the unit
+_SAME_UNIT = (1 / 3, 3.0)  # seen velocity by reported one; rpm is 0.1, degrees per second 0.02, turns 6.3
+
+
+class RecordingError(BamError):
+    """A recording that cannot be used; the message names the file, the field and the sample."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Recording:
+    """One run: a servo follows a script while it carries a known pendulum.
+
+    Arrays have one entry per sample and are read-only. A quantity that was not measured is NaN (for all or
+    for some samples); time, position, goal and torque state are always there.
+
+    Raises:
+        RecordingError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing or with a gap,
+            position or goal not finite, a position that jumps, values that betray another unit, a supply that
+            is off while torque is on, or a header field out of range; nothing hangs on the bench.
+    """
+
+    name: str
+    """Unique within one load, e.g. the file's stem."""
+    source: Path
+    """File or bag directory it was read from."""
+    sha256: str
+    """Digest of the source's bytes (of the ``.mcap`` data for a bag)."""
+    servo: str
+    """Servo model as named when recording, such as "mx106"."""
+    bench: PendulumBench
+    """Load, arm and length of this run."""
+    firmware: str = ""
+    """Control law that ran, a name in `firmware.FIRMWARES`; empty where the recording does not tell."""
+    demand_limit: float = np.inf
+    """Largest duty (0..1), or current [A], that the servo's settings allowed, > 0; infinite: not known to be
+    lower than that of its firmware."""
+    kp: float
+    """Position gain, firmware units, > 0."""
+    supply_voltage: float
+    """Nominal supply [V], > 0."""
+    script: str
+    """Trajectory script, such as "sin_sin"."""
+    time: NDArray[np.float64]
+    """(n,) s since the run's first command, >= 0, strictly increasing."""
+    position: NDArray[np.float64]
+    """(n,) rad, θ = 0 hanging straight down, counter-clockwise positive."""
+    velocity: NDArray[np.float64]
+    """(n,) rad/s as the servo reported it."""
+    goal_position: NDArray[np.float64]
+    """(n,) rad, goal in force at the sample."""
+    torque_enabled: NDArray[np.bool_]
+    """(n,) false: H-bridge released."""
+    voltage: NDArray[np.float64]
+    """(n,) V, measured supply."""
+    temperature: NDArray[np.float64]
+    """(n,) °C."""
+    duty: NDArray[np.float64]
+    """(n,) -1..1, PWM duty that the servo applied."""
+
+    def __post_init__(self) -> None:
+        self._freeze_arrays()
+        self._check_header()
+        self._check_lengths()
+        self._check_time()
+        for name, (limit, unit, other) in _PLAUSIBLE.items():
+            self._check_values(name, limit, unit, other)
+        self._check_jumps()
+        self._check_velocity()
+        self._check_voltage()
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last sample [s]."""
+        return float(self.time[-1] - self.time[0])
+
+    @property
+    def dt(self) -> float:
+        """Median sampling period [s]."""
+        return float(np.median(np.diff(self.time)))
+
+    def __len__(self) -> int:
+        """Count of samples."""
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        """Name what was run, not thousands of samples."""
+        return (
+            f"Recording({self.name!r}: {self.servo} with {self.bench}, kp {self.kp:g}, {self.script}, "
+            f"{len(self)} samples in {self.duration:.2f} s)"
+        )
+
+    def _freeze_arrays(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray):
+                kind = np.bool_ if item.name == "torque_enabled" else np.float64
+                array: NDArray[Any] = np.array(value, dtype=kind)
+                array.flags.writeable = False
+                object.__setattr__(self, item.name, array)
+
+    def _fail(self, what: str) -> RecordingError:
+        return RecordingError(f"{self.source}: {what}")
+
+    def _check_header(self) -> None:
+        for name, limit, unit in (("kp", 65535.0, "firmware units"), ("supply_voltage", 100.0, "V")):
+            value = getattr(self, name)
+            if not 0 < value <= limit:
+                raise self._fail(
+                    f"{name} is {value:g} (expected 0 < {name} <= {limit:g}, {unit}); "
+                    f"write the value that was in force when recording"
+                )
+        if not self.demand_limit > 0.0:
+            raise self._fail(
+                f"demand_limit is {self.demand_limit:g} (expected a duty or current above 0); write the "
+                f"limit that was in force when recording, or leave it out where that was the firmware's own"
+            )
+        for name, (most, unit, other) in _BENCH.items():
+            value = getattr(self.bench, name)
+            if value > most:
+                raise self._fail(
+                    f"{name} is {value:g} (expected {unit}, at most {most:g}); "
+                    f"convert it, it looks like {other}"
+                )
+        weight = self.bench.mass + self.bench.arm_mass
+        if 0.0 < weight < _LIGHTEST:
+            raise self._fail(
+                f"mass and arm_mass are {weight:g} kg together (expected at least {_LIGHTEST:g}); write "
+                f"what hung on the bench, in kilograms"
+            )
+        if 0.0 < self.bench.length < _SHORTEST:
+            raise self._fail(
+                f"length is {self.bench.length:g} m (expected at least {_SHORTEST:g}); write the "
+                f"distance from the axis to the load, in metres"
+            )
+        if self.bench.gravity_torque == 0.0:
+            zero = "length is 0 m" if self.bench.length == 0.0 else "mass and arm_mass are 0 kg"
+            raise self._fail(
+                f"{zero} (expected a mass above 0 at a length above 0); "
+                f"write what hung on the bench when recording"
+            )
+
+    def _check_lengths(self) -> None:
+        n = len(self.time)
+        if n < MIN_SAMPLES:
+            raise self._fail(
+                f"only {n} samples (expected at least {MIN_SAMPLES}); record the run again or leave it out"
+            )
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray) and value.shape != (n,):
+                raise self._fail(
+                    f"{item.name} has shape {value.shape} where time has ({n},) (expected one value each); "
+                    f"the file is damaged, record the run again"
+                )
+
+    def _check_time(self) -> None:
+        bad = _first(~np.isfinite(self.time))
+        if bad is not None:
+            raise self._fail(
+                f"entry {bad}, time: is {self.time[bad]} (expected seconds); repair or remove the entry"
+            )
+        if self.time[0] < 0:
+            raise self._fail(
+                f"entry 0, time: {self.time[0]:g} s (expected >= 0, seconds since the first command); "
+                f"subtract the time of the first command"
+            )
+        bad = _first(np.diff(self.time) <= 0)
+        if bad is not None:
+            before, here = self.time[bad], self.time[bad + 1]
+            what = f"repeats {here:g} s" if before == here else f"goes back from {before:g} s to {here:g} s"
+            raise self._fail(
+                f"entry {bad + 1}, time: {what} (expected strictly increasing seconds); "
+                f"remove the entry or record the run again"
+            )
+        if self.dt > _LONGEST_PERIOD:
+            raise self._fail(
+                f"time: samples are {self.dt:g} s apart (expected at most {_LONGEST_PERIOD:g} s); "
+                f"give seconds, not milliseconds, or record faster"
+            )
+        if self.dt < (1.0 - 1e-6) * _SHORTEST_PERIOD:  # times are rounded
+            raise self._fail(
+                f"time: samples are {self.dt:g} s apart (expected at least {_SHORTEST_PERIOD:g} s); "
+                f"give seconds, not minutes or longer"
+            )
+        if self.time[0] > _LATEST_START:
+            raise self._fail(
+                f"entry 0, time: {self.time[0]:.10g} s (expected at most {_LATEST_START:g} s after the first "
+                f"command); subtract the time of the first command"
+            )
+        bad = _first(np.diff(self.time) > _LONGEST_GAP)
+        if bad is not None:
+            raise self._fail(
+                f"entry {bad + 1}, time: no sample for {self.time[bad + 1] - self.time[bad]:g} s before it "
+                f"(expected at most {_LONGEST_GAP:g} s); record the run again, or cut it there"
+            )
+
+    def _check_values(self, name: str, limit: float, unit: str, other: str) -> None:
+        values = getattr(self, name)
+        if name in _ALWAYS_FINITE:
+            bad = _first(~np.isfinite(values))
+            if bad is not None:
+                raise self._fail(
+                    f"entry {bad}, {name}: is {values[bad]} (expected a finite number, {unit}); "
+                    f"remove the entry or record the run again"
+                )
+        bad = _first(np.abs(values) > limit)
+        if bad is not None:
+            cure = f"convert it, it looks like {other}" if np.isfinite(values[bad]) else "remove the entry"
+            raise self._fail(
+                f"entry {bad}, {name}: {values[bad]:g} (expected {unit}, within ±{limit:.4g}); {cure}"
+            )
+
+    def _check_jumps(self) -> None:
+        fastest = _PLAUSIBLE["velocity"][0]
+        step, period = np.diff(self.position), np.diff(self.time)
+        bad = _first((np.abs(step) > _JUMP) & (np.abs(step) > fastest * period))
+        if bad is not None:
+            raise self._fail(
+                f"entry {bad + 1}, position: jumps by {step[bad]:.3g} rad in {period[bad]:.2g} s (expected "
+                f"at most {fastest:g} rad/s); remove bad readings, add lost turns of 2π, or record it again"
+            )
+
+    def _check_velocity(self) -> None:
+        """Compare what the servo reported with what its positions show."""
+        seen = np.gradient(self.position, self.time)
+        fast = np.abs(self.velocity) > _FAST  # false for NaN
+        seen, reported = seen[fast], self.velocity[fast]
+        if len(seen) < MIN_SAMPLES or np.ptp(seen) == 0.0 or np.ptp(reported) == 0.0:
+            return
+        share = float(seen @ reported / (reported @ reported))
+        if abs(np.corrcoef(seen, reported)[0, 1]) < _PROPORTIONAL or _SAME_UNIT[0] < share < _SAME_UNIT[1]:
+            return
+        what = "is against" if share < 0.0 else f"is {1.0 / share:.3g} times"
+        cure = "correct the sign of one" if share < 0.0 else "convert the one that is in another unit"
+        raise self._fail(f"velocity: {what} the change of position (expected rad/s, and rad); {cure}")
+
+    def _check_voltage(self) -> None:
+        driven = _first(self.torque_enabled & (self.voltage <= 0.0))
+        bad = _first(self.voltage < 0.0) if driven is None else driven
+        if bad is not None:
+            raise self._fail(
+                f"entry {bad}, voltage: {self.voltage[bad]:g} V (expected above 0 V while torque is on); "
+                f"remove the entry, or voltage from all entries if the servo does not measure it"
+            )
+        known = self.voltage[np.isfinite(self.voltage) & self.torque_enabled]
+        if not known.size:
+            return
+        middle, nominal = float(np.median(known)), self.supply_voltage
+        low, high = (share * nominal for share in MEASURED_SUPPLY)
+        if not low <= middle <= high:
+            raise self._fail(
+                f"voltage: {middle:g} V in the middle where supply_voltage is {nominal:g} V (expected "
+                f"{low:g} to {high:g} V); correct the one that is wrong, or its unit"
+            )
+
+
+def _first(mask: NDArray[np.bool_]) -> int | None:
+    """Index of the first true entry, or None."""
+    hits = np.flatnonzero(mask)
+    return int(hits[0]) if hits.size else None

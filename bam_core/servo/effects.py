@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recordings of real servos show beyond motor constants and friction; every effect is off at zero.
+
+Of the motor, see `motor.DcMotor`:
+
+- torque_saturation s: a small motor's torque grows less than its current, τ = k_t·I/(1 + s·|I|). Fitted to
+  recordings of an XL330 as well, an exponent on the second term came out at 1 within 2 %. Its manual agrees
+  in kind: stall torque per current falls from 0.378 to 0.345 N·m/A between 3.7 and 6 V.
+- winding_heating h: copper loss warms the winding by h kelvin per joule, and its resistance grows with it. A
+  stalled XL330 gains about 20 K/s. The heat leaves within `motor.WINDING_COOLING_TIME`, down to the
+  temperature that the recording says the servo has.
+
+Of the rest of the servo, see `Quirks`: friction_temperature, bridge_coasting, firmware_gain, limit_shortfall,
+sensor_delay, encoder_quantisation. They and the two of the motor go wherever the servo is simulated.
+
+Of the rig that it was recorded on, see `Rig`:
+
+- zero_offset: where the encoder stands when the arm hangs straight down; how the horn was screwed on.
+- command_delay: from the stamp of a command to the time the firmware obeys it: bus and driver. Positions that
+  are older than their stamps come to the same, and no recording could tell the two apart.
+- arm_compliance: how far horn and arm bend between the encoder and the mass; see `arm_link`.
+- arm_backlash: their play, from end to end.
+- arm_mass: what the arm weighs beyond what the recordings say.
+- supply_ripple: the share of a supply's ripple that counts, where the servo's readings of it are aliased.
+
+All are constants of one servo or one rig, none is of one recording: a constant that every recording has for
+itself would be unknown for those that are held out, and for those to come.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from bam_core._checks import require_finite, require_not_negative, require_share
+from bam_core.errors import BamError, unknown_name
+from bam_core.servo.pendulum import PendulumBench
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """One effect with its one parameter.
+
+    Attributes:
+        name: of both.
+        unit: of the parameter.
+        low: where the search for it begins, SI; below zero where either sign is possible.
+        high: where it ends.
+        is_switch: there is nothing to search for; it is 0 where the effect is off and `high` where it is on.
+    """
+
+    name: str
+    unit: str
+    low: float
+    high: float
+    is_switch: bool = False
+
+
+LEAST_DELAY = -0.002
+"""s; the least command delay. Below zero: a command's stamp may be later than the command, or that of a
+position earlier than the position, by a part of a bus transaction."""
+
+MOST_DELAY = 1.0
+"""s; the largest command delay, longer than any bus with its driver takes."""
+
+EFFECTS: Mapping[str, Effect] = MappingProxyType(
+    {
+        effect.name: effect
+        for effect in (
+            Effect(name="torque_saturation", unit="1/A", low=0.0, high=3.0),
+            Effect(name="winding_heating", unit="K/J", low=0.0, high=20.0),
+            Effect(name="friction_temperature", unit="1/K", low=0.0, high=0.1),
+            Effect(name="bridge_coasting", unit="-", low=0.0, high=1.0),
+            Effect(name="firmware_gain", unit="-", low=-0.3, high=0.3),
+            Effect(name="limit_shortfall", unit="-", low=0.0, high=0.9),
+            Effect(name="sensor_delay", unit="s", low=0.0, high=0.01),
+            Effect(name="encoder_quantisation", unit="-", low=0.0, high=1.0, is_switch=True),
+            Effect(name="zero_offset", unit="rad", low=-0.1, high=0.1),
+            Effect(name="command_delay", unit="s", low=LEAST_DELAY, high=0.02),
+            Effect(name="arm_compliance", unit="rad/(N·m)", low=0.0, high=1.0),
+            Effect(name="arm_backlash", unit="rad", low=0.0, high=0.06),
+            Effect(name="arm_mass", unit="kg", low=0.0, high=0.5),
+            Effect(name="supply_ripple", unit="-", low=0.0, high=1.0),
+        )
+    }
+)
+"""All effects by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quirks:
+    """What a fit found about a servo besides its motor and friction; it goes wherever the servo is simulated.
+
+    Attributes:
+        friction_temperature: γ, 1/K, zero or more. The friction that no load causes (viscous, coulomb,
+            stribeck_coulomb) is mostly the grease's, and scales by exp(-γ·(T - 25 °C)) with the servo's
+            temperature T: the viscosity of oils falls exponentially with temperature (Reynolds).
+        bridge_coasting: β, 0 for a bridge that shorts the motor in the rest of each PWM period (drive/brake,
+            BAM eq. 13), 1 for one that opens (drive/coast), in between for one that does a share of each.
+            An open winding has no current, so back-EMF acts for a share 1 - β·(1 - |D|) of the period:
+            τ_m = k_t/R·(D·U - (1 - β·(1 - |D|))·k_t·θ̇). It takes a winding whose current dies within the
+            period, L/R short against it; for others see Sihite, Yang and Bewley (BAM's [22]).
+        firmware_gain: by how much of itself kp is larger than the firmware's law says, above -1.
+        limit_shortfall: by how much of itself the largest duty or current falls short of it, 0 to below 1.
+        sensor_delay: t, s, zero or more: how old the position is that the firmware works with, to first order
+            θ - t·θ̇. It makes a servo swing that would not.
+        encoder_quantisation: 1 where the firmware sees whole counts of its encoder, 0 where it sees angles.
+
+    Raises:
+        BamError: a value is out of range.
+    """
+
+    friction_temperature: float = 0.0
+    bridge_coasting: float = 0.0
+    firmware_gain: float = 0.0
+    limit_shortfall: float = 0.0
+    sensor_delay: float = 0.0
+    encoder_quantisation: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_not_negative(
+            "quirks", friction_temperature=self.friction_temperature, sensor_delay=self.sensor_delay
+        )
+        require_finite("quirks", firmware_gain=self.firmware_gain)
+        if self.firmware_gain <= -1.0:
+            raise BamError(
+                f"quirks firmware_gain: is {self.firmware_gain:g} (expected above -1, which is no gain at "
+                f"all); correct it"
+            )
+        require_share("quirks", bridge_coasting=self.bridge_coasting, limit_shortfall=self.limit_shortfall)
+        if self.limit_shortfall == 1.0:
+            raise BamError("quirks limit_shortfall: is 1 (expected below, 1 leaves no drive); correct it")
+        if self.encoder_quantisation not in (0.0, 1.0):
+            raise BamError(
+                f"quirks encoder_quantisation: is {self.encoder_quantisation!r} (expected 0 or 1); correct it"
+            )
+
+    def seen_position(self, position: float, velocity: float, resolution: float) -> float:
+        """Return the position that the firmware works with, rad.
+
+        Args:
+            position: of the encoder, rad.
+            velocity: rad/s.
+            resolution: one encoder count, rad.
+        """
+        seen = position - self.sensor_delay * velocity
+        return resolution * round(seen / resolution) if self.encoder_quantisation else seen
+
+    def grease(self, warming: float) -> float:
+        """Return by what friction without load scales in a servo so many kelvin above 25 °C."""
+        return math.exp(-self.friction_temperature * warming)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rig:
+    """What a fit found about the rig that a servo was recorded on; no part of the servo.
+
+    Attributes:
+        zero_offset: encoder position of the arm that hangs straight down, rad.
+        command_delay: from the stamp of a command to its effect, s, LEAST_DELAY to MOST_DELAY.
+        arm_compliance: of horn and arm, between encoder and mass, rad/(N·m), zero or more.
+        arm_backlash: free play between encoder and mass, from end to end, rad, zero or more.
+        arm_mass: of the arm, beyond what recordings say, kg, zero or more.
+        supply_ripple: share of what single readings of an aliased supply differ from their mean that counts,
+            0..1; see `firmware.PositionFirmware.supply_is_aliased`.
+
+    Raises:
+        BamError: a value is not finite, or out of range.
+    """
+
+    zero_offset: float = 0.0
+    command_delay: float = 0.0
+    arm_compliance: float = 0.0
+    arm_backlash: float = 0.0
+    arm_mass: float = 0.0
+    supply_ripple: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_finite("rig", zero_offset=self.zero_offset, command_delay=self.command_delay)
+        if not LEAST_DELAY <= self.command_delay <= MOST_DELAY:
+            raise BamError(
+                f"rig command_delay: is {self.command_delay:g} s (expected {LEAST_DELAY:g} to "
+                f"{MOST_DELAY:g}: a command acts after it is given, but stamps may be late); correct it"
+            )
+        require_not_negative(
+            "rig",
+            arm_compliance=self.arm_compliance,
+            arm_backlash=self.arm_backlash,
+            arm_mass=self.arm_mass,
+        )
+        require_share("rig", supply_ripple=self.supply_ripple)
+
+    def weighed(self, bench: PendulumBench) -> PendulumBench:
+        """Return a bench with what its arm really weighs."""
+        return replace(bench, arm_mass=bench.arm_mass + self.arm_mass) if self.arm_mass else bench
+
+
+def resolve_effects(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of effects, each once, in the order of EFFECTS.
+
+    Raises:
+        BamError: a name is unknown.
+    """
+    wanted = set(names)
+    for name in sorted(wanted):
+        if name not in EFFECTS:
+            raise unknown_name("effect", name, EFFECTS)
+    return tuple(name for name in EFFECTS if name in wanted)

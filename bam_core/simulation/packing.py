@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings laid out for the kernel: one uniform time grid, a log per lane, few logs several times over."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.recordings.recording import Recording
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.motor import REFERENCE_TEMPERATURE
+from bam_core.simulation.kernel import BLOCK, LANES
+
+Array = NDArray[np.float64]
+
+_START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
+_START_SAMPLES = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedLogs:
+    """Recordings on the grid t_k = first sample + k·dt, padded to whole groups of lanes.
+
+    Where a block has room for all recordings several times, it holds as many copies of them, for as many
+    candidates at a time: copy after copy, each `count` lanes long.
+
+    Attributes:
+        signals: (steps, 4, lanes): mean goal in rad, mean supply in V and share of the time with torque on
+            (0..1) from t_k to t_{k+1}; measured position in rad at t_k.
+        ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
+            readings are aliased; of others it is empty.
+        logs: (10, lanes): length in steps, bench inertia kg·m², gravity torque N·m, demand (duty or A) per
+            rad, initial position rad, initial velocity rad/s, temperature of the case above that of cold
+            copper K, demand per rad/s, length of the arm m,
+            largest demand.
+        lanes: lane of each recording in the first copy.
+        copies: of all recordings, one or more.
+        blocks: (first lane, count) of the blocks that the kernel takes one at a time.
+        dt: grid step, s.
+    """
+
+    signals: Array
+    ripple: Array
+    logs: Array
+    lanes: NDArray[np.intp]
+    copies: int
+    blocks: tuple[tuple[int, int], ...]
+    dt: float
+
+    @property
+    def count(self) -> int:
+        """Recordings."""
+        return len(self.lanes)
+
+    def grid(self, recording: int) -> Array:
+        """Times of a recording's grid in s, counted from its first sample."""
+        return _grid(int(self.logs[0, self.lanes[recording]]), self.dt)
+
+
+def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float) -> PackedLogs:
+    """Lay out recordings for the kernel.
+
+    Goal, supply and torque enable are held from sample to sample; a grid step that spans a change gets their
+    mean, so that a change counts from the moment at which it acts, which the firmware tells. (An arm that is
+    released half a step late passes every later sample late.) The measured position is interpolated linearly.
+    Where the supply was not measured its last value counts, at first the nominal one. Of a firmware whose
+    readings of the supply are aliased, their mean counts throughout, and the rest is kept apart.
+
+    Args:
+        recordings: at least one.
+        firmware: position controller that ran.
+        dt: grid step, s.
+    """
+    lengths = [int((r.time[-1] - r.time[0]) / dt + 1e-6) + 1 for r in recordings]
+    count = len(recordings)
+    copies = max(BLOCK // count, 1)
+    total = -(-copies * count // LANES) * LANES
+    signals = np.zeros((max(lengths), 4, total))
+    ripple = np.zeros((max(lengths) if firmware.supply_is_aliased else 0, total))
+    logs = np.zeros((10, total))
+    logs[0], logs[1] = 1.0, 1.0  # padding lanes: one step of an arm that hangs still
+    # Neighbours of similar length let a block stop early.
+    lanes = np.empty(len(recordings), dtype=np.intp)
+    lanes[np.argsort(lengths, kind="stable")] = np.arange(len(recordings))
+    for recording, length, lane in zip(recordings, lengths, lanes, strict=True):
+        _fill_signals(signals[:length, :, lane], recording, dt, firmware)
+        signals[length:, :, lane] = signals[length - 1, :, lane]  # a command delay may look beyond the end
+        if firmware.supply_is_aliased:
+            ripple[:length, lane] = _supply(recording, dt, length) - signals[0, 1, lane]
+        position, velocity = initial_state(recording, firmware.resolution)
+        stiffness, damping = firmware.gains(recording.kp)
+        logs[:, lane] = (
+            length,
+            recording.bench.inertia,
+            recording.bench.gravity_torque,
+            stiffness,
+            position,
+            velocity,
+            _case_warming(recording),
+            damping,
+            recording.bench.length,
+            min(firmware.demand_limit, recording.demand_limit),
+        )
+    for copy in range(1, copies):
+        signals[:, :, copy * count : (copy + 1) * count] = signals[:, :, :count]
+        ripple[:, copy * count : (copy + 1) * count] = ripple[:, :count]
+        logs[:, copy * count : (copy + 1) * count] = logs[:, :count]
+    return PackedLogs(
+        signals=signals, ripple=ripple, logs=logs, lanes=lanes, copies=copies, blocks=_blocks(total), dt=dt
+    )
+
+
+def _case_warming(recording: Recording) -> float:
+    """Temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K; 0 where nobody measured it."""
+    known = recording.temperature[np.isfinite(recording.temperature)]
+    return float(known.mean()) - REFERENCE_TEMPERATURE if len(known) else 0.0
+
+
+def initial_state(recording: Recording, resolution: float) -> tuple[float, float]:
+    """Return position (rad) and velocity (rad/s) of the arm at the first sample.
+
+    A parabola through the first 50 ms tells the velocity; one that encoder counts of `resolution` rad could
+    feign counts as rest.
+    """
+    time = recording.time - recording.time[0]
+    count = max(int(np.searchsorted(time, _START_WINDOW)), _START_SAMPLES)
+    time, position = time[:count], recording.position[:count]
+    design = np.stack([np.ones_like(time), time, time**2], axis=1)
+    parabola = np.linalg.lstsq(design, position, rcond=None)[0]
+    start, velocity = parabola[:2]
+    residual = float(np.std(position - design @ parabola))
+    noise = max(resolution / np.sqrt(12.0), residual)
+    deviation = noise * np.sqrt(np.linalg.inv(design.T @ design)[1, 1])
+    if abs(velocity) < 3.0 * deviation:
+        return float(recording.position[0]), 0.0
+    return float(start), float(velocity)
+
+
+def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: PositionFirmware) -> None:
+    """Fill one lane, (length, 4)."""
+    time = recording.time - recording.time[0]
+    grid = _grid(len(signals) + 1, dt)
+    enabled = recording.torque_enabled.astype(np.float64)
+    supply = _supply(recording, dt, len(signals))
+    signals[:, 0] = _held_mean(time + firmware.goal_delay, recording.goal_position, grid)
+    signals[:, 1] = _mean_supply(recording) if firmware.supply_is_aliased else supply
+    signals[:, 2] = _held_mean(time + firmware.release_delay, enabled, grid)
+    signals[:, 3] = np.interp(grid[:-1], time, recording.position)
+
+
+def _supply(recording: Recording, dt: float, length: int) -> Array:
+    """Mean supply of each of so many grid steps, V."""
+    time = recording.time - recording.time[0]
+    readings = _filled(recording.voltage, recording.supply_voltage)
+    return _held_mean(time, readings, _grid(length + 1, dt))
+
+
+def _mean_supply(recording: Recording) -> float:
+    return float(_filled(recording.voltage, recording.supply_voltage).mean())
+
+
+def _grid(points: int, dt: float) -> Array:
+    return np.arange(points, dtype=np.float64) * np.float64(dt)
+
+
+def _held_mean(time: Array, values: Array, edges: Array) -> Array:
+    """Mean, between successive edges, of a signal that keeps each value until the next sample."""
+    offset = values[0]  # keeps a constant signal exact
+    end = max(edges[-1], time[-1]) + 1.0
+    knots = np.append(time, end)
+    area = np.concatenate([[0.0], np.cumsum((values - offset) * np.diff(knots))])
+    return np.asarray(offset + np.diff(np.interp(edges, knots, area)) / np.diff(edges))
+
+
+def _filled(values: Array, default: float) -> Array:
+    """Replace NaN by the last finite value before it, or by `default` where there is none."""
+    known = np.isfinite(values)
+    last = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
+    return np.where(last >= 0, values[np.maximum(last, 0)], default)
+
+
+def _blocks(lanes: int) -> tuple[tuple[int, int], ...]:
+    """Split lanes into as few blocks as fit the kernel, of nearly equal size."""
+    groups = lanes // LANES
+    count = -(-lanes // BLOCK)
+    edges = [groups * i // count * LANES for i in range(count + 1)]
+    return tuple((low, high - low) for low, high in itertools.pairwise(edges))

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BAM Algorithm 1 and its variants in plain Python, step by step: what the compiled kernel reproduces."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bam_core._checks import require_positive
+from bam_core.errors import unknown_name
+from bam_core.servo.arm_link import ArmLink
+from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.friction import Friction
+from bam_core.servo.integrators import INTEGRATORS
+from bam_core.servo.motor import DcMotor
+from bam_core.servo.pendulum import PendulumBench
+
+VELOCITY_LIMIT = 1000.0
+"""rad/s; far beyond any servo, it only keeps diverging candidates finite."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendulumState:
+    """State of servo and arm.
+
+    Attributes:
+        position: of the servo, rad.
+        velocity: of the servo, rad/s.
+        warming: of the winding, K.
+        arm_position: rad; of a rigid arm it says nothing.
+        arm_velocity: rad/s, likewise.
+    """
+
+    position: float
+    velocity: float = 0.0
+    warming: float = 0.0
+    arm_position: float = 0.0
+    arm_velocity: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceSimulation:
+    """A position-controlled servo on the pendulum bench.
+
+    Attributes:
+        firmware: position controller.
+        motor: motor constants at the output shaft.
+        friction: friction law.
+        bench: pendulum.
+        kp: position gain in the firmware's units, above zero.
+        integrator: one of INTEGRATORS.
+        rig: where the arm hangs straight down, what it weighs, and how it is linked to the servo. Its command
+            delay and supply ripple do not count here: commands are given when they are obeyed, and the supply
+            is the one that counts.
+        quirks: of the servo.
+        case_warming: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+
+    Raises:
+        BamError: kp is not above zero, or the integrator is unknown.
+    """
+
+    firmware: PositionFirmware
+    motor: DcMotor
+    friction: Friction
+    bench: PendulumBench
+    kp: float
+    integrator: str = "midpoint"
+    rig: Rig = field(default_factory=Rig)
+    quirks: Quirks = field(default_factory=Quirks)
+    case_warming: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_positive("simulation", kp=self.kp)
+        if self.integrator not in INTEGRATORS:
+            raise unknown_name("integrator", self.integrator, INTEGRATORS)
+
+    @property
+    def inertia(self) -> float:
+        """J = bench + armature, kg·m²."""
+        return self._bench.inertia + self.motor.armature
+
+    def demand(self, state: PendulumState, goal: float, supply: float) -> float:
+        """Return what the firmware asks of the motor for a goal in rad: V (BAM eq. 12) or A (eq. 14)."""
+        demand = self._asked(state, goal)
+        return demand if self.firmware.regulates_current else demand * supply
+
+    def closed_share(self, state: PendulumState, goal: float) -> float:
+        """Return the share of a PWM period in which the winding is closed; see `effects.Quirks`."""
+        if self.firmware.regulates_current:
+            return 1.0
+        return 1.0 - self.quirks.bridge_coasting * (1.0 - abs(self._asked(state, goal)))
+
+    def _asked(self, state: PendulumState, goal: float) -> float:
+        """Duty or A."""
+        seen = self.quirks.seen_position(state.position, state.velocity, self.firmware.resolution)
+        kp = self.kp * (1.0 + self.quirks.firmware_gain)
+        limit = self.firmware.demand_limit * (1.0 - self.quirks.limit_shortfall)
+        return min(max(float(self.firmware.demand(kp, goal - seen, state.velocity)), -limit), limit)
+
+    def step(
+        self,
+        state: PendulumState,
+        demand: float,
+        enabled: float,
+        dt: float,
+        supply: float = math.inf,
+        closed: float = 1.0,
+    ) -> PendulumState:
+        """Advance by one step of Algorithm 1 or of its variant.
+
+        Args:
+            state: at the start of the step.
+            demand: of the firmware, in force during the step, V or A.
+            enabled: share of the step that the H-bridge drives, 0..1.
+            dt: Δt, s.
+            supply: what limits a current, V.
+            closed: share of a PWM period in which the winding is closed, so that back-EMF acts.
+        """
+        half_step = 0.5 * dt if self.integrator == "midpoint" else 0.0
+        voltage, is_kept = demand, False
+        if self.firmware.regulates_current:
+            regulating = self.motor.regulating_voltage(demand, state.velocity, supply, state.warming)
+            voltage = float(regulating)
+            is_kept = abs(voltage) < supply
+        electrical = (voltage, closed * state.velocity, enabled, state.warming)
+        # J·θ̈ = τ - b·(θ̇ + ½θ̈Δt) is (J + ½bΔt)·θ̈ = τ - b·θ̇: back-EMF at the mean velocity adds inertia.
+        # A current that is kept up has no b.
+        damping = 0.0 if is_kept else closed * float(self.motor.damping(*electrical))
+        inertia = self.motor.armature + half_step * damping
+        motor = float(self.motor.torque(*electrical))
+        link = self.link(dt)
+        arm = state.arm_position, state.arm_velocity
+        if link.is_rigid:
+            external = self._gravity(state.position, state.velocity, half_step)
+            inertia += self._bench.inertia
+        else:
+            lead, slip = state.position - state.arm_position, state.velocity - state.arm_velocity
+            pull = link.torque(lead, slip, half_step)
+            external = -pull
+            falling = self._gravity(state.arm_position, state.arm_velocity, half_step)
+            arm = _moved(*arm, (pull + falling) / self._bench.inertia * dt, dt, 0.0)
+        friction = float(self._warm_friction.applied(motor, external, state.velocity, inertia, dt))
+        gained = (motor + external + friction) / inertia * dt
+        extra = 1.0 if self.integrator == "semi_implicit" else 0.0
+        position, velocity = _moved(state.position, state.velocity, gained, dt, extra)
+        current = self.motor.current(*electrical)
+        warmed = float(self.motor.warming_rate(current, state.warming, self._case)) * dt
+        return PendulumState(
+            position=position,
+            velocity=velocity,
+            warming=state.warming + warmed,
+            arm_position=arm[0],
+            arm_velocity=arm[1],
+        )
+
+    def at_rest(self, position: float, velocity: float = 0.0, *, dt: float) -> PendulumState:
+        """Return the state of a servo with this position and velocity whose arm hangs still from it.
+
+        Args:
+            position: rad.
+            velocity: rad/s.
+            dt: of the steps that follow, s.
+        """
+        zero = self.rig.zero_offset
+        arm = zero + self.link(dt).rest(position - zero, self._bench.gravity_torque)
+        return PendulumState(
+            position=position, velocity=velocity, warming=self._case, arm_position=arm, arm_velocity=velocity
+        )
+
+    def link(self, dt: float) -> ArmLink:
+        """Return the link between servo and arm for steps of dt s."""
+        return ArmLink(
+            compliance=self.rig.arm_compliance,
+            backlash=self.rig.arm_backlash,
+            inner=self.motor.armature,
+            outer=self._bench.inertia,
+            dt=dt,
+        )
+
+    @property
+    def _case(self) -> float:
+        """The case's temperature counts where that of the winding does."""
+        return self.case_warming if self.motor.winding_heating else 0.0
+
+    @property
+    def _bench(self) -> PendulumBench:
+        return self.rig.weighed(self.bench)
+
+    @property
+    def _warm_friction(self) -> Friction:
+        return self.friction.greased(self.quirks.grease(self.case_warming))
+
+    def _gravity(self, position: float, velocity: float, half_step: float) -> float:
+        angle = position + half_step * velocity - self.rig.zero_offset
+        return float(self._bench.external_torque(angle))
+
+    def run(
+        self,
+        initial: PendulumState,
+        *,
+        goal: ArrayLike,
+        supply: ArrayLike,
+        enabled: ArrayLike,
+        dt: float,
+        substeps: int = 1,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Follow goals for n - 1 steps.
+
+        The demand is computed at the start of every step and held for its substeps, as a firmware with period
+        dt does; the supply limits a current in every substep.
+
+        Args:
+            initial: state at the first sample, see `at_rest`.
+            goal: (n,) rad, in force from each sample to the next.
+            supply: (n,) V, likewise.
+            enabled: (n,) share of the time that the H-bridge drives, 0..1, likewise.
+            dt: time between samples, s.
+            substeps: steps of the integrator between samples.
+
+        Returns:
+            Positions (n,) in rad and velocities (n,) in rad/s at the samples.
+        """
+        goals, supplies, switches = np.asarray(goal), np.asarray(supply), np.asarray(enabled)
+        state = initial
+        states = [state]
+        for k in range(len(goals) - 1):
+            supply_now = float(supplies[k])
+            demand = self.demand(state, float(goals[k]), supply_now)
+            closed = self.closed_share(state, float(goals[k]))
+            for _ in range(substeps):
+                state = self.step(state, demand, float(switches[k]), dt / substeps, supply_now, closed)
+            states.append(state)
+        return np.array([s.position for s in states]), np.array([s.velocity for s in states])
+
+
+def _moved(position: float, velocity: float, gained: float, dt: float, extra: float) -> tuple[float, float]:
+    """Return position and velocity after a step that gains so much velocity (Algorithm 1, lines 5-9)."""
+    moved = position + (velocity + (0.5 + extra) * gained) * dt
+    return moved, min(max(velocity + gained, -VELOCITY_LIMIT), VELOCITY_LIMIT)

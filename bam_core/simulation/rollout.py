@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulate recordings with many candidate parameters at once, and say how far off each of them is."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bam_core._checks import require_positive
+from bam_core.errors import BamError, unknown_name
+from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import EFFECTS
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
+from bam_core.servo.integrators import INTEGRATORS
+from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
+from bam_core.simulation.packing import PackedLogs, pack
+from bam_core.simulation.samples import Samples
+
+if TYPE_CHECKING:
+    from bam_core.servo.model import ServoModel
+
+Array = NDArray[np.float64]
+
+PARAMETERS: tuple[str, ...] = (
+    "torque_constant",
+    "resistance",
+    "armature",
+    *FRICTION_PARAMETERS,
+    *EFFECTS,
+)
+"""Columns of candidate arrays: motor constants, the coefficients of `Friction`, effects; in SI units."""
+
+SEMI_IMPLICIT_DT = 5e-3
+"""s; the step with which BAM's authors fitted their published parameters."""
+
+DEFAULT_SUBSTEPS = 2
+"""Steps of the integrator per period of the firmware.
+
+Friction is of first order in time. On recordings of a servo whose parameters are known, the true ones are
+0.55 mrad off (mean) with one step of 1 ms, 0.51 with two and 0.49 with four, of which 0.4 are the encoder's.
+"""
+
+WORST_ERROR = 1e4
+"""rad; what a candidate is charged whose simulation left the range of floating point."""
+
+
+class Rollout:
+    """Recordings packed for simulation in closed loop, controller included.
+
+    The controller computes its demand every `dt`, by default the firmware's own period, and holds it; the
+    integrator makes `substeps` steps in between, DEFAULT_SUBSTEPS unless `dt` is given. At one step of 1 ms
+    the simulation of an MX-106 with M6 friction is within 0.2 mrad (mean) of its limit for small steps, 5 ms
+    costs 2.6 mrad.
+
+    Safe to use from several threads. The simulations of one call share the processors available.
+
+    Attributes:
+        recordings: those that were packed, in the order of all results.
+        dt: period of the controller, s.
+        substeps: steps of the integrator per dt.
+        packed: what the kernel sees of the recordings.
+    """
+
+    def __init__(
+        self,
+        recordings: Sequence[Recording],
+        *,
+        firmware: PositionFirmware,
+        dt: float | None = None,
+        substeps: int | None = None,
+        integrator: str = "midpoint",
+        quadratic_rule: str = "paper",
+        workers: int | None = None,
+    ) -> None:
+        """Pack recordings.
+
+        Args:
+            recordings: at least one.
+            firmware: position controller that ran during them.
+            dt: period of the controller and of the time grid, s.
+            substeps: steps of the integrator per dt; default DEFAULT_SUBSTEPS, with `dt` given 1.
+            integrator: one of `integrators.INTEGRATORS`.
+            quadratic_rule: one of `friction.QUADRATIC_RULES`.
+            workers: threads; default one per available processor.
+
+        Raises:
+            BamError: no recordings, or an option is out of range.
+        """
+        if not recordings:
+            raise BamError("rollout recordings: there are none (expected at least one); give some")
+        if substeps is None:
+            substeps = DEFAULT_SUBSTEPS if dt is None else 1
+        if dt is None:
+            dt = firmware.period
+        require_positive("rollout", dt=dt, substeps=substeps)
+        if integrator not in INTEGRATORS:
+            raise unknown_name("integrator", integrator, INTEGRATORS)
+        if quadratic_rule not in QUADRATIC_RULES:
+            raise unknown_name("quadratic_rule", quadratic_rule, QUADRATIC_RULES)
+        self.recordings = tuple(recordings)
+        self.dt = float(dt)
+        self.substeps = int(substeps)
+        self._regulates_current = firmware.regulates_current
+        self._resolution = firmware.resolution
+        self._integrator = INTEGRATORS.index(integrator)
+        self._opposing_only = quadratic_rule == "opposing"
+        self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
+        self._workers = workers or available_processors()
+        self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
+
+    @classmethod
+    def for_servo(
+        cls,
+        recordings: Sequence[Recording],
+        servo: ServoModel,
+        *,
+        dt: float | None = None,
+        substeps: int | None = None,
+    ) -> Rollout:
+        """Pack recordings for a servo: its firmware, integrator and quadratic rule.
+
+        For a servo that was fitted with the "semi_implicit" integrator, `dt` defaults to the step of that
+        fit, whose numerical damping its parameters carry.
+        """
+        if dt is None and servo.integrator == "semi_implicit":
+            dt = SEMI_IMPLICIT_DT
+        return cls(
+            recordings,
+            firmware=servo.firmware,
+            dt=dt,
+            substeps=substeps,
+            integrator=servo.integrator,
+            quadratic_rule=servo.friction.quadratic_rule,
+        )
+
+    def errors(self, parameters: ArrayLike) -> Array:
+        """Return the mean absolute position error of every candidate on every recording.
+
+        Args:
+            parameters: (candidates, PARAMETERS) in SI units; or one candidate, (PARAMETERS,).
+
+        Returns:
+            (candidates, recordings) rad, always finite: a candidate that diverges gets a large error.
+
+        Raises:
+            BamError: wrong shape, or a value that is not finite.
+        """
+        candidates = _checked(parameters)
+        mae = np.zeros((len(candidates), self.packed.count))
+        no_trace = np.empty((2, 0, 0))
+
+        def work(task: _Task) -> None:
+            errors = self._simulate(candidates, task, no_trace)
+            mae[task.rows, task.logs] = errors[: task.used]
+
+        self._share(work, self._tasks(len(candidates)))
+        return np.nan_to_num(
+            mae[:, self.packed.lanes], nan=WORST_ERROR, posinf=WORST_ERROR, neginf=WORST_ERROR
+        ).clip(max=WORST_ERROR)
+
+    def positions(self, parameters: ArrayLike) -> list[Array]:
+        """Return the simulated positions of one candidate, at the recordings' own times.
+
+        Args:
+            parameters: (PARAMETERS,) in SI units.
+
+        Returns:
+            One array (samples,) in rad per recording.
+
+        Raises:
+            BamError: wrong shape, or a value that is not finite.
+        """
+        candidate = _checked(parameters)
+        if len(candidate) != 1:
+            raise BamError(
+                f"parameters: {len(candidate)} candidates (expected one); ask for one trajectory at a time"
+            )
+        everything = self.samples(1)
+        return everything.split(everything.positions(candidate)[0])
+
+    def samples(self, every: int | Sequence[int]) -> Samples:
+        """Return every n-th sample of the recordings, to be simulated with many candidates.
+
+        Args:
+            every: n, of all recordings or of each.
+        """
+        return Samples(self.recordings, self.packed, self.traced, every)
+
+    def traced(self, parameters: ArrayLike, read: Callable[[int, int, Array], None]) -> None:
+        """Simulate candidates and show their traces, in the threads that made them.
+
+        Args:
+            parameters: (candidates, PARAMETERS) in SI units; or one candidate, (PARAMETERS,).
+            read: called with a candidate's row, a lane of the first copy, and the trace (2, steps): positions
+                in rad and velocities in rad/s on the grid of `packed`, good until it returns.
+
+        Raises:
+            BamError: wrong shape, or a value that is not finite.
+        """
+        candidates = _checked(parameters)
+        steps = self.packed.signals.shape[0]
+        local = threading.local()
+
+        def work(task: _Task) -> None:
+            if not hasattr(local, "trace"):
+                local.trace = np.empty((2, steps, BLOCK))
+            self._simulate(candidates, task, local.trace)
+            for lane, (row, log) in enumerate(zip(task.rows, task.logs, strict=True)):
+                read(int(row), int(log), local.trace[:, :, lane])
+
+        self._share(work, self._tasks(len(candidates)))
+
+    def _tasks(self, candidates: int) -> list[_Task]:
+        """Cut candidates x logs into blocks of lanes."""
+        packed = self.packed
+        if packed.copies == 1:
+            # Block by block, so that a block's signals stay in the cache while all candidates use them.
+            return [
+                _Task(first, np.full(used, row), np.arange(first, first + used), -(-used // LANES) * LANES)
+                for first, lanes in packed.blocks
+                for row in range(candidates)
+                if (used := min(lanes, packed.count - first))
+            ]
+        # Alike in size, so that no thread waits long for another.
+        calls = max(-(-candidates // packed.copies), min(self._workers, candidates))
+        edges = [candidates * i // calls for i in range(calls + 1)]
+        return [
+            _Task(
+                0,
+                np.repeat(np.arange(low, high), packed.count),
+                np.tile(np.arange(packed.count), high - low),
+                -(-(high - low) * packed.count // LANES) * LANES,
+            )
+            for low, high in itertools.pairwise(edges)
+        ]
+
+    def _share(self, work: Callable[[_Task], None], tasks: Sequence[_Task]) -> None:
+        """Do tasks in several threads, this one among them."""
+        waiting = deque(tasks)
+
+        def run() -> None:
+            while waiting:
+                try:
+                    task = waiting.popleft()
+                except IndexError:
+                    return
+                work(task)
+
+        helpers = [self._pool.submit(run) for _ in range(min(self._workers, len(tasks)) - 1)]
+        run()
+        for helper in helpers:
+            helper.result()
+
+    def _simulate(self, candidates: Array, task: _Task, trace: Array) -> Array:
+        """Return the mean absolute errors of a task's lanes."""
+        errors = np.zeros(task.lanes)
+        padded = np.concatenate([task.rows, np.repeat(task.rows[-1:], task.lanes - task.used)])
+        simulate_block(
+            candidates[padded],
+            task.first,
+            task.lanes,
+            self.packed.signals,
+            self.packed.ripple,
+            self.packed.logs,
+            self._resolution,
+            self._regulates_current,
+            self.dt,
+            self.substeps,
+            self._integrator,
+            self._opposing_only,
+            errors,
+            trace,
+        )
+        return errors
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One call of the kernel: lanes from `first` on, the first `used` of them for these rows and logs."""
+
+    first: int
+    rows: NDArray[np.intp]
+    logs: NDArray[np.intp]
+    lanes: int
+
+    @property
+    def used(self) -> int:
+        return len(self.rows)
+
+
+def parameter_vector(servo: ServoModel) -> Array:
+    """Return a servo's parameters, (PARAMETERS,) in SI units; raises BamError where it has a gear."""
+    servo.require_no_gear("this rollout")
+    motor, friction = servo.motor, servo.friction.coefficients()
+    constants = (motor.torque_constant, motor.resistance, motor.armature)
+    return np.array([*constants, *friction.values(), *servo.effect_values.values()])
+
+
+def available_processors() -> int:
+    """Return how many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _checked(parameters: ArrayLike) -> Array:
+    candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
+    if candidates.ndim != 2 or candidates.shape[1] != len(PARAMETERS):
+        raise BamError(
+            f"parameters: shape {candidates.shape} (expected (candidates, {len(PARAMETERS)})); "
+            f"columns are {', '.join(PARAMETERS)}"
+        )
+    bad = np.argwhere(~np.isfinite(candidates))
+    if len(bad):
+        row, column = bad[0]
+        value = candidates[row, column]
+        raise BamError(
+            f"parameters, candidate {row}, {PARAMETERS[column]}: is {value} (expected finite); correct it"
+        )
+    return candidates

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of a servo whose parameters are known: for tests, benchmarks and trials of an identification."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+from pathlib import Path
+
+import numpy as np
+
+from bam_core.recordings.recording import Recording
+from bam_core.recordings.trajectories import script as find_script
+from bam_core.servo.model import ServoModel
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.rollout import Rollout, parameter_vector
+
+FINE_SUBSTEP = 2e-5
+"""s; the integrator at this step is within 0.1 mrad of its limit on all servos and scripts."""
+
+
+def synthesize(
+    servo: ServoModel,
+    bench: PendulumBench,
+    script: str,
+    kp: float,
+    *,
+    sample_period: float = 2e-3,
+    supply_voltage: float | None = None,
+    torque: bool = True,
+    initial_position: float | None = None,
+    quantised: bool = False,
+    demand_limit: float = math.inf,
+) -> Recording:
+    """Record a simulated run of a trajectory script.
+
+    Args:
+        servo: the servo, whose controller runs at its firmware's period.
+        bench: pendulum it carries.
+        script: name in `trajectories.SCRIPTS`.
+        kp: position gain, firmware units.
+        sample_period: between samples, s.
+        supply_voltage: V; default the servo's nominal one.
+        torque: False keeps torque off throughout, so that the arm swings freely.
+        initial_position: of the arm at rest, rad; default where the script starts.
+        quantised: round positions to whole encoder counts.
+        demand_limit: largest duty, or current in A, that the servo's settings allow; default its firmware's.
+
+    Returns:
+        A recording without noise whose velocity, temperature and duty are unknown.
+
+    Raises:
+        BamError: unknown script, or a value out of range.
+    """
+    at_rest = commanded(
+        servo,
+        bench,
+        script,
+        kp,
+        sample_period=sample_period,
+        supply_voltage=supply_voltage,
+        torque=torque,
+        initial_position=initial_position,
+        demand_limit=demand_limit,
+    )
+    period = servo.firmware.period
+    fine = Rollout(
+        [at_rest],
+        firmware=servo.firmware,
+        dt=period,
+        substeps=round(period / FINE_SUBSTEP),
+        quadratic_rule=servo.friction.quadratic_rule,
+    )
+    position = fine.positions(parameter_vector(servo))[0]
+    if quantised:
+        resolution = servo.firmware.resolution
+        position = np.round(position / resolution) * resolution
+    return dataclasses.replace(at_rest, position=position)
+
+
+def commanded(
+    servo: ServoModel,
+    bench: PendulumBench,
+    script: str,
+    kp: float,
+    *,
+    sample_period: float = 2e-3,
+    supply_voltage: float | None = None,
+    torque: bool = True,
+    initial_position: float | None = None,
+    demand_limit: float = math.inf,
+) -> Recording:
+    """Return what `synthesize` tells the servo: the same recording of an arm that stays where it starts.
+
+    Raises:
+        BamError: unknown script, or a value out of range.
+    """
+    trajectory = find_script(script)
+    samples = round(trajectory.duration / sample_period) + 1
+    time = np.linspace(0.0, (samples - 1) * sample_period, samples)
+    goal, enabled = trajectory(time)
+    unknown = np.full(len(time), np.nan)
+    start = float(goal[0]) if initial_position is None else initial_position
+    name = f"{servo.name}_{script}_kp{kp:g}_{bench.mass:g}kg_{bench.length:g}m"
+    return Recording(
+        name=name,
+        source=Path("synthetic") / name,
+        sha256=hashlib.sha256(name.encode()).hexdigest(),
+        servo=servo.name,
+        bench=bench,
+        kp=kp,
+        supply_voltage=servo.nominal_voltage if supply_voltage is None else supply_voltage,
+        script=script,
+        demand_limit=demand_limit,
+        time=time,
+        position=np.full(len(time), start),
+        velocity=unknown,
+        goal_position=goal,
+        torque_enabled=enabled & torque,
+        voltage=unknown,
+        temperature=unknown,
+        duty=unknown,
+    )

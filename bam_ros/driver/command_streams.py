@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The newest command of every joint, and whether the client that sent it still lives."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bam_ros.driver.goal_shaper import JointCommand
+
+_IDLE = JointCommand()
+
+
+@dataclass(frozen=True)
+class _Received:
+    command: JointCommand = _IDLE
+    time: float = -math.inf  # s, on the clock of the bus
+    number: int = 0  # of the message
+
+
+class CommandStreams:
+    """What clients command, joint by joint.
+
+    Several clients may share a bus, each with joints of its own, so every joint has a stream of commands.
+    A stream ends where no command named its joint for `timeout`; that joint is released, the others go on.
+    `take` may be called from another thread than the rest.
+
+    Args:
+        joints: how many there are.
+        timeout: s, on the clock of the bus.
+    """
+
+    def __init__(self, joints: int, timeout: float) -> None:
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._received = [_Received()] * joints
+        self._ended: set[int] = set()
+        self._number = 0
+        # What `in_force` returned last holds until a message comes, or the first stream may have ended.
+        self._current: tuple[JointCommand, ...] | None = None
+        self._current_until = -math.inf  # s
+
+    @property
+    def number(self) -> int:
+        """Number of messages taken so far."""
+        return self._number
+
+    @property
+    def ended(self) -> frozenset[int]:
+        """Joints whose stream ended while their torque was on, and has not begun again."""
+        with self._lock:
+            return frozenset(self._ended)
+
+    def take(self, commands: Mapping[int, JointCommand], now: float) -> None:
+        """Replace the commands of some joints.
+
+        Args:
+            commands: of each joint that a message names.
+            now: when it arrived, s on the clock of the bus.
+        """
+        with self._lock:
+            self._number += 1
+            for index, command in commands.items():
+                self._received[index] = _Received(
+                    self._merged(self._received[index].command, command), now, self._number
+                )
+                self._ended.discard(index)
+            self._current = None
+
+    def in_force(self, now: float) -> tuple[JointCommand, ...]:
+        """Return the command of every joint; a joint whose stream has ended is released.
+
+        The same object while nothing has changed.
+
+        Args:
+            now: s, on the clock of the bus.
+        """
+        current = self._current
+        if current is not None and now <= self._current_until:
+            return current
+        with self._lock:
+            for index, received in enumerate(self._received):
+                if received.command.torque_enable and now - received.time > self._timeout:
+                    self._received[index] = _Received()
+                    self._ended.add(index)
+            alive = [received.time for received in self._received if received.command.torque_enable]
+            self._current_until = min(alive, default=math.inf) + self._timeout
+            self._current = tuple(received.command for received in self._received)
+            return self._current
+
+    def released_since(self, number: int) -> bool:
+        """Return whether a command to release some joint came after message `number`."""
+        with self._lock:
+            return any(
+                received.number > number and not received.command.torque_enable for received in self._received
+            )
+
+    def forget(self) -> None:
+        """Release every joint until new commands come."""
+        with self._lock:
+            self._received = [_Received()] * len(self._received)
+            self._ended.clear()
+            self._current = None
+
+    @staticmethod
+    def _merged(before: JointCommand, command: JointCommand) -> JointCommand:
+        """Return a command whose position is the goal in force where it names none.
+
+        A released joint has no goal in force: torque that goes on without a position holds it where it is.
+        """
+        if math.isnan(command.position) and command.torque_enable and before.torque_enable:
+            return JointCommand(torque_enable=True, position=before.position)
+        return command

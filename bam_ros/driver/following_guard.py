@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trip that every driver has for a joint that does not follow its goal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bam_ros.driver.servo_bus import ServoSample
+
+_TIME = 0.5
+"""How long the error may be too large, s: servos that move follow a step within their limits in less."""
+
+
+class FollowingGuard:
+    """Finds joints whose position stays too far from the goal in force, as drives with CiA 402 do (0x6065).
+
+    Args:
+        names: of the joints.
+        largest: distance of position from goal that is still well, rad; 0: any.
+    """
+
+    def __init__(self, names: Sequence[str], largest: float) -> None:
+        self._names = names
+        self._largest = largest
+        self._since: list[float | None] = [None] * len(names)  # s; None: it follows
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+        self._since = [None] * len(self._names)
+
+    def error(self, sample: ServoSample, now: float) -> str | None:
+        """Return which joint does not follow, in one line; None while all do.
+
+        Args:
+            sample: newest state.
+            now: s, on the clock of the bus.
+        """
+        if not self._largest:
+            return None
+        for index, name in enumerate(self._names):
+            distance = abs(sample.goal_position[index] - sample.position[index])
+            if not sample.torque_enabled[index] or math.isnan(distance) or distance <= self._largest:
+                self._since[index] = None
+                continue
+            since = self._since[index]
+            if since is None:
+                self._since[index] = now
+            elif now - since >= _TIME:
+                return (
+                    f"{name}: {distance:.3g} rad from its goal for {_TIME:g} s (expected at most"
+                    f" {self._largest:g}, parameter following_error); free the joint, lower its load or raise"
+                    f" its gain, then command torque off on every joint, and on"
+                )
+        return None

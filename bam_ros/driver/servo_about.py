@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters, topics and services that every servo node has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bam_ros.driver.joint_limits import HALF_TURN
+from bam_ros.node.node_about import Interface
+from bam_ros.node.parameters import NodeParameter
+
+SERVO_PARAMETERS = (
+    NodeParameter(name="autostart", default=True, description="configure and activate without being asked"),
+    NodeParameter(name="frame_id", default="", description="frame in the headers of the published states"),
+    NodeParameter(
+        name="rate",
+        default=500.0,
+        description="most reads per second, 1/s; 0: as many as the bus allows",
+        low=0.0,
+        high=10_000.0,
+    ),
+    NodeParameter(
+        name="command_timeout",
+        default=0.5,
+        description=(
+            "torque of a joint goes off when no servo_commands name it for this long, s; simulated time in a"
+            " simulation"
+        ),
+        low=0.05,
+        high=60.0,
+    ),
+    NodeParameter(
+        name="torque_on_speed",
+        default=2.0,
+        description="speed of the goal after torque on until it has caught up with the command, rad/s",
+        low=0.01,
+        high=100.0,
+    ),
+    NodeParameter(
+        name="limits",
+        default=list(HALF_TURN),
+        description=(
+            "lowest and highest goal, rad, within what the servo takes: one pair for all joints, or a pair"
+            " for each in turn"
+        ),
+    ),
+    NodeParameter(
+        name="speed_limit",
+        # The script sin_time_square moves its goal with up to 12 rad/s; no servo turns faster than this.
+        default=20.0,
+        description="fastest that goals move, rad/s; a goal that jumps is approached at this speed",
+        low=0.01,
+        high=1000.0,
+    ),
+    NodeParameter(
+        name="following_error",
+        # Small gains leave large errors: an XL330 with half its stall torque on it is 1.3 rad off at kp 100.
+        default=2.0,
+        description="torque goes off where a joint stays this far from its goal for 0.5 s, rad; 0: never",
+        low=0.0,
+        high=1000.0,
+    ),
+    NodeParameter(
+        name="failures",
+        default=5,
+        description="lost reads in a row after which the bus counts as lost",
+        low=1,
+        high=1000,
+    ),
+)
+"""Of every servo node."""
+SERVO_INTERFACES = (
+    Interface(
+        kind="publishes",
+        name="joint_states",
+        type="sensor_msgs/JointState",
+        purpose="position, velocity and torque as measured; reliable",
+    ),
+    Interface(
+        kind="publishes",
+        name="servo_states",
+        type="bam_bench/ServoStates",
+        purpose="all that the servos measure; reliable",
+    ),
+    Interface(
+        kind="publishes",
+        name="servo_configuration",
+        type="bam_bench/ServoConfiguration",
+        purpose="which servo each joint is, and its limits; kept for late listeners",
+    ),
+    Interface(
+        kind="publishes",
+        name="/diagnostics",
+        type="diagnostic_msgs/DiagnosticArray",
+        purpose="once a second, and at once when something happens",
+    ),
+    Interface(
+        kind="takes",
+        name="servo_commands",
+        type="bam_bench/ServoCommands",
+        purpose="torque and goal of the joints it names; torque of each goes off when none names it any more",
+    ),
+    Interface(
+        kind="service",
+        name="~/set_gains",
+        type="bam_bench/SetGains",
+        purpose="gains of the position controller",
+    ),
+    Interface(
+        kind="service",
+        name="~/reboot",
+        type="std_srvs/Trigger",
+        purpose="restart every servo, which clears hardware errors; torque is off afterwards",
+    ),
+)
+"""Of every servo node."""
+
+
+def with_defaults(**defaults: object) -> tuple[NodeParameter, ...]:
+    """Return SERVO_PARAMETERS with other defaults: name of the parameter -> its default in this node."""
+    return tuple(
+        replace(parameter, default=defaults.get(parameter.name, parameter.default))
+        for parameter in SERVO_PARAMETERS
+    )

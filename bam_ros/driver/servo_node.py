@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Life cycle, topics and services of a node that drives servos, whatever bus they hang on."""
+
+from __future__ import annotations
+
+import traceback
+from abc import abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
+
+from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
+from bam_bench.srv import SetGains
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from bam_core.errors import BamError
+from bam_ros.driver.diagnostics import servo_diagnostics
+from bam_ros.driver.joint_limits import Range, doubtful_limits, joint_limits, parse_limits
+from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
+from bam_ros.driver.servo_commands import parse_commands
+from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+from bam_ros.driver.state_messages import StateMessages
+from bam_ros.node.node_about import NodeAbout
+from bam_ros.node.parameters import declare
+
+# Reliable, because MoveIt and others subscribe so, and subscribers that want best effort are served as well;
+# deep enough for the bursts of a loop that runs at a kilohertz.
+STATE_QOS = QoSProfile(
+    depth=200, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE
+)
+# A second of commands at a kilohertz: a message names some joints only, so a newer one must not replace it.
+COMMAND_QOS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+LATCHED_QOS = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+
+_REBOOT_TIME = 10.0  # s; of one servo
+
+
+class ServoNode(LifecycleNode):
+    """Publishes what a `ServoBus` measures and passes on what clients command.
+
+    Subclasses build the bus, and name their parameters in `ABOUT`. Configuring opens the bus, activating
+    starts the loop; every way out of the active state releases the servos. When the port vanishes the node
+    stays active, with an error in its diagnostics, and takes the port back when it is there again.
+
+    Args:
+        name: of the node.
+        arguments: as for `rclpy.node.Node`.
+
+    Attributes:
+        ABOUT: what the node takes and gives; `SERVO_PARAMETERS` and `SERVO_INTERFACES` are part of it.
+    """
+
+    ABOUT: ClassVar[NodeAbout]
+
+    def __init__(self, name: str, **arguments: Any) -> None:
+        super().__init__(name, **arguments)
+        declare(self, type(self).ABOUT.parameters)
+        self._bus: ServoBus | None = None
+        self._loop: ServoLoop | None = None
+        self._messages: StateMessages | None = None
+        self._limits: tuple[Range, ...] = ()
+        self._joints: tuple[str, ...] = ()  # of the bus that was configured last
+        self._failure = ""
+        self._starting = False
+        # Services wait for the bus in a thread of their own, so that commands are taken meanwhile.
+        self._worker = ThreadPoolExecutor(1, "services")
+        self._service_group = MutuallyExclusiveCallbackGroup()
+        self._published_configuration: ServoConfiguration | None = None
+        self._joint_states = self.create_publisher(JointState, "joint_states", STATE_QOS)
+        self._servo_states = self.create_publisher(ServoStates, "servo_states", STATE_QOS)
+        self._configuration = self.create_publisher(ServoConfiguration, "servo_configuration", LATCHED_QOS)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self.create_subscription(ServoCommands, "servo_commands", self._on_commands, COMMAND_QOS)
+        self.serve(SetGains, "~/set_gains", self._on_set_gains)
+        self.serve(Trigger, "~/reboot", self._on_reboot)
+        self.create_timer(1.0, self._publish_diagnostics)
+
+    @abstractmethod
+    def create_bus(self) -> ServoBus:
+        """Build the bus from the node's parameters, without touching hardware; raises BamError."""
+
+    def serve(self, service_type: type, name: str, work: Callable[[Any, Any], Any]) -> None:
+        """Create a service whose work may wait for the bus; commands are taken meanwhile.
+
+        Such services are done one at a time.
+
+        Args:
+            service_type: of the service.
+            name: of the service.
+            work: from request and empty response to response; called in a thread of its own.
+        """
+
+        async def callback(request: Any, response: Any) -> Any:
+            done: Future = Future(executor=self.executor)
+
+            def run() -> None:
+                try:
+                    done.set_result(work(request, response))
+                except Exception as error:
+                    done.set_exception(error)
+                if self.executor is not None:
+                    self.executor.wake()
+
+            self._worker.submit(run)
+            return await done
+
+        self.create_service(service_type, name, callback, callback_group=self._service_group)
+
+    def start(self) -> None:
+        """Configure and activate where the parameter `autostart` says so.
+
+        Raises:
+            BamError: that failed.
+        """
+        if not self.get_parameter("autostart").value:
+            return
+        self._starting = True
+        try:
+            for transition in (self.trigger_configure, self.trigger_activate):
+                if transition() != TransitionCallbackReturn.SUCCESS:
+                    raise BamError(self._failure or f"{self.get_name()}: could not start; see its log")
+        finally:
+            self._starting = False
+
+    def close(self) -> None:
+        """Release the servos and give the bus back, in any state. Idempotent, never raises."""
+        if self._loop is not None:
+            self._loop.stop()
+            self._loop = None
+        if self._bus is not None:
+            self._bus.close()
+            self._bus = None
+
+    def destroy_node(self) -> None:
+        """End the node, and the thread of its services."""
+        self._worker.shutdown(wait=False)
+        super().destroy_node()
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Open the bus."""
+        self._failure = ""
+        bus: ServoBus | None = None
+        try:
+            bus = self.create_bus()
+            self._limits = parse_limits(self.get_parameter("limits").value, bus.names)
+            found = bus.open()
+            joint_limits(bus, self._limits)
+        except BamError as error:
+            if bus is not None:
+                bus.close()
+            self._failure = str(error)
+            if not self._starting:  # else `start` raises it
+                self.get_logger().error(self._failure)
+            return TransitionCallbackReturn.FAILURE
+        except Exception:
+            # rclpy swallows it: say what happened before the node goes through its error state.
+            self._bus = bus
+            self.get_logger().error(traceback.format_exc())
+            return TransitionCallbackReturn.ERROR
+        self._bus, self._joints = bus, bus.names
+        self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
+        self._publish_configuration(bus)
+        self.get_logger().info(found)
+        for line in (*doubtful_limits(bus, self._limits), *bus.warnings):
+            self.get_logger().warning(line)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start the loop, with torque off until a command asks for it."""
+        assert self._bus is not None
+        settings = LoopSettings(
+            rate=float(self.get_parameter("rate").value),
+            command_timeout=float(self.get_parameter("command_timeout").value),
+            torque_on_speed=float(self.get_parameter("torque_on_speed").value),
+            speed_limit=float(self.get_parameter("speed_limit").value),
+            following_error=float(self.get_parameter("following_error").value),
+            limits=self._limits,
+            failures=int(self.get_parameter("failures").value),
+        )
+        self._loop = ServoLoop(self._bus, settings, self._publish, self._on_event)
+        self._loop.start()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop the loop and release the servos."""
+        if self._loop is not None:
+            self._loop.stop()
+            self._loop = None
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Give the bus back."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Release the servos and give the bus back."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Release the servos and give the bus back; the node is unconfigured afterwards."""
+        self.close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def _publish(self, sample: ServoSample, sequence: int) -> None:
+        """Publish a sample; called in the loop's thread."""
+        assert self._messages is not None
+        joint_state, servo_states = self._messages.fill(sample, sequence)
+        self._joint_states.publish(joint_state)
+        self._servo_states.publish(servo_states)
+
+    def _on_event(self, is_error: bool, line: str) -> None:
+        """Tell everybody what happened in the loop; called in the loop's thread."""
+        if is_error:
+            self.get_logger().error(line)
+        else:
+            self.get_logger().info(line)
+            if self._bus is not None:  # it may have come back with other servos
+                self._publish_configuration(self._bus)
+        self._publish_diagnostics()
+
+    def _on_commands(self, message: ServoCommands) -> None:
+        if self._loop is None or self._bus is None:
+            self._reject("the node is not active; activate it first")
+            return
+        try:
+            limits = joint_limits(self._bus, self._limits)
+            self._loop.take(parse_commands(message, self._bus.names, limits))
+        except BamError as error:
+            self._reject(str(error))
+
+    def _reject(self, reason: str) -> None:
+        self.get_logger().warning(f"servo_commands: ignored, {reason}", throttle_duration_sec=1.0)
+
+    def _on_set_gains(self, request: SetGains.Request, response: SetGains.Response) -> SetGains.Response:
+        wanted = Gains(kp=request.kp, ki=request.ki, kd=request.kd)
+        try:
+            bus, loop = self._active()
+            held = loop.call(lambda: bus.set_gains(request.name, wanted))
+        except BamError as error:
+            response.message = str(error)
+            return response
+        response.success = held == wanted
+        response.message = f"{request.name}: kp {held.kp:g}, ki {held.ki:g}, kd {held.kd:g}"
+        if not response.success:
+            response.message += (
+                f" (wanted {wanted.kp:g}, {wanted.ki:g}, {wanted.kd:g}; firmware takes integers)"
+            )
+        return response
+
+    def _on_reboot(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            bus, loop = self._active()
+            # All in one go: a fault that one still has must not be reported anew after the first.
+            loop.interrupt(
+                lambda: [bus.reboot(name) for name in bus.names], "rebooted", _REBOOT_TIME * len(bus.names)
+            )
+        except BamError as error:
+            response.message = str(error)
+            return response
+        self._publish_configuration(bus)  # registers that a reboot resets may have limited a servo
+        response.success = True
+        response.message = f"rebooted, torque off: {', '.join(bus.names)}"
+        return response
+
+    def _active(self) -> tuple[ServoBus, ServoLoop]:
+        if self._bus is None or self._loop is None:
+            raise BamError(f"{self.get_name()}: not active; activate the node and ask again")
+        return self._bus, self._loop
+
+    def _publish_configuration(self, bus: ServoBus) -> None:
+        """Say which servo every joint is and where its goals may lie, where that has changed."""
+        limits = joint_limits(bus, self._limits)
+        message = ServoConfiguration(
+            name=list(bus.names),
+            servo=[identity.servo for identity in bus.identities],
+            id=[identity.id for identity in bus.identities],
+            position_min=[low for low, _ in limits],
+            position_max=[high for _, high in limits],
+            demand_limit=[law.demand_limit for law in bus.law_settings],
+            unmodelled=[law.unmodelled for law in bus.law_settings],
+        )
+        if message != self._published_configuration:
+            self._published_configuration = message
+            self._configuration.publish(message)
+
+    def _publish_diagnostics(self) -> None:
+        array = servo_diagnostics(self.get_name(), self._bus, self._loop, self._failure, self._joints)
+        array.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(array)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Emulated servos that speak the real bus protocols."""

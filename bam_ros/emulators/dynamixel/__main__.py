@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Virtual servos without ROS: `python -m bam_ros.emulators.dynamixel --servo mx106 --link /tmp/bam_bus`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+_INTERRUPTED = 130
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    os._exit(_INTERRUPTED)  # nothing is open yet
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Say that it starts before the imports that take seconds, and end quietly when interrupted meanwhile."""
+    signal.signal(signal.SIGINT, _leave)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not {"-h", "--help"} & set(arguments):
+        print("starting a virtual Dynamixel bus ...", flush=True)
+    from bam_ros.emulators.dynamixel.command import main as serve
+
+    return serve(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

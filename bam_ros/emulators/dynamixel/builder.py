@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a virtual bus from what a user can say: servo names, ids, baud rate, load, seed, faults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bam_core.errors import BamError
+from bam_core.servo.pendulum import PendulumBench
+from bam_ros.dynamixel.control_table import control_table
+from bam_ros.emulators.dynamixel.bench import Bench
+from bam_ros.emulators.dynamixel.bus import VirtualBus
+from bam_ros.emulators.dynamixel.hidden_servo import draw_hidden_servo
+from bam_ros.emulators.dynamixel.line_faults import LineFaults, parse_faults
+from bam_ros.emulators.dynamixel.servo import VirtualServo
+from bam_ros.emulators.dynamixel.servo_protocol1 import Protocol1Servo
+from bam_ros.emulators.dynamixel.servo_protocol2 import Protocol2Servo
+
+
+@dataclass(frozen=True, kw_only=True)
+class BusSetup:
+    """What is on the bus.
+
+    Attributes:
+        servo: key in CONTROL_TABLES.
+        ids: bus id of each servo.
+        baud_rate: bit/s.
+        pendulum: the load of each servo.
+        seed: of the hidden parameters; servo i is drawn with seed + i.
+        faults: `drop=p`, `corrupt=p` for the line; names from VirtualServo.faults for every servo.
+    """
+
+    servo: str = "mx106"
+    ids: Sequence[int] = (1,)
+    baud_rate: int = 1_000_000
+    pendulum: PendulumBench = field(
+        default_factory=lambda: PendulumBench(mass=1.0, arm_mass=0.05, length=0.15)
+    )
+    seed: int = 0
+    faults: Sequence[str] = ()
+
+
+def build_servo(setup: BusSetup, index: int, now: float) -> VirtualServo:
+    """Return one servo of the setup, switched on at `now`.
+
+    Raises:
+        BamError: unknown servo, or an id or baud rate that it cannot have.
+    """
+    table = control_table(setup.servo)
+    identifier, highest = setup.ids[index], table["id"].high
+    if not 0 <= identifier <= highest:
+        raise BamError(f"id {identifier}: {table.title} cannot have it (0 to {highest}); choose another id")
+    bench = Bench(draw_hidden_servo(setup.servo, setup.seed + index), setup.pendulum, now)
+    kind = Protocol1Servo if table.protocol == 1 else Protocol2Servo
+    return kind(table, bench, identifier=identifier, baud_rate=setup.baud_rate, now=now)
+
+
+def build_bus(setup: BusSetup, now: float) -> VirtualBus:
+    """Return the bus of a setup, switched on at `now`.
+
+    Raises:
+        BamError: as build_servo, or unknown faults, or ids given twice.
+    """
+    servos = [build_servo(setup, index, now) for index in range(len(setup.ids))]
+    known = servos[0].faults if servos else ()
+    line, broken = parse_faults(setup.faults, known)
+    for servo in servos:
+        for fault in broken:
+            servo.inject(fault)
+    return VirtualBus(servos, LineFaults(seed=setup.seed, **line))

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts a virtual bus behind a pseudo-terminal, so that a client opens it like a USB serial adapter."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import struct
+import threading
+import time
+import tty
+from pathlib import Path
+from types import TracebackType
+
+from bam_core.errors import BamError
+from bam_ros.emulators.dynamixel.bus import VirtualBus
+from bam_ros.emulators.dynamixel.packets import Reply
+
+IDLE_PERIOD = 0.05
+"""How often the bench is brought up to date while no client talks, s."""
+
+_BITS_PER_BYTE = 10  # start, 8 data, stop
+_TERMIOS2 = struct.Struct("=IIIIB19sII")  # flags, line discipline, control characters, input and output speed
+_TCGETS2 = 0x802C542A  # of Linux on x86 and ARM; tells any speed, also those without a B... constant
+
+
+class PtyServer:
+    """Serves a bus on a pseudo-terminal from a thread of its own.
+
+    The client's baud rate is what it set on the terminal; servos set to another one do not hear it.
+
+    Args:
+        bus: the servos.
+        link: symbolic link to the terminal, replaced where it is left over from an earlier run.
+        wire_time: wait as long as the bytes would take on a real line.
+    """
+
+    def __init__(self, bus: VirtualBus, *, link: Path | None = None, wire_time: bool = False) -> None:
+        self.bus = bus
+        self.lock = threading.Lock()
+        self._link = link
+        self._wire_time = wire_time
+        self._thread: threading.Thread | None = None
+        self._master = self._slave = -1
+        self._wake_read = self._wake_write = -1
+        self.device = Path()
+
+    @property
+    def path(self) -> Path:
+        """What a client opens: the link, or the terminal itself."""
+        return self._link or self.device
+
+    def start(self) -> None:
+        """Open the terminal and begin to answer; the first answer is not slowed by compilation.
+
+        Raises:
+            BamError: the link cannot be made.
+        """
+        self.bus.update(time.monotonic())
+        self._master, self._slave = pty.openpty()
+        os.set_blocking(self._master, False)
+        tty.setraw(self._slave)  # no echo while no client has configured it
+        self.device = Path(os.ttyname(self._slave))
+        self._wake_read, self._wake_write = os.pipe()
+        if self._link is not None:
+            try:
+                _make_link(self._link, self.device)
+            except BamError:
+                self._close()
+                raise
+        self._thread = threading.Thread(target=self._serve, name="virtual-bus", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop answering and take the terminal and the link away; idempotent."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        os.write(self._wake_write, b"x")
+        thread.join()
+        if self._link is not None and self._link.is_symlink() and self._link.readlink() == self.device:
+            self._link.unlink()
+        self._close()
+
+    def __enter__(self) -> PtyServer:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _close(self) -> None:
+        for descriptor in (self._master, self._slave, self._wake_read, self._wake_write):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+    def _serve(self) -> None:
+        master, wake = self._master, self._wake_read
+        poll = select.poll()
+        poll.register(master, select.POLLIN)
+        poll.register(wake, select.POLLIN)
+        timeout = round(IDLE_PERIOD * 1000)
+        while True:
+            events = poll.poll(timeout)
+            now = time.monotonic()
+            if not events:
+                with self.lock:
+                    self.bus.update(now)
+                continue
+            if any(descriptor == wake for descriptor, _ in events):
+                return
+            data = os.read(master, 4096)
+            baud_rate = _baud_rate(master)
+            with self.lock:
+                replies = self.bus.receive(data, now, baud_rate)
+            if replies:
+                self._send(replies, now, len(data), baud_rate)
+
+    def _send(self, replies: list[Reply], start: float, received: int, baud_rate: int) -> None:
+        """Write replies at the times at which a servo would have sent them."""
+        per_byte = _BITS_PER_BYTE / max(baud_rate, 1) if self._wire_time else 0.0
+        due = start + received * per_byte
+        for reply in replies:
+            due += reply.delay + len(reply.data) * per_byte
+            wait = due - time.monotonic()
+            if wait > 0.0:
+                time.sleep(wait)
+            with contextlib.suppress(BlockingIOError):  # nobody reads: a wire would lose the bytes, too
+                os.write(self._master, reply.data)
+
+
+def _baud_rate(master: int) -> int:
+    """Return the output speed that the client set on its side, bit/s."""
+    answer = fcntl.ioctl(master, _TCGETS2, bytes(_TERMIOS2.size))
+    return int(_TERMIOS2.unpack(answer)[7])
+
+
+def _make_link(link: Path, device: Path) -> None:
+    if os.path.lexists(link) and not link.is_symlink():
+        raise BamError(f"link {link}: is a file already (a free name was expected); choose another link")
+    temporary = link.with_name(f".{link.name}.{os.getpid()}")
+    try:
+        temporary.symlink_to(device)
+        temporary.replace(link)
+    except OSError as error:
+        raise BamError(
+            f"link {link}: cannot be made ({error.strerror}); choose a directory that you can write"
+        ) from None

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines that break, repair and look at a running segment: what an operator beside the bench would do."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from bam_core.errors import BamError, unknown_name
+from bam_core.servo.pendulum import PendulumBench
+from bam_ros.emulators.erob import bench_kernel as k
+from bam_ros.emulators.erob.faults import parse_faults
+from bam_ros.emulators.erob.server import SegmentServer
+from bam_ros.emulators.erob.slave import VirtualSlave
+
+COMMANDS = ("faults [WORD ...]", "load MASS LENGTH [ARM_MASS]", "place SLAVE POSITION", "look", "reveal")
+"""What `obey` understands."""
+
+
+def hang(server: SegmentServer, pendulum: PendulumBench) -> None:
+    """Hang another load on every drive.
+
+    Raises:
+        BamError: torque is on somewhere.
+    """
+    with server.lock:
+        slaves = server.segment.slaves
+        if any(slave.drive.torque_enabled for slave in slaves):
+            raise BamError("load: torque is on (it moves while hands are near); turn it off first")
+        now = time.monotonic_ns()
+        for slave in slaves:
+            slave.bench.advance_to(now)
+            slave.bench.hang(pendulum)
+
+
+def obey(server: SegmentServer, line: str) -> str:
+    """Do what a line says and return the answer, one line of JSON; a mistake is {"error": ...}."""
+    try:
+        return json.dumps(_do(server, line.split()))
+    except BamError as error:
+        return json.dumps({"error": str(error)})
+
+
+def _do(server: SegmentServer, words: list[str]) -> object:
+    slaves = server.segment.slaves
+    match words:
+        case ["faults", *faults]:
+            server.set_faults(parse_faults(faults, len(slaves)))
+            return {}
+        case ["load", mass, length, *rest] if len(rest) <= 1:
+            arm_mass = _number(rest[0]) if rest else 0.0
+            hang(server, PendulumBench(mass=_number(mass), length=_number(length), arm_mass=arm_mass))
+            return {}
+        case ["place", which, position]:
+            if not which.isdecimal() or not 1 <= int(which) <= len(slaves):
+                raise BamError(f"slave {which}: is not there (expected 1 to {len(slaves)}); correct it")
+            with server.lock:
+                slaves[int(which) - 1].bench.place(_number(position))
+            return {}
+        case ["look"]:
+            return look(server)
+        case ["reveal"]:
+            return [slave.bench.hidden.to_yaml() for slave in slaves]
+        case _:
+            raise unknown_name("command", " ".join(words), COMMANDS)
+
+
+def look(server: SegmentServer) -> dict[str, object]:
+    """Return what the slaves do at this moment, and how fast the server is."""
+    with server.lock:
+        now = time.monotonic_ns()
+        slaves = [_look_at(slave, now) for slave in server.segment.slaves]
+        times = server.process_times()
+        found: dict[str, object] = {
+            "received": server.received,
+            "answered": server.answered,
+            "lost": server.lost,
+            "slaves": slaves,
+        }
+    if times:
+        times.sort()
+        shares = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
+        last = len(times) - 1
+        found["process_us"] = {name: times[round(share * last)] / 1e3 for name, share in shares.items()}
+    return found
+
+
+def _look_at(slave: VirtualSlave, now: int) -> dict[str, object]:
+    drive, state = slave.drive, slave.bench.state
+    slave.bench.advance_to(now if not slave.controller.clock.active else slave.bench.time)
+    return {
+        "al_state": slave.states.state.name,
+        "al_error": slave.states.error,
+        "al_code": int(slave.states.code),
+        "power_state": drive.state.name,
+        "torque_enabled": drive.torque_enabled,
+        "error_code": drive.error_code.value,
+        "position": float(state[k.POSITION]),
+        "velocity": float(state[k.VELOCITY]),
+        "current": float(state[k.CURRENT]),
+        "supply": float(state[k.SUPPLY]),
+        "temperature": slave.bench.temperature,
+    }
+
+
+def _number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise BamError(f"number {word!r}: is none; correct it") from None

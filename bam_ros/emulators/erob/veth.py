@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pair of network interfaces joined by a virtual cable: the master at one end, the slaves at the other."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import re
+from pathlib import Path
+from types import TracebackType
+
+from bam_core.errors import BamError
+from bam_ros.emulators.erob.permission import veth_refused
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}")
+
+
+class VethPair:
+    """Makes the pair on entry and removes it on exit.
+
+    Args:
+        master: name of the end that a master opens.
+        slaves: name of the other end.
+    """
+
+    def __init__(self, master: str, slaves: str) -> None:
+        for name in (master, slaves):
+            if not _NAME.fullmatch(name) or name in (".", ".."):
+                raise BamError(
+                    f"interface {name!r}: not a name that Linux takes (expected 1 to 15 letters, digits,"
+                    " - _ .); choose another"
+                )
+        if master == slaves:
+            raise BamError(f"veth pair {master}:{slaves}: both ends have the same name; choose another")
+        self.master = master
+        self.slaves = slaves
+        self._made = False
+
+    @classmethod
+    def parse(cls, words: str) -> VethPair:
+        """Read MASTER:SLAVES; raises BamError."""
+        master, separator, slaves = words.partition(":")
+        if not separator:
+            raise BamError(f"veth pair {words!r}: expected MASTER:SLAVES, such as ecat0:ecat1; correct it")
+        return cls(master, slaves)
+
+    def make(self) -> None:
+        """Make the pair and switch both ends on.
+
+        Raises:
+            BamError: it is not permitted, or a name is taken.
+        """
+        from pyroute2 import IPRoute, NetlinkError
+
+        try:
+            with IPRoute() as route:
+                route.link("add", ifname=self.master, kind="veth", peer={"ifname": self.slaves})
+                self._made = True
+                for name in (self.master, self.slaves):
+                    _keep_quiet(name)
+                    route.link("set", index=route.link_lookup(ifname=name)[0], state="up")
+        except NetlinkError as error:
+            self.remove()
+            if error.code == errno.EPERM:
+                raise veth_refused(self.master, self.slaves) from None
+            if error.code == errno.EEXIST:
+                raise BamError(
+                    f"veth pair {self.master}:{self.slaves}: one of these interfaces exists already;"
+                    f" choose other names, or remove it: sudo ip link del {self.master}"
+                ) from None
+            reason = error.args[1] if len(error.args) > 1 else error
+            raise BamError(
+                f"veth pair {self.master}:{self.slaves}: cannot be made ({reason}); make it with ip link"
+            ) from None
+        except PermissionError:
+            raise veth_refused(self.master, self.slaves) from None
+
+    def remove(self) -> None:
+        """Take the pair away; idempotent."""
+        if not self._made:
+            return
+        from pyroute2 import IPRoute, NetlinkError
+
+        self._made = False
+        with contextlib.suppress(NetlinkError, OSError), IPRoute() as route:
+            for index in route.link_lookup(ifname=self.master):
+                route.link("del", index=index)
+
+    def __enter__(self) -> VethPair:
+        self.make()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
+
+
+def _keep_quiet(name: str) -> None:
+    """Keep the system from sending its own packets over an interface."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")

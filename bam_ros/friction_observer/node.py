@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node `friction_observer`: friction of every joint of a robot from its joint states and contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bam_bench.msg import ContactStates, JointFriction
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.time import Time
+from sensor_msgs.msg import JointState
+
+from bam_core.errors import BamError
+from bam_core.mujoco import compile_robot, load_robot
+from bam_core.whole_body import FrictionObserver, ObservedFriction, WholeBody
+from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN
+from bam_ros.node.node_about import Interface, NodeAbout
+from bam_ros.node.parameters import NodeParameter, declare
+from bam_ros.node.process import run_node
+
+_QUEUE = 1000  # joint states; a bag that is played may come in bursts
+_PATIENCE = 0.02  # s that a contact state may take longer than the joint state of the same time
+_SELDOM = 5.0  # s between lines about samples that are lost
+
+
+class FrictionObserverNode(Node):
+    """Estimates friction a little behind the joint states, by their stamps and those of the contacts.
+
+    Args:
+        arguments: as for `rclpy.node.Node`.
+    """
+
+    ABOUT = NodeAbout(
+        name="friction_observer",
+        module="bam_ros.friction_observer.node",
+        purpose=(
+            "Estimates the friction torque of every joint of a robot from positions and joint torques, with a"
+            " fixed base or standing on its feet. It goes by the stamps of joint and contact states, so that"
+            " a bag can be played into it; faster than it computes, joint states are lost, and counted."
+        ),
+        parameters=(
+            NodeParameter(
+                name="model",
+                default="",
+                description="MJCF or URDF file of the robot; its inertia is believed",
+            ),
+            NodeParameter(
+                name="contacts",
+                default="",
+                description="sites that may stand on the ground, separated by commas; empty: fixed base",
+            ),
+            NodeParameter(
+                name="held",
+                default="",
+                description="joints whose torque is unknown and that a controller holds, separated by commas",
+            ),
+            NodeParameter(
+                name="period",
+                default=0.001,
+                description="of joint states, s",
+                low=0.0001,
+                high=1.0,
+            ),
+            NodeParameter(
+                name="window",
+                default=33,
+                description=(
+                    "samples of the Savitzky-Golay filter, odd; results are half of it late, with contacts"
+                    " 0.07 s at least"
+                ),
+                low=5,
+                high=501,
+            ),
+        ),
+        interfaces=(
+            Interface(
+                kind="publishes",
+                name="joint_friction",
+                type="bam_bench/JointFriction",
+                purpose=(
+                    "friction torque, residual and sign of power of each joint, for every joint state away"
+                    " from lost ones and from changes of contacts"
+                ),
+            ),
+            Interface(
+                kind="takes",
+                name="joint_states",
+                type="sensor_msgs/JointState",
+                purpose="position and effort; velocities are found from positions",
+            ),
+            Interface(
+                kind="takes",
+                name="contact_states",
+                type="bam_bench/ContactStates",
+                purpose="which contacts stand from the stamp on, some or all; not needed with a fixed base",
+            ),
+        ),
+        example=(
+            "model:=config/robots/humanoid.xml",
+            "contacts:=right_sole,left_sole",
+            "held:=neck_yaw,neck_pitch",
+        ),
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__("friction_observer", **arguments)
+        values = declare(self, self.ABOUT.parameters)
+        if not values["model"]:
+            raise BamError(
+                "friction_observer: no robot is given (expected an MJCF or URDF file); set the "
+                "parameter model"
+            )
+        self._robot = WholeBody(
+            compile_robot(load_robot(values["model"])),
+            contacts=_names(values["contacts"]),
+            held=_names(values["held"]),
+        )
+        legged = bool(self._robot.contacts)
+        self._observer = FrictionObserver(
+            self._robot,
+            values["period"],
+            values["window"],
+            after=AFTER_LIFT_OFF if legged else 0.0,
+            before=BEFORE_TOUCH_DOWN if legged else 0.0,
+            patience=_PATIENCE if legged else 0.0,
+        )
+        self._origin: int | None = None
+        self._latest = 0.0
+        self._told: set[str] = set()
+        self._lost = self._restarts = 0
+        self._publisher = self.create_publisher(JointFriction, "joint_friction", qos_profile_sensor_data)
+        queue = QoSProfile(depth=_QUEUE, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self.create_subscription(JointState, "joint_states", self._on_state, queue)
+        self.create_subscription(ContactStates, "contact_states", self._on_contacts, queue)
+
+    def start(self) -> None:
+        """Say what is observed."""
+        robot = self._robot
+        base = f"contacts {', '.join(robot.contacts)}" if robot.contacts else "fixed base"
+        self.get_logger().info(
+            f"observes {len(robot.joints)} joints, {base}; results are {self._observer.delay:.3f} s late"
+        )
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def _on_contacts(self, message: ContactStates) -> None:
+        stamp = Time.from_msg(message.header.stamp).nanoseconds
+        try:
+            if len(message.name) != len(message.standing):
+                raise BamError(
+                    f"contact_states: {len(message.name)} names and {len(message.standing)} states "
+                    "(expected as many of both); correct the publisher"
+                )
+            time = self._since_origin(stamp) if stamp else self._latest
+            self._observer.stand(time, dict(zip(message.name, message.standing, strict=True)))
+            if not stamp:
+                raise BamError(
+                    "contact_states: have no stamp (expected that of the joint state from which on they "
+                    "hold); taken as of the newest joint state"
+                )
+        except BamError as error:
+            self._tell(str(error))
+
+    def _on_state(self, message: JointState) -> None:
+        self._latest = self._since_origin(Time.from_msg(message.header.stamp).nanoseconds)
+        try:
+            if len(message.position) != len(message.name) or len(message.effort) != len(message.name):
+                raise BamError(
+                    f"joint_states: {len(message.name)} names, {len(message.position)} positions,"
+                    f" {len(message.effort)} efforts (expected as many of each); publish positions "
+                    "and torques"
+                )
+            observed = self._observer.push(
+                self._latest,
+                dict(zip(message.name, message.position, strict=True)),
+                dict(zip(message.name, message.effort, strict=True)),
+            )
+        except BamError as error:
+            self._tell(str(error))
+            return
+        self._account()
+        if observed is not None:
+            self._publish(observed)
+
+    def _since_origin(self, stamp: int) -> float:
+        """Return s since the first stamp: epochs in a double are only good to 0.2 µs."""
+        if self._origin is None:
+            self._origin = stamp
+        return (stamp - self._origin) * 1e-9
+
+    def _account(self) -> None:
+        observer = self._observer
+        if observer.restarts > self._restarts:
+            self._restarts = observer.restarts
+            self.get_logger().warning("joint_states: time has gone back; begins anew from there")
+        if observer.lost > self._lost:
+            self._lost = observer.lost
+            self.get_logger().warning(
+                f"joint_states: {self._lost} samples lost so far; none is estimated within half a window "
+                "of them",
+                throttle_duration_sec=_SELDOM,
+            )
+
+    def _publish(self, observed: ObservedFriction) -> None:
+        if observed.doubt:
+            self._tell(f"{observed.doubt.what}; {observed.doubt.cure}")
+        elif observed.rank.unidentifiable:
+            feet = " and ".join(observed.rank.contacts)
+            self._tell(
+                f"{feet} both stand: friction of {', '.join(observed.rank.unidentifiable)} cannot be "
+                "told apart"
+            )
+        message = JointFriction(
+            name=list(self._robot.joints),
+            torque=observed.torque.tolist(),
+            velocity=observed.velocity.tolist(),
+            residual=observed.residual.tolist(),
+            power=observed.driving.tolist(),
+            standing=list(observed.rank.contacts),
+            rank=observed.rank.rank,
+            contradiction=observed.doubt.what if observed.doubt else "",
+        )
+        stamp = round(observed.time * 1e9) + (self._origin or 0)
+        message.header.stamp = Time(nanoseconds=stamp).to_msg()
+        self._publisher.publish(message)
+
+    def _tell(self, line: str) -> None:
+        """Warn once about each thing; at a thousand samples per second nobody reads the second line."""
+        if line not in self._told:
+            self._told.add(line)
+            self.get_logger().warning(line)
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",") if name.strip())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until a signal ends it."""
+    return run_node(FrictionObserverNode.ABOUT, lambda stop: FrictionObserverNode(), argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

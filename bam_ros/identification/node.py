@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node `identification`: the core's identification as the action `identify` and a service that blocks."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bam_bench.action import Identify
+from bam_bench.srv import IdentifyModel
+from rclpy.action.server import ActionServer, CancelResponse, GoalResponse, ServerGoalHandle
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+
+from bam_core.errors import BamError
+from bam_core.identification import (
+    Identification,
+    IdentificationCancelled,
+    Progress,
+    identify,
+    require_output,
+    write_identification,
+)
+from bam_core.recordings import find_sources, load_recordings
+from bam_core.recordings.discovery import data_files
+from bam_core.servo.effects import resolve_effects
+from bam_core.servo.model import load_servo, servo_names
+from bam_ros.node.node_about import Interface, NodeAbout
+from bam_ros.node.parameters import NodeParameter, declare
+from bam_ros.node.process import run_node
+
+FEEDBACK_PERIOD = 0.2
+"""Least time between feedback messages, s."""
+
+_CLOSE_TIMEOUT = 10.0  # s
+
+
+class IdentificationNode(Node):
+    """Identifies servos from recordings below one directory, one request at a time.
+
+    Args:
+        arguments: as for `rclpy.node.Node`.
+    """
+
+    ABOUT = NodeAbout(
+        name="identification",
+        module="bam_ros.identification.node",
+        purpose=(
+            "Identifies friction and motor of a servo from its recordings, one request at a time. It reads"
+            " and writes below one directory only."
+        ),
+        parameters=(
+            NodeParameter(
+                name="data_directory",
+                default=".",
+                description="logs are read and results written below this directory, nowhere else",
+            ),
+            NodeParameter(
+                name="effects",
+                default="",
+                description=(
+                    "what requests that name no effects fit besides motor and friction, separated by commas,"
+                    " or none; empty: what the servo's file names and held-out logs ask for"
+                ),
+                read_only=False,
+            ),
+        ),
+        interfaces=(
+            Interface(
+                kind="action",
+                name="identify",
+                type="bam_bench/Identify",
+                purpose="identify, with progress as feedback; may be cancelled",
+            ),
+            Interface(
+                kind="service",
+                name="identify_model",
+                type="bam_bench/IdentifyModel",
+                purpose="the same without progress; answers when it is done",
+            ),
+        ),
+        example=("data_directory:=recordings",),
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__("identification", **arguments)
+        declare(self, self.ABOUT.parameters)
+        self._busy = threading.Lock()
+        self._stopping = threading.Event()
+        group = ReentrantCallbackGroup()
+        self.create_service(IdentifyModel, "identify_model", self._on_service, callback_group=group)
+        self._server = ActionServer(
+            self,
+            Identify,
+            "identify",
+            self._on_action,
+            callback_group=group,
+            goal_callback=self._on_goal,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+        )
+
+    def start(self) -> None:
+        """Check the parameters; raises BamError where there is no data directory, or no such effect."""
+        directory = self._data_directory
+        if not directory.is_dir():
+            raise BamError(
+                f"data_directory {directory}: is no directory (expected the one that holds the recordings); "
+                f"set the parameter data_directory"
+            )
+        resolve_effects(self._effects([]) or ())
+        self.get_logger().info(f"ready: action 'identify' and service 'identify_model', data in {directory}")
+
+    def close(self) -> None:
+        """Cancel what runs, which keeps the models that are finished. Idempotent, never raises."""
+        if self._stopping.is_set():
+            return
+        self._stopping.set()
+        if self._busy.acquire(timeout=_CLOSE_TIMEOUT):
+            self._busy.release()
+        self._server.destroy()
+
+    @property
+    def _data_directory(self) -> Path:
+        return Path(str(self.get_parameter("data_directory").value)).expanduser().resolve()
+
+    def _on_goal(self, request: Identify.Goal) -> GoalResponse:
+        if self._busy.locked() or self._stopping.is_set():
+            self.get_logger().warning("goal rejected: an identification is running; wait for it or cancel it")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _on_action(self, goal: ServerGoalHandle) -> Identify.Result:
+        last = 0.0
+
+        def report(progress: Progress) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= FEEDBACK_PERIOD or progress.evaluation == progress.evaluations:
+                last = now
+                goal.publish_feedback(
+                    Identify.Feedback(
+                        model=progress.model,
+                        evaluation=progress.evaluation,
+                        evaluations=progress.evaluations,
+                        best_mae=progress.best_mae,
+                    )
+                )
+
+        result = Identify.Result()
+        self._serve(goal.request, result, report, lambda: bool(goal.is_cancel_requested))
+        if result.success:
+            goal.succeed()
+        elif goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return result
+
+    def _on_service(
+        self, request: IdentifyModel.Request, response: IdentifyModel.Response
+    ) -> IdentifyModel.Response:
+        self._serve(request, response, lambda progress: None, lambda: False)
+        return response
+
+    def _serve(
+        self, request: Any, answer: Any, report: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> None:
+        """Fill in the answer, which has the same fields for action and service."""
+        if not self._busy.acquire(blocking=False):
+            answer.message = "identification: another one is running; wait for it or cancel it"
+            return
+        try:
+            output = self._output(request)
+
+            def keep(finished: Identification) -> None:
+                write_identification(finished, output)
+                _fill(answer, finished, output)
+                answer.message = (
+                    f"identification: cancelled; wrote {', '.join(finished.fits)} to {output}, "
+                    f"not done: {', '.join(finished.not_done)}"
+                )
+
+            found = self._identify(request, report, lambda: cancelled() or self._stopping.is_set(), keep)
+            write_identification(found, output)
+        except IdentificationCancelled as stop:
+            answer.message = answer.message or str(stop)
+        except BamError as error:
+            answer.message = str(error)
+            self.get_logger().warning(answer.message)
+        except Exception as error:
+            self.get_logger().error(traceback.format_exc())
+            answer.message = f"identification: {type(error).__name__}: {error}; see the node's log"
+        else:
+            answer.success = True
+            _fill(answer, found, output)
+            best = found.fits[found.chosen]
+            answer.message = f"{found.chosen} chosen: {best.validation_mae * 1e3:.2f} mrad on held-out runs"
+            self.get_logger().info(f"{answer.message}; {output}")
+        finally:
+            self._busy.release()
+
+    def _output(self, request: Any) -> Path:
+        """Return where results go; raises BamError where none can be written."""
+        output = self._inside(request.output or "identified", "output")
+        self._inside(str(output / "plots"), "output")
+        require_output(output)
+        return output
+
+    def _identify(
+        self,
+        request: Any,
+        report: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+        keep: Callable[[Identification], None],
+    ) -> Identification:
+        logs = [self._inside(path, "logs") for path in request.logs or ["."]]
+        for source in find_sources(logs):  # a link in a directory may lead out of it
+            for path in (source.path, *data_files(source.path)):
+                self._inside(str(path), "logs")
+        if not request.servo:
+            raise BamError(
+                f"servo: not given (expected {', '.join(servo_names())}, or a YAML file in data_directory); "
+                f"name the servo that was recorded"
+            )
+        is_file = Path(request.servo).suffix in (".yaml", ".yml") or len(Path(request.servo).parts) > 1
+        servo = load_servo(self._inside(request.servo, "servo") if is_file else request.servo)
+        return identify(
+            load_recordings(logs),
+            servo,
+            list(request.models) or ["all"],
+            trials=request.trials or None,
+            seed=request.seed,
+            validation=request.validation or None,
+            effects=self._effects(request.effects),
+            progress=report,
+            cancelled=cancelled,
+            interrupted=keep,
+        )
+
+    def _effects(self, wanted: Sequence[str]) -> list[str] | None:
+        """Return what to fit, None for the servo's; an empty list in a message says nothing, "none" does."""
+        named = list(wanted) or str(self.get_parameter("effects").value).split(",")
+        names = [name.strip() for name in named if name.strip()]
+        return [] if names == ["none"] else names or None
+
+    def _inside(self, path: str, field: str) -> Path:
+        """Return an absolute path below the data directory, links followed; raises BamError for any other."""
+        directory = self._data_directory
+        resolved = (directory / path).resolve()
+        if not resolved.is_relative_to(directory):
+            raise BamError(
+                f"{field} {path}: lies outside the data directory (expected a path below {directory}); "
+                f"move it there or set the parameter data_directory"
+            )
+        return resolved
+
+
+def _fill(answer: Any, found: Identification, output: Path) -> None:
+    """Fill in what was found and where it is; the answer has the same fields for action and service."""
+    answer.chosen = found.chosen
+    answer.models = list(found.fits)
+    answer.train_mae = [fit.train_mae for fit in found.fits.values()]
+    answer.validation_mae = [fit.validation_mae for fit in found.fits.values()]
+    answer.output = str(output)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until a signal ends it."""
+    return run_node(
+        IdentificationNode.ABOUT,
+        lambda stop: IdentificationNode(),
+        argv,
+        lambda: MultiThreadedExecutor(num_threads=4),
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a node says about itself with `--help`."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from dataclasses import dataclass
+
+from bam_ros.node.parameters import NodeParameter
+
+_WIDTH = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interface:
+    """Something that a node offers to others.
+
+    Attributes:
+        kind: "publishes", "takes" (subscribes), "service" or "action".
+        name: as the node's code writes it; `~/` stands for the node's own name.
+        type: such as "sensor_msgs/JointState".
+        purpose: in a few words.
+    """
+
+    kind: str
+    name: str
+    type: str
+    purpose: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeAbout:
+    """A node in words.
+
+    Attributes:
+        name: of the node and of its executable.
+        module: that `python -m` runs.
+        purpose: what it does, in sentences.
+        parameters: the table that the node declares.
+        interfaces: what it offers to others.
+        example: parameters of an example, as after `-p`.
+    """
+
+    name: str
+    module: str
+    purpose: str
+    parameters: tuple[NodeParameter, ...]
+    interfaces: tuple[Interface, ...]
+    example: tuple[str, ...]
+
+    @property
+    def usage(self) -> str:
+        """The example as a command line that works with and without the command `ros2`."""
+        given = " ".join(f"-p {word}" for word in self.example)
+        return f"python -m {self.module} --ros-args {given}"
+
+    def text(self) -> str:
+        """Return the help."""
+        lines = [
+            f"usage: {self.name} [--help] [--ros-args -p PARAMETER:=VALUE ...]",
+            "",
+            *textwrap.wrap(self.purpose, _WIDTH),
+            "",
+            "parameters:",
+        ]
+        for parameter in self.parameters:
+            lines.append(f"  {parameter.name}  ({parameter.type_name}, default {_value(parameter.default)})")
+            lines += _indented(parameter.description + _bounds(parameter))
+        lines += ["", "topics, services, actions:"]
+        for interface in self.interfaces:
+            lines.append(f"  {interface.kind} {interface.name}  ({interface.type})")
+            lines += _indented(interface.purpose)
+        lines += ["", "example:", f"  {self.usage}"]
+        return "\n".join(lines)
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="      ", subsequent_indent="      ")
+
+
+def _bounds(parameter: NodeParameter) -> str:
+    changes = "" if parameter.read_only else "; may change while the node runs"
+    if parameter.low is None or parameter.high is None:
+        return changes
+    return f" [{parameter.low:g} to {parameter.high:g}]{changes}"
+
+
+def _value(default: object) -> str:
+    """A default as it is written after `:=`."""
+    return json.dumps(default).replace("NaN", ".nan")

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `main` of a node: from arguments to exit status, with one way out for every signal and every error."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Protocol
+
+import rclpy
+import rclpy.utilities
+from rclpy.exceptions import ParameterException
+from rclpy.executors import (
+    Executor,
+    ExternalShutdownException,
+    MultiThreadedExecutor,
+    SingleThreadedExecutor,
+)
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from bam_core.errors import BamError
+from bam_ros.node.node_about import NodeAbout
+
+_POLL = 0.1  # s; a signal is noticed after this at the latest
+
+
+class StopRequest:
+    """Becomes true with the first SIGINT, SIGTERM or SIGHUP; more of them change nothing.
+
+    The handlers only set a flag, so a signal can arrive at any moment, also in the middle of a transaction
+    that turns torque off.
+    """
+
+    def __init__(self) -> None:
+        self._requested = False
+
+    def install(self) -> None:
+        """Take the signals over; to be called in the main thread."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._handle)
+
+    def __call__(self) -> bool:
+        """Return whether the process shall end."""
+        return self._requested
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._requested = True
+
+
+class ManagedNode(Protocol):
+    """What `run_node` asks of a node beside being one."""
+
+    def start(self) -> None:
+        """Begin to work; raises BamError where that cannot be."""
+
+    def close(self) -> None:
+        """Let go of everything. Idempotent, never raises."""
+
+
+def run_node(
+    about: NodeAbout,
+    make_node: Callable[[StopRequest], ManagedNode],
+    argv: Sequence[str] | None = None,
+    make_executor: Callable[[], Executor] = SingleThreadedExecutor,
+) -> int:
+    """Run one node until a signal ends it and return the exit status.
+
+    Args:
+        about: what `--help` prints.
+        make_node: builds the node; long work in it and in `start` polls the request it is given.
+        argv: arguments without the program's name; default those of the process.
+        make_executor: builds the executor that spins the node.
+
+    Returns:
+        0 when a signal or a shutdown of ROS 2 ended it, 2 after one line on standard error when the node
+        could not start.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if {"-h", "--help"} & set(arguments):
+        print(about.text())
+        return 0
+    stop = StopRequest()
+    stop.install()
+    node: ManagedNode | None = None
+    executor: Executor | None = None
+    try:
+        _init(about, arguments)
+        node = make_node(stop)
+        assert isinstance(node, Node)
+        executor = make_executor()
+        executor.add_node(node)
+        node.start()
+        while not stop() and rclpy.utilities.ok():
+            executor.spin_once(timeout_sec=_POLL)
+        return 0
+    except ExternalShutdownException:
+        return 0
+    except (BamError, ParameterException) as error:
+        if stop():
+            return 0
+        print(" ".join(str(error).split()), file=sys.stderr)
+        return 2
+    finally:
+        if node is not None:
+            node.close()
+            assert isinstance(node, Node)
+            destroy_nodes(executor, node)
+        rclpy.utilities.try_shutdown()
+        # All is let go of: one more signal while the interpreter ends shall not change the exit status.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
+
+def destroy_nodes(executor: Executor | None, *nodes: Node) -> None:
+    """Destroy an executor, then the nodes that it spun; their context may be shut down afterwards.
+
+    rclpy supports no other order. A node that is destroyed while something spins it takes entities away from
+    a wait set in use; an executor that is destroyed after its nodes or their context still holds the wait
+    set of its last turn, with handles of theirs. `Executor.shutdown` of this rclpy waits neither for running
+    callbacks, though it is documented to, nor for its threads.
+
+    Args:
+        executor: nobody spins it any more; a thread that did has been joined. None: there is none.
+        nodes: to be destroyed.
+    """
+    if isinstance(executor, MultiThreadedExecutor):
+        executor._executor.shutdown(wait=True)
+    if executor is not None:
+        executor.shutdown()
+    for node in nodes:
+        node.destroy_node()
+
+
+def _init(about: NodeAbout, arguments: list[str]) -> None:
+    """Start ROS 2 with its arguments; raises BamError for those that nobody would read."""
+    try:
+        rclpy.init(args=[about.name, *arguments], signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:  # what rclpy raises for arguments it does not understand
+        reason = str(error).removeprefix("failed to initialize rcl: ").partition(", at ")[0]
+        if reason.startswith("["):
+            reason = f"unknown arguments after --ros-args {reason}"
+        raise BamError(f"{about.name}: {reason}; write it as in: {about.usage}") from None
+    rest = rclpy.utilities.remove_ros_args([about.name, *arguments])[1:]
+    if rest:
+        raise BamError(
+            f"{about.name}: argument {rest[0]!r} is not known (expected --ros-args -p PARAMETER:=VALUE);"
+            f" write it as in: {about.usage}"
+        )

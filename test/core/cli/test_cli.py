@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bam` helps, fails in one line with status 2, and never leaves half an output."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from json_log_cases import log, save
+from run_bag import RunBag
+
+from bam_core.cli import CORE_COMMANDS, Command, main
+from bam_core.servo.model import load_servo, servo_names
+
+ROOT = Path(__file__).parents[3]
+WITHIN = 300.0  # s; generous: what a process may take on a machine that others use as well
+
+
+def bam(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bam_core.cli", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=WITHIN,
+        check=False,
+    )
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys; from bam_core.cli import main; main(['--help']); print(*sys.modules)"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=WITHIN, check=True
+    ).stdout
+    assert "validate" in out
+    loaded = set(out.splitlines()[-1].split())
+    assert not loaded & {"numpy", "scipy", "numba", "matplotlib", "mujoco", "yaml", "rosbags", "rclpy"}
+    assert len(loaded) < 200  # modules, 116 of them today; `make bench` says how long it takes
+
+
+@pytest.mark.parametrize("command", [command.name for command in CORE_COMMANDS])
+def test_help_of_a_command_comes_without_what_only_its_work_needs(command: str) -> None:
+    code = f"import sys; from bam_core.cli import main; main(['{command}', '--help']); print(*sys.modules)"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=WITHIN, check=True
+    ).stdout
+    assert "example:" in out
+    loaded = set(out.splitlines()[-1].split())
+    heavy = {"numpy", "scipy", "numba", "matplotlib", "mujoco", "yaml", "rosbags", "mcap", "cmaes", "tqdm"}
+    assert not loaded & heavy
+
+
+@pytest.mark.parametrize("command", CORE_COMMANDS, ids=lambda command: command.name)
+def test_every_command_explains_itself_with_an_example(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command.name, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "example:\n  " in out
+    assert "bam " in out.split("example:")[1]
+
+
+def test_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("bam_bench ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["servo"], "bam: command 'servo': unknown .*did you mean 'servos'?"),
+        (["servos", "xl33"], "bam servos: servo 'xl33': unknown .*did you mean 'xl330'?"),
+        (["servos", "xl330", "extra"], "bam servos: error: unrecognized arguments: extra"),
+        (["validate", "nowhere", "--params", "xl330"], "bam validate: nowhere: does not exist"),
+        (["validate", "nowhere"], "bam validate: error: .*--params"),
+        (["diagram", "xl330", "--output", "x.docx"], "bam diagram: x.docx: '.docx' is no picture format"),
+        (["diagram", "xl330", "--output", "x.png", "--max-torque", "-1"], "bam diagram: --max-torque: is -1"),
+        (["record", "--session", "x"], "bam record: not part of an installation without ROS 2"),
+        ([], "bam: error: .*COMMAND"),
+    ],
+)
+def test_a_mistake_ends_with_status_2_and_one_line_that_says_what(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert re.match(message, captured.err), captured.err
+
+
+@pytest.mark.parametrize(
+    "command", [command for command in CORE_COMMANDS if "needs_ros" not in command.module]
+)
+def test_wrong_arguments_get_one_line_that_leads_to_the_help(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command.name, "--no-such\noption", "--output"]) == 2
+    error = capsys.readouterr().err
+    assert re.fullmatch(rf"bam {command.name}: error: .* \(see bam {command.name} --help\)\n", error)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["validate", "LOG", "--params", "xl330", "--json"],
+        ["diagram", "xl330", "--output"],
+    ],
+)
+def test_a_single_output_file_is_not_put_where_no_directory_is(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recording = str(save(tmp_path, log()))
+    output = tmp_path / "no" / "where.png"
+    assert main([recording if word == "LOG" else word for word in [*words, str(output)]]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"bam {words[0]}: {output}: there is no directory {output.parent} ")
+    assert error.count("\n") == 1
+    assert not output.parent.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["validate", "nowhere", "--params", "nothing.yaml", "--json"],
+        ["diagram", "nothing.yaml", "--output"],
+        ["simulate", "--params", "xl330", "--recording", "nowhere", "--output"],
+        ["identify", "nowhere", "--servo", "xl330", "--models", "m1", "--output"],
+    ],
+)
+def test_an_output_that_cannot_be_is_told_before_anything_is_read(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    for output in (str(tmp_path / "file" / "below.png"), "/proc/nothing.png"):
+        assert main([*words, output]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"bam {words[0]}: {output}: ")
+        assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("dt", ["1", "0.0201", "0", "-0.001", "1e-9", "nan", "inf"])
+def test_a_step_beyond_what_firmware_does_is_refused(
+    dt: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", str(save(tmp_path, log())), "--params", "xl330", f"--dt={dt}"]) == 2
+    assert re.fullmatch(
+        rf"bam validate: --dt: is {float(dt):g} s \(expected 1e-05 to 0\.02: firmware .*\); .*\n",
+        capsys.readouterr().err,
+    )
+
+
+def test_steps_up_to_the_coarsest_are_taken(tmp_path: Path) -> None:
+    path = str(save(tmp_path, log()))
+    for dt in ("0.02", "0.005", "0.001"):
+        assert main(["validate", path, "--params", "xl330", "--dt", dt]) == 0
+
+
+def test_an_added_command_replaces_the_one_of_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "my_record.py").write_text(
+        "EXAMPLE = 'bam record'\n"
+        "def add_arguments(parser): parser.add_argument('--n', type=int)\n"
+        "def run(arguments):\n    print(arguments.n)\n    return 7\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    commands = (*CORE_COMMANDS, Command("record", "record", "my_record"))
+    assert main(["record", "--n", "3"], commands) == 7
+    assert capsys.readouterr().out == "3\n"
+
+
+@pytest.mark.parametrize(("error", "status"), [("KeyboardInterrupt", 130), ("BrokenPipeError", 0)])
+def test_interruptions_end_without_a_traceback(tmp_path: Path, error: str, status: int) -> None:
+    (tmp_path / "stop.py").write_text(
+        f"EXAMPLE = ''\ndef add_arguments(parser): pass\ndef run(arguments): raise {error}\n"
+    )
+    code = (
+        "import sys; from bam_core.cli import Command, main; "
+        "sys.exit(main(['stop'], [Command('stop', 'stop', 'stop')]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=WITHIN,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
+        check=False,
+    )
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+
+
+def test_servos_lists_the_library_and_prints_a_file_that_loads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["servos"]) == 0
+    table = capsys.readouterr().out
+    assert all(name in table for name in servo_names())
+    assert main(["servos", "mx64"]) == 0
+    (tmp_path / "copy.yaml").write_text(capsys.readouterr().out)
+    assert load_servo(tmp_path / "copy.yaml") == load_servo("mx64")
+
+
+def test_validate_writes_errors_per_model_and_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save(tmp_path, log(motor="mx106", kp=32, mass=0.5))
+    RunBag(samples=1000).write(tmp_path / "bag")
+    load_servo("mx64").save(tmp_path / "mine.yaml")
+    out = tmp_path / "validation_result.txt"
+    arguments = [str(tmp_path), "--params", "mx106", str(tmp_path / "mine.yaml"), "--json", str(out)]
+    assert main(["validate", *arguments]) == 0
+    result = json.loads(out.read_text())
+    assert list(result) == ["mx106", "mine"]
+    for scores in result.values():
+        assert list(scores["per_log"]) == ["bag", "log"]
+        assert scores["mae"] == pytest.approx(sum(scores["per_log"].values()) / 2)
+        assert 0 < scores["mae"] < 3
+    table = capsys.readouterr().out
+    assert f"{1e3 * result['mx106']['mae']:.2f}" in table
+
+
+def test_a_failed_validation_leaves_an_earlier_result_untouched(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text("earlier")
+    arguments = [str(tmp_path / "gone"), "--params", "mx106", "--json", str(tmp_path / "result.json")]
+    assert main(["validate", *arguments]) == 2
+    assert (tmp_path / "result.json").read_text() == "earlier"
+
+
+def test_diagram_draws_a_picture(tmp_path: Path) -> None:
+    picture = tmp_path / "pictures" / "diagram.png"
+    picture.parent.mkdir()
+    assert main(["diagram", "mx106", "xl330", "--output", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(picture.parent.iterdir()) == [picture]
+
+
+def garbage(**changes: Any) -> dict[str, Any]:
+    """A log whose header, or whose every entry, is changed; a function changes an entry by its index."""
+    content = log()
+    for key, value in changes.items():
+        if key in content["entries"][0]:
+            for k, entry in enumerate(content["entries"]):
+                entry[key] = value(k) if callable(value) else value
+        else:
+            content[key] = value
+    return content
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (garbage(position=math.nan), "entry 0, position: is nan (expected a finite number, rad)"),
+        (
+            garbage(position=lambda k: 3.0 * k),
+            "entry 5, position: 15 (expected rad, within ±12.57); convert it",
+        ),
+        (garbage(timestamp=lambda k: 0.3 - 0.005 * k), "entry 1, time: goes back from 0.3 s to 0.295 s"),
+        (garbage(timestamp=lambda k: 5.0 * k), "time: samples are 5 s apart"),
+        (garbage(mass=0), "mass and arm_mass are 0 kg (expected a mass above 0 at a length above 0)"),
+        (garbage(mass=-0.5), "bench mass: is -0.5 (expected a finite number >= 0)"),
+        (garbage(mass=math.nan), "bench mass: is nan"),
+        (garbage(mass=490), "mass is 490 (expected kg, at most 100); convert it, it looks like grams"),
+        (garbage(length=0), "length is 0 m (expected a mass above 0 at a length above 0)"),
+        (garbage(length=100), "length is 100 (expected m, at most 5)"),
+        (garbage(kp=-1), "kp is -1 (expected 0 < kp <= 65535, firmware units)"),
+        (garbage(entries=log()["entries"][:10]), "only 10 samples (expected at least"),
+    ],
+)
+def test_a_log_of_nonsense_is_refused_by_name_and_reason(
+    content: dict[str, Any], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = save(tmp_path, content)
+    for words in (
+        ["--params", "xl330"],
+        ["--servo", "xl330", "--models", "m1", "--output", str(tmp_path / "out")],
+    ):
+        command = "validate" if "--params" in words else "identify"
+        assert main([command, str(tmp_path), *words]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"bam {command}: {path}: {reason}")
+        assert "; " in error
+        assert error.count("\n") == 1
+        assert not (tmp_path / "out").exists()

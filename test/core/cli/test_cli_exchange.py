@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam import`` and ``bam export``: round trips, and mistakes that leave nothing behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import mujoco
+import pytest
+from exchange_cases import EROB80_100_M1, XL330_M4, write
+from identification_cases import xl330_logs
+from physics_cases import random_run
+
+from bam_core.cli import main
+from bam_core.exchange import bam_log_text
+from bam_core.recordings import load_recordings
+from bam_core.servo.model import load_servo
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    before = sorted(Path().rglob("*"))
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"bam {words[0]}: ")
+    assert captured.err.count("\n") == 1
+    assert sorted(Path().rglob("*")) == before
+    return captured.err
+
+
+def test_parameters_go_round(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("m4.json"), XL330_M4)
+    assert main(["import", "m4.json", "--output", "servo.yaml"]) == 0
+    assert "wrote servo.yaml" in capsys.readouterr().out
+    assert main(["export", "servo.yaml", "--output", "back.json"]) == 0
+    assert json.loads(Path("back.json").read_text()) == XL330_M4
+
+
+@pytest.mark.long
+def test_logs_become_bags_of_their_names_and_logs_again() -> None:
+    logs = Path("logs")
+    logs.mkdir()
+    for path in xl330_logs().glob("kp100_*.json"):
+        (logs / path.name).symlink_to(path)
+    assert main(["import", str(logs), "--output", "bags"]) == 0
+    names = sorted(path.stem for path in logs.glob("*.json"))
+    assert [path.name for path in sorted(Path("bags").iterdir())] == names
+    assert [len(each) for each in load_recordings("bags")] == [len(each) for each in load_recordings(logs)]
+    assert main(["export", "bags", "--output", "again"]) == 0
+    assert [path.stem for path in sorted(Path("again").iterdir())] == names
+    assert main(["export", "bags/kp100_sin_sin", "--output", "one.json"]) == 0
+    assert Path("one.json").read_bytes() == Path("again/kp100_sin_sin.json").read_bytes()
+
+
+def test_a_servo_becomes_mjcf_for_a_robot_or_a_bench(caplog: pytest.LogCaptureFixture) -> None:
+    assert main(["export", "mx106", "--output", "mx106.xml"]) == 0
+    assert mujoco.MjModel.from_xml_path("mx106.xml").nv == 0
+    assert "identify m1" in caplog.text
+    words = ["export", "mx106", "--kp", "32", "--voltage", "12", "--bench", "1,0.15,0.05"]
+    assert main([*words, "--output", "bench.xml"]) == 0
+    model = mujoco.MjModel.from_xml_path("bench.xml")
+    assert (model.nv, model.nu) == (1, 1)
+    assert model.body_mass[1] == pytest.approx(1.05)
+
+
+def test_what_an_import_fills_in_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    write(Path("m1.json"), EROB80_100_M1)
+    assert main(["import", "m1.json", "--output", "servo.yaml"]) == 0
+    assert "R: is not in m1.json" in caplog.text
+    assert load_servo("servo.yaml").firmware.name == "erob80"
+
+
+def test_an_unknown_actuator_can_be_given_a_servo(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("m4.json"), {**XL330_M4, "actuator": "sts3215"})
+    assert "'sts3215': unknown" in refusal(capsys, "import", "m4.json", "--output", "servo.yaml")
+    assert main(["import", "m4.json", "--servo", "xl330", "--output", "servo.yaml"]) == 0
+
+
+def test_an_import_overwrites_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("m4.json"), XL330_M4)
+    write(Path("servo.yaml"), "mine")
+    assert "exists already" in refusal(capsys, "import", "m4.json", "--output", "servo.yaml")
+    assert Path("servo.yaml").read_text() == "mine"
+    for name in ("a", "b"):
+        write(Path(f"{name}.json"), bam_log_text(random_run(len(name) + ord(name), 5e-3)))
+    Path("bags/b").mkdir(parents=True)
+    assert "bags/b: exists already" in refusal(capsys, "import", "a.json", "b.json", "--output", "bags")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", '{"a": 1}', "\0\1", "[" * 5000, '{"entries": []}'])
+def test_garbage_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    write(Path("garbage.json"), text)
+    assert "garbage.json" in refusal(capsys, "import", "garbage.json", "--output", "out")
+    assert "garbage.json" in refusal(capsys, "export", "garbage.json", "--output", "out.json")
+    assert "garbage.json" in refusal(capsys, "export", "mx106", "garbage.json", "--output", "o.json")
+
+
+def test_one_damaged_log_stops_the_import_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    text = bam_log_text(random_run(1, 5e-3))
+    Path("logs").mkdir()
+    write(Path("logs/good.json"), text)
+    write(Path("logs/nan.json"), text.replace('"position": ', '"position": NaN, "was": ', 1))
+    assert "nan.json: entry 0, position" in refusal(capsys, "import", "logs", "--output", "bags")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("import", "no.json", "--output", "out"), "no.json"),
+        (("import", "m4.json", "--output", "servo.txt"), "servo.txt: is no name of a servo's file"),
+        (("import", "m4.json", "--output", "no/servo.yaml"), "there is no directory no"),
+        (("import", "m4.json", "m4.json", "--output", "a.yaml"), "given beside parameters"),
+        (("import", "m4.json", "--servo", "mx107", "--output", "a.yaml"), "did you mean 'mx106'"),
+        (("import", "log.json", "--servo", "mx106", "--output", "bags"), "--servo: is for parameters"),
+        (("import", "log.json", "--output", "m4.json"), "m4.json"),
+        (("export", "mx107", "--output", "a.json"), "did you mean 'mx106'"),
+        (("export", "no/such.mcap", "--output", "a.json"), "no/such.mcap"),
+        (("export", "mx106", "--output", "a.txt"), "a.txt"),
+        (("export", "mx106", "--output", "no/a.json"), "there is no directory no"),
+        (("export", "mx106", "mx64", "--output", "a.json"), "mx64: given beside mx106"),
+        (("export", "mx106", "--output", "a.json", "--kp", "8"), "--kp: is for MJCF"),
+        (
+            ("export", "mx106", "--output", "a.xml", "--actuator", "mx106"),
+            "--actuator: is for parameter JSON",
+        ),
+        (("export", "mx106", "--output", "a.json", "--actuator", "mx107"), "did you mean 'mx106'"),
+        (("export", "mx106", "--output", "a.xml", "--kp", "nan"), "kp: is nan"),
+        (("export", "mx106", "--output", "a.xml", "--voltage", "-3"), "supply_voltage: is -3"),
+        (("export", "mx106", "--output", "a.xml", "--bench", "1"), "--bench: is '1'"),
+        (("export", "mx106", "--output", "a.xml", "--bench", "1,x"), "--bench: is '1,x'"),
+        (("export", "mx106", "--output", "a.xml", "--bench", "1,-0.1"), "length"),
+        (("export", "log.json", "--output", "a.xml"), "a.xml (expected FILE.json"),
+        (("export", "none.yaml", "--output", "a.json"), "none.yaml: cannot be read"),
+        (("export", ".", "--output", "m4.json"), "2 recordings (expected a directory)"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], expected: str
+) -> None:
+    write(Path("m4.json"), XL330_M4)
+    for name in ("log", "other"):
+        write(Path(f"{name}.json"), bam_log_text(random_run(len(name), 5e-3)))
+    assert expected in refusal(capsys, *words)

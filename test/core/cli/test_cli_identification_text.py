@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An identification in words: what is needed, what is small and what nobody knows are told apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from identification_cases import mx106, record
+
+from bam_core.cli.identification_text import small_parameters, vague_parameters
+from bam_core.identification import Identification
+from bam_core.identification.choice.model_fit import EffectWeight, ModelFit
+from bam_core.identification.data.split import Split
+from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
+
+
+def estimate(name: str, value: float, low: float, high: float, *, told: bool) -> ParameterEstimate:
+    remark = "" if told else "these recordings hardly depend on it"
+    return ParameterEstimate(
+        name=name, value=value, standard_error=1.0, low=low, high=high, identifiable=told, remark=remark
+    )
+
+
+def effect(name: str, without: float) -> EffectWeight:
+    return EffectWeight(
+        name=name,
+        value=1.0,
+        train_mae=0.01,
+        validation_mae=0.01,
+        train_mae_without=0.01,
+        validation_mae_without=without,
+        chance=0.0,
+        kept=True,
+        reason="",
+    )
+
+
+def found(estimates: tuple[ParameterEstimate, ...], effects: tuple[EffectWeight, ...] = ()) -> Identification:
+    logs = (record(mx106("m1"), "sin_sin", 8.0), record(mx106("m1"), "lift_and_drop", 8.0))
+    count = len(estimates)
+    fit = ModelFit(
+        servo=mx106("m1"),
+        train_mae=0.01,
+        per_log={log.name: 0.01 for log in logs},
+        held_out={logs[1].name: 0.01},
+        at_bound=(),
+        trials=100,
+        converged=False,
+        limited=False,
+        seconds=1.0,
+        uncertainty=Uncertainty(estimates=estimates, correlation=np.eye(count), method="") if count else None,
+    )
+    split = Split(train=logs[:1], validation=logs[1:], rule="script=lift_and_drop")
+    return Identification(servo=fit.servo, fits={"m1": fit}, split=split, seed=0, effects=effects)
+
+
+def test_an_effect_that_is_needed_and_vague_is_called_both() -> None:
+    estimates = (
+        estimate("viscous", 0.1, 0.0, 9.0, told=False),
+        estimate("winding_heating", 1.4, 0.5, 5.0, told=False),
+        estimate("zero_offset", 0.1, 0.09, 0.11, told=True),
+        estimate("command_delay", 0.001, 0.0, 0.1, told=False),
+    )
+    effects = (effect("winding_heating", 0.02), effect("zero_offset", 0.02), effect("command_delay", 0.0101))
+    assert vague_parameters(found(estimates, effects)) == [
+        "viscous: not identifiable: these recordings hardly depend on it",
+        "winding_heating: needed, but not identifiable: these recordings hardly depend on it",
+        "command_delay: not identifiable: these recordings hardly depend on it",
+    ]
+
+
+def test_what_is_wide_beside_its_value_and_yet_identifiable_is_small() -> None:
+    estimates = (
+        estimate("viscous", 0.004, 0.0, 0.0086, told=True),
+        estimate("coulomb", 0.0, 0.0, 0.001, told=True),
+        estimate("resistance", 2.0, 1.9, 2.1, told=True),
+        estimate("armature", 0.01, 0.0, 1.0, told=False),
+    )
+    assert small_parameters(found(estimates)) == ["viscous", "coulomb"]
+
+
+def test_nothing_is_said_of_parameters_that_nobody_estimated() -> None:
+    assert small_parameters(found(())) == vague_parameters(found(())) == []

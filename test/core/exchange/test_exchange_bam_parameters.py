@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BAM's parameter files become servos and come back with the same numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exchange_cases import EROB80_100_M1, XL330_M4, write
+from hypothesis import given
+from hypothesis import strategies as st
+from identification_cases import xl330_logs
+
+from bam_core.errors import BamError
+from bam_core.exchange import bam_parameters, bam_parameters_text, read_bam_parameters
+from bam_core.exchange.bam_parameters import ACTUATORS, KEYS
+from bam_core.recordings import load_recordings
+from bam_core.servo.effects import Rig
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import load_servo, servo_names
+from bam_core.simulation.rollout import Rollout, parameter_vector
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(BamError) as caught:
+        read_bam_parameters(path)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert text.startswith(str(path))
+    return text
+
+
+@pytest.mark.parametrize("model", FRICTION_MODELS)
+@pytest.mark.parametrize("actuator", ACTUATORS)
+def test_parameters_come_back_with_identical_numbers(tmp_path: Path, model: str, actuator: str) -> None:
+    names = ("torque_constant", "resistance", "armature", "zero_offset", *FRICTION_MODELS[model].parameters)
+    random = np.random.default_rng(len(model + actuator))
+    data = {key: float(random.uniform(1e-9, 1.0)) for name, key in KEYS.items() if name in names}
+    data = {**data, "model": model, "actuator": actuator}
+    servo, remarks = read_bam_parameters(write(tmp_path / "a.json", data))
+    servo.save(tmp_path / "servo.yaml")
+    back, losses = bam_parameters(load_servo(tmp_path / "servo.yaml"))
+    assert json.loads(bam_parameters_text(back)) == data
+    assert list(back) == list(data)
+    assert remarks == losses == []
+
+
+@given(st.floats(-3.0, 3.0), st.floats(1e-300, 1e3))
+def test_any_offset_and_constant_come_back(offset: float, constant: float) -> None:
+    servo = load_servo("xl330")
+    motor = dataclasses.replace(servo.motor, torque_constant=constant)
+    data, _ = bam_parameters(dataclasses.replace(servo, motor=motor, rig=Rig(zero_offset=-offset)))
+    assert data["kt"] == constant
+    assert data.get("q_offset", 0.0) == offset
+
+
+def test_an_imported_servo_is_marked_as_fitted_by_bam_s_program(tmp_path: Path) -> None:
+    servo, _ = read_bam_parameters(write(tmp_path / "m4.json", XL330_M4))
+    assert servo.integrator == "semi_implicit"
+    assert servo.friction.quadratic_rule == "opposing"
+    assert servo.firmware is load_servo("xl330").firmware
+    assert "m4.json" in servo.provenance.source
+    assert servo.search == load_servo("xl330").search
+    assert servo.parameters["load_stribeck"] == XL330_M4["load_friction_stribeck"]
+
+
+def test_an_offset_changes_its_sign(tmp_path: Path) -> None:
+    """BAM adds it to the encoder's angle, we take it off: only so does it help on the recordings."""
+    servo, _ = read_bam_parameters(write(tmp_path / "m4.json", XL330_M4))
+    assert servo.rig.zero_offset == -XL330_M4["q_offset"]
+    rollout = Rollout.for_servo(load_recordings(xl330_logs()), servo)
+    errors = [
+        rollout.errors(parameter_vector(dataclasses.replace(servo, rig=Rig(zero_offset=zero)))).mean()
+        for zero in (servo.rig.zero_offset, 0.0, -servo.rig.zero_offset)
+    ]
+    assert errors[0] < errors[1] < errors[2]
+
+
+def test_every_published_servo_of_the_library_goes_back_without_a_loss() -> None:
+    published = [f"{name}_bam" if f"{name}_bam" in servo_names() else name for name in ACTUATORS]
+    for name, actuator in zip(published, ACTUATORS, strict=True):
+        data, losses = bam_parameters(load_servo(name))
+        assert (data["actuator"], data["model"]) == (actuator, "m6")
+        assert losses == []
+
+
+def test_a_missing_resistance_of_a_current_law_is_filled_in_and_told(tmp_path: Path) -> None:
+    servo, remarks = read_bam_parameters(write(tmp_path / "m1.json", EROB80_100_M1))
+    assert servo.motor.resistance == 2.0
+    assert len(remarks) == 1
+    assert "2 Ω" in remarks[0]
+    without = {key: value for key, value in XL330_M4.items() if key != "R"}
+    assert "R: is missing" in refusal(write(tmp_path / "m4.json", without))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"kt": 0.0}, "kt: is 0.0 (expected a finite number > 0"),
+        ({"kt": float("nan")}, "kt: is NaN"),
+        ({"R": float("inf")}, "R: is Infinity"),
+        ({"armature": -1e-3}, "armature: is -0.001 (expected a finite number >= 0"),
+        ({"friction_base": "much"}, 'friction_base: is "much"'),
+        ({"friction_base": True}, "friction_base: is true"),
+        ({"friction_base": 10**400}, "friction_base: is 1000"),
+        ({"alpha": 0}, "alpha: is 0"),
+        ({"q_offset": 28.0}, "q_offset: is 28.0 (expected a finite number within ±π"),
+        ({"model": "m7"}, "model 'm7': unknown (valid: m1, m2, m3, m4, m5, m6)"),
+        ({"model": 4}, "model: is 4 (expected m1 to m6)"),
+        ({"actuator": "sts3215"}, "actuator 'sts3215': unknown (valid: erob80_100, erob80_50, mx106"),
+        ({"actuator": ["xl330"]}, 'actuator: is ["xl330"]'),
+        ({"speed": 1.0}, "speed: is a key that m4 does not have"),
+        (
+            {"load_friction_motor": 0.1},
+            "load_friction_motor: is a key of another model that m4 does not have",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named(tmp_path: Path, change: dict[str, object], expected: str) -> None:
+    assert expected in refusal(write(tmp_path / "m4.json", {**XL330_M4, **change}))
+
+
+@pytest.mark.parametrize("key", XL330_M4)
+def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
+    path = write(tmp_path / "m4.json", {each: value for each, value in XL330_M4.items() if each != key})
+    if key == "q_offset":
+        assert read_bam_parameters(path)[0].rig == Rig()
+    else:
+        assert f"{key}: is missing" in refusal(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "3", '{"a": 1}', "\0\1", "[" * 5000])
+def test_garbage_is_no_parameter_file(tmp_path: Path, text: str) -> None:
+    refusal(write(tmp_path / "garbage.json", text))
+
+
+def test_what_bam_cannot_hold_is_told_line_by_line() -> None:
+    servo = load_servo("mx106")
+    motor = dataclasses.replace(servo.motor, torque_saturation=0.3, winding_heating=2.0)
+    rig = Rig(zero_offset=0.01, command_delay=2e-3)
+    friction = dataclasses.replace(servo.friction, quadratic_rule="paper")
+    ours = dataclasses.replace(servo, motor=motor, rig=rig, friction=friction, integrator="midpoint")
+    data, losses = bam_parameters(ours)
+    assert [loss.split(":")[0] for loss in losses] == [
+        "torque_saturation",
+        "winding_heating",
+        "command_delay",
+        "integrator",
+        "quadratic_rule",
+    ]
+    assert data["q_offset"] == -0.01
+
+
+def test_another_firmware_is_told() -> None:
+    with pytest.raises(BamError, match="did you mean 'mx106'"):
+        bam_parameters(load_servo("mx106_2"))
+    _, losses = bam_parameters(load_servo("mx106_2"), "mx106")
+    assert len(losses) == 1
+    assert losses[0].startswith("firmware: is mx-protocol2")
+
+
+def test_a_servo_of_one_s_own_lends_its_firmware(tmp_path: Path) -> None:
+    path = write(tmp_path / "m4.json", {**XL330_M4, "actuator": "mine"})
+    servo, _ = read_bam_parameters(path, load_servo("mx64_2"))
+    assert servo.name == "mx64_2"
+    assert servo.motor.torque_constant == XL330_M4["kt"]

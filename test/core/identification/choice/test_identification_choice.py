@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The choice among models: as simple as held-out logs allow, and no simpler."""
+
+from __future__ import annotations
+
+import pytest
+
+from bam_core.identification.choice.choice import SAME, Contender, choose
+
+
+def contender(name: str, *errors: float) -> Contender:
+    return Contender(
+        name=name,
+        free_parameters=5 + int(name[1:]),
+        held_out={f"log {i}": error for i, error in enumerate(errors)},
+    )
+
+
+def test_the_best_is_chosen_where_it_is_better_on_every_log() -> None:
+    choice = choose([contender("m1", 3.0, 5.0, 4.0), contender("m4", 2.0, 4.0, 3.0)])
+    assert choice.name == "m4"
+    assert "no simpler model" in choice.reason
+
+
+def test_a_simpler_one_is_chosen_that_is_better_on_some_logs_and_worse_on_others() -> None:
+    choice = choose([contender("m1", 3.0, 5.0, 2.0), contender("m4", 2.0, 4.0, 3.8)])
+    assert choice.name == "m1"
+    assert "m4 has the lowest" in choice.reason
+    assert [verdict.is_good for verdict in choice.verdicts] == [True, True]
+
+
+def test_how_hard_logs_are_does_not_blur_the_difference() -> None:
+    # Means are 34 and 35 with standard errors of 33: only log by log the difference is sure.
+    choice = choose([contender("m1", 2.0, 3.0, 100.0), contender("m4", 1.0, 2.0, 99.0)])
+    assert choice.name == "m4"
+
+
+def test_one_log_decides_by_more_than_a_trifle_only() -> None:
+    trifle, more = 1.0 + 0.9 * SAME, 1.0 + 1.1 * SAME
+    assert choose([contender("m1", trifle), contender("m4", 1.0)]).name == "m1"
+    (simple, _) = choose([contender("m1", more), contender("m4", 1.0)]).verdicts
+    assert "chance" not in simple.words  # one log knows nothing of it
+    assert choose([contender("m1", more), contender("m4", 1.0)]).name == "m4"
+    assert choose([contender("m5", 1.0)]).name == "m5"
+
+
+def test_nobody_is_compared_with_models_that_were_not_fitted() -> None:
+    alone = choose([contender("m1", 3.0, 5.0)])
+    assert alone.reason == "m1 is the only model that was fitted (held-out error 4000.00 mrad)"
+    assert alone.verdicts[0].words == "the only one"
+    simplest = choose([contender("m1", 1.0, 2.0), contender("m4", 3.0, 4.0)])
+    assert simplest.reason.endswith("and none that was fitted is simpler")
+
+
+def test_every_contender_gets_its_verdict_in_words() -> None:
+    choice = choose([contender("m1", 9.0, 9.1), contender("m4", 2.0, 4.0), contender("m6", 2.1, 3.8)])
+    words = {verdict.contender.name: verdict.words for verdict in choice.verdicts}
+    assert "more than chance" in words["m1"]
+    assert words["m4"].startswith("chosen")
+    assert "m4 is as good and simpler" in words["m6"]
+
+
+def test_a_standard_error_needs_two_logs() -> None:
+    assert contender("m1", 1.0).standard_error is None
+    assert contender("m1", 1.0, 3.0).standard_error == pytest.approx(1.0)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An effect that is there is found again and kept; one that is not there is dropped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bam_core.identification.choice.effect_weighing import EffectWeight, weigh_effects
+from bam_core.identification.choice.judging import Judge
+from bam_core.identification.choice.model_fit import ModelFit
+from bam_core.identification.data.split import split_recordings
+from bam_core.identification.fitting import Fitter
+from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import QUIRKS, ServoModel, load_servo
+from bam_core.servo.motor import DcMotor
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
+from bam_core.simulation.synthetic import synthesize
+
+Array = NDArray[np.float64]
+
+M1 = FRICTION_MODELS["m1"]
+TRIALS = 1500
+EFFECTS = {  # value, and how close a fit of nine logs must come
+    "friction_temperature": (0.02, 0.05),
+    "bridge_coasting": (0.8, 0.01),
+    "firmware_gain": (0.1, 0.2),
+    "limit_shortfall": (0.4, 0.01),
+    "sensor_delay": (0.002, 0.02),
+    "encoder_quantisation": (1.0, 0.0),
+    "arm_mass": (0.08, 0.02),
+    "supply_ripple": (0.7, 0.02),
+}
+
+
+@pytest.fixture(scope="module")
+def plain() -> ServoModel:
+    """An MX-106 with a coarse encoder, whose readings of the supply are aliased."""
+    servo = load_servo("mx106")
+    return replace(
+        servo,
+        firmware=replace(servo.firmware, counts_per_turn=512, supply_is_aliased=True),
+        motor=DcMotor(torque_constant=2.2, resistance=2.0, armature=0.02),
+        friction_model="m1",
+        friction=M1.friction({"viscous": 0.05, "coulomb": 0.05}),
+        integrator="midpoint",
+    )
+
+
+def session(truth: ServoModel) -> list[Recording]:
+    """Three scripts with three set-ups each; the servo warms from log to log and its supply ripples."""
+    logs = []
+    for script in ("sin_time_square", "sin_sin", "lift_and_drop"):
+        for kp, mass in ((8.0, 1.2), (32.0, 0.5), (32.0, 1.2)):
+            run = synthesize(truth, PendulumBench(mass=mass, length=0.15), script, kp, sample_period=5e-3)
+            logs.append(
+                replace(
+                    run,
+                    temperature=np.full(len(run), 28.0 + 4.0 * len(logs)),
+                    voltage=13.0 + 2.0 * np.sin(7.0 * run.time + len(logs)),
+                )
+            )
+    fine = Rollout(logs, firmware=truth.firmware, dt=truth.firmware.period, substeps=20)
+    noise = np.random.default_rng(0)
+    return [
+        replace(log, position=position + noise.normal(0.0, 0.3e-3, len(log)))
+        for log, position in zip(logs, fine.positions(parameter_vector(truth)), strict=True)
+    ]
+
+
+def weight(worse: float, chance: float) -> EffectWeight:
+    return EffectWeight(
+        name="arm_mass",
+        value=0.1,
+        train_mae=0.01,
+        validation_mae=0.01,
+        train_mae_without=0.012,
+        validation_mae_without=0.01 + worse,
+        chance=chance,
+        kept=True,
+        reason="",
+    )
+
+
+def test_an_effect_is_needed_where_held_out_logs_miss_it_by_more_than_chance_and_a_trifle() -> None:
+    assert weight(worse=0.003, chance=0.002).is_needed
+    assert not weight(worse=0.003, chance=0.004).is_needed
+    assert not weight(worse=0.0001, chance=0.0).is_needed
+
+
+def start_of(servo: ServoModel, effects: list[str]) -> Array:
+    """Some way off: how a search gets there from nowhere is another matter."""
+    start = parameter_vector(servo) * 1.1
+    for name in effects:
+        start[PARAMETERS.index(name)] = 0.5 * EFFECTS[name][0]
+    return start
+
+
+def weighed(
+    servo: ServoModel, logs: list[Recording], effects: list[str]
+) -> tuple[ModelFit, tuple[EffectWeight, ...]]:
+    split = split_recordings(logs, "fraction=0.34", seed=0)
+    fitter = Fitter(servo, split.train, seed=0)
+    judge = Judge(fitter.rollout, split, 0, servo)
+    full = fitter.fit(M1, trials=TRIALS, effects=effects, starts=[start_of(servo, effects)])
+    used, weights = weigh_effects(fitter, full, judge.judged, prune=True, trials=None)
+    return judge.judged(used), weights
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_an_effect_that_is_there_is_found_and_kept(name: str, plain: ServoModel) -> None:
+    value, tolerance = EFFECTS[name]
+    truth = (
+        replace(plain, quirks=Quirks(**{name: value}))
+        if name in QUIRKS
+        else replace(plain, rig=Rig(**{name: value}))
+    )
+    fit, (weight,) = weighed(plain, session(truth), [name])
+    assert weight.kept
+    assert weight.validation_mae_without > 1.2 * weight.validation_mae
+    assert weight.value == pytest.approx(value, rel=tolerance)
+    assert fit.servo.effect_values[name] == weight.value
+    assert fit.servo.motor.torque_constant == pytest.approx(2.2, rel=0.01)
+
+
+@pytest.mark.long
+def test_effects_that_are_not_there_are_dropped(plain: ServoModel) -> None:
+    fit, weights = weighed(plain, session(plain), list(EFFECTS))
+    assert [weight.name for weight in weights] == list(EFFECTS)
+    assert {weight.name for weight in weights if weight.kept} == set()
+    assert fit.servo.effects == ()
+    assert "dropped" in weights[0].reason

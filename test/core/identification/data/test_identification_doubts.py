@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs that are sound, but odd, are told: a wrong gain in a header, channels that are missing, outliers."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bam_core.errors import BamError
+from bam_core.identification.data.doubts import (
+    doubtful_gains,
+    missing_channels,
+    outliers,
+    require_temperature,
+    scarcity,
+)
+from bam_core.recordings import load_recordings
+from bam_core.recordings.recording import Recording
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.synthetic import synthesize
+
+LOGS = Path(__file__).parents[4].parent / "shared" / "data" / "xl330"
+SERVO = load_servo("xl330_bam")
+
+
+@pytest.fixture(scope="module")
+def log() -> Recording:
+    recording = synthesize(SERVO, PendulumBench(mass=0.3, length=0.1), "sin_sin", 200.0)
+    asked = SERVO.firmware.duty(200.0, recording.goal_position - recording.position)
+    return dataclasses.replace(
+        recording,
+        duty=np.round(885 * asked) / 885,
+        voltage=np.full(len(recording), 7.4),
+        temperature=np.full(len(recording), 30.0),
+    )
+
+
+def without(log: Recording, channel: str, name: str) -> Recording:
+    return dataclasses.replace(log, name=name, **{channel: np.full(len(log), np.nan)})
+
+
+def test_sound_logs_are_not_doubted(log: Recording) -> None:
+    assert missing_channels([log], ["winding_heating", "friction_temperature"]) == []
+    assert doubtful_gains(SERVO, [log]) == []
+    assert outliers({"a": 0.010, "b": 0.030, "c": 0.012}) == []
+    assert outliers({"a": 0.001, "b": 0.009, "c": 0.001}) == []
+    require_temperature([log], ["friction_temperature"])
+
+
+def test_a_supply_that_nobody_measured_is_told(log: Recording) -> None:
+    (line,) = missing_channels([log, without(log, "voltage", "blind")], [])
+    assert line == f"blind: no supply voltage was measured; {log.supply_voltage:g} V is taken"
+    (line,) = missing_channels([without(log, "voltage", name) for name in "abcde"], [])
+    assert line.startswith("all logs: no supply voltage")
+    (line,) = missing_channels([log, *(without(log, "voltage", name) for name in "abcde")], [])
+    assert line.startswith("a, b, c and 2 more: no supply voltage")
+
+
+def test_a_temperature_matters_to_the_effects_that_go_by_it(log: Recording) -> None:
+    logs = [log, without(log, "temperature", "cold")]
+    assert missing_channels(logs, ["zero_offset"]) == []
+    (line,) = missing_channels(logs, ["winding_heating"])
+    assert line.startswith("cold: no temperature was measured; 25 °C is taken (winding_heating")
+    require_temperature(logs, ["friction_temperature"])
+    require_temperature(logs[1:], ["winding_heating"])
+    with pytest.raises(BamError, match="effect friction_temperature: no log holds a temperature"):
+        require_temperature(logs[1:], ["friction_temperature"])
+
+
+@pytest.mark.parametrize("wrong", [25.0, 400.0, 1000.0])
+def test_a_gain_that_was_not_the_one_that_ran_is_told(log: Recording, wrong: float) -> None:
+    (line,) = doubtful_gains(SERVO, [log, dataclasses.replace(log, name="odd", kp=wrong)])
+    assert line.startswith(
+        f"odd: the duty that was recorded is {200.0 / wrong:.2g} times what kp (such as {wrong:g})"
+    )
+
+
+def test_duties_that_follow_another_law_or_are_unknown_are_not_judged(log: Recording) -> None:
+    other = dataclasses.replace(log, duty=np.sign(log.duty) * 0.3, kp=1600.0)
+    assert doubtful_gains(SERVO, [without(log, "duty", "blind"), other]) == []
+    assert doubtful_gains(load_servo("erob80_100"), [log]) == []
+
+
+def test_a_log_that_is_followed_far_worse_than_the_others_is_told() -> None:
+    (line,) = outliers({"a": 0.010, "b": 0.012, "odd": 0.120, "c": 0.011})
+    assert line.startswith("odd: followed up to 10 times worse than the median log; check mass")
+
+
+def test_what_few_logs_cannot_tell_is_said() -> None:
+    assert scarcity(2, 2) == []
+    assert scarcity(8, 0) == []
+    assert [line.split(":")[0] for line in scarcity(1, 1)] == ["one training log", "one held-out log"]
+
+
+@pytest.mark.skipif(not LOGS.is_dir(), reason="needs ../shared/data/xl330")
+def test_the_real_recordings_are_not_doubted() -> None:
+    logs = load_recordings([LOGS])
+    assert missing_channels(logs, ["winding_heating"]) == []
+    assert doubtful_gains(load_servo("xl330"), logs) == []

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search: within budget, repeatable, never worse than where it was told to start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from identification_cases import mx106, record
+from numpy.typing import NDArray
+
+from bam_core.identification.search.descent import Descent
+from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.search.refine import Refined
+from bam_core.identification.search.search import MIN_EVALUATIONS, minimise
+from bam_core.identification.search.settle import evaluations_for
+from bam_core.identification.search.space import search_space
+from bam_core.servo.friction import FRICTION_MODELS
+
+Array = NDArray[np.float64]
+
+SPACE = search_space(FRICTION_MODELS["m4"], [record(mx106("m1"), "sin_sin", 8.0)])
+TARGET = SPACE.vectors(np.full((1, SPACE.dimension), 0.37))[0]
+
+
+class Bowl:
+    """Distance to a target in the space's own coordinates, with ripples; counts evaluations."""
+
+    def __init__(self) -> None:
+        self.evaluations = 0
+
+    def __call__(self, vectors: Array) -> Array:
+        self.evaluations += len(vectors)
+        points = np.array([SPACE.point(vector) for vector in vectors]) - SPACE.point(TARGET)
+        return np.asarray(np.abs(points).mean(axis=1) + 0.02 * (1.0 - np.cos(30.0 * points)).mean(axis=1))
+
+
+def test_it_finds_the_bottom_of_a_rippled_bowl() -> None:
+    result = minimise(Bowl(), SPACE, evaluations=6000, seed=1)
+    assert result.error < 1e-2
+    np.testing.assert_allclose(SPACE.point(result.vector), 0.37, atol=0.02)
+
+
+def test_it_says_whether_it_came_to_rest_or_the_budget_ended_it() -> None:
+    assert not minimise(Bowl(), SPACE, evaluations=300, seed=1).converged
+    bowl = Bowl()
+    assert minimise(lambda vectors: bowl(vectors) + 1.0, SPACE, evaluations=10000, seed=1).converged
+
+
+@pytest.mark.parametrize("evaluations", [MIN_EVALUATIONS, 137, 1000])
+def test_it_spends_no_more_than_its_budget_and_counts_right(evaluations: int) -> None:
+    bowl, reports = Bowl(), []
+    result = minimise(
+        bowl, SPACE, evaluations=evaluations, seed=0, report=lambda n, best: reports.append((n, best))
+    )
+    assert result.evaluations == bowl.evaluations == reports[-1][0] <= evaluations
+    counts = [count for count, _ in reports]
+    assert counts == sorted(counts)
+    assert result.error == Bowl()(result.vector[None])[0]
+
+
+def test_the_same_seed_gives_the_same_bits_another_seed_does_not() -> None:
+    first, second, other = (minimise(Bowl(), SPACE, evaluations=600, seed=seed) for seed in (5, 5, 6))
+    assert first.error == second.error
+    assert first.vector.tobytes() == second.vector.tobytes()
+    assert first.vector.tobytes() != other.vector.tobytes()
+
+
+@pytest.mark.parametrize("evaluations", [MIN_EVALUATIONS, 400])
+def test_the_result_is_never_worse_than_a_start(evaluations: int) -> None:
+    starts = list(SPACE.vectors(np.random.default_rng(0).normal(0.37, 0.01, (3, SPACE.dimension))))
+    result = minimise(Bowl(), SPACE, evaluations=evaluations, seed=0, starts=starts)
+    assert result.error <= Bowl()(np.array(starts)).min()
+
+
+def test_drafts_pay_for_the_search_and_the_objective_decides() -> None:
+    draft, objective = Bowl(), Bowl()
+    result = minimise(objective, SPACE, evaluations=2000, seed=0, draft=lambda v: draft(v) + 1.0)
+    assert result.evaluations == draft.evaluations + objective.evaluations
+    assert objective.evaluations < 0.5 * draft.evaluations
+    assert result.error < 0.5
+
+
+def test_a_refinement_counts_and_only_an_improvement_is_kept() -> None:
+    spent = []
+
+    def refine(vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
+        assert evaluations >= evaluations_for(SPACE.dimension, 1)
+        spend(1)
+        spent.append(evaluations)
+        is_first = len(spent) == 1
+        return Refined(
+            vector=TARGET if is_first else SPACE.vectors(np.zeros((1, SPACE.dimension)))[0],
+            error=0.0 if is_first else 1.0,
+            valley=np.eye(SPACE.dimension),
+        )
+
+    bowl = Bowl()
+    result = minimise(bowl, SPACE, evaluations=3000, seed=0, refine=refine)
+    assert len(spent) > 1
+    assert result.evaluations == bowl.evaluations + len(spent)
+    assert result.error == pytest.approx(0.0, abs=1e-9)
+
+
+def test_cancelling_ends_it_at_once() -> None:
+    bowl = Bowl()
+    with pytest.raises(IdentificationCancelled, match="nothing was written"):
+        minimise(bowl, SPACE, evaluations=6000, seed=0, cancelled=lambda: bowl.evaluations > 500)
+    assert bowl.evaluations < 1000
+
+
+def test_a_descent_stops_where_there_is_nothing_to_gain() -> None:
+    descent = Descent(np.full(4, 0.5), step=0.1, population=8, seed=0)
+    generations = 0
+    while not descent.finished:
+        descent.ask()
+        descent.tell(np.ones(8))
+        generations += 1
+    assert generations < 30
+    assert descent.error == 1.0

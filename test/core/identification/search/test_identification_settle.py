@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last steps of a fit: down to where the truth lies, never up, inside the bounds."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import pytest
+from identification_cases import mx106, session
+from uncertainty_cases import linear_space, space_for
+
+from bam_core.identification.search.evidence import Weighing, set_right
+from bam_core.identification.search.sensitivity import residuals_at, sensitivity
+from bam_core.identification.search.settle import descend, evaluations_for, follow, settle
+from bam_core.simulation.rollout import Rollout, parameter_vector
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("model", ["m1", "m4"])
+def test_it_finds_the_way_back_to_known_parameters(model: str) -> None:
+    servo = mx106(model)
+    logs = session(servo)
+    space = space_for(servo, logs)
+    rollout = Rollout.for_servo(logs, servo)
+    truth = parameter_vector(servo)
+    away = space.point(truth) + np.random.default_rng(1).normal(0.0, 0.02, space.dimension)
+    start = space.vectors(np.clip(away, 0.01, 0.99)[None])[0]
+    end = settle(rollout, space, start).vector
+    errors = rollout.errors(np.stack([truth, start, end])).mean(axis=1)
+    assert errors[1] > 5.0 * errors[0]
+    assert errors[2] < 1.05 * errors[0]
+
+
+def test_it_does_not_leave_for_worse() -> None:
+    servo = mx106("m1")
+    logs = session(servo)[:4]
+    space = space_for(servo, logs)
+    rollout = Rollout.for_servo(logs, servo)
+    for seed in range(3):
+        point = np.random.default_rng(seed).random(space.dimension)
+        start = space.vectors(point[None])[0]
+        weighing = Weighing(sensitivity(rollout, space, start, thorough=False))
+        end = settle(rollout, space, start)
+        assert weighing.cost(end.residuals) <= weighing.cost(residuals_at(rollout, start))
+        assert np.all((end.shares >= 0.0) & (end.shares <= 1.0))
+
+
+class BentValley:
+    """Stands for a rollout of one log with two samples; the valley y = x² hardly slopes to its bottom."""
+
+    recordings = (range(2),)
+    measured = np.zeros(2)
+    counts = np.array([2])
+
+    def __init__(self, bottom: float = 0.8) -> None:
+        self._bottom = bottom
+
+    def samples(self, _every: object) -> BentValley:
+        return self
+
+    def positions(self, vectors: np.ndarray) -> np.ndarray:
+        x, y = vectors[:, 0], vectors[:, 1]
+        return np.stack([1e-3 * (x - self._bottom), 1e-2 * (y - x**2)], axis=1)
+
+
+def test_it_follows_the_bend_of_a_valley_to_the_very_bottom_within_its_budget() -> None:
+    space = linear_space(2)
+    start = space.base.copy()
+    start[:2] = -0.8, 0.64
+    allowance = evaluations_for(2, 10)  # straight steps are at -0.2 by then
+    spent: list[int] = []
+    end = descend(cast(Rollout, BentValley()), space, start, evaluations=allowance, spend=spent.append)
+    np.testing.assert_allclose(end.vector[:2], [0.8, 0.64], atol=1e-3)
+    assert sum(spent) <= allowance
+
+
+def test_it_follows_the_bend_to_the_bottom_of_another_simulation_by_the_jacobian_at_hand() -> None:
+    space = linear_space(2)
+    start = space.base.copy()
+    start[:2] = 0.8, 0.64
+    here = sensitivity(cast(Rollout, BentValley()), space, start, thorough=False)
+    other = cast(Rollout, BentValley(0.4))
+    straight = set_right(here, residuals_at(other, start) - here.residuals).vector[:2]
+    np.testing.assert_allclose(straight, [0.4, 0.0], atol=1e-3)
+    np.testing.assert_allclose(follow(other, here).vector[:2], [0.4, 0.16], atol=1e-3)

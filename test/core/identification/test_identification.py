@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Identification end to end: recovery of known parameters, laws between models, refusals, real logs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import pytest
+from identification_cases import mx106, session, xl330_logs
+
+from bam_core.cli.identification_text import effects_table
+from bam_core.errors import BamError
+from bam_core.identification import (
+    Identification,
+    IdentificationCancelled,
+    Progress,
+    identify,
+    resolve_models,
+)
+from bam_core.identification.choice.choice import SAME
+from bam_core.identification.choice.model_fit import EffectWeight
+from bam_core.identification.fitting import Fit, Fitter
+from bam_core.recordings import load_recordings
+from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import Rig
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import ServoModel, load_servo
+from bam_core.servo.motor import DcMotor
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
+from bam_core.simulation.synthetic import synthesize
+
+RESOLUTION = 1.5e-3
+"""rad; of the encoder, with which all logs here are quantised."""
+
+
+@pytest.fixture(scope="module")
+def logs() -> dict[str, list[Recording]]:
+    return {model: session(mx106(model)) for model in ("m1", "m4", "m6")}
+
+
+@pytest.fixture(scope="module")
+def brief(logs: dict[str, list[Recording]]) -> Identification:
+    return identify(logs["m4"], load_servo("mx106"), "all", trials=300, seed=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("model", "trials"), [("m1", 2000), ("m4", 4000), ("m6", 4000)])
+def test_known_parameters_are_recovered(model: str, trials: int, logs: dict[str, list[Recording]]) -> None:
+    truth = mx106(model)
+    found = identify(logs[model], load_servo("mx106"), [model], trials=trials, validation="kp=16")
+    fit = found.fits[model]
+    assert fit.train_mae <= 1.5 * RESOLUTION
+    assert fit.validation_mae <= 1.5 * RESOLUTION
+    assert fit.servo.motor.torque_constant == pytest.approx(truth.motor.torque_constant, rel=0.05)
+    assert fit.servo.motor.armature == pytest.approx(truth.motor.armature, rel=0.05)
+    assert fit.servo.friction.viscous == pytest.approx(truth.friction.viscous, rel=0.05)
+
+
+@pytest.mark.long
+def test_effects_of_motor_and_rig_are_recovered() -> None:
+    xl330 = load_servo("xl330")
+    truth = replace(
+        xl330,
+        motor=DcMotor(
+            torque_constant=0.4, resistance=2.8, armature=1.8e-3, torque_saturation=0.35, winding_heating=1.5
+        ),
+        friction_model="m3",
+        friction=FRICTION_MODELS["m3"].friction({"viscous": 0.004, "coulomb": 0.01, "load": 0.13}),
+        integrator="midpoint",
+        rig=Rig(zero_offset=-0.02, command_delay=0.003, arm_compliance=0.2, arm_backlash=0.02),
+    )
+    bench = PendulumBench(mass=0.49, length=0.1)
+    logs = [
+        synthesize(truth, bench, script, kp, sample_period=5e-3, quantised=True)
+        for script in ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
+        for kp in (100.0, 200.0, 800.0)
+    ]
+    result = identify(logs, xl330, ["m3"], validation="fraction=0.25")
+    found = result.fits["m3"]
+    assert found.validation_mae < RESOLUTION
+    expected, values = truth.effect_values, found.servo.effect_values
+    assert values["torque_saturation"] == pytest.approx(expected["torque_saturation"], rel=0.05)
+    assert values["winding_heating"] == pytest.approx(expected["winding_heating"], rel=0.1)
+    assert values["zero_offset"] == pytest.approx(expected["zero_offset"], abs=0.5e-3)
+    assert values["command_delay"] == pytest.approx(expected["command_delay"], abs=0.3e-3)
+    assert values["arm_compliance"] == pytest.approx(expected["arm_compliance"], rel=0.1)
+    assert values["arm_backlash"] == pytest.approx(expected["arm_backlash"], rel=0.1)
+    assert [weight.name for weight in result.effects] == list(xl330.effects)
+    for weight in result.effects:
+        assert weight.kept
+        assert weight.validation_mae_without > 1.2 * weight.validation_mae
+    off = identify(logs, xl330, ["m3"], trials=1000, effects=[])
+    assert off.fits["m3"].servo.effect_values == dict.fromkeys(expected, 0.0)
+    assert off.fits["m3"].train_mae > 5.0 * found.train_mae
+    assert off.effects == ()
+
+
+@pytest.mark.long
+def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
+    logs: dict[str, list[Recording]],
+) -> None:
+    servo = replace(load_servo("mx106"), effects=("zero_offset", "arm_compliance"))
+    found = identify(logs["m1"], servo, ["m1"], trials=2000, validation="kp=16")
+    dropped = [weight.name for weight in found.effects if not weight.kept]
+    assert "arm_compliance" in dropped
+    assert set(found.fits["m1"].servo.effects) == {"zero_offset", "arm_compliance"} - set(dropped)
+    assert found.fits["m1"].validation_mae <= (1.0 + SAME) * found.effects[0].validation_mae
+    asked = identify(logs["m1"], servo, ["m1"], trials=500, effects=["arm_compliance"])
+    assert asked.fits["m1"].servo.effects == ("arm_compliance",)
+    assert asked.effects[0].kept
+    assert "asked for" in effects_table(asked)
+    assert all(
+        ("dropped" in line) == (name in dropped)
+        for name, line in zip(servo.effects, effects_table(found).splitlines()[3:], strict=True)
+    )
+
+
+def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]]) -> None:
+    names: list[str] = []
+    found = identify(
+        logs["m1"],
+        load_servo("mx106"),
+        ["m1"],
+        trials=300,
+        validation="leave-one-out=kp",
+        progress=lambda step: names.append(step.model),
+    )
+    assert set(found.fits["m1"].held_out) == {log.name for log in logs["m1"]}
+    assert len(found.split.train) == len(logs["m1"])
+    assert found.split.validation == ()
+    folds = {"m1", *(f"without kp={kp}: m1" for kp in (8, 16, 32))}
+    assert set(names) == folds
+
+
+def test_the_chosen_model_says_how_well_its_parameters_are_known(
+    logs: dict[str, list[Recording]],
+) -> None:
+    found = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=1500)
+    fit = found.fits["m1"]
+    assert fit.uncertainty is not None
+    assert [each.name for each in fit.uncertainty.estimates] == list(fit.servo.parameters)
+    assert fit.servo.uncertainty == fit.uncertainty.standard_errors()
+    for each in fit.uncertainty.estimates:
+        assert each.low <= fit.servo.parameters[each.name] <= each.high
+
+
+def test_a_richer_model_is_never_worse_on_training_than_one_that_it_contains(brief: Identification) -> None:
+    mae = {model: fit.train_mae for model, fit in brief.fits.items()}
+    assert list(mae) == list(FRICTION_MODELS)
+    for simple, rich in (("m1", "m2"), ("m1", "m3"), ("m2", "m4"), ("m3", "m4"), ("m4", "m5"), ("m5", "m6")):
+        assert mae[rich] <= mae[simple]
+
+
+def test_the_same_seed_gives_the_same_numbers(
+    brief: Identification, logs: dict[str, list[Recording]]
+) -> None:
+    again = identify(logs["m4"][::-1], load_servo("mx106"), list(FRICTION_MODELS), trials=300, seed=1)
+    assert again.chosen == brief.chosen
+    for model, fit in brief.fits.items():
+        assert again.fits[model].servo.parameters == fit.servo.parameters
+        assert again.fits[model].per_log == fit.per_log
+
+
+def test_a_fit_reports_what_its_servo_does_on_the_logs(brief: Identification) -> None:
+    for fit in brief.fits.values():
+        for side, mae in ((brief.split.train, fit.train_mae), (brief.split.validation, fit.validation_mae)):
+            errors = Rollout.for_servo(side, fit.servo).errors(parameter_vector(fit.servo))[0]
+            assert errors.mean() == pytest.approx(mae, rel=1e-12)
+            assert errors.tolist() == [fit.per_log[log.name] for log in side]
+        assert fit.trials <= 300
+
+
+def test_a_fitted_servo_says_where_it_comes_from(brief: Identification) -> None:
+    servo = brief.fits["m3"].servo
+    library = load_servo("mx106")
+    assert (servo.name, servo.firmware, servo.search) == (library.name, library.firmware, library.search)
+    assert (servo.friction_model, servo.integrator, servo.friction.quadratic_rule) == (
+        "m3",
+        "midpoint",
+        "paper",
+    )
+    assert servo.provenance.train_mae == brief.fits["m3"].train_mae
+    assert servo.provenance.validation_mae == brief.fits["m3"].validation_mae
+    assert servo.provenance.train_data == {log.name: log.sha256 for log in brief.split.train}
+    assert servo.provenance.validation_data == {log.name: log.sha256 for log in brief.split.validation}
+    assert "seed 1" in servo.provenance.source
+
+
+def test_progress_counts_up_to_the_budget_and_improves(logs: dict[str, list[Recording]]) -> None:
+    seen: list[Progress] = []
+    identify(logs["m1"], load_servo("mx106"), ["m1", "m2"], trials=200, progress=seen.append)
+    assert {step.model for step in seen} == {"m1", "m2"}
+    for model in ("m1", "m2"):
+        steps = [step for step in seen if step.model == model]
+        counts = [step.evaluation for step in steps]
+        assert counts == sorted(counts)
+        assert counts[-1] <= 200
+        assert {step.evaluations for step in steps} == {200}
+        assert all(0.0 < step.best_mae < 10.0 and step.seconds >= 0.0 for step in steps)
+
+
+def test_cancelling_ends_an_identification(logs: dict[str, list[Recording]]) -> None:
+    seen: list[Progress] = []
+    with pytest.raises(IdentificationCancelled):
+        identify(
+            logs["m1"],
+            load_servo("mx106"),
+            "all",
+            progress=seen.append,
+            cancelled=lambda: len(seen) >= 3,
+        )
+    assert len(seen) == 3
+
+
+def test_models_are_named_once_and_in_order() -> None:
+    assert [model.name for model in resolve_models("all")] == list(FRICTION_MODELS)
+    assert [model.name for model in resolve_models(["M6", "m1", "m6"])] == ["m1", "m6"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"models": ["m7"]}, ["m7", "m1, m2, m3, m4, m5, m6"]),
+        ({"models": []}, ["models: none given"]),
+        ({"trials": 3}, ["trials: is 3", "at least 50"]),
+        ({"seed": -1}, ["seed: is -1"]),
+        ({"effects": ["warp"]}, ["warp", "torque_saturation"]),
+        ({"validation": "kp=400"}, ["kp=400", "8, 16, 32"]),
+        ({"servo": load_servo("xl330")}, ["xl330", "'mx106'", "10 of 10 logs"]),
+    ],
+)
+def test_what_cannot_be_identified_is_refused_in_one_line(
+    options: dict[str, object], words: list[str], logs: dict[str, list[Recording]]
+) -> None:
+    arguments: dict[str, object] = {"servo": load_servo("mx106"), "models": ["m1"], **options}
+    with pytest.raises(BamError) as error:
+        identify(logs["m1"], **arguments)  # type: ignore[arg-type]
+    assert "\n" not in str(error.value)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_one_log_of_another_servo_is_named(logs: dict[str, list[Recording]]) -> None:
+    stranger = replace(logs["m1"][0], name="stranger", sha256="x", servo="xl320")
+    with pytest.raises(BamError, match=r"1 of 11 logs.*'xl320': stranger"):
+        identify([*logs["m1"], stranger], load_servo("mx106"), ["m1"])
+
+
+def test_logs_under_another_control_law_are_refused(logs: dict[str, list[Recording]]) -> None:
+    recorded = [replace(log, firmware="mx-protocol1") for log in logs["m1"]]
+    other = replace(logs["m1"][0], name="other", sha256="x", firmware="mx-protocol2")
+    with pytest.raises(BamError, match=r"1 of 11 logs \('mx-protocol2': other\).*mx-protocol1.*control law"):
+        identify([*recorded, other], load_servo("mx106"), ["m1"])
+
+
+@pytest.mark.long
+def test_real_logs_are_followed_and_more_friction_terms_follow_them_better() -> None:
+    recordings = load_recordings([xl330_logs()])
+    servo: ServoModel = load_servo("xl330")
+    found = identify(recordings, servo, ["m1", "m4"], trials=1500, validation="kp=200")
+    assert found.fits["m1"].train_mae < 0.08
+    assert found.fits["m4"].train_mae < 0.9 * found.fits["m1"].train_mae
+    assert found.fits["m4"].validation_mae < found.fits["m1"].validation_mae
+
+
+@pytest.mark.long
+def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_that_is_weighed_too(
+    monkeypatch: pytest.MonkeyPatch, logs: dict[str, list[Recording]]
+) -> None:
+    weighed: list[str] = []
+
+    def spoil(fitter: Fitter, full: Fit, judge: object, **_: object) -> tuple[Fit, tuple[EffectWeight, ...]]:
+        weighed.append(full.model.name)
+        if len(weighed) > 1:
+            return full, ()
+        vector = full.vector.copy()
+        vector[PARAMETERS.index("torque_constant")] *= 0.5
+        return replace(full, result=replace(full.result, vector=vector)), ()
+
+    monkeypatch.setattr(import_module("bam_core.identification.identify"), "weigh_effects", spoil)
+    found = identify(logs["m4"], mx106("m1"), ["m1", "m2"], trials=500)
+    assert len(weighed) == 2
+    assert found.chosen == weighed[1] != weighed[0]
+    assert found.fits[found.chosen].uncertainty is not None
+    assert found.fits[weighed[0]].uncertainty is None

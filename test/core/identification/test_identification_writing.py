@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results on disk: complete, readable again, all or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from identification_cases import mx106, record
+from matplotlib.figure import Figure
+
+from bam_core.errors import BamError
+from bam_core.identification import Identification, identify, require_output, write_identification
+from bam_core.servo.model import load_servo
+from bam_core.simulation.rollout import Rollout, parameter_vector
+
+
+@pytest.fixture(scope="module")
+def found() -> Identification:
+    logs = [record(mx106("m1"), script, 8.0) for script in ("sin_sin", "lift_and_drop", "up_and_down")]
+    return identify(logs, load_servo("mx106"), ["m1", "m3"], trials=100, validation="script=up_and_down")
+
+
+def content(directory: Path) -> set[str]:
+    return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
+
+
+def test_a_directory_gets_servos_summary_and_plots(found: Identification, tmp_path: Path) -> None:
+    output = tmp_path / "new" / "results"
+    write_identification(found, output)
+    fits = {f"plots/fit_{log.name}.png" for log in (*found.split.train, *found.split.validation)}
+    assert content(output) == {
+        "m1.yaml",
+        "m3.yaml",
+        "summary.json",
+        "trajectories.npz",
+        "plots/mae.png",
+        "plots/parameters.png",
+        *fits,
+    }
+    assert [path.name for path in output.parent.iterdir()] == ["results"]
+
+
+def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -> None:
+    write_identification(found, tmp_path / "results")
+    summary = json.loads((tmp_path / "results" / "summary.json").read_text())
+    assert list(summary["models"]) == ["m1", "m3"]
+    for model, entry in summary["models"].items():
+        fit = found.fits[model]
+        assert entry["train_mae"] == fit.train_mae
+        assert entry["validation_mae"] == fit.validation_mae
+        assert entry["trials"] == fit.trials
+        assert entry["seconds"] == pytest.approx(fit.seconds, abs=1e-3)
+        errors = [fit.per_log[log.name] for log in found.split.validation]
+        assert entry["validation_standard_error"] == (
+            pytest.approx(np.std(errors, ddof=1) / len(errors) ** 0.5) if len(errors) > 1 else None
+        )
+    for log in (*found.split.train, *found.split.validation):
+        about = summary["logs"][log.name]
+        assert (about["kp"], about["mass"], about["length"]) == (log.kp, log.bench.mass, log.bench.length)
+        assert (about["script"], about["sha256"]) == (log.script, log.sha256)
+    curves = (tmp_path / "results" / "trajectories.npz").read_bytes()
+    assert summary["trajectories_sha256"] == hashlib.sha256(curves).hexdigest()
+    assert summary["date"] == found.fits["m1"].servo.provenance.date
+    assert summary["chosen"] == found.chosen
+    assert summary["seed"] == 0
+    assert summary["servo"] == "mx106"
+    assert summary["split"]["rule"] == "script=up_and_down"
+    assert summary["split"]["validation"] == [log.name for log in found.split.validation]
+    assert summary["split"]["train"] == [log.name for log in found.split.train]
+
+
+def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, tmp_path: Path) -> None:
+    write_identification(found, tmp_path)
+    logs = {log.name: log for log in (*found.split.train, *found.split.validation)}
+    with np.load(tmp_path / "trajectories.npz") as arrays:
+        assert set(arrays["logs"]) == set(logs)
+        for i, name in enumerate(arrays["logs"]):
+            for model, fit in found.fits.items():
+                rollout = Rollout.for_servo([logs[name]], fit.servo)
+                (expected,) = rollout.positions(parameter_vector(fit.servo))
+                kept = np.searchsorted(logs[name].time, arrays[f"time_{i}"] - 1e-4)
+                np.testing.assert_allclose(arrays[f"{model}_{i}"], expected[kept], atol=1e-6)
+
+
+def test_plots_show_the_numbers_of_the_summary(
+    found: Identification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[Any, ...]] = []
+
+    def draw(*given: object, **options: object) -> Figure:
+        told.append((*given, options))
+        return Figure()
+
+    for name in ("fit.plot_fit", "mae.plot_mae", "parameters.plot_parameters"):
+        monkeypatch.setattr(f"bam_core.plots.{name}", draw)
+    uncertainty = found.fits[found.chosen].uncertainty
+    assert uncertainty is not None
+    write_identification(found, tmp_path)
+    summary = json.loads((tmp_path / "summary.json").read_text())["models"]
+    (_, about_mae), (_, _, intervals, _), *fits = told
+    assert about_mae["standard_errors"] == {
+        model: entry["validation_standard_error"] for model, entry in summary.items()
+    }
+    estimates = summary[found.chosen]["uncertainty"]["estimates"]
+    assert intervals[found.chosen] == {
+        name: tuple(estimate["interval"]) for name, estimate in estimates.items()
+    }
+    for log, _, errors, _ in fits:
+        assert errors == {model: entry["per_log"][log.name] for model, entry in summary.items()}
+    assert len(fits) == 3
+
+
+def test_the_error_bar_is_that_of_the_mean_over_held_out_logs() -> None:
+    logs = [record(mx106("m1"), script, 8.0) for script in ("sin_sin", "lift_and_drop", "up_and_down")]
+    found = identify(logs, load_servo("mx106"), ["m1"], trials=50, validation=logs[1:])
+    first, second = (found.fits["m1"].per_log[log.name] for log in found.split.validation)
+    told = found.summary()["models"]["m1"]["validation_standard_error"]
+    assert told == pytest.approx(abs(first - second) / 2)
+
+
+def test_a_written_servo_has_the_errors_that_the_summary_claims(
+    found: Identification, tmp_path: Path
+) -> None:
+    write_identification(found, tmp_path / "results")
+    for model, fit in found.fits.items():
+        servo = load_servo(tmp_path / "results" / f"{model}.yaml")
+        errors = Rollout.for_servo(found.split.train, servo).errors(parameter_vector(servo))
+        assert errors.mean() == pytest.approx(fit.train_mae, rel=1e-9)
+
+
+def test_an_existing_directory_keeps_what_is_not_replaced(found: Identification, tmp_path: Path) -> None:
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "m1.yaml").write_text("old")
+    (tmp_path / "summary.json").write_text("old")
+    write_identification(found, tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert load_servo(tmp_path / "m1.yaml").friction_model == "m1"
+    assert json.loads((tmp_path / "summary.json").read_text())["chosen"] == found.chosen
+
+
+@pytest.mark.long
+def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
+    found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_identification(found, tmp_path)
+    caplog.clear()
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    summary["models"] |= {"m2": {}, "m6": {}, "m4": {}, "../m5": {}}
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    (tmp_path / "m4.yaml").mkdir()
+    for name in ("m2", "m5", "m6", "mine"):
+        (tmp_path / f"{name}.yaml").write_text("old")
+    (tmp_path.parent / "m5.yaml").write_text("not there")
+    write_identification(found, tmp_path)
+    assert {path.name for path in tmp_path.glob("*.yaml")} == {
+        *("m1.yaml", "m3.yaml", "m4.yaml"),
+        *("m5.yaml", "mine.yaml"),  # no summary lists them: they are the user's
+    }
+    assert (tmp_path.parent / "m5.yaml").read_text() == "not there"
+    assert [record.message for record in caplog.records] == [
+        f"{tmp_path}: removed m2.yaml, m6.yaml of the identification that was there"
+    ]
+    assert list(json.loads((tmp_path / "summary.json").read_text())["models"]) == ["m1", "m3"]
+
+
+def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_ones(
+    found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_identification(found, tmp_path)
+    caplog.clear()
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    summary["split"]["train"] += ["gone", "b/../../gone", "never drawn", "nul\0", "long" * 100]
+    summary["split"]["validation"] += ["gone too"]
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    plots = tmp_path / "plots"
+    for file in ("fit_gone.png", "fit_b_.._.._gone.png", "fit_gone too.png", "fit_mine.png", "mine.png"):
+        (plots / file).write_text("old")
+    (tmp_path / "report.html").write_text("old")
+    write_identification(found, tmp_path)
+    logs = (*found.split.train, *found.split.validation)
+    fits = {f"fit_{log.name}.png" for log in logs}
+    # No summary tells of a log "mine": that file is the user's.
+    assert {file.name for file in plots.iterdir()} == {
+        *("mae.png", "parameters.png", "fit_mine.png", "mine.png"),
+        *fits,
+    }
+    assert not (tmp_path / "report.html").exists()
+    assert [record.message for record in caplog.records] == [
+        f"{tmp_path}: removed report.html, plots of 3 logs of the identification that was there"
+    ]
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        *("", "[]", "1", '{"models": 3}', '{"chosen": "m2"}', '{"models": [[1]]}', '{"models": {}}'),
+        *('{"models": {"m2": 1}, "split": []}', '{"models": {"m2": 1}, "split": {"train": 1}}'),
+    ],
+)
+def test_a_summary_that_is_not_ours_removes_nothing(
+    found: Identification, tmp_path: Path, summary: str
+) -> None:
+    (tmp_path / "summary.json").write_text(summary)
+    (tmp_path / "m2.yaml").write_text("mine")
+    (tmp_path / "report.html").write_text("mine")
+    write_identification(found, tmp_path)
+    assert (tmp_path / "m2.yaml").read_text() == "mine"
+    assert (tmp_path / "report.html").read_text() == "mine"
+
+
+def test_nothing_is_written_beside_a_directory_that_exists(
+    found: Identification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "mounted"
+    output.mkdir()
+    written: list[Path] = []
+    mkdir = Path.mkdir
+
+    def watch(path: Path, *arguments: Any, **options: Any) -> None:
+        written.append(path)
+        mkdir(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", watch)
+    write_identification(found, output)
+    assert written
+    assert all(output in path.parents or path == output for path in written)
+    assert not list(output.glob(".*"))
+
+
+def test_a_failure_on_the_way_leaves_nothing(
+    found: Identification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("bam_core.identification.writing._plot", fail)
+    with pytest.raises(BamError, match="No space left on device"):
+        write_identification(found, tmp_path / "results")
+    assert list(tmp_path.iterdir()) == []
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / "summary.json").write_text("old")
+    with pytest.raises(BamError):
+        write_identification(found, old)
+    assert content(tmp_path) == {"old/summary.json"}
+    assert (old / "summary.json").read_text() == "old"
+
+
+def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for output in (file, file / "below"):
+        with pytest.raises(BamError, match="is a file"):
+            require_output(output)
+    require_output(tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()

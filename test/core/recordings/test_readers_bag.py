@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bag alone is enough to refit, whole or interrupted; a damaged one is refused by name."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from run_bag import PERIOD, START, RunBag
+
+from bam_core.recordings import load_recordings, read_bag
+from bam_core.recordings.recording import RecordingError
+from bam_core.servo.pendulum import PendulumBench
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return RunBag().write(tmp_path_factory.mktemp("bags") / "whole")
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    bag = RunBag(samples=400).write(tmp_path_factory.mktemp("bags") / "short")
+    return (bag / "short_0.mcap").read_bytes()
+
+
+def test_a_whole_bag_tells_everything_about_its_run(whole: Path) -> None:
+    recording = read_bag(whole)
+    data = (whole / "whole_0.mcap").read_bytes()
+    assert recording.name == "whole"
+    assert recording.sha256 == hashlib.sha256(data).hexdigest()
+    assert recording.servo == "mx106"
+    assert recording.bench == PendulumBench(mass=0.567, arm_mass=0.05, length=0.105)
+    assert (recording.kp, recording.supply_voltage, recording.script) == (32.0, 15.0, "sin_sin")
+
+
+def test_time_begins_with_the_first_command_and_ends_with_the_planned_duration(whole: Path) -> None:
+    recording = read_bag(whole)
+    assert recording.time[0] == 0.0
+    assert recording.time[-1] == pytest.approx(5.0)
+    assert np.allclose(np.diff(recording.time), PERIOD * 1e-9, atol=1e-9)
+
+
+def test_the_joint_of_the_run_is_read_and_no_other(whole: Path) -> None:
+    recording = read_bag(whole)
+    bag = RunBag()
+    assert np.array_equal(recording.position, bag.position[250:2751])
+    assert np.array_equal(recording.goal_position, bag.goal[250:2751])
+    assert np.array_equal(recording.torque_enabled, bag.enabled[250:2751])
+    assert (recording.voltage == 14.8).all()
+    assert (recording.duty == 0.25).all()
+
+
+def test_a_bare_file_reads_like_its_directory(whole: Path) -> None:
+    assert np.array_equal(read_bag(whole / "whole_0.mcap").position, read_bag(whole).position)
+
+
+def test_an_interrupted_bag_is_read_where_it_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bag = RunBag(samples=1500).write(tmp_path / "cut", complete=False)
+    data = (bag / "cut_0.mcap").read_bytes()
+    (bag / "cut_0.mcap").write_bytes(data[: int(len(data) * 0.6)])
+    with caplog.at_level(logging.WARNING):
+        (recording,) = load_recordings([bag])
+    assert 0.5 < recording.duration < 2.5
+    assert np.array_equal(recording.position, RunBag(1500).position[250 : 250 + len(recording)])
+    assert "cut: interrupted" in caplog.text
+
+
+def truncate(bag: Path, share: float) -> Path:
+    (file,) = bag.glob("*.mcap")
+    data = file.read_bytes()
+    file.write_bytes(data[: int(len(data) * share)])
+    return file
+
+
+@pytest.mark.parametrize("share", [0.0, 0.005, 0.3, 0.8])
+@pytest.mark.parametrize("named", ["directory", "file"])
+def test_a_finished_bag_that_lost_messages_is_a_bad_copy(tmp_path: Path, share: float, named: str) -> None:
+    bag = RunBag(samples=1500).write(tmp_path / "copied")
+    file = truncate(bag, share)
+    with pytest.raises(RecordingError) as caught:
+        load_recordings([bag if named == "directory" else file])
+    told = re.fullmatch(
+        rf"{file}: is cut short \((\d+) messages, expected the 1501 that metadata\.yaml promises\); "
+        r"copy the bag again",
+        str(caught.value),
+    )
+    assert told
+    assert int(told[1]) < 1501
+
+
+def test_a_finished_bag_that_lost_a_file_is_a_bad_copy(tmp_path: Path) -> None:
+    bag = RunBag(samples=600).write(tmp_path / "split")
+    metadata = bag / "metadata.yaml"
+    metadata.write_text(metadata.read_text().replace("message_count: 601", "message_count: 1202"))
+    with pytest.raises(RecordingError, match=r"split: is cut short \(601 messages, expected the 1202 that"):
+        read_bag(bag)
+
+
+def test_a_bag_that_lost_nothing_but_its_index_is_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bag = RunBag(samples=600).write(tmp_path / "run")
+    size = (bag / "run_0.mcap").stat().st_size
+    truncate(bag, 1.0 - 20 / size)
+    assert len(read_bag(bag)) == 350
+    assert [record.message for record in caplog.records] == [
+        f"{bag}: its index is cut off, but every message is there"
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "rosbag2_bagfile_information:\n  version: 9\n", "a: [", "[1]"])
+def test_metadata_that_is_cut_short_is_named(tmp_path: Path, text: str) -> None:
+    bag = RunBag(samples=600).write(tmp_path / "run")
+    (bag / "metadata.yaml").write_text(text)
+    with pytest.raises(
+        RecordingError, match=r"is cut short or not that of a bag .*copy the bag again"
+    ) as caught:
+        read_bag(bag)
+    assert str(caught.value).startswith(f"{bag / 'metadata.yaml'}: ")
+
+
+def test_a_file_that_metadata_beside_it_does_not_know_is_judged_alone(tmp_path: Path) -> None:
+    bag = RunBag(samples=1500).write(tmp_path / "run")
+    other = bag / "other.mcap"
+    data = (bag / "run_0.mcap").read_bytes()
+    other.write_bytes(data[: len(data) // 2])
+    assert 100 < len(read_bag(other)) < 1500
+
+
+def read_beginning_or_refuse(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    refusal = ""
+    position = np.empty(0)
+    try:
+        position = read_bag(path).position
+    except RecordingError as error:
+        refusal = str(error)
+    assert not refusal or (refusal.startswith(f"{path}: ") and "\n" not in refusal)
+    assert np.array_equal(position, RunBag(400).position[250 : 250 + len(position)])
+
+
+@pytest.mark.long
+@given(fraction=st.floats(0.0, 1.0))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_bag_cut_anywhere_gives_its_beginning_or_one_clear_line(
+    short: bytes, tmp_path: Path, fraction: float
+) -> None:
+    read_beginning_or_refuse(tmp_path / "cut.mcap", short[: int(len(short) * fraction)])
+
+
+@pytest.mark.long
+@given(where=st.floats(0.0, 0.9999), flip=st.integers(1, 255))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_flipped_byte_never_changes_the_data_unnoticed(
+    short: bytes, tmp_path: Path, where: float, flip: int
+) -> None:
+    data = bytearray(short)
+    data[int(len(data) * where)] ^= flip
+    read_beginning_or_refuse(tmp_path / "damaged.mcap", data)
+
+
+def test_goals_that_the_servo_does_not_report_come_from_the_commands(tmp_path: Path) -> None:
+    bag = RunBag(samples=500)
+    bag.goal[:] = np.nan
+    bag.commands = [(int(START), 0.1), (int(START) + 100_000_001, 0.2)]
+    goal = read_bag(bag.write(tmp_path / "run")).goal_position
+    assert (goal[:51] == 0.1).all()
+    assert (goal[51:] == 0.2).all()
+
+
+def refuse(bag: RunBag, tmp_path: Path, message: str) -> None:
+    path = bag.write(tmp_path / "run")
+    with pytest.raises(RecordingError, match=message) as caught:
+        read_bag(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bag_without_a_description_of_its_run_is_refused(tmp_path: Path) -> None:
+    bag = RunBag(samples=50)
+    bag.run = {}
+    refuse(bag, tmp_path, "no bam_bench/msg/BenchRun in it")
+
+
+def test_a_bag_of_a_newer_format_is_refused(tmp_path: Path) -> None:
+    bag = RunBag(samples=50)
+    bag.run["format"] = 2
+    refuse(bag, tmp_path, "format 2 .*update bam_bench")
+
+
+@pytest.mark.parametrize("duration", [np.nan, np.inf, -6.0])
+def test_a_bag_whose_run_has_no_sound_length_is_refused(duration: float, tmp_path: Path) -> None:
+    bag = RunBag(samples=50)
+    bag.run["duration"] = duration
+    refuse(bag, tmp_path, f"duration: is {duration:g} .expected seconds, 0 where")
+
+
+def test_a_bag_without_states_of_its_joint_names_those_it_has(tmp_path: Path) -> None:
+    bag = RunBag(samples=50)
+    bag.run["joint"] = "wrist"
+    refuse(bag, tmp_path, "no states of joint 'wrist' .*elbow, shoulder")
+
+
+def test_a_bag_whose_states_precede_the_run_is_refused(tmp_path: Path) -> None:
+    refuse(RunBag(samples=100), tmp_path, "no state of 'elbow' lies within the run")
+
+
+def test_a_position_that_is_not_a_number_is_named(tmp_path: Path) -> None:
+    bag = RunBag(samples=500)
+    bag.position[300] = np.nan
+    refuse(bag, tmp_path, "entry 50, position: is nan")
+
+
+def test_stamps_that_go_back_are_named(tmp_path: Path) -> None:
+    bag = RunBag(samples=500)
+    bag.stamps[300] = bag.stamps[290]
+    refuse(bag, tmp_path, "entry 50, time: goes back")
+
+
+def test_a_negative_mass_is_named_with_its_bag(tmp_path: Path) -> None:
+    bag = RunBag(samples=500)
+    bag.run["mass"] = -1.0
+    refuse(bag, tmp_path, "bench mass")
+
+
+def test_what_is_no_mcap_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "noise.mcap"
+    path.write_bytes(b"SQLite format 3\0" * 10)
+    with pytest.raises(RecordingError, match="does not begin like an MCAP file"):
+        read_bag(path)
+
+
+def test_an_empty_file_holds_no_run(tmp_path: Path) -> None:
+    (tmp_path / "empty.mcap").touch()
+    with pytest.raises(RecordingError, match="is cut short, no bam_bench/msg/BenchRun in what is left"):
+        read_bag(tmp_path / "empty.mcap")

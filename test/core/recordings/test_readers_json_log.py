@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BAM's JSON logs: the real ones read well, every kind of damage is named by file, entry and key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from json_log_cases import log, save
+
+from bam_core.recordings import load_recordings, read_json_log
+from bam_core.recordings.recording import RecordingError
+from bam_core.servo.firmware import FIRMWARES
+
+REAL = Path(__file__).parents[3].parent / "shared" / "data" / "xl330"
+needs_real_logs = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real logs in {REAL}")
+
+
+def test_a_log_becomes_a_recording_in_si_units(tmp_path: Path) -> None:
+    path = save(tmp_path, log())
+    recording = read_json_log(path)
+    assert recording.name == "log"
+    assert recording.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert (recording.servo, recording.script, recording.kp) == ("xl330", "sin_sin", 100.0)
+    assert (recording.bench.mass, recording.bench.length, recording.bench.arm_mass) == (0.49, 0.1, 0.0)
+    assert recording.time[0] == 0.004
+    assert recording.torque_enabled.sum() == 30
+    assert recording.duty[:2].tolist() == [-1.0, 1.0]
+
+
+@pytest.mark.parametrize("key", ["arm_mass", "arm-mass"])
+def test_both_spellings_of_the_arms_mass_are_read(tmp_path: Path, key: str) -> None:
+    assert read_json_log(save(tmp_path, log(**{key: 0.05}))).bench.arm_mass == 0.05
+
+
+def test_duty_is_unknown_where_the_load_register_means_something_else(tmp_path: Path) -> None:
+    assert np.isnan(read_json_log(save(tmp_path, log(motor="mx106"))).duty).all()
+
+
+def test_newer_logs_that_hold_the_duty_itself_are_read_as_such(tmp_path: Path) -> None:
+    content = log()
+    for entry in content["entries"]:
+        entry["load"] = 0.25
+    assert (read_json_log(save(tmp_path, content)).duty == 0.25).all()
+
+
+def test_a_duty_that_is_not_a_number_does_not_change_what_the_others_mean(tmp_path: Path) -> None:
+    duty = read_json_log(save(tmp_path, entry(7, "load", math.nan)())).duty
+    assert math.isnan(duty[7])
+    assert duty[:2].tolist() == [-1.0, 1.0]
+
+
+def test_optional_measurements_may_be_missing(tmp_path: Path) -> None:
+    content = log()
+    for entry in content["entries"]:
+        for key in ("speed", "load", "input_volts", "temp"):
+            del entry[key]
+    recording = read_json_log(save(tmp_path, content))
+    for name in ("velocity", "duty", "voltage", "temperature"):
+        assert np.isnan(getattr(recording, name)).all()
+
+
+def without(key: str) -> Callable[[], Any]:
+    return lambda: {k: v for k, v in log().items() if k != key}
+
+
+def entry(index: int, key: str, value: Any) -> Callable[[], Any]:
+    def make() -> Any:
+        content = log()
+        content["entries"][index][key] = value
+        return content
+
+    return make
+
+
+def entry_without(index: int, key: str) -> Callable[[], Any]:
+    def make() -> Any:
+        content = log()
+        del content["entries"][index][key]
+        return content
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (without("kp"), r"kp: is missing \(expected a number, firmware units\); add \"kp\""),
+        (without("mass"), "mass: is missing"),
+        (without("length"), "length: is missing"),
+        (without("vin"), "vin: is missing"),
+        (without("motor"), "motor: is missing"),
+        (without("trajectory"), "trajectory: is missing"),
+        (without("entries"), "entries: is missing"),
+        (lambda: log(kp="400"), r'kp: is "400" \(expected a number'),
+        (lambda: log(kp=True), "kp: is true"),
+        (lambda: log(kp=10**400), "kp: is 1000000"),
+        (lambda: log(mass=-1), "bench mass: is -1"),
+        (lambda: log(motor=330), "motor: is 330"),
+        (lambda: log(entries=[]), "entries: is empty"),
+        (lambda: log(entries={}), "entries: is a object"),
+        (lambda: log(entries=[1]), "entry 0: is a number"),
+        (lambda: log(**{"arm_mass": 0.1, "arm-mass": 0.2}), "arm_mass: is 0.1 kg but arm-mass 0.2 kg"),
+        (lambda: [log()], "entries: is missing"),
+        (entry(7, "position", math.nan), "entry 7, position: is nan"),
+        (entry(7, "position", "left"), 'entry 7, position: is "left"'),
+        (entry(7, "position", None), "entry 7, position: is null"),
+        (entry(7, "goal_position", math.inf), "entry 7, goal_position: is inf"),
+        (entry(7, "torque_enable", "on"), 'entry 7, torque_enable: is "on" .expected true or false'),
+        (entry(7, "timestamp", 0.001), "entry 7, time: goes back"),
+        (entry_without(7, "goal_position"), "entry 7, goal_position: is missing"),
+        (entry_without(7, "torque_enable"), "entry 7, torque_enable: is missing"),
+    ],
+)
+def test_a_mistake_in_a_log_is_named_in_one_line(
+    tmp_path: Path, make: Callable[[], Any], message: str
+) -> None:
+    path = save(tmp_path, make())
+    with pytest.raises(RecordingError, match=message) as caught:
+        read_json_log(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+@given(fraction=st.floats(0.0, 0.999))
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_truncated_log_says_so_wherever_it_ends(tmp_path: Path, fraction: float) -> None:
+    text = json.dumps(log())
+    path = tmp_path / "cut.json"
+    path.write_text(text[: int(len(text) * fraction)])
+    with pytest.raises(RecordingError, match="is cut short at line 1, column"):
+        read_json_log(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, f'{{"mass": {"9" * 5000}}}', '{"mass" 1}', '{"a": 1}}'])
+def test_what_is_no_json_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(text)
+    with pytest.raises(RecordingError, match=r"odd\.json: is (not|no sensible) JSON|is cut short"):
+        read_json_log(path)
+
+
+@pytest.mark.parametrize("text", ["hello", "time,position\n0,1\n", "<html></html>", "x" * 5000 + "}"])
+def test_text_that_never_was_json_is_not_called_cut_short(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(text)
+    with pytest.raises(RecordingError, match=r"odd\.json: is not JSON at line 1, column 1 .*give a JSON log"):
+        read_json_log(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "byte"),
+    [
+        (b'{"mass": "\xff\xfe"}', "byte 10 is 0xff"),
+        (b"\x00" * 64, "byte 0 is 0x00"),
+        (b"\x89PNG\r\n\x1a\n", "byte 0 is 0x89"),
+        ("µ\x07".encode(), "byte 2 is 0x07"),
+        (b"SQLite format 3\x00", "byte 15 is 0x00"),
+        (json.dumps(log()).encode("utf-16"), "byte 0 is 0xff"),
+        (b'{"mass": 0.4, \x00', "byte 14 is 0x00"),
+    ],
+    ids=["latin1", "zeros", "png", "bell", "sqlite", "utf-16", "zero_in_json"],
+)
+def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes, byte: str) -> None:
+    path = tmp_path / "binary.json"
+    path.write_bytes(data)
+    with pytest.raises(
+        RecordingError, match=rf"binary\.json: is not text \({byte}, expected JSON in UTF-8\)"
+    ):
+        read_json_log(path)
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "windows.json"
+    path.write_bytes(json.dumps(log()).encode("utf-8-sig"))
+    assert len(read_json_log(path)) == 60
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"gone\.json: cannot be read"):
+        read_json_log(tmp_path / "gone.json")
+
+
+@needs_real_logs
+def test_the_twelve_real_logs_read_as_six_second_runs() -> None:
+    recordings = load_recordings(REAL)
+    assert len(recordings) == 12
+    assert {recording.kp for recording in recordings} == {100.0, 200.0, 800.0}
+    for recording in recordings:
+        assert recording.servo == "xl330"
+        assert 5.9 < recording.duration < 6.1
+        assert 0.003 < recording.dt < 0.006
+
+
+@needs_real_logs
+def test_the_load_register_of_the_xl330_is_the_duty_that_its_firmwares_law_predicts() -> None:
+    firmware = FIRMWARES["xl330"]
+    for recording in load_recordings(REAL):
+        if recording.script not in ("sin_sin", "up_and_down"):
+            continue  # too fast to compare a register with a position read a millisecond apart
+        law = firmware.duty(recording.kp, recording.goal_position - recording.position)
+        inside = np.abs(law) < 0.9 * firmware.duty_limit
+        slope = law[inside] @ recording.duty[inside] / (law[inside] @ law[inside])
+        assert slope == pytest.approx(1.0, abs=0.01), recording.name

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recording that exists is usable; one that is not usable cannot be made."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bam_core.errors import BamError
+from bam_core.recordings.recording import MIN_SAMPLES, Recording, RecordingError
+from bam_core.servo.pendulum import PendulumBench
+
+N = 50
+
+
+def fields(**changes: Any) -> dict[str, Any]:
+    time = np.arange(N) * 0.005 + 0.003
+    sound: dict[str, Any] = {
+        "name": "run",
+        "source": Path("run.json"),
+        "sha256": "0" * 64,
+        "servo": "xl330",
+        "bench": PendulumBench(mass=0.5, length=0.1),
+        "kp": 100.0,
+        "supply_voltage": 7.4,
+        "script": "sin_sin",
+        "time": time,
+        "position": np.sin(time),
+        "velocity": np.cos(time),
+        "goal_position": np.sin(time),
+        "torque_enabled": np.ones(N, dtype=bool),
+        "voltage": np.full(N, 7.3),
+        "temperature": np.full(N, 30.0),
+        "duty": np.full(N, np.nan),
+    }
+    return sound | changes
+
+
+def with_value(name: str, index: int, value: float) -> dict[str, Any]:
+    array = np.array(fields()[name])
+    array[index] = value
+    return fields(**{name: array})
+
+
+def test_a_sound_run_knows_its_length_and_period() -> None:
+    recording = Recording(**fields())
+    assert len(recording) == N
+    assert math.isclose(recording.dt, 0.005)
+    assert math.isclose(recording.duration, 0.245)
+    assert "50 samples" in repr(recording)
+
+
+def test_a_bare_arm_is_a_pendulum_too() -> None:
+    bench = PendulumBench(mass=0.0, arm_mass=0.05, length=0.1)
+    assert Recording(**fields(bench=bench)).bench == bench
+
+
+def test_an_arm_that_does_not_move_can_be_read() -> None:
+    assert np.ptp(Recording(**fields(position=np.full(N, 0.5))).position) == 0.0
+
+
+def moving(scale: float = 1.0, **changes: Any) -> dict[str, Any]:
+    """An arm that swings fast, and velocities that are `scale` times what its positions show."""
+    time = np.arange(N) * 0.005
+    swing = {"position": np.sin(8.0 * time), "velocity": scale * 8.0 * np.cos(8.0 * time)}
+    return fields(**swing | changes)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0])
+def test_a_velocity_that_is_rough_is_taken(scale: float) -> None:
+    noise = np.random.default_rng(0).normal(0.0, 1.0, N)
+    assert len(Recording(**moving(velocity=moving(scale)["velocity"] + noise))) == N
+
+
+def test_a_velocity_that_says_nothing_of_its_unit_is_taken() -> None:
+    noise = np.random.default_rng(0).normal(0.0, 10.0, N)
+    assert len(Recording(**moving(velocity=noise))) == N
+
+
+def test_a_supply_that_sags_or_is_not_measured_is_taken() -> None:
+    sagging = np.linspace(8.5, 5.0, N)
+    assert Recording(**fields(voltage=sagging)).voltage[-1] == 5.0
+    assert np.isnan(Recording(**fields(voltage=np.full(N, np.nan))).voltage).all()
+
+
+def test_a_supply_that_is_off_with_torque_off_is_taken() -> None:
+    off = fields(voltage=np.zeros(N), torque_enabled=np.zeros(N, dtype=bool))
+    assert not Recording(**off).voltage.any()
+
+
+def test_a_few_lost_samples_are_no_gap() -> None:
+    time = np.array(fields()["time"])
+    time[20:] += 0.4
+    assert Recording(**fields(time=time)).duration > 0.6
+
+
+def test_arrays_cannot_be_changed_and_do_not_share_memory_with_the_callers() -> None:
+    mine = fields()
+    recording = Recording(**mine)
+    with pytest.raises(ValueError, match="read-only"):
+        recording.position[0] = 1.0
+    mine["position"][0] = 2.0
+    assert recording.position[0] != 2.0
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (with_value("position", 7, math.nan), "entry 7, position: is nan .expected a finite number, rad"),
+        (with_value("goal_position", 8, math.inf), "entry 8, goal_position: is inf"),
+        (with_value("position", 9, 90.0), "entry 9, position: 90 .expected rad.*degrees"),
+        (with_value("velocity", 9, -2000.0), "entry 9, velocity: -2000 .*rpm"),
+        (with_value("voltage", 3, 7400.0), "entry 3, voltage: 7400 .expected V.*millivolts"),
+        (with_value("duty", 4, 35.0), "entry 4, duty: 35 .*percent"),
+        (with_value("temperature", 4, 303.0), "entry 4, temperature: 303 .*kelvin"),
+        (with_value("time", 5, 0.001), r"entry 5, time: goes back from 0.023 s to 0.001 s"),
+        (with_value("time", 5, 0.023), r"entry 5, time: repeats 0.023 s"),
+        (with_value("time", 5, math.nan), "entry 5, time: is nan"),
+        (fields(time=np.arange(N) * 0.005 - 1.0), "entry 0, time: -1 s .expected >= 0"),
+        (fields(time=np.arange(N) * 5.0), "time: samples are 5 s apart.*not milliseconds"),
+        (fields(time=np.arange(N) * 0.005 + 1.7e9), "entry 0, time: 1700000000 s .*subtract the time of"),
+        (fields(time=np.arange(N) * 5e-6), "time: samples are 5e-06 s apart .expected at least 0.0001 s"),
+        (with_value("time", N - 1, 1e6), r"entry 49, time: no sample for 1e\+06 s before it .*cut it there"),
+        (
+            with_value("time", N - 1, 0.8),
+            "entry 49, time: no sample for 0.557 s .*expected at most 0.5 s",
+        ),
+        (with_value("position", 30, 3.0), "entry 30, position: jumps by 2.85 rad in 0.005 s .*bad readings"),
+        (
+            fields(position=np.where(np.arange(N) < 30, 0.1, 0.1 - 2 * np.pi)),
+            "entry 30, position: jumps by -6.28 rad .*lost turns",
+        ),
+        (moving(60 / (2 * np.pi)), "velocity: is 9.56 times the change of position .*another unit"),
+        (moving(1 / (2 * np.pi)), "velocity: is 0.159 times the change of position .*another unit"),
+        (moving(-1.0), "velocity: is against the change of position .*sign"),
+        (
+            with_value("velocity", 3, math.inf),
+            "entry 3, velocity: inf .expected rad/s.*; remove the entry",
+        ),
+        (with_value("voltage", 3, 0.0), "entry 3, voltage: 0 V .expected above 0 V while torque is on"),
+        (with_value("voltage", 3, -7.3), "entry 3, voltage: -7.3 V"),
+        (fields(voltage=np.full(N, 73.0)), "voltage: 73 V in the middle where supply_voltage is 7.4 V"),
+        (fields(supply_voltage=0.74), "voltage: 7.3 V in the middle where supply_voltage is 0.74 V"),
+        (fields(velocity=np.zeros(N - 1)), r"velocity has shape \(49,\) where time has \(50,\)"),
+        (
+            fields(bench=PendulumBench(mass=0.0, length=0.1)),
+            "mass and arm_mass are 0 kg .expected a mass above 0 at",
+        ),
+        (
+            fields(bench=PendulumBench(mass=1e-9, length=0.1)),
+            "mass and arm_mass are 1e-09 kg together .expected at least 0.001.*in kilograms",
+        ),
+        (fields(bench=PendulumBench(mass=0.5, length=1e-4)), "length is 0.0001 m .expected at least 0.001"),
+        (fields(bench=PendulumBench(mass=0.5, length=0.0)), "length is 0 m .expected a mass above 0 at"),
+        (fields(bench=PendulumBench(mass=490.0, length=0.1)), "mass is 490 .expected kg.*looks like grams"),
+        (fields(bench=PendulumBench(mass=0.5, length=100.0)), "length is 100 .expected m.*millimetres"),
+        (fields(time=np.arange(3) * 0.005), f"only 3 samples .expected at least {MIN_SAMPLES}"),
+        (fields(kp=0.0), "kp is 0 "),
+        (fields(kp=math.nan), "kp is nan"),
+        (fields(supply_voltage=-7.4), "supply_voltage is -7.4"),
+        (fields(supply_voltage=7400.0), "supply_voltage is 7400 .expected 0 < supply_voltage <= 100, V"),
+    ],
+)
+def test_what_cannot_be_used_is_named_in_one_line(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(RecordingError, match=message) as caught:
+        Recording(**changed)
+    assert isinstance(caught.value, BamError)
+    assert str(caught.value).startswith("run.json: ")
+    assert "\n" not in str(caught.value)
+    assert "; " in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["velocity", "voltage", "temperature", "duty"])
+def test_what_was_not_measured_may_be_nan(name: str) -> None:
+    assert np.isnan(getattr(Recording(**with_value(name, 3, math.nan)), name)[3])
+
+
+@given(index=st.integers(1, N - 1), back=st.floats(0.0, 0.2))
+def test_time_that_does_not_advance_is_found_wherever_it_is(index: int, back: float) -> None:
+    time = np.array(fields()["time"])
+    time[index] = max(time[index - 1] - back, 0.0)
+    with pytest.raises(RecordingError, match=f"entry {index}, time"):
+        Recording(**fields(time=time))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gains and limits of the position controllers."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bam_core.errors import BamError
+from bam_core.servo.firmware import FIRMWARES, CurrentFirmware, VoltageFirmware, find_firmware
+
+
+def test_mx_protocol_1_has_the_measured_gain_and_limit():
+    firmware = FIRMWARES["mx-protocol1"]
+    assert firmware.duty(32.0, 0.1) == pytest.approx(0.158 * 32.0 * 0.1)
+    assert firmware.duty(32.0, [1.0, -1.0]).tolist() == [0.9625, -0.9625]
+
+
+def test_one_count_of_error_at_kp_128_is_one_pwm_unit_of_885_on_mx_protocol_2():
+    firmware = FIRMWARES["mx-protocol2"]
+    assert firmware.duty(128.0, firmware.resolution) == pytest.approx(1.0 / 885.0)
+    assert firmware.duty(850.0, 1.0) == 1.0
+
+
+def test_one_count_of_error_at_kp_256_is_one_pwm_unit_of_885_on_xl330():
+    firmware = FIRMWARES["xl330"]
+    assert firmware.duty(256.0, firmware.resolution) == pytest.approx(1.0 / 885.0)
+
+
+def test_both_mx_firmwares_are_about_as_stiff_at_their_factory_gains():
+    old, new = FIRMWARES["mx-protocol1"], FIRMWARES["mx-protocol2"]
+    stiffness = old.duty_per_kp_rad * old.factory_kp
+    assert stiffness == pytest.approx(new.duty_per_kp_rad * new.factory_kp, rel=0.05)
+
+
+def test_xl320_has_1024_counts_over_300_degrees():
+    assert FIRMWARES["xl320"].resolution == pytest.approx(math.radians(300.0 / 1024.0))
+
+
+@pytest.mark.parametrize("firmware", FIRMWARES.values(), ids=list(FIRMWARES))
+def test_a_demand_is_odd_monotone_and_within_the_limit(firmware):
+    error = np.linspace(-7.0, 7.0, 101)
+    demand = firmware.demand(30.0, error, -0.3)
+    assert np.array_equal(demand, -firmware.demand(30.0, -error, 0.3))
+    assert np.all(np.diff(demand) >= 0.0)
+    assert np.all(np.diff(firmware.demand(30.0, 0.2, np.linspace(-3.0, 3.0, 50))) <= 0.0)
+    assert np.max(np.abs(demand)) <= firmware.demand_limit
+
+
+@pytest.mark.parametrize("firmware", FIRMWARES.values(), ids=list(FIRMWARES))
+def test_the_gain_for_a_share_of_full_drive_asks_for_that_share_at_one_rad(firmware):
+    full = firmware.demand_limit if firmware.regulates_current else 1.0
+    assert firmware.demand(firmware.kp_for(0.4), 1.0) == pytest.approx(0.4 * full)
+
+
+def test_erob80_has_the_current_law_of_bam():
+    firmware = FIRMWARES["erob80"]
+    assert firmware.demand(25.0, 0.2, 0.1) == pytest.approx(25.0 * 0.2 - 2.0 * 5.0 * 0.1)
+    assert firmware.demand(25.0, [2.0, -2.0]).tolist() == [12.0, -12.0]
+    assert firmware.resolution == 2.0 * math.pi / 524288
+    assert firmware.period == 1e-3
+
+
+def test_gains_and_errors_broadcast():
+    assert FIRMWARES["xl330"].duty(np.ones((3, 1)), np.ones(4)).shape == (3, 4)
+
+
+def test_an_unknown_firmware_is_answered_with_the_valid_ones():
+    with pytest.raises(BamError, match=r"mx-protocol1, mx-protocol2, xl320, xl330.*did you mean 'xl330'"):
+        find_firmware("XL-330")
+
+
+def test_a_limit_of_zero_is_refused():
+    with pytest.raises(BamError, match="duty_limit"):
+        VoltageFirmware(name="x", duty_per_kp_rad=1.0, duty_limit=0.0, counts_per_turn=4096, factory_kp=32.0)
+    with pytest.raises(BamError, match="current_limit"):
+        CurrentFirmware(name="x", current_limit=0.0, damping=2.0, counts_per_turn=4096, factory_kp=32.0)
+
+
+def test_a_negative_damping_is_refused():
+    with pytest.raises(BamError, match="damping"):
+        CurrentFirmware(name="x", current_limit=1.0, damping=-2.0, counts_per_turn=4096, factory_kp=32.0)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The study of intervals: sessions that differ, a truth that can be found, a table that adds up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bam_core.identification.uncertainty.candidate_runs import liftable
+from bam_core.servo.model import load_servo, servo_names
+from bam_core.simulation.rollout import Rollout
+from bam_core.studies.coverage import case_for, main, record_session, session_runs
+
+
+@pytest.mark.parametrize("name", servo_names())
+def test_every_servo_s_truth_lies_in_its_search_and_its_session_can_be_recorded(name: str) -> None:
+    case = case_for(load_servo(name))
+    np.testing.assert_allclose(case.space.vectors(case.space.point(case.truth)[None])[0], case.truth)
+    for seed in range(3):
+        runs = session_runs(case.servo, np.random.default_rng(seed))
+        assert len(set(runs)) == 24
+        assert liftable(case.servo, [run.bench for run in runs], runs[0].supply_voltage)[1] == ()
+
+
+def test_a_link_is_searched_for_where_there_is_one() -> None:
+    names = [{axis.name for axis in case_for(load_servo(name)).space.axes} for name in ("xl330", "xl330_bam")]
+    link, others = {"arm_compliance", "arm_backlash"}, {"torque_saturation", "zero_offset"}
+    assert names[0] >= link | others
+    assert names[1] >= others
+    assert not names[1] & link
+
+
+def test_sessions_differ_and_the_truth_follows_each_to_the_noise() -> None:
+    case = case_for(load_servo("mx106"))
+    one, other = (record_session(case, np.random.default_rng(seed)) for seed in (0, 1))
+    assert one[0].bench != other[0].bench
+    assert one[0].position[0] != other[0].position[0]
+    count = case.servo.firmware.resolution
+    for session in (one, other):
+        assert np.allclose(session[0].position / count, np.round(session[0].position / count))
+        assert Rollout.for_servo(session, case.servo).errors(case.truth).mean() < 0.6 * count
+
+
+@pytest.mark.long
+def test_the_study_prints_a_table_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "coverage.json"
+    assert main(["--servos", "mx106", "--repeats", "2", "--trials", "150", "--json", str(file)]) == 0
+    result = json.loads(file.read_text())
+    assert result["overall"] == result["servos"]["mx106"]["coverage"]
+    assert result["overall"] > 0.8
+    assert result["servos"]["mx106"]["arrived"] <= len(result["servos"]["mx106"]["missed"]) == 2
+    assert "mx106" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--servos", "mx1066"], "did you mean"),
+        (["--repeats", "0"], "at least 1"),
+        (["--trials", "49"], "at least 50"),
+        (["--json", "/proc/x/c.json"], "/proc/x"),
+    ],
+)
+def test_what_cannot_be_is_one_line(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert told in error

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files in `config/robots` are what the code describes, and MJCF and URDF are one robot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from bam_core.mujoco import ServoActuation, compile_robot, equip, load_robot
+from bam_core.servo.model import load_servo
+from bam_core.studies.robot_files import main, robot_files
+
+ROBOTS = Path(__file__).parents[3] / "config" / "robots"
+NAMES = ("bench", "dynamixel_2r", "erob_2r")
+
+
+def test_the_files_are_what_the_code_describes() -> None:
+    for name, text in robot_files().items():
+        assert (ROBOTS / name).read_text(encoding="utf-8") == text, (
+            f"{name}: outdated; python -m bam_core.studies.robot_files config/robots"
+        )
+
+
+def test_the_command_writes_all_of_them(tmp_path: Path) -> None:
+    assert main([str(tmp_path)]) == 0
+    assert {file.name for file in tmp_path.iterdir()} == {
+        f"{n}.{kind}" for n in NAMES for kind in ("xml", "urdf")
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_forms_move_alike(name: str) -> None:
+    tracks = []
+    for kind in ("xml", "urdf"):
+        spec = load_robot(ROBOTS / f"{name}.{kind}")
+        spec.option.timestep = 1e-3
+        joints = [joint.name for joint in spec.joints]
+        servos = {joint: load_servo("mx106" if name != "erob_2r" else "erob80_100") for joint in joints}
+        equip(spec, servos)
+        model = compile_robot(spec)
+        actuation = ServoActuation(model, mujoco.MjData(model), servos)
+        actuation.torque_enabled[:] = 1.0
+        actuation.goal_position[:] = 0.5
+        track = []
+        for _ in range(500):
+            actuation.step()
+            track.append(actuation.position.copy())
+        tracks.append(np.array(track))
+    assert np.abs(tracks[0]).max() > 0.05
+    np.testing.assert_allclose(tracks[0], tracks[1], atol=1e-4)  # MJCF text has six digits
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_have_the_names_of_bodies(name: str) -> None:
+    """Markers are drawn in frames that robot_state_publisher names after links."""
+    bodies = [load_robot(ROBOTS / f"{name}.{kind}").compile() for kind in ("xml", "urdf")]
+    found = [{model.body(model.jnt_bodyid[j]).name for j in range(model.njnt)} for model in bodies]
+    assert found[0] == found[1]

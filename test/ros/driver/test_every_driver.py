@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every driver of several joints promises: two clients on one bus, limits, the clock of the servos.
+
+The loop is stepped on the real bus of each driver, over its real protocol where it has one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from ros_helpers import PATIENCE, VirtualServos
+
+from bam_core.errors import BamError
+from bam_core.servo.model import load_servo
+from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.joint_limits import HALF_TURN
+from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
+from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.emulators.erob.process import VirtualSegmentProcess
+from bam_ros.erob.bus import ErobBus
+from bam_ros.erob.settings import ErobSettings
+from bam_ros.feedforward.bus import FeedForwardBus
+from bam_ros.feedforward.settings import FeedForwardSettings
+from bam_ros.simulator.bus import MujocoBus
+from bam_ros.simulator.settings import SimulationSettings
+
+POSITIONS = ("dynamixel 1", "dynamixel 2", "erob", "simulator")
+"""Drivers whose joints are commanded by position, each on its own."""
+TIMEOUT = 2.0  # s without commands until a joint lets go; longer than a busy machine stands still
+JOINTS = ("hip", "knee")
+
+ARM = """
+<mujoco>
+  <worldbody>
+    <body>
+      <joint name="hip" axis="0 1 0"/>
+      <geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.15" mass="1.0"/>
+      <body pos="0 0 -0.17">
+        <joint name="knee" axis="0 1 0"/>
+        <geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.15" mass="1.0"/>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@contextlib.contextmanager
+def dynamixel(servo: str, *, pwm: bool = False) -> Iterator[DynamixelBus]:
+    with VirtualServos(servo=servo, ids=(1, 2)) as virtual:
+        settings = DynamixelSettings(
+            port=virtual.path, baud_rate=1_000_000, joints=JOINTS, ids=(1, 2), pwm=pwm, watchdog=2.5
+        )
+        yield DynamixelBus(settings)
+
+
+@contextlib.contextmanager
+def erob() -> Iterator[ErobBus]:
+    with VirtualSegmentProcess(2) as segment:
+        yield ErobBus(
+            ErobSettings(
+                interface=segment.interface,
+                joints=JOINTS,
+                positions=(1, 2),
+                watchdog=1.0,
+                answer_timeout=0.3,
+            )
+        )
+
+
+@contextlib.contextmanager
+def simulator(directory: Path, **changes: object) -> Iterator[MujocoBus]:
+    model = directory / "arm.xml"
+    model.write_text(ARM)
+    servo = load_servo("mx106")
+    settings = {"servos": dict.fromkeys(JOINTS, servo), "model": str(model), "real_time_factor": 0.0}
+    yield MujocoBus(SimulationSettings(**{**settings, **changes}))  # type: ignore[arg-type]
+
+
+@contextlib.contextmanager
+def feed_forward() -> Iterator[FeedForwardBus]:
+    with dynamixel("mx106_2", pwm=True) as bus:
+        yield FeedForwardBus(bus, FeedForwardSettings(servos=["", ""], limits=[HALF_TURN] * 2))
+
+
+Open = Callable[..., "Driven"]
+
+
+class Driven:
+    """A loop on an open bus, stepped by the test as by two clients.
+
+    Attributes:
+        sample: the newest one.
+        events: what the loop said.
+    """
+
+    def __init__(self, bus: ServoBus, **settings: object) -> None:
+        self.bus = bus
+        self.events: list[str] = []
+        self.sample: ServoSample | None = None
+        self.samples: list[ServoSample] = []
+        self.loop = ServoLoop(
+            bus,
+            LoopSettings(**{"command_timeout": TIMEOUT, "failures": 1000, **settings}),  # type: ignore[arg-type]
+            lambda sample, _: self.samples.append(sample),
+            lambda _, line: self.events.append(line),
+        )
+
+    def until(self, predicate: Callable[[ServoSample], object], **streams: float) -> ServoSample:
+        """Step until a sample is as it shall be; each stream is a client that keeps commanding its joint."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            self.step(**streams)
+            if self.samples and predicate(self.samples[-1]):
+                return self.samples[-1]
+        pytest.fail(f"not within {PATIENCE:g} s; {self.samples[-1:]} {self.events}")
+
+    def step(self, **streams: float) -> None:
+        for name, position in streams.items():
+            self.loop.take({JOINTS.index(name): JointCommand(torque_enable=True, position=position)})
+        self.loop.step()
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Iterator[Open]:
+    with contextlib.ExitStack() as stack:
+
+        def make(kind: str, **settings: object) -> Driven:
+            buses: dict[str, Callable[[], contextlib.AbstractContextManager[ServoBus]]] = {
+                "dynamixel 1": lambda: dynamixel("mx106"),
+                "dynamixel 2": lambda: dynamixel("mx106_2"),
+                "erob": erob,
+                "simulator": lambda: simulator(tmp_path),
+                "feedforward": feed_forward,
+            }
+            try:
+                bus = stack.enter_context(buses[kind]())
+            except BamError as error:
+                if "CAP_" in str(error):
+                    pytest.skip(str(error))
+                raise
+            bus.open()
+            stack.callback(bus.close)
+            return Driven(bus, **settings)
+
+        yield make
+
+
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_a_dead_client_s_joint_lets_go_and_the_other_client_s_joint_is_held(kind: str, drive: Open) -> None:
+    driven = drive(kind)
+    driven.until(lambda sample: sample.torque_enabled == (True, True), hip=0.1, knee=-0.1)
+    driven.until(lambda sample: sample.torque_enabled == (False, True), knee=-0.1)
+    assert list(driven.loop.withheld) == ["hip"]
+    for _ in range(20):
+        driven.step(knee=-0.1)
+    assert driven.samples[-1].torque_enabled == (False, True)
+    driven.until(lambda sample: sample.torque_enabled == (True, True), hip=0.1, knee=-0.1)
+    assert driven.loop.fault is None
+
+
+def test_servos_that_are_fed_forward_let_go_together_where_one_is_commanded_no_more(drive: Open) -> None:
+    """They follow all or none; the node refuses messages that name some of them."""
+    driven = drive("feedforward")
+    driven.until(lambda sample: sample.torque_enabled == (True, True), hip=math.nan, knee=math.nan)
+    driven.until(lambda sample: sample.torque_enabled == (False, False), knee=math.nan)
+
+
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_a_goal_that_jumps_is_approached_with_the_limit_of_speed(kind: str, drive: Open) -> None:
+    driven = drive(kind, speed_limit=1.0, torque_on_speed=1.0)
+    driven.until(lambda sample: sample.torque_enabled == (True, True), hip=0.0, knee=0.0)
+    before = driven.bus.now()
+    driven.until(lambda sample: abs(sample.goal_position[0] - 0.6) < 2e-3, hip=0.6, knee=0.0)
+    assert driven.bus.now() - before > 0.9 * 0.6  # s, on the clock of the servos
+
+
+@pytest.mark.parametrize("kind", [*POSITIONS, "feedforward"])
+def test_a_joint_outside_its_limits_gets_no_torque(kind: str, drive: Open) -> None:
+    driven = drive(kind, limits=((0.5, 1.0), HALF_TURN))
+    driven.until(lambda sample: "hip: at" in str(driven.loop.fault), hip=math.nan, knee=math.nan)
+    driven.until(lambda sample: sample.torque_enabled[0] is False, hip=math.nan, knee=math.nan)
+    assert "torque stays off (expected 0.500 to 1.000 rad" in str(driven.loop.fault)
+
+
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_a_joint_that_does_not_follow_lets_go(kind: str, drive: Open) -> None:
+    driven = drive(kind, following_error=0.3)
+    for name in JOINTS:
+        driven.bus.set_gains(name, Gains(kp=1.0, ki=0.0, kd=0.0))  # too little to lift the load
+    driven.until(lambda sample: sample.torque_enabled == (True, True), hip=0.0, knee=0.0)
+    driven.until(lambda sample: "from its goal for 0.5 s" in str(driven.loop.fault), hip=1.5, knee=1.5)
+    driven.until(lambda sample: sample.torque_enabled == (False, False), hip=1.5, knee=1.5)
+
+
+# The clock of a simulation
+
+
+@pytest.fixture
+def simulation(tmp_path: Path) -> Iterator[Callable[..., Driven]]:
+    with contextlib.ExitStack() as stack:
+
+        def make(factor: float, **settings: object) -> Driven:
+            bus = stack.enter_context(simulator(tmp_path, real_time_factor=factor, period=2e-3))
+            bus.open()
+            return Driven(bus, **settings)
+
+        yield make
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.1, 1.0])
+def test_ramps_and_timeouts_take_simulated_time(factor: float, simulation: Callable[..., Driven]) -> None:
+    driven = simulation(factor, torque_on_speed=2.0, command_timeout=0.3)
+    driven.until(lambda sample: all(sample.torque_enabled), hip=0.4, knee=0.0)
+    began = driven.bus.now()
+    driven.until(lambda sample: sample.goal_position[0] == 0.4, hip=0.4, knee=0.0)
+    assert driven.bus.now() - began == pytest.approx(0.4 / 2.0, abs=0.02)
+    silent = driven.bus.now()
+    driven.until(lambda sample: not any(sample.torque_enabled))
+    assert driven.bus.now() - silent == pytest.approx(0.3, abs=0.02)
+
+
+def test_a_simulation_that_is_paused_neither_times_out_nor_lets_its_goals_run_on(
+    simulation: Callable[..., Driven],
+) -> None:
+    driven = simulation(0.0, torque_on_speed=0.5, command_timeout=0.1)
+    driven.until(lambda sample: sample.goal_position[0] > 0.1, hip=1.0, knee=0.0)
+    goal = driven.samples[-1].goal_position[0]
+    driven.bus.paused = True  # type: ignore[attr-defined]
+    driven.step()
+    held = driven.samples[-1].goal_position[0]
+    for _ in range(1000):  # and nobody commands anything
+        driven.step()
+    assert driven.samples[-1].torque_enabled == (True, True)
+    assert driven.samples[-1].goal_position[0] == held == pytest.approx(goal, abs=0.005)
+    driven.bus.paused = False  # type: ignore[attr-defined]
+    first = len(driven.samples)
+    driven.until(lambda sample: sample.goal_position[0] > 0.2, hip=1.0, knee=0.0)
+    goals = [held, *(sample.goal_position[0] for sample in driven.samples[first:])]
+    assert max(b - a for a, b in itertools.pairwise(goals)) < 0.5 * 2.5e-3
+
+
+def test_a_simulation_that_is_stepped_by_hand_times_out_after_so_many_steps(
+    simulation: Callable[..., Driven],
+) -> None:
+    driven = simulation(0.0, command_timeout=0.1)
+    driven.until(lambda sample: all(sample.torque_enabled), hip=0.2, knee=0.0)
+    driven.bus.paused = True  # type: ignore[attr-defined]
+    driven.step(hip=0.2, knee=0.0)
+    steps = 0
+    while all(driven.samples[-1].torque_enabled):
+        driven.bus.step()  # type: ignore[attr-defined]
+        driven.step()
+        steps += 1
+        assert steps < 1000
+    timestep = driven.bus.world.actuation.model.opt.timestep  # type: ignore[attr-defined]
+    assert steps * timestep == pytest.approx(0.1, abs=3 * timestep)

@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loop lets go of the servos whenever something is wrong, and of no others.
+
+Most tests step the loop themselves, on the clock of the bus: nothing depends on how fast the machine is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from types import SimpleNamespace
+
+import pytest
+from ros_helpers import PATIENCE, FakeBus, wait_for
+from stepped_bus import SteppedBus, SteppedLoop
+
+from bam_ros.driver import servo_loop
+from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.servo_bus import BusCorrupt, BusError, BusGone, BusTimeout, Gains, ServoGoal, ServoSample
+from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+
+ON = {0: JointCommand(torque_enable=True, position=0.0)}
+OFF = {0: JointCommand()}
+
+
+def holding(bus: SteppedBus | None = None, **settings: object) -> SteppedLoop:
+    """Return a loop whose first joint has torque and whose command is new."""
+    stepped = SteppedLoop(bus or SteppedBus(), **settings)
+    stepped.loop.take(ON)
+    stepped.loop.step()
+    stepped.loop.step()
+    assert stepped.bus.torque[0]
+    return stepped
+
+
+# Streams of commands
+
+
+def test_a_lost_command_stream_releases_and_its_return_ends_that() -> None:
+    stepped = holding(command_timeout=0.05)
+    stepped.run(0.04)
+    assert stepped.bus.torque == [True]
+    stepped.run(0.02)
+    assert stepped.bus.torque == [False]
+    assert "joint: no servo_commands for 0.05 s" in str(stepped.loop.fault)
+    assert "command_timeout" in str(stepped.loop.fault)
+    stepped.loop.take(ON)
+    stepped.run(0.01)
+    assert stepped.bus.torque == [True]
+    assert stepped.loop.fault is None
+
+
+def test_the_joint_of_a_client_that_died_lets_go_while_another_client_holds_its_own() -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee"), command_timeout=0.5)
+    stepped.run(0.1, hip=0.3, knee=-0.3)
+    assert stepped.bus.torque == [True, True]
+    stepped.run(0.4, knee=-0.3)  # the client that commands the hip is gone
+    assert stepped.bus.torque == [True, True]
+    stepped.run(0.2, knee=-0.3)
+    assert stepped.bus.torque == [False, True]
+    assert dict(stepped.loop.withheld).keys() == {"hip"}
+    assert len([line for line in stepped.events if line.startswith("hip: no servo_commands")]) == 1
+    goals = stepped.run(10.0, knee=-0.3)
+    assert {goal.torque_enable for goal in goals} == {(False, True)}
+
+
+def test_joints_that_one_client_leaves_behind_are_named_in_one_line() -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee", "foot"), command_timeout=0.5)
+    stepped.run(0.1, hip=0.3, knee=-0.3, foot=0.0)
+    stepped.run(1.0, foot=0.0)
+    assert [line.partition(":")[0] for line in stepped.events] == ["hip, knee"]
+    assert str(stepped.loop.fault) == stepped.events[0]
+
+
+def test_a_joint_that_was_let_go_is_taken_over_from_where_it_is() -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee"), command_timeout=0.5)
+    stepped.run(0.5, hip=0.4, knee=0.0)
+    stepped.run(1.0, knee=0.0)
+    stepped.bus.position[0] = -0.2  # it sagged
+    stepped.run(0.01, knee=0.0)
+    goals = stepped.run(0.2, hip=math.nan, knee=0.0)  # another client, which asks to hold
+    held = [goal.position[0] for goal in goals if goal.torque_enable[0]]
+    assert set(held) == {-0.2}
+    assert stepped.loop.fault is None
+
+
+# What latches
+
+
+@pytest.mark.parametrize("kind", [BusTimeout, BusCorrupt])
+def test_single_lost_samples_are_counted_and_tolerated(kind: type[BusError]) -> None:
+    stepped = holding(failures=1000)
+    stepped.bus.failure = kind("id 1: lost")
+    stepped.run(0.02)
+    report = stepped.loop.report()
+    assert report.timeouts + report.corrupt == 10
+    stepped.bus.failure = None
+    stepped.run(0.02)
+    assert stepped.loop.report().samples > report.samples
+    assert stepped.loop.fault is None
+    assert stepped.bus.torque == [True]
+
+
+def lose(stepped: SteppedLoop, failure: BusError) -> None:
+    """Take the bus away, and give it back."""
+    stepped.bus.open_failure = BusError("port: does not exist")
+    stepped.bus.failure = failure
+    for _ in range(10):
+        stepped.loop.step()
+    assert str(failure) in str(stepped.loop.fault)
+    assert stepped.bus.torque == [False]
+    assert stepped.loop.bus_lost
+    stepped.bus.failure = stepped.bus.open_failure = None
+
+
+def test_a_lost_bus_is_released_reopened_and_stays_off_until_acknowledged() -> None:
+    stepped = holding(failures=3, retry_period=0.0)
+    lose(stepped, BusTimeout("id 1: no answer"))
+    stepped.run(0.1, joint=0.0)
+    assert not stepped.loop.bus_lost
+    assert stepped.bus.torque == [False]
+    stepped.loop.take(OFF)
+    stepped.run(0.01)
+    assert stepped.loop.fault is None
+    stepped.run(0.01, joint=0.0)
+    assert stepped.bus.torque == [True]
+
+
+def test_a_port_that_comes_back_moves_nothing_for_a_stream_that_never_ended() -> None:
+    stepped = holding(command_timeout=0.05, retry_period=0.0)
+    lose(stepped, BusGone("port: has gone"))
+    stepped.run(1.0, joint=0.0)
+    assert stepped.bus.torque == [False]
+    assert "command torque off, then on" in str(stepped.loop.fault)
+    assert stepped.events[0] == "port: has gone"  # and not that torque is off, which nobody knows
+    stepped.loop.take(OFF)
+    stepped.run(0.01)
+    assert stepped.loop.fault is None
+    stepped.run(0.01, joint=0.0)
+    assert stepped.bus.torque == [True]
+
+
+def test_a_port_that_comes_back_serves_a_new_stream() -> None:
+    stepped = holding(command_timeout=0.05, retry_period=0.0)
+    lose(stepped, BusGone("port: has gone"))
+    stepped.run(0.1)
+    assert stepped.loop.fault is None  # the old stream has ended
+    assert stepped.bus.torque == [False]
+    stepped.run(0.01, joint=0.0)
+    assert stepped.bus.torque == [True]
+
+
+def test_a_hardware_error_releases_and_is_named_once() -> None:
+    stepped = holding()
+    stepped.bus.errors = [int(HardwareError.OVERLOAD)]
+    stepped.run(0.1, joint=0.0)
+    assert stepped.bus.torque == [False]
+    assert len([line for line in stepped.events if "overload" in line]) == 1
+    assert "free the shaft" in str(stepped.loop.fault)
+
+
+def test_a_fault_is_not_acknowledged_by_a_stream_that_only_ends() -> None:
+    stepped = holding(command_timeout=0.05)
+    stepped.bus.errors = [int(HardwareError.OVERLOAD)]
+    stepped.run(0.1, joint=0.0)
+    stepped.bus.errors = [0]
+    stepped.run(0.1, joint=0.0)  # commands have come since, and none of them asked for torque off
+    stepped.run(1.0)
+    assert "overload" in str(stepped.loop.fault)
+    stepped.loop.take(OFF)
+    stepped.run(0.01)
+    assert stepped.loop.fault is None
+
+
+def test_a_fault_is_not_acknowledged_by_one_client_while_another_wants_torque() -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee"), command_timeout=0.05)
+    stepped.run(0.1, hip=0.0, knee=0.0)
+    stepped.bus.errors = [int(HardwareError.OVERLOAD), 0]
+    stepped.run(0.1, hip=0.0, knee=0.0)
+    stepped.bus.errors = [0, 0]
+    stepped.command(0.0, on=False, joint=0)
+    stepped.run(0.2, knee=0.0)
+    assert "overload" in str(stepped.loop.fault)
+    assert stepped.bus.torque == [False, False]
+    stepped.command(0.0, on=False, joint=1)
+    stepped.run(0.01)
+    assert stepped.loop.fault is None
+
+
+def test_a_fault_is_acknowledged_while_the_clock_of_the_bus_stands_still() -> None:
+    stepped = holding()
+    stepped.bus.step = 0.0  # a simulation that is paused
+    stepped.bus.errors = [int(HardwareError.OVERLOAD)]
+    stepped.loop.step()
+    assert "overload" in str(stepped.loop.fault)
+    stepped.bus.errors = [0]
+    stepped.loop.step()
+    stepped.loop.take(OFF)
+    stepped.loop.step()
+    assert stepped.loop.fault is None
+
+
+# Following error and limits
+
+
+@pytest.mark.parametrize("step", [0.0005, 0.002, 0.1], ids=["2 kHz", "500 Hz", "10 Hz"])
+def test_a_joint_that_does_not_follow_trips(step: float) -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee", step=step), following_error=1.0)
+    stepped.bus.stuck = {"knee"}
+    stepped.run(2.0, hip=0.5, knee=0.9)
+    assert stepped.loop.fault is None
+    stepped.run(2.0, hip=0.5, knee=1.1)
+    assert stepped.bus.torque == [False, False]
+    assert str(stepped.loop.fault).startswith("knee: 1.1 rad from its goal for 0.5 s (expected at most 1,")
+
+
+def test_a_following_error_of_zero_is_none() -> None:
+    stepped = SteppedLoop(SteppedBus(), following_error=0.0)
+    stepped.bus.stuck = {"joint"}
+    stepped.run(5.0, joint=3.0)
+    assert stepped.bus.torque == [True]
+
+
+def test_a_moment_too_far_from_the_goal_is_no_fault() -> None:
+    stepped = SteppedLoop(SteppedBus(), following_error=1.0)
+    stepped.run(1.0, joint=0.0)
+    for _ in range(20):
+        stepped.bus.stuck = {"joint"}
+        stepped.run(0.3, joint=2.0)  # on the way
+        stepped.bus.stuck = set()
+        stepped.run(0.3, joint=2.0)  # there
+        stepped.run(0.3, joint=0.0)
+    assert stepped.loop.fault is None
+
+
+def test_a_joint_outside_its_limits_is_not_switched_on_and_the_others_are() -> None:
+    bus = SteppedBus("hip", "knee")
+    bus.position = [0.0, 3.0]
+    stepped = SteppedLoop(bus, limits=((-1.0, 1.0),))
+    stepped.run(0.2, hip=0.5, knee=0.5)
+    assert bus.torque == [True, False]
+    assert "knee: at 3.000 rad, its torque stays off (expected -1.000 to 1.000 rad" in str(stepped.loop.fault)
+    bus.position[1] = 0.9  # turned back by hand, which torque must not surprise
+    stepped.run(0.2, hip=0.5, knee=0.5)
+    assert bus.torque == [True, False]
+    stepped.command(0.5, on=False, joint=1)
+    stepped.run(0.01, hip=0.5)
+    stepped.run(0.01, hip=0.5, knee=0.5)
+    assert bus.torque == [True, True]
+    assert stepped.loop.fault is None
+
+
+def test_a_joint_at_its_stop_is_switched_on_and_comes_back() -> None:
+    bus = SteppedBus(position=1.05)
+    stepped = SteppedLoop(bus, limits=((-1.0, 1.0),))
+    stepped.run(1.0, joint=0.5)
+    assert bus.position == [0.5]
+
+
+# Reboots
+
+
+def test_a_reboot_of_two_servos_reports_no_error_anew() -> None:
+    bus = SteppedBus("hip", "knee")
+    stepped = SteppedLoop(bus)
+    stepped.run(0.1, hip=0.0, knee=0.0)
+    bus.errors = [int(HardwareError.OVERLOAD), int(HardwareError.OVERHEATING)]
+    stepped.run(0.1, hip=0.0, knee=0.0)
+    said = len(stepped.events)
+    with running(stepped.loop):
+        stepped.loop.interrupt(lambda: [bus.reboot(name) for name in bus.names], "rebooted")
+        wait_for(lambda: stepped.loop.sample and stepped.loop.fault is None, PATIENCE)
+    assert not [line for line in stepped.events[said:] if "overheat" in line]
+    assert bus.torque == [False, False]
+
+
+def test_what_was_commanded_during_a_reboot_is_forgotten() -> None:
+    stepped = holding()
+    with running(stepped.loop):
+        stepped.loop.interrupt(lambda: stepped.loop.take(ON), "rebooted")
+        exchanges = len(stepped.bus.goals)
+        wait_for(lambda: len(stepped.bus.goals) > exchanges + 5, PATIENCE)
+        assert stepped.bus.torque == [False]
+
+
+def test_a_stream_that_went_on_during_a_reboot_moves_nothing_and_a_new_one_does() -> None:
+    stepped = holding(command_timeout=0.05)
+    stepped.run(0.1, joint=0.0)
+    request: Future[None] = Future()
+    stepped.loop._requests.append((stepped.loop._interruption(lambda: None, "rebooted"), request))
+    stepped.run(0.2, joint=0.0)
+    assert request.done()
+    assert stepped.bus.torque == [False]
+    assert "rebooted while torque was asked for; command torque off, then on" in str(stepped.loop.fault)
+    stepped.run(0.1)  # the stream ends
+    stepped.run(0.02, joint=0.0)
+    assert stepped.bus.torque == [True]
+
+
+def test_a_reboot_that_fails_brings_no_torque_back_to_a_stream_that_went_on() -> None:
+    stepped = holding(command_timeout=0.05)
+    stepped.run(0.1, joint=0.0)
+
+    def fail() -> None:
+        raise BusError("joint: not back 3 s after a reboot; cycle its power")
+
+    request: Future[None] = Future()
+    stepped.loop._requests.append((stepped.loop._interruption(fail, "rebooted"), request))
+    goals = stepped.run(0.2, joint=0.0)
+    assert "not back" in str(request.exception())
+    assert {goal.torque_enable for goal in goals} == {(False,)}
+
+
+def test_a_fault_is_the_only_thing_said_of_a_joint_while_it_lasts() -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee"), command_timeout=0.05, following_error=0.3)
+    stepped.bus.stuck = {"hip"}
+    stepped.run(2.0, hip=0.8, knee=0.0)
+    assert "hip: 0.8 rad from its goal" in str(stepped.loop.fault)
+    said = len(stepped.events)
+    stepped.run(0.2, knee=0.0)
+    assert "(torque is still asked for: knee)" in str(stepped.loop.fault)
+    stepped.run(0.2, hip=0.0, knee=0.0)
+    stepped.run(0.2)
+    assert stepped.events[said:] == []
+    stepped.command(0.0, on=False)
+    stepped.run(0.01)
+    assert len(stepped.events) == said + 1
+    assert stepped.loop.fault is None
+
+
+def test_a_joint_outside_its_limits_whose_client_dies_never_had_torque() -> None:
+    stepped = SteppedLoop(SteppedBus("hip", "knee", position=2.0), limits=((-1.0, 1.0), (-3.0, 3.0)))
+    stepped.run(0.2, hip=0.5, knee=2.0)
+    assert "hip: at 2.000 rad" in stepped.events[-1]
+    stepped.run(2.0, knee=2.0)
+    assert not [line for line in stepped.events if "no servo_commands" in line]
+
+
+# The thread
+
+
+class running:  # noqa: N801
+    """Runs a loop's thread."""
+
+    def __init__(self, loop: ServoLoop) -> None:
+        self._loop = loop
+
+    def __enter__(self) -> ServoLoop:
+        self._loop.start()
+        return self._loop
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.stop()
+
+
+@pytest.fixture
+def make_loop() -> Iterator[Callable[..., ServoLoop]]:
+    loops: list[ServoLoop] = []
+
+    def make(bus: FakeBus, **settings: float) -> ServoLoop:
+        loop = ServoLoop(bus, LoopSettings(**settings), lambda *_: None, lambda *_: None)  # type: ignore[arg-type]
+        loops.append(loop)
+        loop.start()
+        loop.take(ON)
+        wait_for(lambda: bus.torque[0], PATIENCE)
+        return loop
+
+    yield make
+    for loop in loops:
+        loop.stop()
+
+
+def test_a_crash_releases(make_loop: Callable[..., ServoLoop]) -> None:
+    bus = FakeBus()
+    loop = make_loop(bus, command_timeout=1e9)
+    bus.failure = ZeroDivisionError("a bug")
+    wait_for(lambda: not loop.running, PATIENCE)
+    assert not bus.torque[0]
+    assert "a bug" in str(loop.fault)
+
+
+def test_periods_are_counted_from_each_other_and_begin_anew_where_one_was_missed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, slept = [0.0], []
+
+    def sleep(seconds: float) -> None:
+        slept.append(round(seconds, 6))
+        clock[0] += seconds
+
+    monkeypatch.setattr(servo_loop, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
+    busy = iter([0.001, 0.002, 0.020, 0.001, 0.001])
+    bus = SteppedBus()
+    exchange = bus.exchange
+
+    def take_time(goal: ServoGoal) -> ServoSample:
+        spent = next(busy, None)
+        if spent is None:
+            raise RuntimeError("enough")
+        clock[0] += spent
+        return exchange(goal)
+
+    monkeypatch.setattr(bus, "exchange", take_time)
+    loop = ServoLoop(bus, LoopSettings(rate=200.0), lambda *_: None, lambda *_: None)
+    loop._run()
+    assert slept == [0.004, 0.003, 0.004, 0.004]
+
+
+def test_stop_releases_and_may_be_repeated(make_loop: Callable[..., ServoLoop]) -> None:
+    bus = FakeBus()
+    loop = make_loop(bus, command_timeout=1e9)
+    loop.stop()
+    assert not bus.torque[0]
+    loop.stop()
+    with pytest.raises(BusError, match="not active"):
+        loop.call(lambda: None)
+
+
+def test_requests_run_between_exchanges_and_return_their_result(make_loop: Callable[..., ServoLoop]) -> None:
+    bus = FakeBus()
+    loop = make_loop(bus, command_timeout=1e9)
+    gains = Gains(kp=1.0, ki=0.0, kd=0.0)
+    assert loop.call(lambda: bus.set_gains("joint", gains), PATIENCE) == gains
+    with pytest.raises(ZeroDivisionError):
+        loop.call(lambda: 1 // 0, PATIENCE)

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node publishes what the bus measures, follows commands, rejects bad ones, lets go on every way out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+import rclpy
+from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
+from bam_bench.srv import SetGains
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from fake_about import FAKE_ABOUT
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
+from ros_helpers import FakeBus
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from bam_core.errors import BamError
+from bam_ros.driver.servo_bus import BusError, BusGone, Gains, ServoBus
+from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
+
+pytestmark = pytest.mark.ros
+
+
+class FakeNode(ServoNode):
+    ABOUT = FAKE_ABOUT
+
+    def __init__(self, bus: FakeBus, **arguments: object) -> None:
+        self.fake = bus
+        super().__init__("servos", **arguments)
+
+    def create_bus(self) -> ServoBus:
+        return self.fake
+
+
+class Client:
+    """A node under test and a client of it, spun together in one thread."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.executor = SingleThreadedExecutor(context=context)
+        self.node = Node("client", context=context)
+        self.executor.add_node(self.node)
+        self.states: list[ServoStates] = []
+        self.joints: list[JointState] = []
+        self.diagnostics: list[DiagnosticArray] = []
+        sensor = qos_profile_sensor_data
+        self.node.create_subscription(ServoStates, "servo_states", self.states.append, sensor)
+        self.node.create_subscription(JointState, "joint_states", self.joints.append, sensor)
+        self.node.create_subscription(DiagnosticArray, "/diagnostics", self.diagnostics.append, 10)
+        self.commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
+        self.servos: FakeNode | None = None
+
+    def run(self, bus: FakeBus, **parameters: object) -> FakeNode:
+        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+        self.servos = FakeNode(bus, context=self.context, parameter_overrides=overrides)
+        self.executor.add_node(self.servos)
+        self.servos.start()
+        return self.servos
+
+    def wait_for(self, predicate: Callable[[], object], timeout: float = 10.0) -> None:
+        deadline = time.monotonic() + timeout
+        while not predicate():
+            assert time.monotonic() < deadline, "not in time"
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def connect(self) -> None:
+        self.wait_for(lambda: self.states and self.joints and self.commands.get_subscription_count())
+
+    def command(self, *entries: tuple[str, bool, float]) -> None:
+        names, torque, position = zip(*entries, strict=True)
+        self.commands.publish(ServoCommands(name=names, torque_enable=torque, position=position))
+
+    def call(self, service_type: type, name: str, request: object) -> object:
+        client = self.node.create_client(service_type, name)
+        self.wait_for(client.service_is_ready)
+        future = client.call_async(request)
+        self.wait_for(future.done)
+        return future.result()
+
+
+@pytest.fixture
+def client(ros_domain: int) -> Iterator[Client]:
+    context = Context()
+    rclpy.init(context=context, domain_id=ros_domain)
+    client = Client(context)
+    yield client
+    if client.servos is not None:
+        client.servos.close()
+    client.executor.shutdown()  # before the nodes whose entities it waits for
+    if client.servos is not None:
+        client.servos.destroy_node()
+    client.node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def test_states_and_commands_go_through(client: Client) -> None:
+    bus = FakeBus(position=0.2)
+    client.run(bus, command_timeout=30.0)
+    client.connect()
+    client.command(("joint", True, 0.25))
+    client.wait_for(lambda: client.states[-1].position[0] == 0.25)
+    state = client.states[-1]
+    assert list(state.name) == ["joint"]
+    assert list(state.torque_enabled) == [True]
+    assert math.isnan(state.voltage[0])
+    stamps = [s.header.stamp.sec + 1e-9 * s.header.stamp.nanosec for s in client.states]
+    assert all(b > a for a, b in itertools.pairwise(stamps))
+    assert client.joints[-1].name == ["joint"]
+    client.command(("joint", True, math.nan))  # keeps the goal
+    client.command(("joint", False, math.nan))
+    client.wait_for(lambda: not client.states[-1].torque_enabled[0])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ServoCommands(name=["elbow"], torque_enable=[True], position=[0.0]),
+        ServoCommands(name=["joint"], torque_enable=[True], position=[]),
+        ServoCommands(name=["joint", "joint"], torque_enable=[True] * 2, position=[0.0] * 2),
+        ServoCommands(name=["joint"], torque_enable=[True], position=[math.inf]),
+        ServoCommands(name=["joint"], torque_enable=[True], position=[4.0]),
+        ServoCommands(name=["joint"], torque_enable=[True], position=[1.5]),
+        ServoCommands(),
+    ],
+    ids=["unknown joint", "wrong length", "named twice", "infinite", "beyond limits", "beyond mine", "empty"],
+)
+def test_a_bad_command_changes_nothing(
+    client: Client, message: ServoCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = client.run(FakeBus(), limits=[-1.0, 1.0])
+    taken: list[object] = []
+    monkeypatch.setattr(node._loop, "take", taken.append)
+    node._on_commands(message)
+    assert taken == []
+    node._on_commands(ServoCommands(name=["joint"], torque_enable=[True], position=[0.5]))
+    assert len(taken) == 1
+
+
+def test_limits_without_any_angle_are_an_error_at_the_start(client: Client) -> None:
+    with pytest.raises(BamError, match="limits: 4 to 5 rad for joint 'joint' leave no angle"):
+        client.run(FakeBus(), limits=[4.0, 5.0])
+
+
+def test_limits_are_published(client: Client) -> None:
+    configurations: list[ServoConfiguration] = []
+    client.node.create_subscription(
+        ServoConfiguration, "servo_configuration", configurations.append, LATCHED_QOS
+    )
+    client.run(FakeBus(("a", "b")), limits=[-1.0, 2.0, -9.0, 9.0])
+    client.wait_for(lambda: configurations)
+    assert list(configurations[0].position_min) == [-1.0, -math.pi]
+    assert list(configurations[0].position_max) == [2.0, math.pi]
+
+
+def test_states_reach_reliable_subscribers(client: Client) -> None:
+    heard: list[ServoStates] = []
+    client.node.create_subscription(ServoStates, "servo_states", heard.append, 10)
+    client.run(FakeBus())
+    client.wait_for(lambda: heard)
+
+
+def test_the_joint_of_a_client_that_died_is_released_and_that_of_another_is_held(client: Client) -> None:
+    bus = FakeBus(("a", "b"))
+    client.run(bus, command_timeout=3.0)
+    client.connect()
+    client.command(("a", True, 0.1))  # and never again
+    client.wait_for(lambda: bus.torque[0])
+
+    def released() -> bool:
+        client.command(("b", True, 0.2))
+        return bus.torque == [False, True]
+
+    client.wait_for(released)
+    names = [status for array in client.diagnostics for status in array.status]
+    client.wait_for(
+        lambda: any(
+            status.name == "servos: a" and "no servo_commands for 3 s" in status.message
+            for array in client.diagnostics
+            for status in array.status
+        )
+    )
+    assert not any("no servo_commands" in s.message for s in names if s.name == "servos: b")
+
+
+def test_no_command_is_lost_while_a_service_runs(client: Client) -> None:
+    """Every message names one joint only, so that none may take the place of another."""
+    names = tuple("abcdef")
+    bus = FakeBus(names)
+    client.run(bus, command_timeout=60.0)
+    client.connect()
+    client.command(*((name, True, 0.1) for name in names))
+    client.wait_for(lambda: all(bus.torque))
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(name: str, gains: Gains) -> Gains:
+        asked.set()
+        go_on.wait()
+        return gains
+
+    bus.set_gains = slow  # type: ignore[method-assign]
+    answer = client.node.create_client(SetGains, "servos/set_gains")
+    client.wait_for(answer.service_is_ready)
+    future = answer.call_async(SetGains.Request(name="a", kp=32.0))
+    client.wait_for(asked.is_set)
+    commands = client.node.create_publisher(ServoCommands, "servo_commands", 100)
+    client.wait_for(lambda: commands.get_subscription_count())
+    for name in names[:-1]:
+        commands.publish(ServoCommands(name=[name], torque_enable=[False], position=[math.nan]))
+    commands.publish(ServoCommands(name=["f"], torque_enable=[True], position=[0.3]))
+    streams = client.servos._loop._streams  # type: ignore[union-attr]
+    client.wait_for(lambda: streams.number == 1 + len(names))  # taken though the bus is busy
+    go_on.set()
+    client.wait_for(future.done)
+    client.wait_for(lambda: bus.torque == [False] * 5 + [True])
+
+
+def test_no_joint_keeps_an_old_word_in_the_diagnostics(client: Client) -> None:
+    bus = FakeBus(("a", "b"))
+    node = client.run(bus, failures=1)
+
+    def newest() -> dict[str, DiagnosticStatus]:
+        return {status.name: status for array in client.diagnostics for status in array.status}
+
+    client.wait_for(lambda: newest().get("servos: b") and newest()["servos: b"].message == "torque off")
+    bus.open_failure = BusError("port: does not exist")
+    bus.failure = BusGone("port: has gone")
+    client.wait_for(lambda: newest()["servos: a"].level == DiagnosticStatus.STALE)
+    assert newest()["servos: b"].message == "unknown, the bus is lost"
+    bus.open_failure = bus.failure = None
+    client.wait_for(lambda: newest()["servos: b"].message == "torque off")
+    node.trigger_deactivate()
+    client.wait_for(lambda: newest()["servos: a"].message == "unknown, the node is not active")
+    node.trigger_cleanup()
+    client.diagnostics.clear()
+    client.wait_for(lambda: "servos: a" in newest())
+    assert newest()["servos: a"].level == DiagnosticStatus.STALE
+
+
+def test_an_unknown_joint_is_one_warning_with_the_joints_there_are(
+    client: Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    client.run(FakeBus())
+    client.connect()
+    capfd.readouterr()
+    for _ in range(5):
+        client.command(("elbow", True, 0.0))
+        client.executor.spin_once(timeout_sec=0.02)
+    states = len(client.states)
+    client.wait_for(lambda: len(client.states) > states + 50)
+    said = capfd.readouterr().err
+    assert said.count("joint 'elbow': unknown (valid: joint)") == 1
+
+
+def test_lost_reads_are_a_warning_with_their_share_and_a_cure(client: Client) -> None:
+    bus = FakeBus()
+    client.run(bus, failures=1000)
+
+    def bus_status(level: bytes) -> list[DiagnosticStatus]:
+        statuses = [array.status[0] for array in client.diagnostics]
+        return [status for status in statuses if status.level == level]
+
+    client.wait_for(lambda: bus_status(DiagnosticStatus.OK))
+    bus.lossy = 3
+    client.wait_for(lambda: bus_status(DiagnosticStatus.WARN))
+    client.diagnostics.clear()
+    client.wait_for(lambda: bus_status(DiagnosticStatus.WARN))
+    said = bus_status(DiagnosticStatus.WARN)[0].message
+    assert said.startswith("33.")
+    assert "check cable, termination and latency timer" in said
+    bus.lossy = 0
+    client.wait_for(lambda: client.diagnostics[-1].status[0].message == "running")
+
+
+def test_gains_reach_the_servo_and_reboot_clears_its_error(client: Client) -> None:
+    bus = FakeBus()
+    client.run(bus)
+    answer = client.call(SetGains, "servos/set_gains", SetGains.Request(name="joint", kp=32.0))
+    assert answer.success, answer.message
+    assert bus.gains["joint"].kp == 32.0
+    bus.errors = [ServoStates.ERROR_OVERLOAD]
+    client.wait_for(
+        lambda: (
+            client.diagnostics
+            and client.diagnostics[-1].status[0].level == DiagnosticStatus.ERROR
+            and "overload" in client.diagnostics[-1].status[0].message
+        )
+    )
+    assert client.call(Trigger, "servos/reboot", Trigger.Request()).success
+    client.wait_for(lambda: client.diagnostics[-1].status[0].level == DiagnosticStatus.OK)
+
+
+def test_every_way_out_of_active_releases(client: Client) -> None:
+    bus = FakeBus()
+    node = client.run(bus, command_timeout=30.0)
+    client.connect()
+    client.command(("joint", True, 0.0))
+    client.wait_for(lambda: bus.torque[0])
+    node.trigger_deactivate()
+    assert not bus.torque[0]
+    node.trigger_activate()
+    client.command(("joint", True, 0.0))
+    client.wait_for(lambda: bus.torque[0])
+    node.trigger_shutdown()
+    assert not bus.torque[0]
+
+
+def test_a_bus_that_does_not_open_is_one_error(client: Client) -> None:
+    bus = FakeBus()
+    bus.open_failure = BusError("port /dev/none: does not exist; plug it in")
+    with pytest.raises(BamError, match="does not exist"):
+        client.run(bus)
+
+
+def test_without_autostart_the_node_waits(client: Client) -> None:
+    bus = FakeBus()
+    node = client.run(bus, autostart=False)
+    assert bus.opened == 0
+    node.trigger_configure()
+    node.trigger_activate()
+    client.connect()
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    node.trigger_configure()
+    assert bus.opened == 2

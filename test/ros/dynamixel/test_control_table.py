@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Control tables: the manual's figures, and the laws that every table keeps."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from bam_core.errors import BamError
+from bam_core.servo.firmware import FIRMWARES
+from bam_ros.dynamixel.control_table import CONTROL_TABLES, control_table, table_for_model
+
+TABLES = list(CONTROL_TABLES.values())
+each_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+
+
+@each_table
+def test_registers_never_overlap(table):
+    for before, after in zip(table.registers, table.registers[1:], strict=False):
+        assert before.end <= after.address
+
+
+@each_table
+def test_initial_values_lie_in_their_range_and_fit_their_size(table):
+    for register in table.registers:
+        register.encode(register.low)
+        register.encode(register.high)
+        if register.initial is not None and register.writable and register.name != "secondary_id":
+            assert register.low <= register.initial <= register.high
+
+
+@each_table
+def test_limits_name_registers_of_the_same_table(table):
+    for register in table.registers:
+        assert all(name in table for name in register.limits or ())
+
+
+@each_table
+def test_position_firmware_exists(table):
+    assert table.position_firmware in FIRMWARES
+
+
+@each_table
+def test_si_round_trip_keeps_every_writable_count(table):
+    for register in table.registers:
+        low, high = max(register.low, -5000), min(register.high, 5000)
+        zero_twice = {1 << register.unit.direction_bit} if register.unit.direction_bit else set()
+        for count in set(range(low, high + 1, max((high - low) // 97, 1))) - zero_twice:
+            assert register.from_si(register.to_si(count)) == count
+            assert register.decode(register.encode(count)) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "model_number", "protocol"),
+    [("mx64", 310, 1), ("mx64_2", 311, 2), ("mx106", 320, 1), ("mx106_2", 321, 2), ("xl330", 1200, 2)],
+)
+def test_model_numbers_tell_servo_and_firmware_generation(name, model_number, protocol):
+    table = table_for_model(model_number)
+    assert table is control_table(name)
+    assert table.protocol == protocol
+
+
+@pytest.mark.parametrize(
+    ("name", "register", "address", "size"),
+    [
+        ("mx106", "torque_enable", 24, 1),
+        ("mx106", "goal_position", 30, 2),
+        ("mx106", "present_position", 36, 2),
+        ("mx106", "present_current", 68, 2),
+        ("mx64", "goal_acceleration", 73, 1),
+        ("mx64_2", "current_limit", 38, 2),
+        ("mx106_2", "present_position", 132, 4),
+        ("mx106_2", "indirect_data_56", 661, 1),
+        ("xl330", "bus_watchdog", 98, 1),
+        ("xl330", "indirect_address_20", 206, 2),
+        ("xl330", "present_temperature", 146, 1),
+    ],
+)
+def test_addresses_are_those_of_the_manual(name, register, address, size):
+    row = control_table(name)[register]
+    assert (row.address, row.size) == (address, size)
+
+
+@pytest.mark.parametrize(
+    ("name", "register", "count", "si"),
+    [
+        ("mx106", "present_position", 2048, 0.0),
+        ("mx106", "present_position", 3072, math.pi / 2),
+        ("mx106", "present_velocity", 300, 300 * 0.114 * math.pi / 30),
+        ("mx106", "present_velocity", 1024 + 300, -300 * 0.114 * math.pi / 30),
+        ("mx106", "present_load", 1024 + 1023, -1.0),
+        ("mx106", "present_current", 2148, 0.45),
+        ("mx106_2", "present_current", -100, -0.336),
+        ("mx106_2", "present_pwm", 885, 1.0),
+        ("mx106_2", "present_velocity", 100, 22.9 * math.pi / 30),
+        ("xl330", "present_current", 250, 0.25),
+        ("xl330", "present_input_voltage", 50, 5.0),
+        ("xl330", "bus_watchdog", 10, 0.2),
+    ],
+)
+def test_counts_convert_to_si_as_in_the_manual(name, register, count, si):
+    assert control_table(name)[register].to_si(count) == pytest.approx(si)
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "value"),
+    [("mx106", 1_000_000, 1), ("mx106", 57600, 34), ("mx106", 3_000_000, 252), ("xl330", 4_000_000, 6)],
+)
+def test_baud_rates_map_to_register_values(name, rate, value):
+    table = control_table(name)
+    assert table.baud_value(rate) == value
+    assert table.baud_rate(value) == rate
+
+
+def test_a_baud_rate_the_servo_lacks_is_refused_with_the_possible_ones():
+    with pytest.raises(BamError, match=r"baud rate 4500000: XL330-M288 cannot .*57600"):
+        control_table("xl330").baud_value(4_500_000)
+
+
+def test_unknown_names_list_the_valid_ones():
+    with pytest.raises(BamError, match="mx106_2"):
+        control_table("mx107")
+    with pytest.raises(BamError, match="present_position"):
+        control_table("mx106")["present_positon"]
+
+
+def test_span_covers_the_named_registers():
+    assert control_table("mx106").span("present_position", "present_temperature") == (36, 8)
+    assert control_table("xl330").span("present_pwm", "present_temperature") == (124, 23)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The feed-forward node with simulated servos: trajectories in simulated time, pauses, `/clock`."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
+from builtin_interfaces.msg import Duration, Time
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from ros_client import RosClient
+from ros_helpers import PATIENCE
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from bam_core.errors import BamError
+from bam_ros.feedforward.node import FeedForwardNode
+
+pytestmark = pytest.mark.ros
+
+NAMES = ["shoulder", "elbow"]
+ROBOT = Path(__file__).parents[3] / "config" / "robots" / "dynamixel_2r.xml"
+PARAMETERS = {
+    "driver": "simulator",
+    "joint_names": NAMES,
+    "servos": ["mx106", "mx64"],
+    "model": str(ROBOT),
+    "publish_clock": True,
+    "command_timeout": 60.0,  # simulated; the client's stream comes in wall time
+}
+GOAL = [0.5, -0.3]
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Client(RosClient):
+    """Asks for torque on both joints while it waits."""
+
+    def __init__(self, domain: int) -> None:
+        super().__init__(domain)
+        self.states: list[ServoStates] = []
+        self.clock: list[Clock] = []
+        self.configurations: list[ServoConfiguration] = []
+        self.node.create_subscription(ServoStates, "servo_states", self.states.append, 10)
+        self.node.create_subscription(Clock, "/clock", self.clock.append, 1)
+        self.node.create_subscription(
+            ServoConfiguration, "servo_configuration", self.configurations.append, LATCHED
+        )
+        self._commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
+        self.trajectories = self.node.create_publisher(JointTrajectory, "joint_trajectory", 10)
+        self.fed: FeedForwardNode | None = None
+        self._next_command = 0.0
+
+    def start(self, **parameters: object) -> None:
+        overrides = [Parameter(name, value=value) for name, value in {**PARAMETERS, **parameters}.items()]
+        self.fed = FeedForwardNode(context=self.context, parameter_overrides=overrides)
+        self.add(self.fed)
+        self.fed.start()
+
+    def while_waiting(self) -> None:
+        if time.monotonic() > self._next_command:
+            self._next_command = time.monotonic() + 0.02
+            self._commands.publish(
+                ServoCommands(name=NAMES, torque_enable=[True] * 2, position=[math.nan] * 2)
+            )
+
+    def switch_on(self) -> None:
+        self.wait_for(lambda: self.states and all(self.states[-1].torque_enabled))
+        self.wait_for(lambda: self.trajectories.get_subscription_count() == 1)
+
+    def go(self, stamp: float = 0.0) -> None:
+        """Send both joints to their goals within a second from a time on."""
+        message = JointTrajectory(joint_names=NAMES)
+        message.header.stamp = Time(sec=int(stamp), nanosec=round(stamp % 1.0 * 1e9))
+        message.points = [JointTrajectoryPoint(positions=GOAL, time_from_start=Duration(sec=1))]
+        self.trajectories.publish(message)
+
+    def arrived(self) -> bool:
+        return list(self.states[-1].goal_position) == pytest.approx(GOAL, abs=1e-9)
+
+    def pause(self, data: bool) -> None:
+        assert self.call(SetBool, "feedforward/pause", SetBool.Request(data=data)).success
+
+    def motion(self) -> tuple[np.ndarray, np.ndarray]:
+        """Simulated time since the goal began to move, s, and goals, rad, until they have arrived."""
+        states = [state for state in self.states if all(state.torque_enabled)]
+        times = np.array([seconds(state) for state in states])
+        goals = np.array([state.goal_position for state in states])
+        first = int(np.argmax(np.abs(goals - goals[0]).max(axis=1) > 1e-6))
+        return times[first - 1 :] - times[first - 1], goals[first - 1 :]
+
+    def close(self) -> None:
+        if self.fed is not None:
+            self.fed.close()
+        super().close()
+
+
+def seconds(message: ServoStates) -> float:
+    return float(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
+
+
+@pytest.fixture
+def client(ros_domain: int) -> Iterator[Client]:
+    client = Client(ros_domain)
+    yield client
+    client.close()
+
+
+def test_a_stamp_in_simulated_time_is_kept_and_a_pause_freezes_the_motion(client: Client) -> None:
+    client.start(rate=100.0)  # it shares this process with the client
+    client.switch_on()
+    client.wait_for(lambda: client.configurations and client.clock)
+    assert list(client.configurations[-1].servo) == ["mx106", "mx64"]
+    start = seconds(client.states[-1]) + 1.0
+    client.go(start)
+    client.wait_for(lambda: client.states[-1].goal_position[0] > 0.2)
+    moving = next(state for state in client.states if state.goal_position[0] > 0.01)
+    assert start < seconds(moving) < start + 0.5
+    client.pause(True)
+    count = len(client.states)
+    client.wait_for(lambda: len(client.states) > count + 100)
+    frozen = {(seconds(s), tuple(s.goal_position), tuple(s.position)) for s in client.states[-50:]}
+    assert len(frozen) == 1
+    held = seconds(client.states[-1])
+    assert client.call(Trigger, "feedforward/step", Trigger.Request()).success
+    client.wait_for(lambda: seconds(client.states[-1]) > held)
+    client.pause(False)
+    client.wait_for(client.arrived)
+    arrival = next(s for s in client.states if list(s.goal_position) == pytest.approx(GOAL, abs=1e-9))
+    assert seconds(arrival) == pytest.approx(start + 1.0, abs=0.05)
+    assert list(client.states[-1].position) == pytest.approx(GOAL, abs=0.1)
+    assert all(client.states[-1].torque_enabled)
+
+
+def test_a_trajectory_takes_a_second_of_simulated_time_at_any_speed(client: Client, tmp_path: Path) -> None:
+    """In a process of its own: as fast as possible the node leaves the interpreter to nobody else."""
+    given = {**PARAMETERS, "real_time_factor": 0.0}
+    text = "\n".join(f"    {name}: {value!r}" for name, value in given.items()).replace("True", "true")
+    file = tmp_path / "parameters.yaml"
+    file.write_text(f"feedforward:\n  ros__parameters:\n{text}\n")
+    command = [sys.executable, "-m", "bam_ros.feedforward.node", "--ros-args", "--params-file", str(file)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        client.switch_on()
+        client.go()
+        client.wait_for(client.arrived)
+        when, goals = client.motion()
+        assert client.arrived()
+        arrived = int(np.argmax(np.abs(goals - GOAL).max(axis=1) < 1e-9))
+        assert when[arrived] == pytest.approx(1.0, abs=0.05)
+        assert list(client.states[-1].position) == pytest.approx(GOAL, abs=0.1)
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"driver": "erob"}, "parameter driver 'erob': unknown"),
+        ({"servos": ["erob80_100"]}, "joint 'shoulder': .* regulates its current and has no PWM mode"),
+        ({"joint_names": ["shoulder", "wrist"]}, "joint 'wrist'"),
+    ],
+)
+def test_what_cannot_be_simulated_is_one_line(
+    client: Client, parameters: dict[str, object], message: str
+) -> None:
+    with pytest.raises(BamError, match=message) as caught:
+        client.start(**parameters)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node takes the parameters of its table and refuses others, by whatever way they reach it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rclpy.context import Context
+from rclpy.node import Node
+from ros_helpers import PATIENCE, wait_for
+
+from bam_core.errors import BamError
+from bam_ros.node.parameters import NodeParameter, declare
+
+pytestmark = pytest.mark.ros
+
+TABLE = (
+    NodeParameter(name="servos", default=["mx106"], description="models"),
+    NodeParameter(name="mass", default=0.5, description="kg", low=0.0, high=2.0),
+)
+
+
+def declared(domain: int, *arguments: str, name: str = "bench") -> dict[str, object]:
+    """Declare the table in a node that is started with these arguments of ROS 2."""
+    context = Context()
+    context.init(args=["test", "--ros-args", *arguments], domain_id=domain)
+    try:
+        node = Node(name, context=context)
+        try:
+            return declare(node, TABLE)
+        finally:
+            node.destroy_node()
+    finally:
+        context.try_shutdown()
+
+
+def test_values_from_outside_take_the_place_of_defaults(ros_domain: int) -> None:
+    assert declared(ros_domain) == {"servos": ["mx106"], "mass": 0.5}
+    assert declared(ros_domain, "-p", "mass:=1.5") == {"servos": ["mx106"], "mass": 1.5}
+
+
+def test_an_unknown_parameter_is_refused_with_the_one_that_was_meant(ros_domain: int) -> None:
+    with pytest.raises(BamError, match=r"bench: parameter 'servo': unknown .* did you mean 'servos'\?"):
+        declared(ros_domain, "-p", "servo:=mx106")
+
+
+def test_what_ros_itself_declares_is_taken(ros_domain: int) -> None:
+    names = ("use_sim_time:=false", "qos_overrides./parameter_events.publisher.depth:=10")
+    arguments = [word for name in names for word in ("-p", name)]
+    assert declared(ros_domain, *arguments)["mass"] == 0.5
+
+
+def test_only_what_a_file_says_to_this_node_counts(ros_domain: int, tmp_path: Path) -> None:
+    file = tmp_path / "parameters.yaml"
+    file.write_text(
+        "other: {ros__parameters: {elbow: 3}}\n"
+        "/**: {ros__parameters: {use_sim_time: false}}\n"
+        "/**/bench: {ros__parameters: {mass: 1.0}}\n"
+    )
+    arguments = ("--params-file", str(file), "-p", "other:shoulder:=1")
+    assert declared(ros_domain, *arguments)["mass"] == 1.0
+    with pytest.raises(BamError, match="parameter 'elbow': unknown"):
+        declared(ros_domain, *arguments, name="other")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--ros-args", "-p", "servo:=mx106"), ("parameter 'servo': unknown", "did you mean 'servos'?")),
+        (("--servos", "mx106"), ("argument '--servos' is not known", "--ros-args -p servos:=")),
+        (("--ros-args", "-p", "servos"), ("simulator: ", "-p servos", "--ros-args -p servos:=")),
+        (("--ros-args", "--servos"), ("simulator: unknown arguments after --ros-args", "--servos")),
+    ],
+)
+def test_a_process_says_so_in_one_line_with_status_2(
+    ros_domain: int, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bam_ros.simulator.node", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    lines = [line for line in done.stderr.splitlines() if "[rcl]" not in line]  # ROS 2's own
+    assert (done.returncode, done.stdout, len(lines)) == (2, "", 1), done.stderr
+    for word in words:
+        assert word in lines[0]
+
+
+def test_a_node_of_another_name_is_not_concerned(ros_domain: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bam_ros.simulator.node", "--ros-args", "-p", "other:servo:=mx106"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        assert "simulation of bench" in process.stderr.readline()
+        process.terminate()
+        wait_for(lambda: process.poll() == 0, what="its end")
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: what their files may say, which runs follow from them, in which order and under which names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bam_core.errors import BamError
+from bam_ros.recorder import Session, load_session
+
+SESSIONS = Path(__file__).parents[3] / "config" / "sessions"
+GOOD = """\
+servo: mx106
+supply_voltage: 15.0
+loads: [{mass: 0.5, length: 0.1}, {mass: 1, length: 0.15, arm_mass: 0.03}]
+gains: [8, 32]
+scripts: [sin_sin, lift_and_drop]
+"""
+
+
+def read(tmp_path: Path, text: str) -> Session:
+    file = tmp_path / "session.yaml"
+    file.write_text(text)
+    return load_session(file)
+
+
+def complaint(tmp_path: Path, text: str) -> str:
+    with pytest.raises(BamError) as caught:
+        read(tmp_path, text)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(str(tmp_path / "session.yaml"))
+    return message
+
+
+def test_every_combination_is_planned_once(tmp_path: Path) -> None:
+    runs = read(tmp_path, GOOD + "repetitions: 2\n").runs()
+    assert len(runs) == 2 * 2 * 2 * 2
+    assert [run.index for run in runs] == list(range(1, 17))
+    assert len({run.name for run in runs}) == len(runs)
+
+
+def test_the_operator_hangs_each_load_once(tmp_path: Path) -> None:
+    runs = read(tmp_path, GOOD + "repetitions: 3\n").runs()
+    blocks = [run.block for run in runs]
+    assert blocks == sorted(blocks)
+    assert all((run.load == runs[0].load) == (run.block == 1) for run in runs)
+
+
+def test_names_tell_load_gain_and_script(tmp_path: Path) -> None:
+    names = [run.name for run in read(tmp_path, GOOD).runs()]
+    assert names[0] == "m0.50_l0.100_kp8_sin_sin"
+    assert names[-1] == "m1.00_l0.150_a0.030_kp32_lift_and_drop"
+
+
+def test_a_growing_session_keeps_the_names_of_its_runs(tmp_path: Path) -> None:
+    before = {run.name for run in read(tmp_path, GOOD).runs()}
+    grown = GOOD.replace("[8, 32]", "[4, 8, 16, 32]") + "repetitions: 2\n"
+    assert before <= {run.name for run in read(tmp_path, grown).runs()}
+
+
+def test_loads_without_an_arm_take_the_one_of_the_session(tmp_path: Path) -> None:
+    session = read(tmp_path, GOOD + "arm_mass: 0.05\n")
+    assert [load.arm_mass for load in session.loads] == [0.05, 0.03]
+
+
+def test_a_servo_file_is_found_beside_the_session(tmp_path: Path) -> None:
+    from bam_core.servo.model import load_servo
+
+    load_servo("mx106").save(tmp_path / "mine.yaml")
+    session = read(tmp_path, GOOD.replace("mx106", "mine.yaml"))
+    assert session.servo.firmware.name == "mx-protocol1"
+
+
+@pytest.mark.parametrize("file", sorted(SESSIONS.glob("*.yaml")), ids=lambda file: file.stem)
+def test_shipped_sessions_can_be_recorded(file: Path) -> None:
+    session = load_session(file)
+    assert session.name == file.stem
+    assert session.runs()
+
+
+def test_the_paper_s_table_has_its_hundred_and_more_runs() -> None:
+    assert len(load_session(SESSIONS / "mx106.yaml").runs()) == 9 * 4 * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", ["expected keys such as"]),
+        ("[1, 2]", ["is a list"]),
+        ("servo: [mx106\n", ["is not YAML", "line"]),
+        (GOOD + "gain: [1]\n", ["'gain'", "did you mean 'gains'"]),
+        (GOOD.replace("mx106", "mx107"), ["servo", "'mx107'", "did you mean 'mx106'"]),
+        (GOOD.replace("servo: mx106\n", ""), ["servo is missing"]),
+        (GOOD.replace("loads:", "notes: ''\n#"), ["loads is missing"]),
+        (GOOD.replace("sin_sin", "sinsin"), ["scripts", "'sinsin'", "did you mean 'sin_sin'"]),
+        (GOOD.replace("mass: 0.5", "mas: 0.5"), ["loads, entry 1", "did you mean 'mass'"]),
+        (GOOD.replace("mass: 0.5, ", ""), ["loads, entry 1", "mass is missing"]),
+        (GOOD.replace("mass: 0.5", "mass: heavy"), ["loads, entry 1, mass", "'heavy'", "a number"]),
+        (GOOD.replace("mass: 0.5", "mass: -1"), ["loads, entry 1", "mass", "-1"]),
+        (GOOD.replace("length: 0.1}", "length: 0}"), ["loads, entry 1", "length", "> 0"]),
+        (GOOD.replace("[8, 32]", "8"), ["gains", "is 8", "a list"]),
+        (GOOD.replace("[8, 32]", "[]"), ["gains", "empty"]),
+        (GOOD.replace("[8, 32]", "[8, 8]"), ["gains", "'8'", "twice", "repetitions"]),
+        (GOOD.replace("[8, 32]", "[8, 0]"), ["gains", "kp", "> 0"]),
+        (GOOD.replace("15.0", "true"), ["supply_voltage", "True", "a number"]),
+        (GOOD.replace("15.0", ".nan"), ["supply_voltage", "nan"]),
+        (GOOD + "id: 254\n", ["id", "254", "0 to 253"]),
+        (GOOD + "id: 1.5\n", ["id", "1.5", "whole"]),
+        (GOOD + "repetitions: 0\n", ["repetitions", "> 0"]),
+        (GOOD + "notes: 2024\n", ["notes", "2024", "quotes"]),
+        (GOOD + "approach_speed: 30\n", ["approach_speed", "at most 3"]),
+        (
+            GOOD.replace("{mass: 1, length", "{mass: 0.50001, length: 0.1, arm_mass: 0}, {mass: 1, length"),
+            ["named"],
+        ),
+    ],
+)
+def test_mistakes_are_told_in_one_line_with_file_key_and_cure(
+    tmp_path: Path, text: str, parts: list[str]
+) -> None:
+    message = complaint(tmp_path, text)
+    for part in parts:
+        assert part in message
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BamError, match=r"none\.yaml: cannot be read"):
+        load_session(tmp_path / "none.yaml")
