@@ -166,7 +166,7 @@ def _knowledge(
     from bam_core.identification.search.settle import settle
     from bam_core.identification.search.space import search_space
     from bam_core.identification.uncertainty.design import Knowledge
-    from bam_core.identification.uncertainty.uncertainty import doubt_about
+    from bam_core.identification.uncertainty.uncertainty import uncertainty_terms
     from bam_core.servo.friction import friction_model
     from bam_core.simulation.rollout import Rollout
 
@@ -176,7 +176,7 @@ def _knowledge(
     if not recordings:
         return space, known
     settled = settle(Rollout.for_servo(recordings, servo), space, known.vector)
-    return space, Knowledge.from_doubt(doubt_about(servo, settled.vector, recordings, settled))
+    return space, Knowledge.from_terms(uncertainty_terms(servo, settled.vector, recordings, settled))
 
 
 def _result(
@@ -187,10 +187,10 @@ def _result(
     left_out: Sequence[str],
 ) -> dict[str, Any]:
     """Return the content of the JSON file."""
-    from bam_core.identification.search.sensitivity import shares, slope_at, value_at
+    from bam_core.identification.search.sensitivity import normalised, slope_at, value_at
     from bam_core.servo.model import PARAMETER_UNITS
 
-    where = shares(space, knowledge.vector)
+    where = normalised(space, knowledge.vector)
     slopes = [slope_at(axis, share) for axis, share in zip(space.axes, where, strict=True)]
     names = [axis.name for axis in space.axes]
 

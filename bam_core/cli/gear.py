@@ -118,8 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
     for line in _known_before(others, split):
         print(line)
     fitted = fitted_servo(fit, servo, split, held_out)
-    if doubt := ill_posed(fitted, (recording.bench for recording in (*split.train, *split.validation))):
-        log.warning(doubt)
+    if warning := ill_posed(fitted, (recording.bench for recording in (*split.train, *split.validation))):
+        log.warning(warning)
     if arguments.json:
         write_text(arguments.json, json.dumps(_summary(fit, errors), indent=2) + "\n")
     if arguments.output:
@@ -163,10 +163,10 @@ def _parameters(fit: GearFit) -> str:
         format_table(("parameter", "value", "", "unit"), rows),
         f"This gear is {_WORDS[backward]} and {_WORDS[forward]} ({gear.drivability}).",
     ]
-    if fit.vague:
+    if fit.unidentifiable:
         lines.append(
-            f"not identifiable: {', '.join(fit.vague)}: these recordings tell no more of them than the "
-            f"bounds of the search; record other loads and gains, or give more --trials"
+            f"not identifiable: {', '.join(fit.unidentifiable)}: the recordings do not "
+            f"narrow their search ranges; record other loads and gains, or give more --trials"
         )
     return "\n".join(lines)
 
@@ -197,7 +197,7 @@ def _summary(fit: GearFit, errors: dict[str, tuple[float, float]]) -> dict[str, 
     return {
         "parameters": dict(fit.parameters),
         "standard_errors": finite,
-        "not_identifiable": list(fit.vague),
+        "not_identifiable": list(fit.unidentifiable),
         "efficiencies": {"forward": gear.forward_efficiency, "backward": gear.backward_efficiency},
         "drivability": gear.drivability,
         "models": {

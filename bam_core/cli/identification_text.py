@@ -35,25 +35,25 @@ def effects_table(result: Identification) -> str:
     rows = [(f"all, {result.chosen}", _mrad(first.train_mae), _mrad(first.validation_mae), "")]
     rows += [
         (
-            f"without {weight.name}",
-            _mrad(weight.train_mae_without),
-            _mrad(weight.validation_mae_without),
-            weight.reason,
+            f"without {ablation.name}",
+            _mrad(ablation.train_mae_without),
+            _mrad(ablation.validation_mae_without),
+            ablation.reason,
         )
-        for weight in result.effects
+        for ablation in result.effects
     ]
     return format_table(("effects", "train [mrad]", "held out [mrad]", ""), rows)
 
 
-def vague_parameters(result: Identification) -> list[str]:
+def unidentifiable_parameters(result: Identification) -> list[str]:
     """Say of each parameter of the chosen model that the logs do not tell, why, and what would."""
     uncertainty = result.fits[result.chosen].uncertainty
     if uncertainty is None:
         return []
-    needed = {weight.name for weight in result.effects if weight.is_needed}
+    needed = {ablation.name for ablation in result.effects if ablation.is_needed}
     return [
         f"{each.name}: {'needed, but ' if each.name in needed else ''}not identifiable: {each.remark}"
-        for each in uncertainty.vague
+        for each in uncertainty.unidentifiable
     ]
 
 

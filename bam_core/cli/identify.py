@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what to fit besides motor and friction: torque_saturation, winding_heating, "
         "friction_temperature, bridge_coasting, firmware_gain, limit_shortfall, sensor_delay, "
         "encoder_quantisation (of the servo), zero_offset, command_delay, arm_compliance, arm_backlash, "
-        "arm_mass, supply_ripple (of the rig) (default: those that the "
+        "arm_mass, supply_ripple (of the bench) (default: those that the "
         "servo's file names, less those that held-out logs are followed as well without)",
     )
     parser.add_argument(
@@ -125,9 +125,9 @@ def _tell(result: Identification) -> None:
         effects_table,
         models_table,
         small_parameters,
-        vague_parameters,
+        unidentifiable_parameters,
     )
-    from bam_core.identification.data.doubts import outliers
+    from bam_core.identification.data.data_warnings import outliers
 
     print(models_table(result))
     print(f"chosen: {result.chosen} ({result.reason})")
@@ -147,7 +147,7 @@ def _tell(result: Identification) -> None:
             log.warning("%s: at the end of its search range: %s", fit.model, ", ".join(fit.at_bound))
     for line in outliers(result.fits[result.chosen].per_log):
         log.warning("%s, %s", result.chosen, line)
-    for line in vague_parameters(result):
+    for line in unidentifiable_parameters(result):
         log.warning("%s, %s", result.chosen, line)
 
 

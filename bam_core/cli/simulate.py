@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate, compare where there is something to compare with, and say how it went."""
     from bam_core.servo.model import load_servo
 
-    _require_sight(arguments)
+    _require_opengl(arguments)
     servo = load_servo(arguments.params)
     _check_dt(arguments.dt)
     if arguments.output:
@@ -121,7 +121,7 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
             raise BamError(f"--{name}: is {option[name]:g} (expected a number above 0); correct it")
     bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
     goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
-    _judge_gear(servo, [bench])
+    _warn_of_ill_posed_gear(servo, [bench])
     simulated = replay(
         servo,
         bench,
@@ -162,7 +162,7 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
         raise BamError(f"{option}: {len(recordings)} recordings (expected one to look at); name a single one")
     for line in other_servos(servo, recordings):
         log.warning(line)
-    _judge_gear(servo, [recording.bench for recording in recordings])
+    _warn_of_ill_posed_gear(servo, [recording.bench for recording in recordings])
     for recording in recordings:
         simulated = replay_recording(servo, recording, dt=arguments.dt)
         position = simulated.position_at(recording.time - recording.time[0])
@@ -178,7 +178,7 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _require_sight(arguments: argparse.Namespace) -> None:
+def _require_opengl(arguments: argparse.Namespace) -> None:
     """Check what `_look` needs before time is spent on the simulation."""
     if arguments.render:
         os.environ.setdefault("MUJOCO_GL", "egl")  # read when mujoco is imported, which is from here on
@@ -211,12 +211,12 @@ def _look(arguments: argparse.Namespace, simulated: Replay, bench: PendulumBench
         show(simulated, bench)
 
 
-def _judge_gear(servo: ServoModel, benches: Sequence[PendulumBench]) -> None:
+def _warn_of_ill_posed_gear(servo: ServoModel, benches: Sequence[PendulumBench]) -> None:
     """Say where a gear is ill-posed with a load (Kikuuwe eq. 29); it is simulated all the same."""
     from bam_core.gears.posedness import ill_posed
 
-    if doubt := ill_posed(servo, benches):
-        log.warning(doubt)
+    if warning := ill_posed(servo, benches):
+        log.warning(warning)
 
 
 def _check_dt(dt: float) -> None:

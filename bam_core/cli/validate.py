@@ -102,8 +102,8 @@ def validate(
         from bam_core.gears.posedness import ill_posed
         from bam_core.gears.rollout import GearRollout, gear_vector
 
-        if doubt := ill_posed(servo, (recording.bench for recording in recordings)):
-            log.warning(doubt)
+        if warning := ill_posed(servo, (recording.bench for recording in recordings)):
+            log.warning(warning)
         errors = GearRollout(recordings, firmware=servo.firmware, dt=dt).errors(gear_vector(servo))[0]
     per_log = {recording.name: float(error) for recording, error in zip(recordings, errors, strict=True)}
     return {"mae": float(errors.mean()), "per_log": per_log}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recording as BAM's own recorder writes it; `readers.json_log` reads it back."""
+"""A recording as BAM's own recorder writes it; `recordings.json_log` reads it back."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bam_core.errors import BamError, unknown_name
-from bam_core.servo.effects import Rig
+from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import PARAMETER_UNITS, Provenance, ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
@@ -105,7 +105,7 @@ def read_bam_parameters(path: Path, servo: ServoModel | None = None) -> tuple[Se
         friction_model=law.name,
         friction=law.friction({name: values[name] for name in law.parameters}, quadratic_rule=QUADRATIC_RULE),
         integrator=INTEGRATOR,
-        rig=Rig(zero_offset=-values["zero_offset"] or 0.0),
+        bench_effects=BenchEffects(zero_offset=-values["zero_offset"] or 0.0),
         uncertainty={},
         provenance=Provenance(source=source, software="github.com/Rhoban/bam"),
     )
@@ -126,7 +126,7 @@ def bam_parameters(servo: ServoModel, actuator: str | None = None) -> tuple[dict
     actuator = servo.name if actuator is None else actuator
     if actuator not in ACTUATORS:
         raise unknown_name("actuator of BAM", actuator, ACTUATORS)
-    values = {**servo.parameters, "zero_offset": -servo.rig.zero_offset}
+    values = {**servo.parameters, "zero_offset": -servo.bench_effects.zero_offset}
     law = FRICTION_MODELS[servo.friction_model]
     written = (*_MOTOR, *(("zero_offset",) if values["zero_offset"] else ()), *law.parameters)
     data: dict[str, Any] = {key: values[name] for name, key in KEYS.items() if name in written}

@@ -25,7 +25,7 @@ from scipy.optimize import nnls
 from bam_core._version import __version__
 from bam_core.errors import BamError
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
-from bam_core.servo.model import QUIRKS, ServoModel
+from bam_core.servo.model import SERVO_EFFECTS, ServoModel
 from bam_core.servo.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME, DcMotor
 from bam_core.servo.pendulum import PendulumBench
 
@@ -97,8 +97,8 @@ def servo_mjcf(
         )
     remarks += [
         f"{name}: is left out, MuJoCo's dcmotor has no such effect"
-        for name in QUIRKS
-        if getattr(servo.quirks, name)
+        for name in SERVO_EFFECTS
+        if getattr(servo.servo_effects, name)
     ]
     if servo.motor.winding_heating and servo.firmware.regulates_current:
         remarks.append("winding_heating: is left out, a warm dcmotor of MuJoCo misses the current asked for")

@@ -50,8 +50,8 @@ def simulate(
         load = -gravity * math.sin(place + 0.5 * dt * speed) if gravity > 0.0 else 0.0
         momentum = kept * speed + dt * (push + load)
         ratio = abs(speed) / stribeck_velocity
-        fade = math.exp(-ratio if exponent == 1.0 else -(ratio**exponent))
-        friction = coulomb + fade * stribeck_coulomb
+        stribeck_factor = math.exp(-ratio if exponent == 1.0 else -(ratio**exponent))
+        friction = coulomb + stribeck_factor * stribeck_coulomb
         if has_load:
             motor = push - back_emf * speed
             square = 0.0
@@ -60,7 +60,7 @@ def simulate(
             elif abs(motor) < abs(load):
                 square = motor_square * motor * motor
             at_rest = abs(motor_stribeck * motor - load_stribeck * load) + square
-            friction += abs(motor_share * motor - load_share * load) + fade * at_rest
+            friction += abs(motor_share * motor - load_share * load) + stribeck_factor * at_rest
         after = math.copysign(max(abs(momentum) - dt * friction, 0.0) * scale, momentum)
         place += 0.5 * dt * (speed + after)
         speed = after

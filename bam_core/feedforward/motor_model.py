@@ -81,8 +81,10 @@ class DynabanModel:
     def budget(self, velocity: ArrayLike) -> Array:
         """Return |τ_f| of eq. (4), N·m, at velocities in rad/s: k_vis·|ω| + β·τ_s + (1 - β)·τ_cc."""
         speed = np.abs(np.asarray(velocity, dtype=np.float64))
-        fade = np.exp(-speed / self.stribeck_velocity)
-        return np.asarray(self.viscous * speed + fade * self.static + (1.0 - fade) * self.coulomb)
+        stribeck_factor = np.exp(-speed / self.stribeck_velocity)
+        return np.asarray(
+            self.viscous * speed + stribeck_factor * self.static + (1.0 - stribeck_factor) * self.coulomb
+        )
 
     def vector(self) -> Array:
         """Return the parameters in the order of DYNABAN_PARAMETERS, (7,)."""

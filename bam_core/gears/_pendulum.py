@@ -95,10 +95,10 @@ def simulate(
                     inertia = m + M
                     feedback = (u * m - v * M) / inertia
                     phi = u * drive + v * load - feedback * (drive - load)
-                    fade = (
+                    stribeck_factor = (
                         math.exp(-((abs(speed) / stribeck_velocity) ** exponent)) if stribeck > 0.0 else 0.0
                     )
-                    extra = viscous * abs(speed) + coulomb + stribeck * fade
+                    extra = viscous * abs(speed) + coulomb + stribeck * stribeck_factor
                     lowest, highest = friction_range(phi, feedback, extra)
                     wanted = inertia / h * speed + (drive - load)
                     left = wanted - min(max(wanted, lowest), highest)

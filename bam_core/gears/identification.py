@@ -57,8 +57,8 @@ class GearFit:
         parameters: GEAR_PARAMETERS by name, SI.
         standard_errors: of the free ones among them, SI, from how far logs differ in what they say; infinite
             where the logs say nothing.
-        vague: free ones whose standard error is no less than that of a parameter of which only the bounds of
-            the search are known.
+        unidentifiable: free ones whose standard error is no less than that of a parameter of which only the
+            search range is known.
         train_mae: mean over training logs of the mean absolute position error, rad.
         per_log: the same log by log.
         trials: simulations of all training logs that it took.
@@ -66,7 +66,7 @@ class GearFit:
 
     parameters: Mapping[str, float]
     standard_errors: Mapping[str, float]
-    vague: tuple[str, ...]
+    unidentifiable: tuple[str, ...]
     train_mae: float
     per_log: Mapping[str, float]
     trials: int
@@ -130,11 +130,11 @@ def fit_gear(
     best = search.polish(best, seed)
     vector = search.vectors(best[None])[0]
     per_log = search.rollout.errors(vector)[0]
-    standard_errors, vague = search.standard_errors(best)
+    standard_errors, unidentifiable = search.standard_errors(best)
     return GearFit(
         parameters=dict(zip(GEAR_PARAMETERS, vector.tolist(), strict=True)),
         standard_errors=standard_errors,
-        vague=vague,
+        unidentifiable=unidentifiable,
         train_mae=float(per_log.mean()),
         per_log={log.name: float(error) for log, error in zip(recordings, per_log, strict=True)},
         trials=search.spent,
@@ -258,14 +258,14 @@ class _Search:
         inverse = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
         spread = np.sqrt(np.maximum(np.diag(inverse @ (scores.T @ scores) @ inverse), 0.0))
         step = 1e-4
-        errors, vague = {}, []
+        errors, unidentifiable = {}, []
         for index, axis in enumerate(self.axes):
             low, high = axis.value(inside[index] + np.array([-step, step]))
             seen = float(np.linalg.norm(jacobian[:, index])) > 1e-12
             errors[axis.name] = float(spread[index] * (high - low) / (2 * step)) if seen else math.inf
             if not seen or spread[index] >= _ANYWHERE:
-                vague.append(axis.name)
-        return errors, tuple(vague)
+                unidentifiable.append(axis.name)
+        return errors, tuple(unidentifiable)
 
 
 def _known_values(servo: ServoModel) -> dict[str, float]:

@@ -22,7 +22,9 @@ def ill_posed(servo: ServoModel, benches: Iterable[PendulumBench]) -> str:
     """
     if servo.gear is None or servo.motor.armature == 0.0:
         return ""
-    inertias = {inertia for bench in benches if (inertia := servo.rig.weighed(bench).inertia) > 0.0}
+    inertias = {
+        inertia for bench in benches if (inertia := servo.bench_effects.corrected(bench).inertia) > 0.0
+    }
     gears = [
         Gear(asymmetry=servo.gear, input_inertia=servo.motor.armature, output_inertia=inertia)
         for inertia in inertias

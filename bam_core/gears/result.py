@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from bam_core._version import __version__
 from bam_core.gears.identification import GearFit
 from bam_core.identification.data.split import Split
-from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import GEAR_FRICTION, MOTOR_PARAMETERS, Provenance, ServoModel
 from bam_core.servo.motor import DcMotor
@@ -26,7 +26,7 @@ def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: 
         validation_mae: mean absolute position error on those held out, rad.
     """
     found, model = fit.parameters, friction_model(GEAR_FRICTION[-1])
-    rig = {name: found[name] for name in ("zero_offset", "command_delay")}
+    bench_effects = {name: found[name] for name in ("zero_offset", "command_delay")}
     return replace(
         known,
         motor=DcMotor(**{name: found[name] for name in MOTOR_PARAMETERS}),
@@ -34,9 +34,9 @@ def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: 
         friction=model.friction({name: found[name] for name in model.parameters}),
         gear=fit.asymmetry,
         integrator="midpoint",
-        effects=tuple(name for name in rig if name in fit.standard_errors),
-        quirks=Quirks(),
-        rig=Rig(**rig),
+        effects=tuple(name for name in bench_effects if name in fit.standard_errors),
+        servo_effects=ServoEffects(),
+        bench_effects=BenchEffects(**bench_effects),
         uncertainty={name: error for name, error in fit.standard_errors.items() if math.isfinite(error)},
         provenance=Provenance(
             source=f"gear identified from {len(split.train)} recordings (validation {split.rule})",

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from bam_core.errors import BamError
 from bam_core.identification.choice.cross_validation import cross_validate
-from bam_core.identification.choice.effect_weighing import EffectWeight, weigh_effects
-from bam_core.identification.choice.judging import Judge
+from bam_core.identification.choice.effect_ablation import EffectAblation, ablate_effects
+from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import ModelFit
-from bam_core.identification.data.doubts import (
-    doubtful_gains,
+from bam_core.identification.data.data_warnings import (
+    gain_warnings,
     missing_channels,
     require_temperature,
     scarcity,
@@ -148,14 +148,14 @@ def _stages(
 ) -> Iterator[Identification]:
     """Yield the identification after every model and step, each time more complete; the last one is whole."""
     fit = fitter(split.train, "")
-    judge = Judge(fit.rollout, split, seed, servo)
+    evaluator = Evaluator(fit.rollout, split, seed, servo)
     found: dict[str, Fit] = {}
     fits: dict[str, ModelFit] = {}
     effects = (EFFECT_ABLATION,) if servo.effects and not folds else ()
 
-    def stage(*not_done: str, weights: tuple[EffectWeight, ...] = ()) -> Identification:
+    def stage(*not_done: str, ablations: tuple[EffectAblation, ...] = ()) -> Identification:
         return Identification(
-            servo=servo, fits=dict(fits), split=split, seed=seed, effects=weights, not_done=not_done
+            servo=servo, fits=dict(fits), split=split, seed=seed, effects=ablations, not_done=not_done
         )
 
     def left() -> list[str]:
@@ -164,28 +164,28 @@ def _stages(
     for model in models:
         found[model.name] = fit.fit(model, trials=trials)
         if not folds:
-            fits[model.name] = judge.judged(found[model.name])
+            fits[model.name] = evaluator.evaluate(found[model.name])
             yield stage(*left(), *effects, UNCERTAINTY)
     fold_fitters = {fold.rule: fitter(fold.train, f"without {fold.rule}: ") for fold in folds}
     for model in models if folds else ():
         held_out = _held_out(folds, fold_fitters, model, trials)
-        fits[model.name] = judge.judged(found[model.name], held_out)
+        fits[model.name] = evaluator.evaluate(found[model.name], held_out)
         yield stage(*left(), UNCERTAINTY)
     name = stage().chosen
-    weights: tuple[EffectWeight, ...] = ()
+    ablations: tuple[EffectAblation, ...] = ()
     if not folds:
-        weighed: dict[str, tuple[EffectWeight, ...]] = {}
+        ablated: dict[str, tuple[EffectAblation, ...]] = {}
         # A model that has lost an effect meets the others anew, and may have to give way to one of them.
-        while name not in weighed:
-            found[name], weighed[name] = weigh_effects(
-                fit, found[name], judge.judged, prune=prune, trials=trials
+        while name not in ablated:
+            found[name], ablated[name] = ablate_effects(
+                fit, found[name], evaluator.evaluate, prune=prune, trials=trials
             )
-            fits[name] = judge.judged(found[name])
+            fits[name] = evaluator.evaluate(found[name])
             name = stage().chosen
-        weights = weighed[name]
-        yield stage(UNCERTAINTY, weights=weights)
+        ablations = ablated[name]
+        yield stage(UNCERTAINTY, ablations=ablations)
     fits[name] = _with_uncertainty(fits[name], split.train, found[name].space)
-    yield stage(weights=weights)
+    yield stage(ablations=ablations)
 
 
 def _tell_doubts(servo: ServoModel, split: Split) -> None:
@@ -193,7 +193,7 @@ def _tell_doubts(servo: ServoModel, split: Split) -> None:
     require_temperature(logs, servo.effects)
     for line in (
         *missing_channels(logs, servo.effects),
-        *doubtful_gains(servo, logs),
+        *gain_warnings(servo, logs),
         *scarcity(len(split.train), len(split.validation)),
     ):
         log.warning(line)
@@ -211,7 +211,7 @@ def _held_out(
 
     def servo(fold: Split) -> ServoModel:
         fit = fitters[fold.rule]
-        return Judge(fit.rollout, fold, 0, fit.servo).judged(fit.fit(model, trials=trials)).servo
+        return Evaluator(fit.rollout, fold, 0, fit.servo).evaluate(fit.fit(model, trials=trials)).servo
 
     return dict(cross_validate(folds, servo).per_log)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bam_core._version import __version__
 from bam_core.identification.choice.choice import Choice, choose
-from bam_core.identification.choice.model_fit import EffectWeight, ModelFit
+from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
@@ -36,7 +36,7 @@ class Identification:
     fits: Mapping[str, ModelFit]
     split: Split
     seed: int
-    effects: tuple[EffectWeight, ...] = ()
+    effects: tuple[EffectAblation, ...] = ()
     not_done: tuple[str, ...] = ()
 
     @property
@@ -89,7 +89,7 @@ class Identification:
                 }
                 for verdict in self.choice.verdicts
             ],
-            "effects": [weight.summary() for weight in self.effects],
+            "effects": [ablation.summary() for ablation in self.effects],
             "servo": self.servo.name,
             "seed": self.seed,
             "split": {

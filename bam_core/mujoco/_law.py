@@ -72,7 +72,7 @@ WAS_ENABLED = 9  # torque enable in the previous step, or UNKNOWN
 CURRENT = 10
 WINDING_WARMING = 11
 _VELOCITY_BEFORE = 12  # MuJoCo's, of the past step
-_SPARED = 13  # steps' worth of the budget that the next steps leave out, see `_spared`
+_REVERSAL_CORRECTION = 13  # steps' worth of the budget that the next steps omit
 _INVERSE_INERTIA = 14  # as MuJoCo estimates it
 STATES = 15
 
@@ -94,13 +94,18 @@ _CLOCK_SLACK = 1e-9  # s; rounding of the simulation time
 
 def constants(servo: ServoModel) -> list[float]:
     """Return the row of constants of one servo."""
-    motor, firmware, friction, quirks = servo.motor, servo.firmware, servo.friction, servo.quirks
-    stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + quirks.firmware_gain))
+    motor, firmware, friction, servo_effects = (
+        servo.motor,
+        servo.firmware,
+        servo.friction,
+        servo.servo_effects,
+    )
+    stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + servo_effects.firmware_gain))
     return [
         motor.torque_constant / motor.resistance,
         motor.torque_constant,
         stiffness,
-        firmware.demand_limit * (1.0 - quirks.limit_shortfall),
+        firmware.demand_limit * (1.0 - servo_effects.limit_shortfall),
         firmware.period,
         *friction.coefficients().values(),
         1.0 if friction.quadratic_rule == "opposing" else 0.0,
@@ -109,33 +114,35 @@ def constants(servo: ServoModel) -> list[float]:
         damping,
         1.0 if firmware.regulates_current else 0.0,
         motor.resistance,
-        quirks.friction_temperature,
-        quirks.bridge_coasting,
-        quirks.sensor_delay,
-        firmware.resolution if quirks.encoder_quantisation else 0.0,
+        servo_effects.friction_temperature,
+        servo_effects.bridge_coasting,
+        servo_effects.sensor_delay,
+        firmware.resolution if servo_effects.encoder_quantisation else 0.0,
     ]
 
 
 @numba.njit(cache=True, error_model="numpy")
-def budget(c: Array, motor: float, external: float, velocity: float, case_warming: float = 0.0) -> float:
+def budget(
+    c: Array, motor: float, external: float, velocity: float, case_temperature_rise: float = 0.0
+) -> float:
     """Return τ_f^m in N·m (BAM eq. 10) for one row of constants; the compiled twin of `Friction.budget`."""
-    grease = math.exp(-c[_FRICTION_TEMPERATURE] * case_warming)
+    temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE] * case_temperature_rise)
     speed = abs(velocity)
-    fade = math.exp(-((speed / c[_STRIBECK_VELOCITY]) ** c[_STRIBECK_EXPONENT]))
+    stribeck_factor = math.exp(-((speed / c[_STRIBECK_VELOCITY]) ** c[_STRIBECK_EXPONENT]))
     quadratic = 0.0
     if c[_OPPOSING] == 0.0 or motor * external < 0.0:
         if abs(motor) > abs(external):
             quadratic = c[_QUADRATIC_EXTERNAL] * external * external
         elif abs(motor) < abs(external):
             quadratic = c[_QUADRATIC_MOTOR] * motor * motor
-    lubricated = grease * (c[_VISCOUS] * speed + c[_COULOMB])
+    lubricated = temperature_scale * (c[_VISCOUS] * speed + c[_COULOMB])
     always = lubricated + abs(c[_LOAD_MOTOR] * motor - c[_LOAD_EXTERNAL] * external)
     at_rest = (
-        grease * c[_STRIBECK_COULOMB]
+        temperature_scale * c[_STRIBECK_COULOMB]
         + abs(c[_LOAD_MOTOR_STRIBECK] * motor - c[_LOAD_EXTERNAL_STRIBECK] * external)
         + quadratic
     )
-    return float(always + fade * at_rest)
+    return float(always + stribeck_factor * at_rest)
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -230,7 +237,7 @@ def _holds(state: Array, i: int) -> bool:
 
 @numba.njit(cache=True, error_model="numpy")
 def _partly_held(
-    c: Array, share: float, is_released: bool, motor: float, external: float, case_warming: float
+    c: Array, share: float, is_released: bool, motor: float, external: float, case_temperature_rise: float
 ) -> tuple[float, float]:
     """Return motor torque and limit of friction, N·m, where torque is switched on a joint that friction held.
 
@@ -243,11 +250,13 @@ def _partly_held(
         is_released: torque goes off.
         motor: mean torque of the step, N·m.
         external: N·m.
-        case_warming: K.
+        case_temperature_rise: K.
     """
     renewed, rest = (0.0, 1.0 - share) if is_released else (motor / share, share)
     push = renewed + external
-    left = rest * math.copysign(max(abs(push) - budget(c, renewed, external, 0.0, case_warming), 0.0), push)
+    left = rest * math.copysign(
+        max(abs(push) - budget(c, renewed, external, 0.0, case_temperature_rise), 0.0), push
+    )
     friction = left - motor - external
     if friction * push < 0.0:
         return motor, abs(friction)
@@ -363,15 +372,15 @@ def before_solver(
         applied = qfrc_applied[dof[i]]
         push = qfrc_passive[dof[i]] - qfrc_bias[dof[i]] + applied
         motor, external, available = _torques(c, command, state, i, time, dt, position, v, push)
-        spared = min(state[_SPARED, i], 1.0)
-        limit = (1.0 - spared) * available
+        correction = min(state[_REVERSAL_CORRECTION, i], 1.0)
+        limit = (1.0 - correction) * available
         if 0.0 < share < 1.0 and is_held:
             is_released = command[ENABLED, i] < before
             motor, limit = _partly_held(c, share, is_released, motor, external, command[CASE_WARMING, i])
         state[MOTOR_TORQUE, i] = motor
         state[USER_TORQUE, i] = applied
         state[_VELOCITY_BEFORE, i] = v
-        state[_SPARED, i] -= spared
+        state[_REVERSAL_CORRECTION, i] -= correction
         if not math.isfinite(motor + available):
             status = max(status, NOT_FINITE)
             continue
@@ -420,7 +429,7 @@ def after_solver(
         d = dof[i]
         row = _row_of(d, first_row, rows, efc_type, efc_id)
         state[FRICTION_TORQUE, i] = efc_force[row] if row >= 0 else 0.0
-        state[_SPARED, i] += _spared(state, i, qvel[d], dt)
+        state[_REVERSAL_CORRECTION, i] += _reversal_correction(state, i, qvel[d], dt)
         state[ACCELERATION, i] = qacc[d]
         other_smooth = qfrc_smooth[d] - qfrc_passive[d] + qfrc_bias[d] - qfrc_applied[d]
         state[OTHER_TORQUE, i] = other_smooth + qfrc_constraint[d] - state[FRICTION_TORQUE, i]
@@ -428,7 +437,7 @@ def after_solver(
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _spared(state: Array, i: int, velocity: float, dt: float) -> float:
+def _reversal_correction(state: Array, i: int, velocity: float, dt: float) -> float:
     """Return how much friction a step overdid that ends with another direction of motion, in steps' worth.
 
     The solver lets friction oppose the new direction throughout the step, but until the joint turned it

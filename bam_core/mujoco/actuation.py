@@ -34,7 +34,7 @@ _EMPTY = np.zeros(0)
 
 
 class SimulationError(BamError):
-    """The simulation left the numbers that a computer can hold; the message says which joint and when."""
+    """The state became NaN or infinite; the message says in which joint and when."""
 
 
 class ServoActuation:
@@ -61,7 +61,7 @@ class ServoActuation:
             Torque is off at first.
         kp: (servos,) position gain in firmware units, at first that of the factory; write it.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
-        case_warming: (servos,) of the motors' cases above the temperature that R belongs to, K;
+        case_temperature_rise: (servos,) of the motors' cases above the temperature that R belongs to, K;
             write it. Zero at first. It counts where windings heat up or friction knows temperature.
         encoder_zero: (servos,) rad, what their encoders say where the joint is at zero; write it. Zero at
             first. It counts where the firmware sees whole counts.
@@ -99,7 +99,7 @@ class ServoActuation:
         self.torque_enabled = self._command[_law.ENABLED]
         self.kp = self._command[_law.KP]
         self.supply_voltage = self._command[_law.SUPPLY_VOLTAGE]
-        self.case_warming = self._command[_law.CASE_WARMING]
+        self.case_temperature_rise = self._command[_law.CASE_WARMING]
         self.encoder_zero = self._command[_law.ENCODER_ZERO]
         self.goal_duty = self._command[_law.GOAL_DUTY]
         self.goal_duty[:] = np.nan
@@ -147,7 +147,7 @@ class ServoActuation:
         self._state[:] = 0.0
         self._state[_law.WAS_ENABLED] = _law.UNKNOWN
         heats = np.array([servo.motor.winding_heating > 0.0 for servo in self.servos])
-        self.winding_warming[:] = np.where(heats, self.case_warming, 0.0)
+        self.winding_warming[:] = np.where(heats, self.case_temperature_rise, 0.0)
 
     def remember(self) -> Array:
         """Return commands and what the law carries from step to step, as `recall` takes it.

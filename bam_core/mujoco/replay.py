@@ -17,7 +17,7 @@ from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.recordings.recording import Recording
 from bam_core.servo.arm_link import ArmLink
-from bam_core.servo.effects import Rig
+from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.packing import pack
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 DEFAULT_DT = 1e-3
 """Time step where nothing else is said, s."""
 
-RIGID = Rig()
+RIGID = BenchEffects()
 """An arm that neither bends nor has play."""
 
 _STEP_SLACK = 1e-9  # s; commands that fall on a step count for it in spite of rounding
@@ -75,8 +75,8 @@ def replay(
     supply_voltage: Array | float,
     position: float = 0.0,
     velocity: float = 0.0,
-    case_warming: float = 0.0,
-    rig: Rig = RIGID,
+    case_temperature_rise: float = 0.0,
+    bench_effects: BenchEffects = RIGID,
 ) -> Replay:
     """Simulate the bench through one command per time step.
 
@@ -90,22 +90,21 @@ def replay(
         supply_voltage: (n,) or one for all, V.
         position: at the start, rad.
         velocity: at the start, rad/s.
-        case_warming: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
-        rig: how the arm, at first at rest, is linked to the servo, and what it weighs beyond `bench`. Angles
-            are from straight down: its zero offset tells only where the encoder's counts lie. Its command
-            delay and supply ripple do not count here: commands are given when they are obeyed, and the supply
-            is the one that counts.
+        case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+        bench_effects: the link between servo and arm (at first at rest) and the arm's mass beyond `bench`.
+            Angles are from straight down: the zero offset only moves the encoder's counts. Command delay and
+            supply ripple are ignored: commands are given when they are obeyed, the supply as it is.
 
     Raises:
         BamError: the time step is not positive or too long for this servo.
         SimulationError: the simulation diverges.
     """
     _require_step(dt)
-    run = _BenchRun(servo, rig.weighed(bench), rig, dt)
+    run = _BenchRun(servo, bench_effects.corrected(bench), bench_effects, dt)
     data, actuation = run.data, run.actuation
     actuation.kp[:] = kp
-    actuation.case_warming[:] = case_warming
-    actuation.encoder_zero[:] = rig.zero_offset
+    actuation.case_temperature_rise[:] = case_temperature_rise
+    actuation.encoder_zero[:] = bench_effects.zero_offset
     steps = len(goal_position)
     voltage = np.broadcast_to(np.asarray(supply_voltage, dtype=np.float64), (steps,))
     actuation.goal_position[0] = goal_position[0]
@@ -138,10 +137,12 @@ def replay(
 class _BenchRun:
     """The bench with its servo and, unless the rig is rigid, with an arm on a hinge of its own."""
 
-    def __init__(self, servo: ServoModel, bench: PendulumBench, rig: Rig, dt: float) -> None:
+    def __init__(
+        self, servo: ServoModel, bench: PendulumBench, bench_effects: BenchEffects, dt: float
+    ) -> None:
         self._link = ArmLink(
-            compliance=rig.arm_compliance,
-            backlash=rig.arm_backlash,
+            compliance=bench_effects.arm_compliance,
+            backlash=bench_effects.arm_backlash,
             inner=servo.motor.armature,
             outer=bench.inertia,
             dt=dt,
@@ -193,10 +194,12 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
     Raises:
         BamError, SimulationError: as `replay`.
     """
-    zero = servo.rig.zero_offset
+    zero = servo.bench_effects.zero_offset
     servo = dataclasses.replace(servo, firmware=servo.firmware.limited(recording.demand_limit))
     told = recorded_commands(servo, recording, dt)
-    run = replay(servo, recording.bench, dt=dt, kp=recording.kp, rig=servo.rig, **vars(told))
+    run = replay(
+        servo, recording.bench, dt=dt, kp=recording.kp, bench_effects=servo.bench_effects, **vars(told)
+    )
     return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
 
 
@@ -210,7 +213,7 @@ class BenchCommands:
         supply_voltage: (n,) V.
         position: at the start, rad.
         velocity: at the start, rad/s.
-        case_warming: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+        case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
     """
 
     goal_position: Array
@@ -218,7 +221,7 @@ class BenchCommands:
     supply_voltage: Array
     position: float
     velocity: float
-    case_warming: float
+    case_temperature_rise: float
 
 
 def recorded_commands(servo: ServoModel, recording: Recording, dt: float) -> BenchCommands:
@@ -231,12 +234,12 @@ def recorded_commands(servo: ServoModel, recording: Recording, dt: float) -> Ben
     period = servo.firmware.period
     packed = pack([recording], servo.firmware, period)
     lane = packed.lanes[0]
-    zero = servo.rig.zero_offset
+    zero = servo.bench_effects.zero_offset
     signals = packed.signals[:, :, lane]
-    goal, enabled = (_delayed(signals[:, row], servo.rig.command_delay / period) for row in (0, 2))
+    goal, enabled = (_delayed(signals[:, row], servo.bench_effects.command_delay / period) for row in (0, 2))
     supply = signals[:, 1]
     if packed.ripple.size:
-        supply = supply + servo.rig.supply_ripple * packed.ripple[:, lane]
+        supply = supply + servo.bench_effects.supply_ripple * packed.ripple[:, lane]
     steps = int(np.ceil(recording.duration / dt - _STEP_SLACK)) + 1
     held = ((np.arange(steps) * dt + _STEP_SLACK) / period).astype(np.intp).clip(max=len(signals) - 1)
     return BenchCommands(
@@ -245,7 +248,7 @@ def recorded_commands(servo: ServoModel, recording: Recording, dt: float) -> Ben
         supply_voltage=supply[held],
         position=float(packed.logs[4, lane]) - zero,
         velocity=float(packed.logs[5, lane]),
-        case_warming=float(packed.logs[6, lane]),
+        case_temperature_rise=float(packed.logs[6, lane]),
     )
 
 

@@ -76,11 +76,11 @@ def warnings(results: Results) -> list[str]:
 
 def vague_effects(results: Results) -> str:
     """Return how effects can be needed and yet not be determined; empty where none is both."""
-    vague = not_identifiable(results.best)
+    unidentifiable = not_identifiable(results.best)
     both = [
         effect.name
         for effect in results.effects or ()
-        if effect.name in vague
+        if effect.name in unidentifiable
         and effect.kept
         and effect.validation_without - effect.validation_with
         > max(_SAME * effect.validation_with, effect.chance)

@@ -33,7 +33,7 @@ TOLERANCE = 0.1
 SUPPLY = 12.0
 """V, as the host believes it to be."""
 
-_SUPPLY_SPREAD, _GREASE_SPREAD = 0.03, 0.05  # share, from one repetition to the next
+_SUPPLY_SPREAD, _FRICTION_SPREAD = 0.03, 0.05  # share, from one repetition to the next
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +109,10 @@ def stages(robot: Robot, robots: int, repeats: int, off: float = TOLERANCE) -> l
     for _ in range(robots):
         servos = [detuned(servo, off, rng) for servo in robot.servos]
         for _ in range(repeats):
-            grease = 1.0 + rng.uniform(-_GREASE_SPREAD, _GREASE_SPREAD)
-            today = tuple(replace(each, friction=each.friction.greased(grease)) for each in servos)
+            temperature_scale = 1.0 + rng.uniform(-_FRICTION_SPREAD, _FRICTION_SPREAD)
+            today = tuple(
+                replace(each, friction=each.friction.temperature_scaled(temperature_scale)) for each in servos
+            )
             stage = Stage(
                 spec=robot.spec,
                 joints=robot.joints,

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from bam_core.errors import BamError, unknown_name
-from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.effects import BenchEffects, ServoEffects
 
 _NUMBER = (int, float)
 
@@ -43,8 +43,8 @@ _FIELDS: _Spec = {
     "friction_model": (str, True),
     "friction": (dict, True),
     "gear": {"input_side": (_NUMBER, True), "output_side": (_NUMBER, True)},
-    "quirks": {field.name: (_NUMBER, False) for field in dataclasses.fields(Quirks)},
-    "rig": {field.name: (_NUMBER, False) for field in dataclasses.fields(Rig)},
+    "quirks": {field.name: (_NUMBER, False) for field in dataclasses.fields(ServoEffects)},
+    "rig": {field.name: (_NUMBER, False) for field in dataclasses.fields(BenchEffects)},
     "effects": (list, False),
     "integrator": (str, False),
     "uncertainty": (dict, False),

@@ -10,20 +10,21 @@ Of the motor, see `motor.DcMotor`:
   stalled XL330 gains about 20 K/s. The heat leaves within `motor.WINDING_COOLING_TIME`, down to the
   temperature that the recording says the servo has.
 
-Of the rest of the servo, see `Quirks`: friction_temperature, bridge_coasting, firmware_gain, limit_shortfall,
-sensor_delay, encoder_quantisation. They and the two of the motor go wherever the servo is simulated.
+Of the rest of the servo, see `ServoEffects`: friction_temperature, bridge_coasting, firmware_gain,
+limit_shortfall, sensor_delay, encoder_quantisation. They and the two of the motor apply wherever the servo is
+simulated.
 
-Of the rig that it was recorded on, see `Rig`:
+Of the bench that it was recorded on, see `BenchEffects`:
 
 - zero_offset: where the encoder stands when the arm hangs straight down; how the horn was screwed on.
 - command_delay: from the stamp of a command to the time the firmware obeys it: bus and driver. Positions that
   are older than their stamps come to the same, and no recording could tell the two apart.
 - arm_compliance: how far horn and arm bend between the encoder and the mass; see `arm_link`.
 - arm_backlash: their play, from end to end.
-- arm_mass: what the arm weighs beyond what the recordings say.
+- arm_mass: mass of the arm beyond what the recordings say.
 - supply_ripple: the share of a supply's ripple that counts, where the servo's readings of it are aliased.
 
-All are constants of one servo or one rig, none is of one recording: a constant that every recording has for
+All are constants of one servo or one bench, none of one recording: a constant that every recording has for
 itself would be unknown for those that are held out, and for those to come.
 """
 
@@ -90,7 +91,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quirks:
+class ServoEffects:
     """What a fit found about a servo besides its motor and friction; it goes wherever the servo is simulated.
 
     Attributes:
@@ -148,13 +149,13 @@ class Quirks:
         seen = position - self.sensor_delay * velocity
         return resolution * round(seen / resolution) if self.encoder_quantisation else seen
 
-    def grease(self, warming: float) -> float:
+    def temperature_scale(self, warming: float) -> float:
         """Return by what friction without load scales in a servo so many kelvin above 25 °C."""
         return math.exp(-self.friction_temperature * warming)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rig:
+class BenchEffects:
     """What a fit found about the rig that a servo was recorded on; no part of the servo.
 
     Attributes:
@@ -192,7 +193,7 @@ class Rig:
         )
         require_share("rig", supply_ripple=self.supply_ripple)
 
-    def weighed(self, bench: PendulumBench) -> PendulumBench:
+    def corrected(self, bench: PendulumBench) -> PendulumBench:
         """Return a bench with what its arm really weighs."""
         return replace(bench, arm_mass=bench.arm_mass + self.arm_mass) if self.arm_mass else bench
 

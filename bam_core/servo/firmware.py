@@ -134,7 +134,7 @@ class VoltageFirmware(PositionFirmware):
 
     @property
     def release_delay(self) -> float:
-        """None: the servo lets go when it is told to."""
+        """Zero: torque-off acts immediately."""
         return 0.0
 
     def gains(self, kp: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -66,7 +66,7 @@ class Friction:
         """Return the eleven coefficients by name, in the order of FRICTION_PARAMETERS."""
         return {name: getattr(self, name) for name in FRICTION_PARAMETERS}
 
-    def greased(self, scale: float) -> Friction:
+    def temperature_scaled(self, scale: float) -> Friction:
         """Return the law with the friction that no load causes scaled, as temperature does it."""
         if scale == 1.0:
             return self

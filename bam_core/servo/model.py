@@ -16,7 +16,7 @@ from bam_core._checks import require_not_negative, require_positive
 from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, unknown_name
 from bam_core.servo import _yaml as _servo_yaml
-from bam_core.servo.effects import EFFECTS, Quirks, Rig, resolve_effects
+from bam_core.servo.effects import EFFECTS, BenchEffects, ServoEffects, resolve_effects
 from bam_core.servo.firmware import PositionFirmware, find_firmware
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_UNITS, Friction, FrictionModel, friction_model
 from bam_core.servo.integrators import INTEGRATORS
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
 MOTOR_EFFECTS = ("torque_saturation", "winding_heating")
-QUIRKS = tuple(f.name for f in fields(Quirks))
-RIG_EFFECTS = tuple(f.name for f in fields(Rig))
+SERVO_EFFECTS = tuple(f.name for f in fields(ServoEffects))
+BENCH_EFFECTS = tuple(f.name for f in fields(BenchEffects))
 GEAR_COEFFICIENTS = ("input_side", "output_side")
 GEAR_FRICTION = ("m1", "m2")
 """Friction models without load: what a servo with a gear has beside it."""
@@ -87,9 +87,9 @@ class ServoModel:
             does: its friction model is m1 or m2. None: a friction budget alone.
         integrator: the one that the parameters were fitted with, one of `integrators.INTEGRATORS`.
         effects: which of `effects.EFFECTS` an identification fits besides motor and friction.
-        quirks: of the servo, besides motor and friction.
-        rig: what the recordings of the fit told about their rig; it counts where recordings are simulated,
-            and stays out of other robots.
+        servo_effects: of the servo, besides motor and friction.
+        bench_effects: of the bench of the recordings; applied where recordings are simulated, never in other
+            robots.
         uncertainty: one standard deviation of parameters, by their name, in their unit.
         search: (low, high) between which identification looks for a parameter, by its name, in its unit.
         provenance: where the numbers come from.
@@ -111,8 +111,8 @@ class ServoModel:
     gear: Asymmetry | None = None
     integrator: str = "midpoint"
     effects: tuple[str, ...] = ()
-    quirks: Quirks = field(default_factory=Quirks)
-    rig: Rig = field(default_factory=Rig)
+    servo_effects: ServoEffects = field(default_factory=ServoEffects)
+    bench_effects: BenchEffects = field(default_factory=BenchEffects)
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     search: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     provenance: Provenance = field(default_factory=Provenance)
@@ -157,8 +157,12 @@ class ServoModel:
     def effect_values(self) -> dict[str, float]:
         """The parameters of all EFFECTS by name, zero where an effect is off."""
         motor = {name: getattr(self.motor, name) for name in MOTOR_EFFECTS}
-        quirks = {name: getattr(self.quirks, name) for name in QUIRKS}
-        return {**motor, **quirks, **{name: getattr(self.rig, name) for name in RIG_EFFECTS}}
+        servo_effects = {name: getattr(self.servo_effects, name) for name in SERVO_EFFECTS}
+        return {
+            **motor,
+            **servo_effects,
+            **{name: getattr(self.bench_effects, name) for name in BENCH_EFFECTS},
+        }
 
     def with_gear(self, gear: Asymmetry) -> ServoModel:
         """Return this servo with a gear in place of the terms of its friction that depend on the load."""
@@ -181,7 +185,7 @@ class ServoModel:
             supply_voltage: V; default the nominal one.
         """
         supply = self.nominal_voltage if supply_voltage is None else supply_voltage
-        limit = self.firmware.demand_limit * (1.0 - self.quirks.limit_shortfall)
+        limit = self.firmware.demand_limit * (1.0 - self.servo_effects.limit_shortfall)
         voltage = limit * supply
         if self.firmware.regulates_current:
             voltage = float(self.motor.regulating_voltage(limit, 0.0, supply))
@@ -212,8 +216,16 @@ class ServoModel:
                 "friction_model": self.friction_model,
                 "friction": {"quadratic_rule": self.friction.quadratic_rule, **friction},
                 "gear": self._gear,
-                "quirks": {name: getattr(self.quirks, name) for name in QUIRKS if getattr(self.quirks, name)},
-                "rig": {name: getattr(self.rig, name) for name in RIG_EFFECTS if getattr(self.rig, name)},
+                "quirks": {
+                    name: getattr(self.servo_effects, name)
+                    for name in SERVO_EFFECTS
+                    if getattr(self.servo_effects, name)
+                },
+                "rig": {
+                    name: getattr(self.bench_effects, name)
+                    for name in BENCH_EFFECTS
+                    if getattr(self.bench_effects, name)
+                },
                 "effects": list(self.effects),
                 "integrator": self.integrator,
                 "uncertainty": dict(self.uncertainty),
@@ -260,10 +272,10 @@ def _require_value(name: str, value: float) -> None:
     if name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS):
         anything = {"torque_constant": 1.0, "resistance": 1.0, "armature": 1.0}
         DcMotor(**{**anything, name: value})
-    elif name in QUIRKS:
-        Quirks(**{name: value})
-    elif name in RIG_EFFECTS:
-        Rig(**{name: value})
+    elif name in SERVO_EFFECTS:
+        ServoEffects(**{name: value})
+    elif name in BENCH_EFFECTS:
+        BenchEffects(**{name: value})
     for model in FRICTION_MODELS.values():
         if name in model.parameters:
             model.friction({name: value})
@@ -318,8 +330,8 @@ def _read(path: Path) -> ServoModel:
                 "friction": law,
                 "gear": _gear(fields.get("gear", {})),
                 "effects": tuple(fields.get("effects", ())),
-                "quirks": Quirks(**fields.get("quirks", {})),
-                "rig": Rig(**fields.get("rig", {})),
+                "quirks": ServoEffects(**fields.get("quirks", {})),
+                "rig": BenchEffects(**fields.get("rig", {})),
                 "search": {name: (low, high) for name, (low, high) in fields.get("search", {}).items()},
                 "provenance": Provenance(**fields.get("provenance", {})),
             }

@@ -238,7 +238,7 @@ def _drive(s: Array, c: Array, lanes: int, half_step: float) -> None:
 
 @_compiled
 def _drive_warm(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
-    """As `_drive`, with saturation, a warm winding (see `motor.DcMotor`) and an open bridge (`Quirks`)."""
+    """`_drive` with saturation, winding heat (see `motor.DcMotor`) and bridge coasting (`ServoEffects`)."""
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
         torque_constant = c[_TORQUE_CONSTANT + i]
@@ -334,14 +334,14 @@ def _add_stribeck(s: Array, c: Array, lanes: int, opposing_only: float) -> None:
         motor = s[_MOTOR + i]
         external = s[_EXTERNAL + i]
         ratio = max(abs(s[_VELOCITY + i]) * s[_SPEED_SCALE + i], vm.SMALLEST)
-        fade = vm.exp(-vm.exp(c[_STRIBECK_EXPONENT + i] * vm.log(ratio)))
+        stribeck_factor = vm.exp(-vm.exp(c[_STRIBECK_EXPONENT + i] * vm.log(ratio)))
         drives = c[_QUADRATIC_EXTERNAL + i] * external * external
         driven = c[_QUADRATIC_MOTOR + i] * motor * motor
         quadratic = drives if abs(motor) > abs(external) else 0.0
         quadratic = driven if abs(motor) < abs(external) else quadratic
         quadratic = 0.0 if opposing_only * motor * external > 0.0 else quadratic
         load = abs(c[_LOAD_MOTOR_STRIBECK + i] * motor - c[_LOAD_EXTERNAL_STRIBECK + i] * external)
-        s[_BUDGET + i] += fade * (c[_STRIBECK_COULOMB + i] + load + quadratic)
+        s[_BUDGET + i] += stribeck_factor * (c[_STRIBECK_COULOMB + i] + load + quadratic)
 
 
 @_compiled
@@ -470,10 +470,10 @@ def simulate_block(
         s[_RATE_GAIN + i] *= math.sqrt(gain)
         s[_LIMIT + i] = logs[9, start + i] * (1.0 - c[_LIMIT_SHORTFALL + i])
         s[_CLOSED + i] = 1.0
-        grease = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
-        c[_VISCOUS + i] *= grease
-        c[_COULOMB + i] *= grease
-        c[_STRIBECK_COULOMB + i] *= grease
+        temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
+        c[_VISCOUS + i] *= temperature_scale
+        c[_COULOMB + i] *= temperature_scale
+        c[_STRIBECK_COULOMB + i] *= temperature_scale
         s[_CONDUCTANCE + i] = 1.0 / c[_RESISTANCE + i]
         s[_SPEED_SCALE + i] = 1.0 / c[_STRIBECK_VELOCITY + i]
         s[_CASE + i] = s[_CASE + i] if c[_WINDING_HEATING + i] > 0.0 else 0.0

@@ -100,7 +100,7 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
             stiffness,
             position,
             velocity,
-            _case_warming(recording),
+            _case_temperature_rise(recording),
             damping,
             recording.bench.length,
             min(firmware.demand_limit, recording.demand_limit),
@@ -114,7 +114,7 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     )
 
 
-def _case_warming(recording: Recording) -> float:
+def _case_temperature_rise(recording: Recording) -> float:
     """Temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K; 0 where nobody measured it."""
     known = recording.temperature[np.isfinite(recording.temperature)]
     return float(known.mean()) - REFERENCE_TEMPERATURE if len(known) else 0.0

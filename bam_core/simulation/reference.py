@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bam_core._checks import require_positive
 from bam_core.errors import unknown_name
 from bam_core.servo.arm_link import ArmLink
-from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
@@ -53,11 +53,10 @@ class ReferenceSimulation:
         bench: pendulum.
         kp: position gain in the firmware's units, above zero.
         integrator: one of INTEGRATORS.
-        rig: where the arm hangs straight down, what it weighs, and how it is linked to the servo. Its command
-            delay and supply ripple do not count here: commands are given when they are obeyed, and the supply
-            is the one that counts.
-        quirks: of the servo.
-        case_warming: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+        bench_effects: zero offset, the arm's mass and its link to the servo. Command delay and supply ripple
+            are ignored: commands are given when they are obeyed, the supply as it is.
+        servo_effects: of the servo.
+        case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
 
     Raises:
         BamError: kp is not above zero, or the integrator is unknown.
@@ -69,9 +68,9 @@ class ReferenceSimulation:
     bench: PendulumBench
     kp: float
     integrator: str = "midpoint"
-    rig: Rig = field(default_factory=Rig)
-    quirks: Quirks = field(default_factory=Quirks)
-    case_warming: float = 0.0
+    bench_effects: BenchEffects = field(default_factory=BenchEffects)
+    servo_effects: ServoEffects = field(default_factory=ServoEffects)
+    case_temperature_rise: float = 0.0
 
     def __post_init__(self) -> None:
         require_positive("simulation", kp=self.kp)
@@ -89,16 +88,16 @@ class ReferenceSimulation:
         return demand if self.firmware.regulates_current else demand * supply
 
     def closed_share(self, state: PendulumState, goal: float) -> float:
-        """Return the share of a PWM period in which the winding is closed; see `effects.Quirks`."""
+        """Return the share of a PWM period in which the winding is closed; see `effects.ServoEffects`."""
         if self.firmware.regulates_current:
             return 1.0
-        return 1.0 - self.quirks.bridge_coasting * (1.0 - abs(self._asked(state, goal)))
+        return 1.0 - self.servo_effects.bridge_coasting * (1.0 - abs(self._asked(state, goal)))
 
     def _asked(self, state: PendulumState, goal: float) -> float:
         """Duty or A."""
-        seen = self.quirks.seen_position(state.position, state.velocity, self.firmware.resolution)
-        kp = self.kp * (1.0 + self.quirks.firmware_gain)
-        limit = self.firmware.demand_limit * (1.0 - self.quirks.limit_shortfall)
+        seen = self.servo_effects.seen_position(state.position, state.velocity, self.firmware.resolution)
+        kp = self.kp * (1.0 + self.servo_effects.firmware_gain)
+        limit = self.firmware.demand_limit * (1.0 - self.servo_effects.limit_shortfall)
         return min(max(float(self.firmware.demand(kp, goal - seen, state.velocity)), -limit), limit)
 
     def step(
@@ -165,7 +164,7 @@ class ReferenceSimulation:
             velocity: rad/s.
             dt: of the steps that follow, s.
         """
-        zero = self.rig.zero_offset
+        zero = self.bench_effects.zero_offset
         arm = zero + self.link(dt).rest(position - zero, self._bench.gravity_torque)
         return PendulumState(
             position=position, velocity=velocity, warming=self._case, arm_position=arm, arm_velocity=velocity
@@ -174,8 +173,8 @@ class ReferenceSimulation:
     def link(self, dt: float) -> ArmLink:
         """Return the link between servo and arm for steps of dt s."""
         return ArmLink(
-            compliance=self.rig.arm_compliance,
-            backlash=self.rig.arm_backlash,
+            compliance=self.bench_effects.arm_compliance,
+            backlash=self.bench_effects.arm_backlash,
             inner=self.motor.armature,
             outer=self._bench.inertia,
             dt=dt,
@@ -184,18 +183,20 @@ class ReferenceSimulation:
     @property
     def _case(self) -> float:
         """The case's temperature counts where that of the winding does."""
-        return self.case_warming if self.motor.winding_heating else 0.0
+        return self.case_temperature_rise if self.motor.winding_heating else 0.0
 
     @property
     def _bench(self) -> PendulumBench:
-        return self.rig.weighed(self.bench)
+        return self.bench_effects.corrected(self.bench)
 
     @property
     def _warm_friction(self) -> Friction:
-        return self.friction.greased(self.quirks.grease(self.case_warming))
+        return self.friction.temperature_scaled(
+            self.servo_effects.temperature_scale(self.case_temperature_rise)
+        )
 
     def _gravity(self, position: float, velocity: float, half_step: float) -> float:
-        angle = position + half_step * velocity - self.rig.zero_offset
+        angle = position + half_step * velocity - self.bench_effects.zero_offset
         return float(self._bench.external_torque(angle))
 
     def run(

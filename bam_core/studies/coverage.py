@@ -29,11 +29,11 @@ from bam_core.atomic_file import require_file, write_text
 from bam_core.errors import BamError
 from bam_core.identification.fitting import INTEGRATOR, Fitter
 from bam_core.identification.search.search import MIN_EVALUATIONS
-from bam_core.identification.search.sensitivity import shares
+from bam_core.identification.search.sensitivity import normalised
 from bam_core.identification.search.settle import descend, settle
 from bam_core.identification.search.space import SearchSpace, search_space
 from bam_core.identification.uncertainty.candidate_runs import CandidateRun, arm_stretch, stall_torque
-from bam_core.identification.uncertainty.uncertainty import describe, doubt_about
+from bam_core.identification.uncertainty.uncertainty import describe, uncertainty_terms
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.friction import FRICTION_MODELS
@@ -178,7 +178,9 @@ def _repeat(case: Case, seed: int, trials: int) -> Repeat:
     fitter = Fitter(servo, recordings, seed=seed, workers=1)
     fit = fitter.fit(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension)
     settled = settle(fitter.rollout, space, fit.vector)
-    told = describe(doubt_about(servo, fit.vector, recordings, settled), shares(space, fit.vector)).estimates
+    told = describe(
+        uncertainty_terms(servo, fit.vector, recordings, settled), normalised(space, fit.vector)
+    ).estimates
     values = case.truth[[PARAMETERS.index(axis.targets[0]) for axis in space.axes]]
     rounding = 1e-9 * np.abs(values)
     low, high = (np.array([getattr(each, end) for each in told]) for end in ("low", "high"))
@@ -187,7 +189,7 @@ def _repeat(case: Case, seed: int, trials: int) -> Repeat:
     return Repeat(
         covered=(low - rounding <= values) & (values <= high + rounding),
         identifiable=np.array([each.identifiable for each in told]),
-        off=shares(space, fit.vector) - shares(space, case.truth),
+        off=normalised(space, fit.vector) - normalised(space, case.truth),
         width=_shares(space, high) - _shares(space, low),
         arrived=bool(reached <= (1.0 + _ARRIVED) * reachable),
     )
@@ -197,7 +199,7 @@ def _shares(space: SearchSpace, values: Array) -> Array:
     vector = space.base.copy()
     for axis, value in zip(space.axes, values, strict=True):
         vector[[PARAMETERS.index(target) for target in axis.targets]] = value
-    return shares(space, vector)
+    return normalised(space, vector)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

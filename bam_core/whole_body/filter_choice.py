@@ -44,13 +44,13 @@ class FilterChoice:
         scheme: chosen.
         expected: RMS error that noise and distortion are expected to make, rad/s², or N·m of friction.
         noise: of the joint's positions, RMS, rad.
-        weighed: each candidate with its expected error.
+        candidates: each candidate with its expected error.
     """
 
     scheme: Scheme
     expected: float
     noise: float
-    weighed: tuple[tuple[Scheme, float], ...]
+    candidates: tuple[tuple[Scheme, float], ...]
 
 
 def noise_level(signal: Array) -> float:
@@ -166,7 +166,7 @@ def _choose(
             scheme=usable[best[target]],
             expected=float(errors[best[target], target]),
             noise=float(noise[log.names.index(name)]),
-            weighed=tuple(zip(usable, errors[:, target].tolist(), strict=True)),
+            candidates=tuple(zip(usable, errors[:, target].tolist(), strict=True)),
         )
         for target, name in enumerate(targets)
     }

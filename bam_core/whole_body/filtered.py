@@ -99,10 +99,10 @@ def estimate_filtered(
         raise BamError("; ".join((*remarks, f"{contradictions[0]}; no sample is left")))
     remarks += [f"{each}; left out" for each in contradictions]
     estimate = estimate_friction(robot, motion, wanted)
-    vague = [each for each in estimate.ranks if each.unidentifiable]
-    if len(vague) == len(estimate.ranks):
-        raise BamError(f"{vague[0]}; estimate_friction does that, filters need motion on one foot")
-    remarks += [f"{each}; left out" for each in vague]
+    unidentifiable = [each for each in estimate.ranks if each.unidentifiable]
+    if len(unidentifiable) == len(estimate.ranks):
+        raise BamError(f"{unidentifiable[0]}; estimate_friction does that, filters need motion on one foot")
+    remarks += [f"{each}; left out" for each in unidentifiable]
     choices = choose_for_friction(log, estimate, candidates, by_joint)
     torque = np.full_like(estimate.torque, np.nan)
     columns = robot.torque_columns

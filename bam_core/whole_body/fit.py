@@ -39,14 +39,14 @@ class FrictionFit:
             all.
         rms: of what is left, N·m.
         speed: highest in the data, rad/s.
-        vague: parameters that the data hardly determine.
+        unidentifiable: parameters that the data hardly determine.
     """
 
     friction: JointFriction
     standard_errors: Array
     rms: float
     speed: float
-    vague: tuple[str, ...]
+    unidentifiable: tuple[str, ...]
 
     def errors(self, target: JointFriction) -> Array:
         """Return how far each parameter is from a target's, as Egle does: a share of it, (6,)."""
@@ -94,7 +94,7 @@ def fit_friction(
         standard_errors=errors,
         rms=float(np.sqrt(np.mean(best.fun**2))),
         speed=float(np.abs(velocity).max()),
-        vague=tuple(
+        unidentifiable=tuple(
             name
             for name, error, scale in zip(JOINT_FRICTION_PARAMETERS, errors, size, strict=True)
             if not error < _VAGUE * scale

@@ -41,7 +41,7 @@ class InertiaScale:
         kind: "mass" or "rotation".
         factor: true over modelled.
         standard_error: of the factor, as if errors of samples were independent.
-        vague: whether the data hardly determine it.
+        unidentifiable: whether the data hardly determine it.
     """
 
     group: str
@@ -50,7 +50,7 @@ class InertiaScale:
     standard_error: float
 
     @property
-    def vague(self) -> bool:
+    def unidentifiable(self) -> bool:
         """Whether the data hardly determine it."""
         return not self.standard_error < _VAGUE
 
@@ -72,9 +72,9 @@ class JointIdentification:
     rms_before: float
 
     @property
-    def vague(self) -> tuple[str, ...]:
+    def unidentifiable(self) -> tuple[str, ...]:
         """Scales that the data hardly determine."""
-        return tuple(f"{each.kind} of {each.group}" for each in self.scales if each.vague)
+        return tuple(f"{each.kind} of {each.group}" for each in self.scales if each.unidentifiable)
 
 
 def identify_inertia(

@@ -95,7 +95,7 @@ SERVO_INTERFACES = (
         purpose="once a second, and at once when something happens",
     ),
     Interface(
-        kind="takes",
+        kind="subscribes",
         name="servo_commands",
         type="bam_bench/ServoCommands",
         purpose="torque and goal of the joints it names; torque of each goes off when none names it any more",

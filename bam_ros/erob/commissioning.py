@@ -38,7 +38,7 @@ class Commissioning:
         self._segment = segment
 
     def scan(self) -> None:
-        """Look who is there, and check that the drives are drives; raises BusError."""
+        """Scan the bus; verify vendor and product of each drive; raises BusError."""
         segment = self._segment
         drives = f"{_some('an eRob', 'eRobs', segment.positions)} at {_places(segment.positions)}"
         expected = f"expected {_count(max(segment.positions))}, {drives}"
@@ -240,7 +240,8 @@ class Commissioning:
 
     def _cure(self, status: AlStatus | None) -> str:
         if status is not None and status.code in _CYCLE_TIME_CODES:
-            return f"it takes no period of {self._segment.period * 1e-3:g} us: set the parameter cycle_rate"
+            period = self._segment.period * 1e-3
+            return f"the drive rejects a cycle time of {period:g} µs: set the parameter cycle_rate"
         return "switch it off and on"
 
     def _control_of_outputs(self, slave: pysoem.CdefSlave) -> int:

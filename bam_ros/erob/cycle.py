@@ -25,8 +25,8 @@ from bam_ros.erob.al_status import AlStatus
 from bam_ros.erob.axis import ENABLE_TIME, Axis
 from bam_ros.erob.cia402 import is_line_fault
 from bam_ros.erob.cycle_statistics import CycleStatistics
-from bam_ros.erob.errands import Errands
 from bam_ros.erob.interface import is_up
+from bam_ros.erob.mailbox_tasks import MailboxTasks
 from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import AxisGoal, Goals, Message, Note, Samples, receive, released, send
 from bam_ros.erob.pacing import Pacer, phase
@@ -72,7 +72,7 @@ class Cycle:
         self._stopping = False
         self._postponed = 0
         self._outbox: deque[Note] = deque()
-        self._errands = Errands(segment, axes, self._outbox.append)
+        self._mailbox_tasks = MailboxTasks(segment, axes, self._outbox.append)
         self._states: list[AlStatus | None] = [None] * len(axes)
         self._next_report = self._next_state = 0.0
         self._state_index = 0
@@ -290,7 +290,7 @@ class Cycle:
             if message.kind == "stop":
                 self._stopping = True
             else:
-                self._errands.take(message)
+                self._mailbox_tasks.take(message)
 
     def _tell(self, message: Message) -> bool:
         try:
@@ -309,7 +309,7 @@ class Cycle:
         if self._lost_in_a_row or (late and self._postponed < _LONGEST_POSTPONEMENT):
             return
         self._postponed = 0
-        if self._errands.step():
+        if self._mailbox_tasks.step():
             return
         if now >= self._next_state:
             self._next_state = now + _STATE_PERIOD / len(self._axes)

@@ -197,8 +197,8 @@ class MasterProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDING)
         return BusError(
-            f"master process {self.pid}: ended (status {self._process.returncode}) though nobody asked it to;"
-            f" leave it alone, and see the node's output"
+            f"master process {self.pid}: exited unexpectedly (status {self._process.returncode});"
+            f" do not kill it, and see the node's output"
         )
 
 

@@ -106,7 +106,7 @@ ABOUT = NodeAbout(
             for interface in SERVO_INTERFACES
         ),
         Interface(
-            kind="takes",
+            kind="subscribes",
             name="joint_trajectory",
             type="trajectory_msgs/JointTrajectory",
             purpose=(

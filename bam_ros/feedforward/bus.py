@@ -82,7 +82,7 @@ class FeedForwardBus(ServoBus):
 
     @property
     def figures(self) -> Mapping[str, str]:
-        """What becomes of trajectories, and how servos follow them."""
+        """Counts of trajectories, and how closely servos follow them."""
         follower = self._follower
         if follower is None:
             return self._bus.figures

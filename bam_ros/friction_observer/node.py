@@ -85,13 +85,13 @@ class FrictionObserverNode(Node):
                 ),
             ),
             Interface(
-                kind="takes",
+                kind="subscribes",
                 name="joint_states",
                 type="sensor_msgs/JointState",
                 purpose="position and effort; velocities are found from positions",
             ),
             Interface(
-                kind="takes",
+                kind="subscribes",
                 name="contact_states",
                 type="bam_bench/ContactStates",
                 purpose="which contacts stand from the stamp on, some or all; not needed with a fixed base",

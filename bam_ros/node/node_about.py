@@ -17,7 +17,7 @@ class Interface:
     """Something that a node offers to others.
 
     Attributes:
-        kind: "publishes", "takes" (subscribes), "service" or "action".
+        kind: "publishes", "subscribes", "service" or "action".
         name: as the node's code writes it; `~/` stands for the node's own name.
         type: such as "sensor_msgs/JointState".
         purpose: in a few words.

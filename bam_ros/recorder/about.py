@@ -68,13 +68,13 @@ ABOUT = NodeAbout(
             purpose="to the driver; while a session is recorded",
         ),
         Interface(
-            kind="takes",
+            kind="subscribes",
             name="servo_states",
             type="bam_bench/ServoStates",
             purpose="from the driver, together with joint_states and /diagnostics; into the bags",
         ),
         Interface(
-            kind="takes",
+            kind="subscribes",
             name="servo_configuration",
             type="bam_bench/ServoConfiguration",
             purpose="from the driver; has to be the servo that the session is written for",

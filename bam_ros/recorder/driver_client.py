@@ -39,7 +39,7 @@ class DriverClient:
         self._load = node.create_client(SetLoad, f"{virtual_bench}/set_load") if virtual_bench else None
 
     @property
-    def hangs_loads(self) -> bool:
+    def can_set_load(self) -> bool:
         """Whether a virtual bench takes the operator's place."""
         return self._load is not None
 
@@ -53,7 +53,7 @@ class DriverClient:
         if not answer.success:
             raise BenchError(f"gains of {joint!r} at kp {kp:g}: {answer.message}")
 
-    def hang_load(self, load: PendulumBench, tick: Tick) -> None:
+    def set_load(self, load: PendulumBench, tick: Tick) -> None:
         """Have the virtual bench hang a load.
 
         Raises:

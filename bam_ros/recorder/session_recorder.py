@@ -180,9 +180,9 @@ class SessionRecorder:
         )
 
     def _hang_load(self, call: _Call) -> None:
-        if self._driver.hangs_loads:
+        if self._driver.can_set_load:
             call.prepare("the virtual bench hangs the load")
-            self._driver.hang_load(call.run.load, call.tick)
+            self._driver.set_load(call.run.load, call.tick)
         else:
             call.wait_for_load()
             call.operator.mount_load(call.progress())

@@ -249,7 +249,7 @@ class MujocoBus(ServoBus):
             raise BusError("simulation: runs (expected paused); pause it before stepping")
         self._advance(actuation, self._clock + actuation.model.opt.timestep)
 
-    def hang(self, bench: PendulumBench) -> None:
+    def set_load(self, bench: PendulumBench) -> None:
         """Hang another load on the pendulum bench and start at rest; raises BusError for other models."""
         if self.bench is None:
             raise BusError(f"{self._settings.model}: is no pendulum bench; change its file instead")

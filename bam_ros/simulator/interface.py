@@ -191,13 +191,13 @@ class SimulationInterface:
         return self._answer(response, reset)
 
     def _on_set_load(self, request: SetLoad.Request, response: SetLoad.Response) -> SetLoad.Response:
-        def hang(bus: MujocoBus, loop: ServoLoop) -> str:
+        def set_load(bus: MujocoBus, loop: ServoLoop) -> str:
             bench = PendulumBench(mass=request.mass, arm_mass=request.arm_mass, length=request.length)
-            loop.interrupt(lambda: bus.hang(bench), "got another load")
+            loop.interrupt(lambda: bus.set_load(bench), "got another load")
             self.describe()
             return f"{bench.mass:g} kg on {bench.length:g} m hangs at rest"
 
-        return self._answer(response, hang)
+        return self._answer(response, set_load)
 
     def _answer(self, response: Any, work: Callable[[MujocoBus, ServoLoop], str]) -> Any:
         try:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.friction import Friction
-from bam_core.servo.model import MOTOR_EFFECTS, QUIRKS, ServoModel, load_servo
+from bam_core.servo.model import MOTOR_EFFECTS, SERVO_EFFECTS, ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -55,7 +55,7 @@ EFFECT_CASES = {
     },
 }
 
-SOFT = Rig(arm_compliance=0.3, arm_backlash=0.03)
+SOFT = BenchEffects(arm_compliance=0.3, arm_backlash=0.03)
 
 HELD = ("mx64", "mx106", "erob80_100", "xl330_bam", "xl330")
 """Servos whose friction is put to the test at rest."""
@@ -66,7 +66,12 @@ def affected(servo: ServoModel, **effects: float) -> ServoModel:
         return {name: effects.pop(name) for name in names if name in effects}
 
     motor = dataclasses.replace(servo.motor, **of(MOTOR_EFFECTS))
-    return dataclasses.replace(servo, motor=motor, quirks=Quirks(**of(QUIRKS)), rig=Rig(**effects))
+    return dataclasses.replace(
+        servo,
+        motor=motor,
+        servo_effects=ServoEffects(**of(SERVO_EFFECTS)),
+        bench_effects=BenchEffects(**effects),
+    )
 
 
 def on_bench(

@@ -112,9 +112,9 @@ def reference_positions(rollout, model, recording, index, substeps):
         bench=recording.bench,
         kp=recording.kp,
         integrator=model.integrator,
-        rig=model.rig,
-        quirks=model.quirks,
-        case_warming=float(rollout.packed.logs[6, rollout.packed.lanes[index]]),
+        bench_effects=model.bench_effects,
+        servo_effects=model.servo_effects,
+        case_temperature_rise=float(rollout.packed.logs[6, rollout.packed.lanes[index]]),
     )
     packed = rollout.packed
     lane = packed.lanes[index]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bam_core.identification.search.sensitivity import Sensitivity, shares, vector_at
+from bam_core.identification.search.sensitivity import Sensitivity, normalised, vector_at
 from bam_core.identification.search.settle import settle
 from bam_core.identification.search.space import Axis, SearchSpace, search_space
-from bam_core.identification.uncertainty.uncertainty import Uncertainty, describe, doubt_about
+from bam_core.identification.uncertainty.uncertainty import Uncertainty, describe, uncertainty_terms
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
@@ -54,7 +54,7 @@ def fitted(
 ) -> tuple[Sensitivity, Uncertainty]:
     """Fit the servo's logs from some way off its parameters, and say how sure that is."""
     space = space_for(servo, logs)
-    start = shares(space, parameter_vector(servo))
+    start = normalised(space, parameter_vector(servo))
     start = start * (1.0 + np.random.default_rng(seed).normal(0.0, away, len(start)))
     fit = settle(Rollout.for_servo(logs, servo), space, vector_at(space, start))
-    return fit, describe(doubt_about(servo, fit.vector, logs, fit), fit.shares)
+    return fit, describe(uncertainty_terms(servo, fit.vector, logs, fit), fit.normalised)

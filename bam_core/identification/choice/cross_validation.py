@@ -61,8 +61,8 @@ class CrossValidation:
         """Standard error of `mae`, rad, with configurations as the independent units."""
         logs = [len(fold.per_log) for fold in self.folds]
         share = [count / sum(logs) * len(logs) for count in logs]
-        weighed = [fold.mae * each for fold, each in zip(self.folds, share, strict=True)]
-        return stdev(weighed) / math.sqrt(len(self.folds))
+        weighted = [fold.mae * each for fold, each in zip(self.folds, share, strict=True)]
+        return stdev(weighted) / math.sqrt(len(self.folds))
 
 
 def cross_validate(

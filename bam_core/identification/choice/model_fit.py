@@ -65,7 +65,7 @@ class ModelFit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EffectWeight:
+class EffectAblation:
     """One effect of the chosen model.
 
     Attributes:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bam_core.identification.data.hanging import hanging
+from bam_core.identification.data.gravity_direction import gravity_direction
 from bam_core.recordings.recording import Recording, RecordingError
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.effects import EFFECTS
@@ -123,7 +123,7 @@ def _require_order(recording: Recording) -> None:
 
 
 def _require_plumb(servo: ServoModel, recording: Recording) -> None:
-    found = hanging(servo, recording)
+    found = gravity_direction(servo, recording)
     if found is None:
         return
     where = f"{recording.source}: position: gravity pulls the arm towards {found.angle:.2f} rad"

@@ -44,20 +44,22 @@ class Evidence:
         scatter: variance of a weighted residual: what `information` is divided by where samples count as
             independent.
         grain: (dimension, dimension) covariance of the summed scores per rad² of independent error.
-        shares: (dimension,) where; 0..1.
+        normalised: (dimension,) where; 0..1.
     """
 
     information: Array
     scores: Array
     scatter: float
     grain: Array
-    shares: Array
+    normalised: Array
 
     @property
     def bounds(self) -> Array:
         """(dimension, dimension) information from the bounds of the search alone."""
         strongest = float(np.max(np.trace(self.information, axis1=1, axis2=2), initial=0.0))
-        return np.asarray(np.eye(len(self.shares)) * max(self.scatter / PRIOR**2, _LEAST_SHARE * strongest))
+        return np.asarray(
+            np.eye(len(self.normalised)) * max(self.scatter / PRIOR**2, _LEAST_SHARE * strongest)
+        )
 
     @property
     def total(self) -> Array:
@@ -77,12 +79,12 @@ class Evidence:
         factor = np.linalg.cholesky(total + damping * np.diag(np.diag(total)))
         pull = -np.linalg.solve(factor, self.scores.sum(axis=0) + lean)
         # Bounds that coincide with the point are a whisker away, which the solver insists on.
-        low, high = -self.shares - _WHISKER, 1.0 - self.shares + _WHISKER
+        low, high = -self.normalised - _WHISKER, 1.0 - self.normalised + _WHISKER
         step = lsq_linear(factor.T, pull, bounds=(low, high), method="bvls").x
-        return np.clip(step, -self.shares, 1.0 - self.shares)
+        return np.clip(step, -self.normalised, 1.0 - self.normalised)
 
 
-class Weighing:
+class SampleWeights:
     """The weights that a fit gives to samples, fixed at one point."""
 
     def __init__(self, sensitivity: Sensitivity) -> None:
@@ -123,28 +125,28 @@ def evidence(sensitivity: Sensitivity, *, cautious: bool = False) -> Evidence:
 
     Args:
         sensitivity: of the positions.
-        cautious: curve the cost by its secant to the bottom, see `Weighing.curvature`.
+        cautious: curve the cost by its secant to the bottom, see `SampleWeights.curvature`.
     """
-    weighing = Weighing(sensitivity)
+    sample_weights = SampleWeights(sensitivity)
     residuals = sensitivity.residuals
-    first, _ = weighing.pull(residuals)
-    second = weighing.curvature(residuals, cautious=cautious)
-    jacobian = sensitivity.jacobian * weighing.per_sample[:, None]
-    grain = jacobian * (second * weighing.per_sample)[:, None]
+    first, _ = sample_weights.pull(residuals)
+    second = sample_weights.curvature(residuals, cautious=cautious)
+    jacobian = sensitivity.jacobian * sample_weights.per_sample[:, None]
+    grain = jacobian * (second * sample_weights.per_sample)[:, None]
     logs = [
         slice(*ends) for ends in zip(sensitivity.starts, sensitivity.starts + sensitivity.counts, strict=True)
     ]
     information = np.array([(jacobian[log] * second[log, None]).T @ jacobian[log] for log in logs])
     scores = np.array([first[log] @ jacobian[log] for log in logs])
     if not cautious:
-        work = np.array([first[log] @ (residuals * weighing.per_sample)[log] for log in logs])
+        work = np.array([first[log] @ (residuals * sample_weights.per_sample)[log] for log in logs])
         information = _without_own_weight(information, scores, work)
     return Evidence(
         information=information,
         scores=scores,
         scatter=max(float(np.mean(first**2) / np.mean(second)), _LEAST_SCATTER),
         grain=grain.T @ grain,
-        shares=sensitivity.shares,
+        normalised=sensitivity.normalised,
     )
 
 
@@ -155,13 +157,13 @@ def set_right(sensitivity: Sensitivity, offset: Array) -> Sensitivity:
         sensitivity: the linear model.
         offset: (samples,) right minus simulated positions, rad.
     """
-    here, at = sensitivity.shares, sensitivity
+    here, at = sensitivity.normalised, sensitivity
     residuals = sensitivity.residuals + offset
     for _ in range(_STEPS):
         at = replace(
             sensitivity,
             vector=vector_at(sensitivity.space, here),
-            residuals=residuals + sensitivity.jacobian @ (here - sensitivity.shares),
+            residuals=residuals + sensitivity.jacobian @ (here - sensitivity.normalised),
         )
         step = evidence(at, cautious=True).shift()
         if np.max(np.abs(step)) < _NEAR:

@@ -62,12 +62,12 @@ class Sensitivity:
         return np.concatenate([[0], np.cumsum(self.counts)[:-1]])
 
     @property
-    def shares(self) -> Array:
+    def normalised(self) -> Array:
         """(dimension,) the parameters as shares of their search range."""
-        return shares(self.space, self.vector)
+        return normalised(self.space, self.vector)
 
 
-def shares(space: SearchSpace, vector: Array) -> Array:
+def normalised(space: SearchSpace, vector: Array) -> Array:
     """Return the free parameters of a vector as shares (dimension,) of their search range, 0..1."""
     point = space.point(vector)
     return np.where(_on_square(space), point**2, point)
@@ -126,7 +126,7 @@ def sensitivity(
             without.
         spend: called with the simulations that follow; may raise to end it.
     """
-    here = shares(space, vector)
+    here = normalised(space, vector)
     samples = rollout.samples(strides(rollout.recordings))
 
     def residuals(at: Array) -> Array:

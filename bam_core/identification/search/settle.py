@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.identification.search.evidence import Weighing, evidence
+from bam_core.identification.search.evidence import SampleWeights, evidence
 from bam_core.identification.search.sensitivity import (
     Sensitivity,
     cost_of_sensitivity,
@@ -158,23 +158,23 @@ def _cost_of_step(dimension: int) -> int:
 
 def _step(rollout: Rollout, here: Sensitivity, spend: Callable[[int], None] | None) -> tuple[float, Array]:
     """Return relative gain and place of the best of several steps, straight and bent."""
-    weighing = Weighing(here)
+    sample_weights = SampleWeights(here)
     found = evidence(here, cautious=True)
     straight = np.array([found.shift(damping) for damping in _DAMPING])
     ends = _residuals(rollout, here, straight, spend)
     bends = ends - here.residuals - straight @ here.jacobian.T
     bent = np.array(
         [
-            found.shift(damping, lean=weighing.lean(here, bend, cautious=True))
+            found.shift(damping, lean=sample_weights.lean(here, bend, cautious=True))
             for damping, bend in zip(_DAMPING, bends, strict=True)
         ]
     )
     ends = np.concatenate([ends, _residuals(rollout, here, bent, spend)])
-    costs = [weighing.cost(end) for end in ends]
+    costs = [sample_weights.cost(end) for end in ends]
     best = int(np.argmin(costs))
-    before = weighing.cost(here.residuals)
+    before = sample_weights.cost(here.residuals)
     gain = 1.0 - costs[best] / before if before > 0.0 else 0.0
-    return gain, vector_at(here.space, here.shares + np.concatenate([straight, bent])[best])
+    return gain, vector_at(here.space, here.normalised + np.concatenate([straight, bent])[best])
 
 
 def _residuals(
@@ -182,4 +182,4 @@ def _residuals(
 ) -> Array:
     if spend is not None:
         spend(len(steps))
-    return residuals_at(rollout, vectors_at(here.space, here.shares + steps))
+    return residuals_at(rollout, vectors_at(here.space, here.normalised + steps))

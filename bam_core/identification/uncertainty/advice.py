@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.candidate_runs import choice_near
 from bam_core.identification.uncertainty.design import Knowledge, Prospect, best_for, prospects
-from bam_core.identification.uncertainty.uncertainty import Advise, Doubt
+from bam_core.identification.uncertainty.uncertainty import Advise, UncertaintyTerms
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 
@@ -26,12 +26,12 @@ def advisor(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpa
         space: free parameters.
     """
 
-    def advise(doubt: Doubt, vague: Sequence[int]) -> list[str]:
-        knowledge = Knowledge.from_doubt(doubt)
+    def advise(terms: UncertaintyTerms, unidentifiable: Sequence[int]) -> list[str]:
+        knowledge = Knowledge.from_terms(terms)
         found, _ = prospects(servo, choice_near(servo, recordings).runs(), space, knowledge)
         if not found:
-            return [""] * len(vague)
-        return [_clause(i, found, knowledge) for i in vague]
+            return [""] * len(unidentifiable)
+        return [_clause(i, found, knowledge) for i in unidentifiable]
 
     return advise
 

@@ -20,7 +20,7 @@ from bam_core.errors import BamError
 from bam_core.identification.search.sensitivity import sensitivity
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.candidate_runs import LOAD_CHANGE, CandidateRun
-from bam_core.identification.uncertainty.uncertainty import Doubt
+from bam_core.identification.uncertainty.uncertainty import UncertaintyTerms
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -58,20 +58,20 @@ class Knowledge:
         return cls(vector=parameter_vector(servo), covariance=np.eye(space.dimension))
 
     @classmethod
-    def from_doubt(cls, doubt: Doubt) -> Knowledge:
+    def from_terms(cls, terms: UncertaintyTerms) -> Knowledge:
         """Know what a fit told: its errors and how much a log of its kind is worth."""
-        settled, logs = doubt.settled, len(doubt.settled.counts)
+        settled, logs = terms.settled, len(terms.settled.counts)
         rms = np.sqrt(np.add.reduceat(settled.residuals**2, settled.starts) / settled.counts)
         typical = max(float(np.median(rms)), 1e-4)
-        per_log = np.zeros_like(doubt.covariance)
+        per_log = np.zeros_like(terms.covariance)
         for start, count in zip(settled.starts, settled.counts, strict=True):
             jacobian = settled.jacobian[start : start + count]
             per_log += jacobian.T @ jacobian / count / typical**2
         # The logs' information is their mean square response times what each is worth.
-        worth = len(per_log) / float(np.trace(doubt.scatter @ per_log))
+        worth = len(per_log) / float(np.trace(terms.scatter @ per_log))
         return cls(
             vector=settled.vector,
-            covariance=doubt.covariance,
+            covariance=terms.covariance,
             rms=typical,
             samples=float(np.clip(worth, 1.0 / logs, max(settled.counts))),
         )

@@ -23,8 +23,8 @@ from scipy.special import stdtrit
 from bam_core.identification.search.evidence import Evidence, evidence, set_right
 from bam_core.identification.search.sensitivity import (
     Sensitivity,
+    normalised,
     residuals_at,
-    shares,
     slope_at,
     value_at,
 )
@@ -131,37 +131,37 @@ class Uncertainty:
         }
 
     @property
-    def vague(self) -> tuple[ParameterEstimate, ...]:
+    def unidentifiable(self) -> tuple[ParameterEstimate, ...]:
         """The parameters that are not identifiable from these recordings."""
         return tuple(each for each in self.estimates if not each.identifiable)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doubt:
-    """What an uncertainty is computed from, for those who weigh further recordings against it.
+class UncertaintyTerms:
+    """What an uncertainty is computed from; the ranking of further recordings starts from it.
 
     Attributes:
         settled: sensitivity at the optimum nearest to the fit.
         found: what the logs say where simulations with finer steps would have theirs.
         scatter: (n, n) covariance of that from session to session, and of what a descent could not resolve,
             in squared shares of the search range.
-        astray: (n,) by which the fit is off it: for the steps of its simulation, and for a search that ended
-            early; in shares.
+        discretisation_bias: (n,) offset of the fit from `settled`, in shares of the search range: from the
+            steps of the simulation, and from a search that ended early.
     """
 
     settled: Sensitivity
     found: Evidence
     scatter: Array
-    astray: Array
+    discretisation_bias: Array
 
     @property
     def covariance(self) -> Array:
         """(n, n) of everything that counts, in squared shares of the search range."""
-        return np.asarray(self.scatter + np.outer(self.astray, self.astray))
+        return np.asarray(self.scatter + np.outer(self.discretisation_bias, self.discretisation_bias))
 
 
-Advise = Callable[[Doubt, Sequence[int]], Sequence[str]]
-"""From a doubt and indices of vague parameters to which recording would help each: a clause, or nothing."""
+Advise = Callable[[UncertaintyTerms, Sequence[int]], Sequence[str]]
+"""From uncertainty terms and indices of unidentifiable parameters to a clause each: which recording helps."""
 
 
 def estimate_uncertainty(
@@ -184,12 +184,12 @@ def estimate_uncertainty(
     """
     vector = parameter_vector(servo)
     settled = settle(Rollout.for_servo(recordings, servo), space, vector)
-    return describe(doubt_about(servo, vector, recordings, settled), shares(space, vector), advise)
+    return describe(uncertainty_terms(servo, vector, recordings, settled), normalised(space, vector), advise)
 
 
-def doubt_about(
+def uncertainty_terms(
     servo: ServoModel, vector: Array, recordings: Sequence[Recording], settled: Sensitivity
-) -> Doubt:
+) -> UncertaintyTerms:
     """Return the covariance of fitted parameters and what it follows from.
 
     Args:
@@ -214,31 +214,31 @@ def doubt_about(
     right = set_right(fine, coarseness)
     found = evidence(right)
     # A way that the linear model sees and no step could go: the error is rough there, or bent.
-    barred = set_right(fine, np.zeros_like(coarseness)).shares - fine.shares
-    return Doubt(
+    unreachable = set_right(fine, np.zeros_like(coarseness)).normalised - fine.normalised
+    return UncertaintyTerms(
         settled=settled,
         found=found,
-        scatter=covariance(found, resolution=servo.firmware.resolution) + np.outer(barred, barred),
-        astray=shares(space, vector) - (right.shares - barred),
+        scatter=covariance(found, resolution=servo.firmware.resolution) + np.outer(unreachable, unreachable),
+        discretisation_bias=normalised(space, vector) - (right.normalised - unreachable),
     )
 
 
-def describe(doubt: Doubt, where: Array, advise: Advise | None = None) -> Uncertainty:
-    """Put a doubt in the parameters' own units and in words.
+def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None) -> Uncertainty:
+    """Give uncertainties in the parameters' units and in words.
 
     Args:
-        doubt: about them.
+        terms: of the fit.
         where: (dimension,) the fit, in shares of the search range.
         advise: see `estimate_uncertainty`.
     """
-    space = doubt.settled.space
-    total = doubt.covariance
+    space = terms.settled.space
+    total = terms.covariance
     errors = np.sqrt(np.diag(total))
     correlation = total / np.outer(errors, errors)
-    logs = len(doubt.found.scores)
+    logs = len(terms.found.scores)
     reach = float(stdtrit(max(logs - 1, 1), 0.5 + LEVEL / 2.0))
-    spread = reach * np.sqrt(np.diag(doubt.scatter))
-    centre = where - doubt.astray
+    spread = reach * np.sqrt(np.diag(terms.scatter))
+    centre = where - terms.discretisation_bias
     low, high = np.clip(centre - spread, 0.0, 1.0), np.clip(centre + spread, 0.0, 1.0)
     ends = [(float(from_), float(to)) for from_, to in zip(low, high, strict=True)]
     estimates = [
@@ -248,10 +248,12 @@ def describe(doubt: Doubt, where: Array, advise: Advise | None = None) -> Uncert
     estimates = [
         each if each.low <= each.value <= each.high else replace(each, remark=_ASTRAY) for each in estimates
     ]
-    vague = [i for i, each in enumerate(estimates) if not each.identifiable]
-    cures = advise(doubt, vague) if advise is not None and vague else [""] * len(vague)
-    for i, cure in zip(vague, cures, strict=True):
-        estimates[i] = replace(estimates[i], remark=_remark(i, estimates[i], doubt, correlation[i], cure))
+    unidentifiable = [i for i, each in enumerate(estimates) if not each.identifiable]
+    cures = (
+        advise(terms, unidentifiable) if advise is not None and unidentifiable else [""] * len(unidentifiable)
+    )
+    for i, cure in zip(unidentifiable, cures, strict=True):
+        estimates[i] = replace(estimates[i], remark=_remark(i, estimates[i], terms, correlation[i], cure))
     return Uncertainty(
         estimates=tuple(estimates),
         correlation=np.clip(correlation, -1.0, 1.0),
@@ -280,7 +282,7 @@ def _estimate(
         standard_error=slope_at(axis, share) * error if error < _UNKNOWN else math.inf,
         low=low,
         high=high,
-        identifiable=_is_told(axis, value, 0.5 * (high - low)) and error < _UNKNOWN,
+        identifiable=_is_identifiable(axis, value, 0.5 * (high - low)) and error < _UNKNOWN,
         trades_with=tuple(trades),
     )
 
@@ -289,23 +291,25 @@ def _is_wide(value: float, half_width: float) -> bool:
     return half_width > VAGUE * abs(value)
 
 
-def _is_told(axis: Axis, value: float, half_width: float) -> bool:
+def _is_identifiable(axis: Axis, value: float, half_width: float) -> bool:
     if not _is_wide(value, half_width):
         return True
     small = 0.0 if axis.low > 0.0 else NEGLIGIBLE if axis.low == 0.0 else PLACED
     return half_width <= small * (axis.high - axis.low)
 
 
-def _remark(i: int, estimate: ParameterEstimate, doubt: Doubt, correlation: Array, cure: str) -> str:
-    """Say why a parameter is vague and what would help, in one sentence."""
-    names = [axis.name for axis in doubt.settled.space.axes]
+def _remark(
+    i: int, estimate: ParameterEstimate, terms: UncertaintyTerms, correlation: Array, cure: str
+) -> str:
+    """Say why a parameter is unidentifiable and what would help, in one sentence."""
+    names = [axis.name for axis in terms.settled.space.axes]
     related = [j for j in np.argsort(-np.abs(correlation)) if j != i and abs(correlation[j]) > _RELATED][:2]
-    alone = math.sqrt(doubt.found.scatter / doubt.found.total[i, i])
+    alone = math.sqrt(terms.found.scatter / terms.found.total[i, i])
     if estimate.trades_with:
         why = f"trades with {', '.join(estimate.trades_with)}: these recordings tell them only together"
     elif related:
         why = f"hardly to be told from {' and '.join(names[j] for j in related)} in these recordings"
-    elif alone < _CLEAR * math.sqrt(doubt.covariance[i, i]):
+    elif alone < _CLEAR * math.sqrt(terms.covariance[i, i]):
         why = "the recordings disagree about it by more than their noise: the model lacks something"
     else:
         why = "these recordings hardly depend on it"

@@ -13,14 +13,19 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         BamError: the servo has a gear.
     """
     servo.require_no_gear("MuJoCo's engine plugin")
-    motor, firmware, friction, quirks = servo.motor, servo.firmware, servo.friction, servo.quirks
-    stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + quirks.firmware_gain))
+    motor, firmware, friction, servo_effects = (
+        servo.motor,
+        servo.firmware,
+        servo.friction,
+        servo.servo_effects,
+    )
+    stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + servo_effects.firmware_gain))
     return {
         "torque_constant": motor.torque_constant,
         "resistance": motor.resistance,
         "demand_per_kp_rad": stiffness,
         "demand_per_root_kp_velocity": damping,
-        "demand_limit": firmware.demand_limit * (1.0 - quirks.limit_shortfall),
+        "demand_limit": firmware.demand_limit * (1.0 - servo_effects.limit_shortfall),
         "period": firmware.period,
         "regulates_current": 1.0 if firmware.regulates_current else 0.0,
         **friction.coefficients(),
@@ -28,9 +33,9 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "torque_saturation": motor.torque_saturation,
         "winding_heating": motor.winding_heating,
         "supply_voltage": servo.nominal_voltage,
-        "friction_temperature": quirks.friction_temperature,
-        "bridge_coasting": quirks.bridge_coasting,
-        "sensor_delay": quirks.sensor_delay,
-        "encoder_count": firmware.resolution if quirks.encoder_quantisation else 0.0,
+        "friction_temperature": servo_effects.friction_temperature,
+        "bridge_coasting": servo_effects.bridge_coasting,
+        "sensor_delay": servo_effects.sensor_delay,
+        "encoder_count": firmware.resolution if servo_effects.encoder_quantisation else 0.0,
         "armature": motor.armature,
     }

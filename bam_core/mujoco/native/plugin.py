@@ -32,7 +32,7 @@ class NativeServo:
         servo: its constants.
         kp: position gain, firmware units; None: that of the factory.
         supply_voltage: V; None: the servo's nominal voltage.
-        case_warming: of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+        case_temperature_rise: of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
         encoder_zero: what the encoder says where the joint is at zero, rad.
         has_torque_enable: with a second control, torque enable, 0 to 1; without, torque is on.
     """
@@ -40,7 +40,7 @@ class NativeServo:
     servo: ServoModel
     kp: float | None = None
     supply_voltage: float | None = None
-    case_warming: float = 0.0
+    case_temperature_rise: float = 0.0
     encoder_zero: float = 0.0
     has_torque_enable: bool = False
 
@@ -48,7 +48,7 @@ class NativeServo:
         """Return the plugin's configuration; numbers in full precision."""
         values = plugin_attributes(self.servo)
         values["kp"] = self.servo.firmware.factory_kp if self.kp is None else self.kp
-        values["case_warming"] = self.case_warming
+        values["case_temperature_rise"] = self.case_temperature_rise
         values["encoder_zero"] = self.encoder_zero
         if self.supply_voltage is not None:
             values["supply_voltage"] = self.supply_voltage

@@ -38,7 +38,7 @@ struct Constants {
   double winding_heating = 0.0;         // K/J
   double kp = 0.0;                      // position gain, firmware units
   double supply_voltage = 0.0;          // V
-  double case_warming = 0.0;            // of the motor's case above the temperature that R belongs to, K
+  double case_temperature_rise = 0.0;            // of the motor's case above the temperature that R belongs to, K
   double friction_temperature = 0.0;    // 1/K
   double bridge_coasting = 0.0;         // share of the time between duty pulses without a brake
   double sensor_delay = 0.0;            // s
@@ -60,7 +60,7 @@ struct Memory {
   double winding_warming;  // K
   double friction_torque;  // of the previous step, N·m
   double friction_budget;  // of the previous step, N·m
-  double spared;           // steps' worth of the budget that the next steps leave out, see Overdone
+  double reversal_correction;           // steps' worth of the budget that the next steps leave out, see ReversalCorrection
 };
 
 // What a servo does in one step.
@@ -75,10 +75,10 @@ struct Drive {
 
 // tau_f^m (BAM eq. 10), N·m.
 inline double Budget(const Constants& c, double motor, double external, double velocity) {
-  const double warmer = c.friction_temperature * c.case_warming;
-  const double grease = warmer == 0.0 ? 1.0 : std::exp(-warmer);
+  const double warmer = c.friction_temperature * c.case_temperature_rise;
+  const double temperature_scale = warmer == 0.0 ? 1.0 : std::exp(-warmer);
   const double speed = std::abs(velocity);
-  const double fade = std::exp(-std::pow(speed / c.stribeck_velocity, c.stribeck_exponent));
+  const double stribeck_factor = std::exp(-std::pow(speed / c.stribeck_velocity, c.stribeck_exponent));
   double quadratic = 0.0;
   if (c.quadratic_opposing == 0.0 || motor * external < 0.0) {
     if (std::abs(motor) > std::abs(external)) {
@@ -87,12 +87,12 @@ inline double Budget(const Constants& c, double motor, double external, double v
       quadratic = c.quadratic_motor * motor * motor;
     }
   }
-  const double always = grease * (c.viscous * speed + c.coulomb) +
+  const double always = temperature_scale * (c.viscous * speed + c.coulomb) +
                         std::abs(c.load_motor * motor - c.load_external * external);
-  const double at_rest = grease * c.stribeck_coulomb +
+  const double at_rest = temperature_scale * c.stribeck_coulomb +
                          std::abs(c.load_motor_stribeck * motor - c.load_external_stribeck * external) +
                          quadratic;
-  return always + fade * at_rest;
+  return always + stribeck_factor * at_rest;
 }
 
 // Whether friction had more to give.
@@ -124,7 +124,7 @@ inline void PartlyHeld(const Constants& c, double share, bool is_released, doubl
 // How much friction a step overdid that ends with another direction of motion, in steps' worth: it opposed the
 // new direction throughout, but until the joint turned it should have opposed the old one. The next steps leave
 // the difference out.
-inline double Overdone(double friction, double budget, double before, double velocity, double dt,
+inline double ReversalCorrection(double friction, double budget, double before, double velocity, double dt,
                        double inverse_inertia) {
   if (!(before * velocity < 0.0 && friction * velocity < 0.0) || Holds(friction, budget)) return 0.0;
   const double without_turn = std::abs(velocity - before) + 2.0 * dt * inverse_inertia * std::abs(friction);
@@ -176,14 +176,14 @@ inline Drive Step(const Constants& c, const Command& command, const Memory& memo
   }
   drive.current = linear / c.torque_constant;
   const double heating = c.winding_heating * resistance * drive.current * drive.current;
-  const double case_warming = c.winding_heating > 0.0 ? c.case_warming : 0.0;
-  drive.next.winding_warming = warming + dt * (heating - (warming - case_warming) / kWindingCoolingTime);
+  const double case_temperature_rise = c.winding_heating > 0.0 ? c.case_temperature_rise : 0.0;
+  drive.next.winding_warming = warming + dt * (heating - (warming - case_temperature_rise) / kWindingCoolingTime);
   drive.motor_torque = linear / (1.0 + c.torque_saturation * std::abs(drive.current));
 
   drive.friction_budget = Budget(c, drive.motor_torque, external, velocity);
-  const double spared = std::min(memory.spared, 1.0);
-  drive.next.spared -= spared;
-  drive.friction_limit = (1.0 - spared) * drive.friction_budget;
+  const double reversal_correction = std::min(memory.reversal_correction, 1.0);
+  drive.next.reversal_correction -= reversal_correction;
+  drive.friction_limit = (1.0 - reversal_correction) * drive.friction_budget;
   if (share > 0.0 && share < 1.0 && Holds(memory.friction_torque, memory.friction_budget)) {
     PartlyHeld(c, share, command.enabled < memory.was_enabled, external, &drive);
   }

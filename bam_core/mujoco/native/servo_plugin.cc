@@ -59,7 +59,7 @@ constexpr Attribute kAttributes[] = {
     {"winding_heating", &Constants::winding_heating},
     {"kp", &Constants::kp},
     {"supply_voltage", &Constants::supply_voltage},
-    {"case_warming", &Constants::case_warming},
+    {"case_temperature_rise", &Constants::case_temperature_rise},
     {"friction_temperature", &Constants::friction_temperature},
     {"bridge_coasting", &Constants::bridge_coasting},
     {"sensor_delay", &Constants::sensor_delay},
@@ -91,11 +91,11 @@ enum State {
   kExternalTorque,
   kFrictionBudget,
   kPastBudget,
-  kSpared,
+  kReversalCorrection,
   kNextHeldDemand,
   kNextWasEnabled,
   kNextWindingWarming,
-  kNextSpared,
+  kNextReversalCorrection,
   kVelocityBefore,
   kInverseInertia,
   kStateSize
@@ -173,7 +173,7 @@ bool ReadConstants(const mjModel* m, int instance, Constants* constants) {
     }
   }
   for (const Attribute& attribute : kAttributes) {
-    if (constants->*attribute.field < 0.0 && attribute.field != &Constants::case_warming &&
+    if (constants->*attribute.field < 0.0 && attribute.field != &Constants::case_temperature_rise &&
         attribute.field != &Constants::sensor_delay && attribute.field != &Constants::friction_temperature &&
         attribute.field != &Constants::encoder_zero) {
       Refuse("config %s is %g (expected zero or more); correct it", attribute.name, constants->*attribute.field);
@@ -295,7 +295,7 @@ void Reset(const mjModel*, mjtNum* state, void* data, int) {
   std::memset(state, 0, kStateSize * sizeof(mjtNum));
   state[kWasEnabled] = state[kNextWasEnabled] = -1.0;
   const Servo* servo = static_cast<const Servo*>(data);
-  if (servo && servo->constants.winding_heating > 0.0) state[kWindingWarming] = servo->constants.case_warming;
+  if (servo && servo->constants.winding_heating > 0.0) state[kWindingWarming] = servo->constants.case_temperature_rise;
 }
 
 // The friction row of a joint, or -1.
@@ -335,7 +335,7 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
   const double v = d->qvel[dof];
   const double velocity = v + 0.5 * dt * state[kAcceleration];
   const Memory memory{state[kHeldDemand],     state[kWasEnabled], state[kWindingWarming],
-                      state[kFrictionTorque], state[kPastBudget], state[kSpared]};
+                      state[kFrictionTorque], state[kPastBudget], state[kReversalCorrection]};
   const double external =
       d->qfrc_passive[dof] - d->qfrc_bias[dof] + d->qfrc_applied[dof] + state[kOtherTorque];
   const Drive drive =
@@ -349,7 +349,7 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
   state[kNextHeldDemand] = drive.next.held_demand;
   state[kNextWasEnabled] = drive.next.was_enabled;
   state[kNextWindingWarming] = drive.next.winding_warming;
-  state[kNextSpared] = drive.next.spared;
+  state[kNextReversalCorrection] = drive.next.reversal_correction;
   state[kVelocityBefore] = v;
   d->actuator_force[servo.force] = drive.motor_torque;
 
@@ -383,7 +383,7 @@ void Advance(const mjModel* m, mjData* d, int instance) {
   state[kWindingWarming] = state[kNextWindingWarming];
   state[kFrictionTorque] = row >= 0 ? d->efc_force[row] : 0.0;
   state[kPastBudget] = state[kFrictionBudget];
-  state[kSpared] = state[kNextSpared] + Overdone(state[kFrictionTorque], state[kPastBudget], state[kVelocityBefore],
+  state[kReversalCorrection] = state[kNextReversalCorrection] + ReversalCorrection(state[kFrictionTorque], state[kPastBudget], state[kVelocityBefore],
                                                  d->qvel[dof], m->opt.timestep, state[kInverseInertia]);
   state[kAcceleration] = d->qacc[dof];
   const double other_smooth = d->qfrc_smooth[dof] - d->qfrc_passive[dof] + d->qfrc_bias[dof] -

@@ -40,7 +40,7 @@ class Bench:
         self.temperature_offset = 0.0
         self.state[k.SUPPLY] = hidden.supply_voltage
         self.state[k.TEMPERATURE] = hidden.ambient
-        self.hang(pendulum)
+        self.set_load(pendulum)
 
     @property
     def time(self) -> float:
@@ -58,7 +58,7 @@ class Bench:
         """Set the clock without integrating: the bench stood still until `now`."""
         self._origin = now - self._steps * k.STEP
 
-    def hang(self, pendulum: PendulumBench) -> None:
+    def set_load(self, pendulum: PendulumBench) -> None:
         """Hang another load: it is at rest, arm down."""
         self.pendulum = pendulum
         self._parameters[k.INERTIA] = pendulum.inertia + self.hidden.motor.armature

@@ -137,7 +137,7 @@ class VirtualDynamixelNode(Node):
             if self._servo.torque_enabled:
                 response.message = "load: torque is on (it moves while hands are near); turn it off first"
                 return response
-            self._servo.bench.hang(pendulum)
+            self._servo.bench.set_load(pendulum)
         response.success = True
         response.message = f"{pendulum.mass} kg on {pendulum.length} m hangs at rest"
         return response

@@ -38,7 +38,7 @@ class Bench:
         self.temperature_offset = 0.0
         self.state[k.SUPPLY] = hidden.supply_voltage
         self.state[k.TEMPERATURE] = hidden.ambient
-        self.hang(pendulum)
+        self.set_load(pendulum)
 
     @property
     def time(self) -> int:
@@ -56,7 +56,7 @@ class Bench:
         k.advance(self.state, self.commands, self._parameters, steps)
         self._until += steps * k.STEP_NS
 
-    def hang(self, pendulum: PendulumBench) -> None:
+    def set_load(self, pendulum: PendulumBench) -> None:
         """Hang another load: it is at rest, arm down."""
         self.pendulum = pendulum
         self._parameters[k.INERTIA] = pendulum.inertia + self.hidden.motor.armature

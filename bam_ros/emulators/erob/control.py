@@ -17,7 +17,7 @@ COMMANDS = ("faults [WORD ...]", "load MASS LENGTH [ARM_MASS]", "place SLAVE POS
 """What `obey` understands."""
 
 
-def hang(server: SegmentServer, pendulum: PendulumBench) -> None:
+def set_load(server: SegmentServer, pendulum: PendulumBench) -> None:
     """Hang another load on every drive.
 
     Raises:
@@ -30,7 +30,7 @@ def hang(server: SegmentServer, pendulum: PendulumBench) -> None:
         now = time.monotonic_ns()
         for slave in slaves:
             slave.bench.advance_to(now)
-            slave.bench.hang(pendulum)
+            slave.bench.set_load(pendulum)
 
 
 def obey(server: SegmentServer, line: str) -> str:
@@ -49,7 +49,7 @@ def _do(server: SegmentServer, words: list[str]) -> object:
             return {}
         case ["load", mass, length, *rest] if len(rest) <= 1:
             arm_mass = _number(rest[0]) if rest else 0.0
-            hang(server, PendulumBench(mass=_number(mass), length=_number(length), arm_mass=arm_mass))
+            set_load(server, PendulumBench(mass=_number(mass), length=_number(length), arm_mass=arm_mass))
             return {}
         case ["place", which, position]:
             if not which.isdecimal() or not 1 <= int(which) <= len(slaves):

@@ -18,7 +18,7 @@ from std_srvs.srv import Trigger
 from bam_core.errors import BamError
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
-from bam_ros.emulators.erob.control import hang
+from bam_ros.emulators.erob.control import set_load
 from bam_ros.emulators.erob.drive import DRIVE_FAULTS
 from bam_ros.emulators.erob.faults import SLAVE_FAULTS, parse_faults
 from bam_ros.emulators.erob.hidden_drive import SERVOS
@@ -136,7 +136,7 @@ class VirtualErobNode(Node):
     def _set_load(self, request: SetLoad.Request, response: SetLoad.Response) -> SetLoad.Response:
         try:
             pendulum = PendulumBench(mass=request.mass, arm_mass=request.arm_mass, length=request.length)
-            hang(self._server, pendulum)
+            set_load(self._server, pendulum)
         except BamError as error:
             response.message = str(error)
             return response

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 from identification_cases import mx106, record
 
-from bam_core.cli.identification_text import small_parameters, vague_parameters
+from bam_core.cli.identification_text import small_parameters, unidentifiable_parameters
 from bam_core.identification import Identification
-from bam_core.identification.choice.model_fit import EffectWeight, ModelFit
+from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
 
@@ -20,8 +20,8 @@ def estimate(name: str, value: float, low: float, high: float, *, told: bool) ->
     )
 
 
-def effect(name: str, without: float) -> EffectWeight:
-    return EffectWeight(
+def effect(name: str, without: float) -> EffectAblation:
+    return EffectAblation(
         name=name,
         value=1.0,
         train_mae=0.01,
@@ -34,7 +34,9 @@ def effect(name: str, without: float) -> EffectWeight:
     )
 
 
-def found(estimates: tuple[ParameterEstimate, ...], effects: tuple[EffectWeight, ...] = ()) -> Identification:
+def found(
+    estimates: tuple[ParameterEstimate, ...], effects: tuple[EffectAblation, ...] = ()
+) -> Identification:
     logs = (record(mx106("m1"), "sin_sin", 8.0), record(mx106("m1"), "lift_and_drop", 8.0))
     count = len(estimates)
     fit = ModelFit(
@@ -61,7 +63,7 @@ def test_an_effect_that_is_needed_and_vague_is_called_both() -> None:
         estimate("command_delay", 0.001, 0.0, 0.1, told=False),
     )
     effects = (effect("winding_heating", 0.02), effect("zero_offset", 0.02), effect("command_delay", 0.0101))
-    assert vague_parameters(found(estimates, effects)) == [
+    assert unidentifiable_parameters(found(estimates, effects)) == [
         "viscous: not identifiable: these recordings hardly depend on it",
         "winding_heating: needed, but not identifiable: these recordings hardly depend on it",
         "command_delay: not identifiable: these recordings hardly depend on it",
@@ -79,4 +81,4 @@ def test_what_is_wide_beside_its_value_and_yet_identifiable_is_small() -> None:
 
 
 def test_nothing_is_said_of_parameters_that_nobody_estimated() -> None:
-    assert small_parameters(found(())) == vague_parameters(found(())) == []
+    assert small_parameters(found(())) == unidentifiable_parameters(found(())) == []

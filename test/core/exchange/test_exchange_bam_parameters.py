@@ -18,7 +18,7 @@ from bam_core.errors import BamError
 from bam_core.exchange import bam_parameters, bam_parameters_text, read_bam_parameters
 from bam_core.exchange.bam_parameters import ACTUATORS, KEYS
 from bam_core.recordings import load_recordings
-from bam_core.servo.effects import Rig
+from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -52,7 +52,9 @@ def test_parameters_come_back_with_identical_numbers(tmp_path: Path, model: str,
 def test_any_offset_and_constant_come_back(offset: float, constant: float) -> None:
     servo = load_servo("xl330")
     motor = dataclasses.replace(servo.motor, torque_constant=constant)
-    data, _ = bam_parameters(dataclasses.replace(servo, motor=motor, rig=Rig(zero_offset=-offset)))
+    data, _ = bam_parameters(
+        dataclasses.replace(servo, motor=motor, bench_effects=BenchEffects(zero_offset=-offset))
+    )
     assert data["kt"] == constant
     assert data.get("q_offset", 0.0) == offset
 
@@ -70,11 +72,13 @@ def test_an_imported_servo_is_marked_as_fitted_by_bam_s_program(tmp_path: Path) 
 def test_an_offset_changes_its_sign(tmp_path: Path) -> None:
     """BAM adds it to the encoder's angle, we take it off: only so does it help on the recordings."""
     servo, _ = read_bam_parameters(write(tmp_path / "m4.json", XL330_M4))
-    assert servo.rig.zero_offset == -XL330_M4["q_offset"]
+    assert servo.bench_effects.zero_offset == -XL330_M4["q_offset"]
     rollout = Rollout.for_servo(load_recordings(xl330_logs()), servo)
     errors = [
-        rollout.errors(parameter_vector(dataclasses.replace(servo, rig=Rig(zero_offset=zero)))).mean()
-        for zero in (servo.rig.zero_offset, 0.0, -servo.rig.zero_offset)
+        rollout.errors(
+            parameter_vector(dataclasses.replace(servo, bench_effects=BenchEffects(zero_offset=zero)))
+        ).mean()
+        for zero in (servo.bench_effects.zero_offset, 0.0, -servo.bench_effects.zero_offset)
     ]
     assert errors[0] < errors[1] < errors[2]
 
@@ -127,7 +131,7 @@ def test_a_wrong_value_is_named(tmp_path: Path, change: dict[str, object], expec
 def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
     path = write(tmp_path / "m4.json", {each: value for each, value in XL330_M4.items() if each != key})
     if key == "q_offset":
-        assert read_bam_parameters(path)[0].rig == Rig()
+        assert read_bam_parameters(path)[0].bench_effects == BenchEffects()
     else:
         assert f"{key}: is missing" in refusal(path)
 
@@ -140,9 +144,11 @@ def test_garbage_is_no_parameter_file(tmp_path: Path, text: str) -> None:
 def test_what_bam_cannot_hold_is_told_line_by_line() -> None:
     servo = load_servo("mx106")
     motor = dataclasses.replace(servo.motor, torque_saturation=0.3, winding_heating=2.0)
-    rig = Rig(zero_offset=0.01, command_delay=2e-3)
+    bench_effects = BenchEffects(zero_offset=0.01, command_delay=2e-3)
     friction = dataclasses.replace(servo.friction, quadratic_rule="paper")
-    ours = dataclasses.replace(servo, motor=motor, rig=rig, friction=friction, integrator="midpoint")
+    ours = dataclasses.replace(
+        servo, motor=motor, bench_effects=bench_effects, friction=friction, integrator="midpoint"
+    )
     data, losses = bam_parameters(ours)
     assert [loss.split(":")[0] for loss in losses] == [
         "torque_saturation",

@@ -12,7 +12,7 @@ import pytest
 from bam_core.errors import BamError
 from bam_core.exchange import MjcfDrive, servo_mjcf
 from bam_core.recordings.trajectories import SCRIPTS
-from bam_core.servo.effects import Quirks
+from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
@@ -190,7 +190,7 @@ def test_a_current_that_saturates_becomes_a_smaller_torque_constant() -> None:
 def test_what_mjcf_cannot_hold_is_told() -> None:
     voltage = m1("mx106", torque_saturation=0.2, winding_heating=1.0)
     assert [line.split(":")[0] for line in servo_mjcf(voltage)[1]] == ["torque_saturation"]
-    quirky = dataclasses.replace(voltage, quirks=Quirks(sensor_delay=1e-3, bridge_coasting=1.0))
+    quirky = dataclasses.replace(voltage, servo_effects=ServoEffects(sensor_delay=1e-3, bridge_coasting=1.0))
     assert [line.split(":")[0] for line in servo_mjcf(quirky)[1]] == [
         "torque_saturation",
         "bridge_coasting",

@@ -169,13 +169,13 @@ def test_a_servo_with_a_gear_tells_the_search_where_its_gear_is(recordings: list
 @pytest.mark.long
 def test_a_fit_says_which_parameters_the_recordings_do_not_tell(recordings: list[Recording]) -> None:
     known = fit_gear(recordings, SERVO, trials=1000, seed=1, effects=())
-    assert not {"input_side", "output_side", "coulomb"} & set(known.vague)
+    assert not {"input_side", "output_side", "coulomb"} & set(known.unidentifiable)
     # A motor that is off tells nothing of itself, and what drops says little of γ_u.
     run = dataclasses.replace(blank("sin_sin", 100.0), position=np.full(501, 1.0))
     run = dataclasses.replace(run, torque_enabled=np.zeros(len(run), dtype=bool))
     silent = fit_gear(record([run, run], VECTOR), SERVO, trials=200, effects=())
-    assert "resistance" in silent.vague
-    assert "torque_constant" in silent.vague
+    assert "resistance" in silent.unidentifiable
+    assert "torque_constant" in silent.unidentifiable
 
 
 def test_too_few_trials_and_unknown_effects_are_refused(recordings: list[Recording]) -> None:

@@ -19,11 +19,11 @@ from bam_core.identification import (
     resolve_models,
 )
 from bam_core.identification.choice.choice import SAME
-from bam_core.identification.choice.model_fit import EffectWeight
+from bam_core.identification.choice.model_fit import EffectAblation
 from bam_core.identification.fitting import Fit, Fitter
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import Rig
+from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
@@ -69,7 +69,9 @@ def test_effects_of_motor_and_rig_are_recovered() -> None:
         friction_model="m3",
         friction=FRICTION_MODELS["m3"].friction({"viscous": 0.004, "coulomb": 0.01, "load": 0.13}),
         integrator="midpoint",
-        rig=Rig(zero_offset=-0.02, command_delay=0.003, arm_compliance=0.2, arm_backlash=0.02),
+        bench_effects=BenchEffects(
+            zero_offset=-0.02, command_delay=0.003, arm_compliance=0.2, arm_backlash=0.02
+        ),
     )
     bench = PendulumBench(mass=0.49, length=0.1)
     logs = [
@@ -269,11 +271,13 @@ def test_real_logs_are_followed_and_more_friction_terms_follow_them_better() -> 
 def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_that_is_weighed_too(
     monkeypatch: pytest.MonkeyPatch, logs: dict[str, list[Recording]]
 ) -> None:
-    weighed: list[str] = []
+    corrected: list[str] = []
 
-    def spoil(fitter: Fitter, full: Fit, judge: object, **_: object) -> tuple[Fit, tuple[EffectWeight, ...]]:
-        weighed.append(full.model.name)
-        if len(weighed) > 1:
+    def spoil(
+        fitter: Fitter, full: Fit, judge: object, **_: object
+    ) -> tuple[Fit, tuple[EffectAblation, ...]]:
+        corrected.append(full.model.name)
+        if len(corrected) > 1:
             return full, ()
         vector = full.vector.copy()
         vector[PARAMETERS.index("torque_constant")] *= 0.5
@@ -281,7 +285,7 @@ def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_that_is_wei
 
     monkeypatch.setattr(import_module("bam_core.identification.identify"), "weigh_effects", spoil)
     found = identify(logs["m4"], mx106("m1"), ["m1", "m2"], trials=500)
-    assert len(weighed) == 2
-    assert found.chosen == weighed[1] != weighed[0]
+    assert len(corrected) == 2
+    assert found.chosen == corrected[1] != corrected[0]
     assert found.fits[found.chosen].uncertainty is not None
-    assert found.fits[weighed[0]].uncertainty is None
+    assert found.fits[corrected[0]].uncertainty is None

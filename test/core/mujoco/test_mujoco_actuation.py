@@ -21,7 +21,7 @@ from bam_core.mujoco import (
     equip,
     load_robot,
 )
-from bam_core.servo.effects import Rig
+from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 
@@ -54,8 +54,8 @@ HOPPER = """
 def test_the_rig_stays_out_of_robots() -> None:
     positions = []
     plain = load_servo("mx64")
-    rig = Rig(zero_offset=0.3, command_delay=0.05, arm_compliance=0.3, arm_backlash=0.03)
-    for servo in (plain, dataclasses.replace(plain, rig=rig)):
+    bench_effects = BenchEffects(zero_offset=0.3, command_delay=0.05, arm_compliance=0.3, arm_backlash=0.03)
+    for servo in (plain, dataclasses.replace(plain, bench_effects=bench_effects)):
         actuation = walker(servo=servo)
         actuation.torque_enabled[:] = 1.0
         for k in range(300):

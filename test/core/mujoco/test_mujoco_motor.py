@@ -55,7 +55,7 @@ def test_a_stalled_motor_warms_and_weakens_and_cools_again(saturation: float) ->
 
 def test_windings_start_as_warm_as_their_case_and_cool_down_to_it() -> None:
     actuation = on_bench(affected(SERVO, winding_heating=0.5))
-    actuation.case_warming[0] = 35.0
+    actuation.case_temperature_rise[0] = 35.0
     actuation.reset()
     assert actuation.winding_warming[0] == 35.0
     actuation.winding_warming[0] = 100.0
@@ -67,7 +67,7 @@ def test_windings_start_as_warm_as_their_case_and_cool_down_to_it() -> None:
 
 def test_a_winding_that_does_not_heat_up_ignores_its_case() -> None:
     actuation = at_full_duty(affected(SERVO, torque_saturation=0.3))
-    actuation.case_warming[0] = 35.0
+    actuation.case_temperature_rise[0] = 35.0
     actuation.reset()
     for _ in range(100):
         actuation.step()
@@ -114,7 +114,7 @@ def test_the_compiled_motor_is_that_of_dc_motor(
     motor, actuation = servo.motor, at_full_duty(servo)
     actuation.data.qvel[0] = velocity - 0.5e-3 * actuation.data.qacc[0]
     actuation.winding_warming[0], actuation.supply_voltage[0] = warming, supply
-    actuation.case_warming[0] = case
+    actuation.case_temperature_rise[0] = case
     actuation.step()
     voltage = servo.firmware.duty_limit * supply
     current = float(motor.current(voltage, velocity, True, warming))

@@ -19,7 +19,7 @@ from bam_core.errors import BamError
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.mujoco.native import NativeServo, NativeState, equip_native, load_plugin, plugin_path
 from bam_core.mujoco.native.attributes import plugin_attributes
-from bam_core.servo.effects import Quirks
+from bam_core.servo.effects import ServoEffects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 
@@ -135,7 +135,7 @@ def test_every_effect_of_a_servo_is_as_with_the_python_plugin() -> None:
     servo = dataclasses.replace(
         servo,
         motor=dataclasses.replace(servo.motor, torque_saturation=0.3, winding_heating=8.0),
-        quirks=Quirks(
+        servo_effects=ServoEffects(
             firmware_gain=-0.1,
             limit_shortfall=0.3,
             sensor_delay=0.004,
@@ -149,11 +149,15 @@ def test_every_effect_of_a_servo_is_as_with_the_python_plugin() -> None:
     model = compile_robot(spec)
     data = mujoco.MjData(model)
     python = ServoActuation(model, data, {BENCH_JOINT: servo})
-    python.case_warming[:], python.encoder_zero[:], python.supply_voltage[:] = 12.0, 0.01, 13.0
+    python.case_temperature_rise[:], python.encoder_zero[:], python.supply_voltage[:] = 12.0, 0.01, 13.0
     python.reset()
     spec = bench_spec(LOADS["mx106"], timestep=1e-3)
     native_servo = NativeServo(
-        servo=servo, case_warming=12.0, encoder_zero=0.01, supply_voltage=13.0, has_torque_enable=True
+        servo=servo,
+        case_temperature_rise=12.0,
+        encoder_zero=0.01,
+        supply_voltage=13.0,
+        has_torque_enable=True,
     )
     equip_native(spec, {BENCH_JOINT: native_servo})
     native_model = compile_robot(spec)

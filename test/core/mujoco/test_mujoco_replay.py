@@ -67,8 +67,10 @@ def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
 ) -> None:
     servo = load_servo(name)
     # The rollout spreads a release over the firmware's period that it falls into: here it falls between two.
-    delay = round(servo.rig.command_delay / servo.firmware.period) * servo.firmware.period
-    servo = dataclasses.replace(servo, rig=dataclasses.replace(servo.rig, command_delay=delay))
+    delay = round(servo.bench_effects.command_delay / servo.firmware.period) * servo.firmware.period
+    servo = dataclasses.replace(
+        servo, bench_effects=dataclasses.replace(servo.bench_effects, command_delay=delay)
+    )
     run = synthesize(servo, PendulumBench(mass=mass, length=length), script, kp, sample_period=1e-3)
     (truth,) = converged(servo, [run])
     for dt in (1e-3, 2e-3):
@@ -83,7 +85,7 @@ def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
         error, allowed = distances([ours, algorithm1], [truth, truth])
         assert error < 0.5 * allowed
         # The arm's link rings at 10 Hz and is of second order: twice the step, four times the error.
-        growth = (dt / 1e-3) ** 2 if servo.rig.arm_compliance else 1.0
+        growth = (dt / 1e-3) ** 2 if servo.bench_effects.arm_compliance else 1.0
         assert error < ENCODER_NOISE * growth
 
 
@@ -177,10 +179,15 @@ def test_an_arm_that_is_held_hangs_still_behind_its_link() -> None:
         kp=32.0,
         supply_voltage=15.0,
         position=1.0,
-        rig=SOFT,
+        bench_effects=SOFT,
     )
     link = ReferenceSimulation(
-        firmware=held.firmware, motor=held.motor, friction=held.friction, bench=BENCH, kp=32.0, rig=SOFT
+        firmware=held.firmware,
+        motor=held.motor,
+        friction=held.friction,
+        bench=BENCH,
+        kp=32.0,
+        bench_effects=SOFT,
     )
     arm = link.at_rest(1.0, dt=1e-4).arm_position
     assert 0.75 < arm < 0.9

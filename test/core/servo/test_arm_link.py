@@ -14,7 +14,7 @@ from physics_cases import BENCH, run, servo
 
 from bam_core.errors import BamError
 from bam_core.servo.arm_link import DAMPING_RATIO, ArmLink
-from bam_core.servo.effects import Rig
+from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import Friction
 from bam_core.simulation.reference import PendulumState, ReferenceSimulation
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -36,7 +36,7 @@ def simulation(
         friction=model.friction,
         bench=BENCH,
         kp=8.0,
-        rig=Rig(arm_compliance=compliance, arm_backlash=backlash),
+        bench_effects=BenchEffects(arm_compliance=compliance, arm_backlash=backlash),
     )
 
 
@@ -90,7 +90,7 @@ def test_a_stiff_link_is_a_rigid_arm() -> None:
     rigid = rollout.positions(parameter_vector(model))[0]
     errors = []
     for compliance in (1e-2, 1e-3):
-        linked = dataclasses.replace(model, rig=Rig(arm_compliance=compliance))
+        linked = dataclasses.replace(model, bench_effects=BenchEffects(arm_compliance=compliance))
         errors.append(np.abs(rollout.positions(parameter_vector(linked))[0] - rigid).max())
     assert errors[1] < 0.2 * errors[0]
     assert errors[1] < 1e-3
@@ -116,4 +116,4 @@ def test_play_lets_the_shaft_turn_without_the_arm() -> None:
 @pytest.mark.parametrize("name", ["arm_compliance", "arm_backlash"])
 def test_a_link_is_never_below_zero(name: str) -> None:
     with pytest.raises(BamError, match=name):
-        Rig(**{name: -0.1})
+        BenchEffects(**{name: -0.1})

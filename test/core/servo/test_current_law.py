@@ -13,7 +13,7 @@ from physics_cases import law, reference_positions, run
 
 from bam_core.mujoco import replay, simulate_recording
 from bam_core.recordings.trajectories import SCRIPTS
-from bam_core.servo.effects import Rig
+from bam_core.servo.effects import BenchEffects
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
 from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
@@ -72,7 +72,9 @@ def random_erob_run(seed: int, dt: float, samples: int = 300):
 @pytest.mark.parametrize("effects", [{}, {"torque_saturation": 0.05, "winding_heating": 0.3}])
 def test_the_kernel_is_the_reference(integrator, effects):
     servo = dataclasses.replace(
-        erob(law("m6"), **effects), integrator=integrator, rig=Rig(zero_offset=0.03, arm_compliance=1e-3)
+        erob(law("m6"), **effects),
+        integrator=integrator,
+        bench_effects=BenchEffects(zero_offset=0.03, arm_compliance=1e-3),
     )
     recordings = [random_erob_run(seed, 2e-3) for seed in range(4)]
     rollout = Rollout.for_servo(recordings, servo, dt=2e-3, substeps=3)
@@ -111,7 +113,7 @@ def test_a_command_delay_is_commands_given_later(steps):
     dt = 1e-3
     time = np.arange(1500) * dt
     goal, later = (0.8 * np.sin(5.0 * np.clip(time - by * dt, 0.0, time[-1])) for by in (0, steps))
-    servo = dataclasses.replace(erob(), rig=Rig(command_delay=steps * dt))
+    servo = dataclasses.replace(erob(), bench_effects=BenchEffects(command_delay=steps * dt))
     rollout = Rollout.for_servo([run(time, goal, bench=LOAD), run(time, later, bench=LOAD)], servo, dt=dt)
     vector = parameter_vector(servo)
     one = rollout.positions(vector)[0]

@@ -129,13 +129,13 @@ def test_m6_follows_equation_10():
         quadratic_motor=0.8,
         quadratic_external=0.9,
     )
-    fade = math.exp(-((3.0 / 2.0) ** 1.5))
+    stribeck_factor = math.exp(-((3.0 / 2.0) ** 1.5))
     always = 0.1 * 3.0 + 0.2 + abs(0.4 * 1.0 - 0.5 * -2.0)
     at_rest = 0.3 + abs(0.6 * 1.0 - 0.7 * -2.0)
-    assert law.budget(1.0, -2.0, -3.0) == pytest.approx(always + fade * (at_rest + 0.8 * 1.0**2))
+    assert law.budget(1.0, -2.0, -3.0) == pytest.approx(always + stribeck_factor * (at_rest + 0.8 * 1.0**2))
     always = 0.1 * 3.0 + 0.2 + abs(0.4 * 4.0 - 0.5 * -2.0)
     at_rest = 0.3 + abs(0.6 * 4.0 - 0.7 * -2.0)
-    assert law.budget(4.0, -2.0, 3.0) == pytest.approx(always + fade * (at_rest + 0.9 * 2.0**2))
+    assert law.budget(4.0, -2.0, 3.0) == pytest.approx(always + stribeck_factor * (at_rest + 0.9 * 2.0**2))
 
 
 @given(torque, torque, velocity)

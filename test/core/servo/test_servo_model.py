@@ -16,7 +16,14 @@ from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.gears import Asymmetry
 from bam_core.mujoco.native.attributes import plugin_attributes
 from bam_core.plots.diagram import plot_diagram
-from bam_core.servo.effects import EFFECTS, LEAST_DELAY, MOST_DELAY, Quirks, Rig, resolve_effects
+from bam_core.servo.effects import (
+    EFFECTS,
+    LEAST_DELAY,
+    MOST_DELAY,
+    BenchEffects,
+    ServoEffects,
+    resolve_effects,
+)
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
@@ -71,7 +78,7 @@ def servos(draw: st.DrawFn) -> ServoModel:
         else None,
         integrator=draw(st.sampled_from(INTEGRATORS)),
         effects=tuple(draw(st.sets(st.sampled_from(sorted(EFFECTS))))),
-        quirks=Quirks(
+        servo_effects=ServoEffects(
             friction_temperature=draw(not_negative),
             bridge_coasting=draw(share),
             firmware_gain=draw(st.floats(-0.9, 1.0)),
@@ -79,7 +86,7 @@ def servos(draw: st.DrawFn) -> ServoModel:
             sensor_delay=draw(not_negative),
             encoder_quantisation=draw(st.sampled_from([0.0, 1.0])),
         ),
-        rig=Rig(
+        bench_effects=BenchEffects(
             zero_offset=draw(st.floats(-1.0, 1.0)),
             command_delay=draw(st.floats(LEAST_DELAY, MOST_DELAY)),
             arm_mass=draw(not_negative),
@@ -128,7 +135,7 @@ def test_the_xl330_is_there_as_identified_and_as_published() -> None:
     assert (ours.integrator, len(ours.provenance.train_data)) == ("midpoint", 12)
     assert set(ours.parameters) == set(ours.uncertainty)
     assert ours.motor.torque_saturation > 0.0
-    assert (published.integrator, published.rig) == ("semi_implicit", Rig())
+    assert (published.integrator, published.bench_effects) == ("semi_implicit", BenchEffects())
     assert "as published by its authors, fitted with their integrator" in published.provenance.source
     assert ours.search == published.search
 
@@ -147,7 +154,10 @@ def test_effects_in_use_are_parameters_with_their_unit(tmp_path: Path) -> None:
     servo = load_servo("xl330")
     assert servo.effects == resolve_effects([*MOTOR_EFFECTS, *BENCH_EFFECTS])
     servo = replace(
-        servo, motor=replace(servo.motor, torque_saturation=0.4), rig=Rig(zero_offset=-0.02), effects=()
+        servo,
+        motor=replace(servo.motor, torque_saturation=0.4),
+        bench_effects=BenchEffects(zero_offset=-0.02),
+        effects=(),
     )
     assert not set(EFFECTS) & set(servo.parameters)
     servo = replace(servo, effects=("zero_offset", "torque_saturation"))
@@ -288,12 +298,12 @@ def test_a_failed_save_leaves_the_old_file_untouched(tmp_path: Path) -> None:
 
 def test_a_servo_whose_limit_falls_short_stalls_at_less() -> None:
     servo = load_servo("mx106")
-    short = replace(servo, quirks=Quirks(limit_shortfall=0.25))
+    short = replace(servo, servo_effects=ServoEffects(limit_shortfall=0.25))
     assert short.stall_torque() == pytest.approx(0.75 * servo.stall_torque())
 
 
 def test_quirks_are_written_with_their_units(tmp_path: Path) -> None:
-    servo = replace(load_servo("mx106"), quirks=Quirks(sensor_delay=0.002, bridge_coasting=1.0))
+    servo = replace(load_servo("mx106"), servo_effects=ServoEffects(sensor_delay=0.002, bridge_coasting=1.0))
     servo.save(tmp_path / "mx106.yaml")
     text = (tmp_path / "mx106.yaml").read_text()
     assert "quirks:  # of the servo, besides motor and friction" in text

@@ -60,7 +60,9 @@ def test_every_log_of_a_rollout_has_its_own_limit() -> None:
 
 def test_effects_and_limits_go_together() -> None:
     model = servo()
-    late = dataclasses.replace(model, rig=dataclasses.replace(model.rig, command_delay=1e-3))
+    late = dataclasses.replace(
+        model, bench_effects=dataclasses.replace(model.bench_effects, command_delay=1e-3)
+    )
     for each in (model, late):
         rollout = Rollout.for_servo(weak_and_strong(), each, dt=2e-3)
         strong, weak = rollout.positions(parameter_vector(each))

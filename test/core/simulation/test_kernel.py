@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from physics_cases import BENCH, law, random_run, reference_positions, run, servo
 
-from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.reference import INTEGRATORS
@@ -58,7 +58,7 @@ def test_the_kernel_is_the_reference_for_any_friction(coefficients, rule, seed):
 def test_the_kernel_is_the_reference_for_any_motor_and_offset(saturation, heating, offset, seed):
     plain = servo()
     motor = dataclasses.replace(plain.motor, torque_saturation=saturation, winding_heating=heating)
-    model = dataclasses.replace(plain, motor=motor, rig=Rig(zero_offset=offset))
+    model = dataclasses.replace(plain, motor=motor, bench_effects=BenchEffects(zero_offset=offset))
     recording = random_run(seed, 2e-3, samples=100)
     rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
     ours = rollout.positions(parameter_vector(model))[0]
@@ -71,7 +71,7 @@ def test_a_command_delay_is_commands_given_later(steps):
     time = np.arange(1500) * dt
     late = steps * dt
     goal, given_later = (0.8 * np.sin(5.0 * np.clip(time - by, 0.0, time[-1])) for by in (0.0, late))
-    delayed = dataclasses.replace(servo(), rig=Rig(command_delay=late))
+    delayed = dataclasses.replace(servo(), bench_effects=BenchEffects(command_delay=late))
     recordings = [run(time, goal), run(time, given_later)]
     rollout = Rollout.for_servo(recordings, delayed, dt=dt)
     vector = parameter_vector(delayed)
@@ -198,8 +198,8 @@ def test_a_diverging_candidate_gets_a_large_finite_error():
 @settings(deadline=None, max_examples=20)
 @given(st.floats(1e-3, 0.5), st.floats(0.0, 0.05), st.floats(1e-3, 1e-2), st.integers(0, 1000))
 def test_the_kernel_is_the_reference_for_any_link_of_the_arm(compliance, backlash, armature, seed):
-    rig = Rig(arm_compliance=compliance, arm_backlash=backlash, zero_offset=0.02)
-    model = dataclasses.replace(servo(armature=armature), rig=rig)
+    bench_effects = BenchEffects(arm_compliance=compliance, arm_backlash=backlash, zero_offset=0.02)
+    model = dataclasses.replace(servo(armature=armature), bench_effects=bench_effects)
     recording = random_run(seed, 2e-3, samples=100)
     rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
     ours = rollout.positions(parameter_vector(model))[0]
@@ -210,7 +210,7 @@ def test_what_a_candidate_does_is_no_matter_of_its_neighbours():
     # Friction that grows with load tells a rigid arm from one on the stiffest link: that loads the gears
     # with the arm's inertia, too.
     rigid = servo(Friction(coulomb=0.02, load_motor=0.3, load_external=0.1))
-    linked = dataclasses.replace(rigid, rig=Rig(arm_compliance=0.05))
+    linked = dataclasses.replace(rigid, bench_effects=BenchEffects(arm_compliance=0.05))
     rollout = Rollout.for_servo([random_run(1, 2e-3, samples=300)], rigid, dt=2e-3)
     alone = [rollout.errors(parameter_vector(each))[0] for each in (rigid, linked)]
     together = rollout.errors([parameter_vector(rigid), parameter_vector(linked)])
@@ -234,9 +234,11 @@ def test_what_a_candidate_does_is_no_matter_of_its_neighbours():
     st.floats(0.0, 0.05),
     st.integers(0, 1000),
 )
-def test_the_kernel_is_the_reference_for_any_quirks_and_arm(quirks, arm_mass, compliance, seed):
-    rig = Rig(arm_mass=arm_mass, arm_compliance=compliance)
-    model = dataclasses.replace(servo(armature=0.01), quirks=Quirks(**quirks), rig=rig)
+def test_the_kernel_is_the_reference_for_any_quirks_and_arm(servo_effects, arm_mass, compliance, seed):
+    bench_effects = BenchEffects(arm_mass=arm_mass, arm_compliance=compliance)
+    model = dataclasses.replace(
+        servo(armature=0.01), servo_effects=ServoEffects(**servo_effects), bench_effects=bench_effects
+    )
     recording = random_run(seed, 2e-3, samples=100)
     recording = dataclasses.replace(recording, temperature=np.full(len(recording), 40.0))
     rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
@@ -257,7 +259,7 @@ QUIRK_CASES = {
 @pytest.mark.parametrize("case", QUIRK_CASES)
 def test_every_quirk_alone_moves_the_arm_as_in_the_reference(case):
     plain = servo(law("m4"), model="m4")
-    model = dataclasses.replace(plain, quirks=Quirks(**QUIRK_CASES[case]))
+    model = dataclasses.replace(plain, servo_effects=ServoEffects(**QUIRK_CASES[case]))
     recording = random_run(5, 2e-3)
     recording = dataclasses.replace(recording, temperature=np.full(len(recording), 45.0))
     rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
@@ -272,7 +274,7 @@ def test_lanes_with_quirks_leave_those_beside_them_alone():
     plain = parameter_vector(servo())
     vectors = [plain]
     for case in QUIRK_CASES.values():
-        vectors.append(parameter_vector(dataclasses.replace(servo(), quirks=Quirks(**case))))
+        vectors.append(parameter_vector(dataclasses.replace(servo(), servo_effects=ServoEffects(**case))))
     np.testing.assert_allclose(rollout.errors(vectors)[0], rollout.errors(plain)[0], rtol=1e-12)
 
 
@@ -282,8 +284,8 @@ def test_an_arm_that_weighs_more_is_a_bench_with_a_heavier_arm():
     recordings = [recording, dataclasses.replace(recording, bench=heavier)]
     rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
     expected = rollout.positions(parameter_vector(servo()))[1]
-    weighed = dataclasses.replace(servo(), rig=Rig(arm_mass=0.15))
-    np.testing.assert_allclose(rollout.positions(parameter_vector(weighed))[0], expected, atol=1e-12)
+    corrected = dataclasses.replace(servo(), bench_effects=BenchEffects(arm_mass=0.15))
+    np.testing.assert_allclose(rollout.positions(parameter_vector(corrected))[0], expected, atol=1e-12)
 
 
 def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_rig_says():
@@ -303,7 +305,7 @@ def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_rig_says():
 def test_positions_older_than_their_stamps_are_commands_that_come_later():
     dt, late = 1e-3, 4
     time = np.arange(1500) * dt
-    model = dataclasses.replace(servo(), rig=Rig(command_delay=late * dt))
+    model = dataclasses.replace(servo(), bench_effects=BenchEffects(command_delay=late * dt))
     goal = 0.8 * np.sin(5.0 * time)
     in_time, old = Rollout([run(time, goal)], firmware=servo().firmware, dt=dt), parameter_vector(servo())
     of_before = np.concatenate([np.zeros(late), in_time.positions(old)[0][:-late]])
@@ -315,7 +317,7 @@ def test_a_delay_of_the_sensor_takes_damping_away():
     step = run(time, 0.5, kp=32.0)
     rollout = Rollout([step], firmware=servo().firmware, dt=1e-3)
     frictionless = servo(Friction())
-    late = dataclasses.replace(frictionless, quirks=Quirks(sensor_delay=5e-3))
+    late = dataclasses.replace(frictionless, servo_effects=ServoEffects(sensor_delay=5e-3))
     calm, swinging = (rollout.positions(parameter_vector(each))[0] for each in (frictionless, late))
     assert np.max(swinging) > np.max(calm) + 0.01
 
@@ -325,19 +327,19 @@ def test_an_open_bridge_brakes_less():
     recording = run(time, 0.0, position=1.0, kp=0.5)
     rollout = Rollout([recording], firmware=servo().firmware, dt=1e-3)
     brake = servo(Friction())
-    coast = dataclasses.replace(brake, quirks=Quirks(bridge_coasting=1.0))
+    coast = dataclasses.replace(brake, servo_effects=ServoEffects(bridge_coasting=1.0))
     braked, coasting = (rollout.positions(parameter_vector(each))[0] for each in (brake, coast))
     assert np.min(coasting) < np.min(braked) - 0.1
 
 
 def test_friction_without_load_is_that_of_the_temperature_that_was_logged():
     model = dataclasses.replace(
-        servo(law("m4"), model="m4"), quirks=Quirks(friction_temperature=np.log(2.0) / 20.0)
+        servo(law("m4"), model="m4"), servo_effects=ServoEffects(friction_temperature=np.log(2.0) / 20.0)
     )
     recording = random_run(8, 2e-3)
     warm = dataclasses.replace(recording, temperature=np.full(len(recording), 45.0))
     rollout = Rollout([recording, warm], firmware=model.firmware, dt=2e-3)
-    half = servo(law("m4").greased(0.5), model="m4")
+    half = servo(law("m4").temperature_scaled(0.5), model="m4")
     found = rollout.positions(parameter_vector(model))
     np.testing.assert_allclose(found[1], rollout.positions(parameter_vector(half))[0], atol=1e-9)
     assert np.array_equal(found[0], rollout.positions(parameter_vector(servo(law("m4"), model="m4")))[0])

@@ -9,21 +9,23 @@ from physics_cases import BENCH, servo
 
 from bam_core.errors import BamError
 from bam_core.recordings.trajectories import SCRIPTS
-from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
 
 TRUTH = dataclasses.replace(
     servo(),
     motor=dataclasses.replace(servo().motor, torque_saturation=0.1, winding_heating=2.0),
-    quirks=Quirks(
+    servo_effects=ServoEffects(
         bridge_coasting=0.3,
         firmware_gain=0.1,
         limit_shortfall=0.1,
         sensor_delay=1e-3,
         encoder_quantisation=1.0,
     ),
-    rig=Rig(zero_offset=-0.02, command_delay=2e-3, arm_compliance=0.02, arm_backlash=0.01, arm_mass=0.05),
+    bench_effects=BenchEffects(
+        zero_offset=-0.02, command_delay=2e-3, arm_compliance=0.02, arm_backlash=0.01, arm_mass=0.05
+    ),
 )
 UNTOLD = ("friction_temperature", "supply_ripple")
 """What a run without a thermometer and a voltmeter says nothing of."""

@@ -28,7 +28,7 @@ def test_exact_torques_give_back_the_parameters(**values: float) -> None:
     fit = fit_friction("joint", VELOCITY, law.torque(VELOCITY))
     np.testing.assert_allclose(fit.friction.values, law.values, rtol=1e-4, atol=1e-6)
     assert fit.rms < 1e-7
-    assert fit.vague == ()
+    assert fit.unidentifiable == ()
 
 
 def test_errors_are_shares_of_the_target() -> None:
@@ -44,9 +44,9 @@ def test_slow_motion_leaves_parameters_vague_and_says_so() -> None:
     noise = 0.02 * np.random.default_rng(1).standard_normal(len(slow))
     fit = fit_friction("joint", slow, law.torque(slow) + noise)
     assert fit.speed == pytest.approx(0.05, rel=1e-3)
-    assert "viscous" in fit.vague
-    assert "stribeck" in fit.vague
-    assert "offset" not in fit.vague
+    assert "viscous" in fit.unidentifiable
+    assert "stribeck" in fit.unidentifiable
+    assert "offset" not in fit.unidentifiable
 
 
 def test_samples_without_a_torque_are_left_out() -> None:

@@ -93,7 +93,7 @@ def test_inertia_and_friction_are_found_together() -> None:
         heavier, fatter = true[scale.group]
         expected = 1.0 / (heavier if scale.kind == "mass" else fatter)
         assert scale.factor == pytest.approx(expected, abs=1e-4)
-    assert found.vague == ()
+    assert found.unidentifiable == ()
     assert found.rms < 1e-3 * found.rms_before
     for joint in moving:
         np.testing.assert_allclose(found.friction[joint].values, TARGETS[joint].values, rtol=1e-2)

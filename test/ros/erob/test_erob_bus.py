@@ -389,7 +389,7 @@ def test_the_drives_stop_by_themselves_when_the_master_is_killed(pair: VirtualSe
         os.kill(bus.master_pid, signal.SIGKILL)
         wait_torque_off(pair)
         assert {slave["al_code"] for slave in pair.look()["slaves"]} == {0x1B}
-        assert "ended (status -9)" in str(failure(bus, goal))
+        assert "exited unexpectedly (status -9)" in str(failure(bus, goal))
         bus.close()
         bus.open()  # faults that blame the line are reset: it works again
         assert keep(bus, ServoGoal.released(2), lambda sample: True).hardware_error == (0, 0)

@@ -112,7 +112,7 @@ def offered(node: Node) -> set[tuple[str, str, str]]:
     name, namespace = node.get_name(), node.get_namespace()
     asked: dict[str, Callable[..., Any]] = {
         "publishes": node.get_publisher_names_and_types_by_node,
-        "takes": node.get_subscriber_names_and_types_by_node,
+        "subscribes": node.get_subscriber_names_and_types_by_node,
         "service": node.get_service_names_and_types_by_node,
     }
     found = {

@@ -171,7 +171,7 @@ def test_servos_begin_with_the_gain_of_their_factory() -> None:
 def test_another_load_sags_further() -> None:
     bus = opened(kp=4.0)
     light = 1.5 - exchange(bus, goal(1.5), 1500)[-1].position[0]
-    bus.hang(PendulumBench(mass=2.0, length=0.3))
+    bus.set_load(PendulumBench(mass=2.0, length=0.3))
     assert bus.bench == PendulumBench(mass=2.0, length=0.3)
     heavy = 1.5 - exchange(bus, goal(1.5), 1500)[-1].position[0]
     assert heavy > 0.2 + light
@@ -199,7 +199,7 @@ def test_any_robot_file_will_do(tmp_path: Path) -> None:
         sample = bus.exchange(wish)
     assert sample.position == pytest.approx((0.4, -0.3), abs=0.05)
     with pytest.raises(BusError, match="no pendulum bench"):
-        bus.hang(PendulumBench(mass=1.0, length=0.1))
+        bus.set_load(PendulumBench(mass=1.0, length=0.1))
 
 
 def test_mistakes_are_one_line() -> None:

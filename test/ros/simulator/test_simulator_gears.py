@@ -130,13 +130,13 @@ def test_a_gear_that_is_ill_posed_with_its_load_is_a_warning_until_it_hangs_anot
     wild = LOCKING.with_gear(Asymmetry(input_side=0.1, output_side=1.4))
     bus = opened(wild)
     assert bus.warnings == ()
-    bus.hang(PendulumBench(mass=2.0, length=0.3))
+    bus.set_load(PendulumBench(mass=2.0, length=0.3))
     exchange(bus, OFF, 5)
     (line,) = bus.warnings
     assert line.startswith("joint 'joint': |ρ̂| of its gear is 1.2")
     assert "eq. 29" in line
     assert "gear.output_side = 1.4 of servo 'mx106'" in line
-    bus.hang(PendulumBench(mass=0.5, length=0.15))
+    bus.set_load(PendulumBench(mass=0.5, length=0.15))
     exchange(bus, OFF, 5)
     assert bus.warnings == ()
 

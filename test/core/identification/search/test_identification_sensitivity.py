@@ -10,9 +10,9 @@ from uncertainty_cases import space_for
 
 from bam_core.identification.search.sensitivity import (
     Sensitivity,
+    normalised,
     residuals_at,
     sensitivity,
-    shares,
     slope_at,
     value_at,
     vector_at,
@@ -38,7 +38,9 @@ def test_it_foretells_how_the_arm_moves(case: tuple[Rollout, Sensitivity]) -> No
     for direction in (*principal, *random.normal(size=(5, len(principal)))):
         foretold = here.jacobian @ direction
         step = 1e-3 / np.sqrt(np.mean(foretold**2))
-        moved = residuals_at(rollout, vector_at(here.space, here.shares + step * direction)) - here.residuals
+        moved = (
+            residuals_at(rollout, vector_at(here.space, here.normalised + step * direction)) - here.residuals
+        )
         assert np.sqrt(np.mean((moved - step * foretold) ** 2)) < 0.5e-3
         assert np.sqrt(np.mean(moved**2)) == pytest.approx(1e-3, rel=0.3)
 
@@ -54,7 +56,7 @@ def test_it_sees_the_valley_along_which_motor_and_friction_trade() -> None:
     braking = ahead[0] ** 2 / ahead[1]
     ahead[:2] *= more
     ahead[PARAMETERS.index("viscous")] -= braking * (more - 1.0)
-    along = shares(space, ahead) - here.shares
+    along = normalised(space, ahead) - here.normalised
     across = along * np.array([1.0, -1.0, 1.0, 1.0, 1.0])
     moved_along, moved_across = (np.sqrt(np.mean((here.jacobian @ way) ** 2)) for way in (along, across))
     assert moved_along < 0.1 * moved_across
@@ -72,16 +74,16 @@ def test_at_a_bound_it_looks_inwards() -> None:
     for name in ("viscous", "coulomb"):
         step = np.zeros(len(names))
         step[names.index(name)] = 1e-3
-        moved = residuals_at(Rollout.for_servo(logs, servo), vector_at(space, here.shares + step))
+        moved = residuals_at(Rollout.for_servo(logs, servo), vector_at(space, here.normalised + step))
         foretold = here.jacobian @ step
         assert np.corrcoef(moved - here.residuals, foretold)[0, 1] > 0.9
 
 
 def test_shares_and_values_are_two_sides_of_one_thing(case: tuple[Rollout, Sensitivity]) -> None:
     _, here = case
-    for axis, share in zip(here.space.axes, here.shares, strict=True):
+    for axis, share in zip(here.space.axes, here.normalised, strict=True):
         value = here.vector[PARAMETERS.index(axis.targets[0])]
         assert value_at(axis, share) == pytest.approx(value)
         change = (value_at(axis, share + 1e-6) - value_at(axis, share - 1e-6)) / 2e-6
         assert slope_at(axis, share) == pytest.approx(change, rel=1e-4)
-    np.testing.assert_allclose(vector_at(here.space, here.shares), here.vector)
+    np.testing.assert_allclose(vector_at(here.space, here.normalised), here.vector)

@@ -10,7 +10,7 @@ import pytest
 from identification_cases import mx106, session
 from uncertainty_cases import linear_space, space_for
 
-from bam_core.identification.search.evidence import Weighing, set_right
+from bam_core.identification.search.evidence import SampleWeights, set_right
 from bam_core.identification.search.sensitivity import residuals_at, sensitivity
 from bam_core.identification.search.settle import descend, evaluations_for, follow, settle
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -40,10 +40,10 @@ def test_it_does_not_leave_for_worse() -> None:
     for seed in range(3):
         point = np.random.default_rng(seed).random(space.dimension)
         start = space.vectors(point[None])[0]
-        weighing = Weighing(sensitivity(rollout, space, start, thorough=False))
+        sample_weights = SampleWeights(sensitivity(rollout, space, start, thorough=False))
         end = settle(rollout, space, start)
-        assert weighing.cost(end.residuals) <= weighing.cost(residuals_at(rollout, start))
-        assert np.all((end.shares >= 0.0) & (end.shares <= 1.0))
+        assert sample_weights.cost(end.residuals) <= sample_weights.cost(residuals_at(rollout, start))
+        assert np.all((end.normalised >= 0.0) & (end.normalised <= 1.0))
 
 
 class BentValley:

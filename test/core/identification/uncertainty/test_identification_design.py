@@ -18,7 +18,7 @@ from bam_core.identification.uncertainty.candidate_runs import (
     stall_torque,
 )
 from bam_core.identification.uncertainty.design import Knowledge, best_for, prospects, rank
-from bam_core.identification.uncertainty.uncertainty import design, doubt_about
+from bam_core.identification.uncertainty.uncertainty import design, uncertainty_terms
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
@@ -34,7 +34,7 @@ CHOICE = Choice(loads=(BENCH,), gains=(8.0, 16.0, 32.0), supply_voltage=15.0)
 @pytest.fixture(scope="module")
 def knowledge() -> Knowledge:
     fit = settle(Rollout.for_servo(LOGS, SERVO), SPACE, parameter_vector(SERVO))
-    return Knowledge.from_doubt(doubt_about(SERVO, fit.vector, LOGS, fit))
+    return Knowledge.from_terms(uncertainty_terms(SERVO, fit.vector, LOGS, fit))
 
 
 def test_it_prefers_the_run_that_tells_what_trades_and_a_fit_bears_it_out(knowledge: Knowledge) -> None:

@@ -13,16 +13,16 @@ from identification_cases import BENCH, mx106, record, session
 from uncertainty_cases import fitted, space_for, toy
 
 from bam_core.identification.search.evidence import evidence, set_right
-from bam_core.identification.search.sensitivity import residuals_at, sensitivity, shares
+from bam_core.identification.search.sensitivity import normalised, residuals_at, sensitivity
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.covariance import covariance
 from bam_core.identification.uncertainty.uncertainty import (
-    Doubt,
     ParameterEstimate,
     Uncertainty,
+    UncertaintyTerms,
     describe,
-    doubt_about,
     estimate_uncertainty,
+    uncertainty_terms,
 )
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
@@ -73,7 +73,7 @@ def test_what_trades_is_said_to_and_the_recording_that_would_help_does(
     constant = told(before, "torque_constant")
     assert not constant.identifiable
     assert {"resistance", "viscous"} <= set(constant.trades_with)
-    assert {each.name for each in before.vague} >= {"torque_constant", "resistance", "viscous"}
+    assert {each.name for each in before.unidentifiable} >= {"torque_constant", "resistance", "viscous"}
     assert "lift_and_drop" in constant.remark  # where the bridge opens, friction brakes alone
     assert constant.remark.count("\n") == 0
     _, after = fitted(
@@ -102,7 +102,7 @@ def test_perfect_logs_that_do_not_tell_motor_from_friction_are_no_excuse() -> No
 def test_what_is_told_is_not_flagged_and_lies_inside_its_interval() -> None:
     servo = mx106("m1")
     fit, uncertainty = fitted(servo, session(servo))
-    assert uncertainty.vague == ()
+    assert uncertainty.unidentifiable == ()
     for each in uncertainty.estimates:
         assert each.low <= each.value <= each.high
         assert each.remark == ""
@@ -136,8 +136,10 @@ def test_what_the_data_do_not_tell_has_no_standard_error() -> None:
     problem = toy(12, 3, 0)
     blind = replace(problem, jacobian=problem.jacobian * np.array([1.0, 1.0, 0.0]))
     found = evidence(blind)
-    doubt = Doubt(settled=blind, found=found, scatter=covariance(found), astray=np.zeros(3))
-    uncertainty = describe(doubt, blind.shares)
+    terms = UncertaintyTerms(
+        settled=blind, found=found, scatter=covariance(found), discretisation_bias=np.zeros(3)
+    )
+    uncertainty = describe(terms, blind.normalised)
     armature = told(uncertainty, "armature")
     assert math.isinf(armature.standard_error)
     assert (armature.low, armature.high) == (-1.0, 1.0)
@@ -165,11 +167,15 @@ def test_a_fit_that_did_not_arrive_is_less_sure() -> None:
 def test_intervals_are_about_where_finer_steps_and_the_rest_of_a_descent_would_lead() -> None:
     problem = toy(12, 2, 0)
     found = evidence(problem)
-    astray = np.array([0.1, -1e-4])
-    doubt = Doubt(settled=problem, found=found, scatter=covariance(found), astray=astray)
-    plain = describe(replace(doubt, astray=np.zeros(2)), problem.shares).estimates
-    for i, (each, straight) in enumerate(zip(describe(doubt, problem.shares).estimates, plain, strict=True)):
-        off = 2.0 * astray[i]  # half a share is a value of one here
+    discretisation_bias = np.array([0.1, -1e-4])
+    terms = UncertaintyTerms(
+        settled=problem, found=found, scatter=covariance(found), discretisation_bias=discretisation_bias
+    )
+    plain = describe(replace(terms, discretisation_bias=np.zeros(2)), problem.normalised).estimates
+    for i, (each, straight) in enumerate(
+        zip(describe(terms, problem.normalised).estimates, plain, strict=True)
+    ):
+        off = 2.0 * discretisation_bias[i]  # half a share is a value of one here
         assert each.low == pytest.approx(straight.low - off)
         assert each.high == pytest.approx(straight.high - off)
         assert each.standard_error == pytest.approx(math.hypot(straight.standard_error, off))
@@ -181,7 +187,7 @@ def test_parameters_make_up_for_what_a_simulation_is_off_by_and_logs_agree_as_be
     way = np.array([0.02, -0.01])
     plain = set_right(problem, np.zeros(len(problem.residuals)))
     right = set_right(problem, -problem.jacobian @ way)
-    np.testing.assert_allclose(right.shares - plain.shares, way, atol=1e-5)
+    np.testing.assert_allclose(right.normalised - plain.normalised, way, atol=1e-5)
     found, again = (covariance(evidence(each)) for each in (plain, right))
     np.testing.assert_allclose(np.diag(again), np.diag(found), rtol=1e-2)
 
@@ -193,26 +199,26 @@ def test_a_way_down_that_no_step_could_go_is_doubt(monkeypatch: pytest.MonkeyPat
     off = replace(servo, motor=replace(servo.motor, torque_constant=1.02 * servo.motor.torque_constant))
     vector = parameter_vector(off)
     here = sensitivity(Rollout.for_servo(logs, servo), space, vector)
-    open_way = doubt_about(servo, vector, logs, here)
+    open_way = uncertainty_terms(servo, vector, logs, here)
     monkeypatch.setattr(
         "bam_core.identification.uncertainty.uncertainty.follow",
         lambda rollout, at: replace(at, residuals=residuals_at(rollout, at.vector)),
     )
-    barred = doubt_about(servo, vector, logs, here)
+    unreachable = uncertainty_terms(servo, vector, logs, here)
     constant = [axis.name for axis in space.axes].index("torque_constant")
-    way = shares(space, vector)[constant] - shares(space, parameter_vector(servo))[constant]
+    way = normalised(space, vector)[constant] - normalised(space, parameter_vector(servo))[constant]
     assert open_way.scatter[constant, constant] < (0.1 * way) ** 2
-    assert open_way.astray[constant] == pytest.approx(way, rel=0.1)
-    assert barred.scatter[constant, constant] == pytest.approx(way**2, rel=0.5)
+    assert open_way.discretisation_bias[constant] == pytest.approx(way, rel=0.1)
+    assert unreachable.scatter[constant, constant] == pytest.approx(way**2, rel=0.5)
 
 
 def test_errors_of_the_simulation_count_as_none_of_the_logs_disagreement() -> None:
     servo = replace(mx106("m3"), firmware=replace(mx106("m3").firmware, counts_per_turn=1e9))
     logs = session(servo)  # without noise; all that logs disagree about is the simulation's steps
     settled, _ = fitted(servo, logs)
-    doubt = doubt_about(servo, settled.vector, logs, settled)
+    terms = uncertainty_terms(servo, settled.vector, logs, settled)
     misled = np.diag(covariance(evidence(settled)))
-    assert np.all(np.diag(doubt.scatter) < 0.5 * misled)
-    truth = shares(settled.space, parameter_vector(servo))
-    centre = settled.shares - doubt.astray
-    assert np.linalg.norm(centre - truth) < 0.5 * np.linalg.norm(settled.shares - truth)
+    assert np.all(np.diag(terms.scatter) < 0.5 * misled)
+    truth = normalised(settled.space, parameter_vector(servo))
+    centre = settled.normalised - terms.discretisation_bias
+    assert np.linalg.norm(centre - truth) < 0.5 * np.linalg.norm(settled.normalised - truth)

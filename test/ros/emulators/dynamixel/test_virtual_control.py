@@ -108,7 +108,7 @@ def test_a_time_based_profile_takes_its_time(modern):
 
 
 def test_velocity_mode_turns_at_the_goal_velocity(modern):
-    modern.servo.bench.hang(PendulumBench(mass=0.0, length=0.1))
+    modern.servo.bench.set_load(PendulumBench(mass=0.0, length=0.1))
     modern.write(operating_mode=VELOCITY)
     modern.write(torque_enable=1, goal_velocity=100)
     modern.run(3.0)
@@ -119,7 +119,7 @@ def test_velocity_mode_turns_at_the_goal_velocity(modern):
 
 
 def test_wheel_mode_turns_by_the_direction_bit(old):
-    old.servo.bench.hang(PendulumBench(mass=0.0, length=0.1))
+    old.servo.bench.set_load(PendulumBench(mass=0.0, length=0.1))
     old.write(min_position_limit=0, max_position_limit=0)
     old.write(torque_enable=1, goal_velocity=1024 + 200)
     old.run(3.0)
@@ -218,7 +218,7 @@ def test_turns_are_counted_in_extended_mode_and_forgotten_by_clear(modern):
 
 
 def test_multi_turn_mode_goes_beyond_one_turn(old):
-    old.servo.bench.hang(PendulumBench(mass=0.0, length=0.1))
+    old.servo.bench.set_load(PendulumBench(mass=0.0, length=0.1))
     old.write(min_position_limit=4095, max_position_limit=4095)
     old.write(torque_enable=1, goal_position=2048 + 8192)
     old.run(5.0)

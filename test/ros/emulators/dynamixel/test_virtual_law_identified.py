@@ -15,7 +15,7 @@ from virtual_helpers import Clock, make
 from bam_core.identification import identify
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script
-from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -106,7 +106,9 @@ def truth(model: str, library: str) -> ServoModel:
 def error(model: ServoModel, run: Recording) -> float:
     """Return the mean absolute error of a model on a run, rad."""
     # An XL330 counts with its mean supply, as readings of a real one are off; those of the emulated are not.
-    plain = dataclasses.replace(model, rig=Rig(supply_ripple=1.0), quirks=Quirks())
+    plain = dataclasses.replace(
+        model, bench_effects=BenchEffects(supply_ripple=1.0), servo_effects=ServoEffects()
+    )
     return float(Rollout.for_servo([run], plain).errors(parameter_vector(plain))[0, 0])
 
 

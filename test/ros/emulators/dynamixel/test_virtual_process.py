@@ -177,9 +177,9 @@ def test_a_file_in_the_place_of_the_link_is_never_touched(tmp_path):
 
 
 def test_clients_come_and_go():
-    with virtual_rig("mx106_2", ids=(1,)) as rig:
+    with virtual_rig("mx106_2", ids=(1,)) as bench_effects:
         for _ in range(3):
-            client = Client(str(rig.server.path), rig.table)
+            client = Client(str(bench_effects.server.path), bench_effects.table)
             assert client.handler.ping(client.port, 1)[1] == COMM_SUCCESS
             client.close()
 
@@ -199,14 +199,14 @@ while True:
 
 
 def test_the_watchdog_releases_a_servo_whose_client_was_killed():
-    with virtual_rig("xl330", ids=(1,)) as rig:
+    with virtual_rig("xl330", ids=(1,)) as bench_effects:
         client = subprocess.Popen(
-            [sys.executable, "-c", DRIVE, str(rig.server.path)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", DRIVE, str(bench_effects.server.path)], stdout=subprocess.PIPE, text=True
         )
         try:
             assert client.stdout is not None
             assert client.stdout.readline() == "driving\n"
-            registers, state = rig.servo.registers, rig.servo.bench.state
+            registers, state = bench_effects.servo.registers, bench_effects.servo.bench.state
             wait_for(lambda: state[k.POSITION] > 0.2, what="the client moves the arm")
             assert registers.get("bus_watchdog") == 5
         finally:

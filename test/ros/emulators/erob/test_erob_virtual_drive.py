@@ -33,7 +33,7 @@ SHUTDOWN, SWITCH_ON, ENABLE, QUICK_STOP, DISABLE_VOLTAGE, RESET = 0x06, 0x07, 0x
 LIGHT = PendulumBench(mass=2.0, length=0.3)
 
 
-class Rig:
+class BenchEffects:
     """A drive in OP, its clock, and objects by index."""
 
     def __init__(self, load: PendulumBench = LIGHT, servo: str = "erob80_100", seed: int = 0) -> None:
@@ -118,201 +118,201 @@ def test_no_words_lead_to_power_without_shutdown_and_switch_on_before(words):
 
 
 def test_the_status_word_tells_the_state():
-    rig = Rig()
-    rig.run(0.01)
-    assert rig[Object.STATUSWORD] & 0x6F == 0x40
-    rig.enable()
-    assert rig[Object.STATUSWORD] & 0x6F == 0x27
-    assert rig[Object.STATUSWORD] & 0x0200  # remote
+    bench_effects = BenchEffects()
+    bench_effects.run(0.01)
+    assert bench_effects[Object.STATUSWORD] & 0x6F == 0x40
+    bench_effects.enable()
+    assert bench_effects[Object.STATUSWORD] & 0x6F == 0x27
+    assert bench_effects[Object.STATUSWORD] & 0x0200  # remote
 
 
 def test_torque_follows_the_target_in_per_mille():
-    rig = Rig()
-    rig.enable(CST)
-    rig[Object.TARGET_TORQUE] = 100
-    rig.run(0.02)
-    assert float(rig.bench.state[k.CURRENT]) == pytest.approx(0.6)
-    assert rig[Object.ACTUAL_TORQUE] == rig[Object.ACTUAL_CURRENT] == 100
+    bench_effects = BenchEffects()
+    bench_effects.enable(CST)
+    bench_effects[Object.TARGET_TORQUE] = 100
+    bench_effects.run(0.02)
+    assert float(bench_effects.bench.state[k.CURRENT]) == pytest.approx(0.6)
+    assert bench_effects[Object.ACTUAL_TORQUE] == bench_effects[Object.ACTUAL_CURRENT] == 100
 
 
 def test_maximum_torque_bounds_the_current_and_is_shown():
-    rig = Rig(HEAVY)
-    rig[Object.MAXIMUM_TORQUE] = 50
-    rig.enable(CST)
-    rig[Object.TARGET_TORQUE] = 800
-    rig.run(0.05)
-    assert float(rig.bench.state[k.CURRENT]) == pytest.approx(0.3)
-    assert rig[Object.STATUSWORD] & 0x0800
+    bench_effects = BenchEffects(HEAVY)
+    bench_effects[Object.MAXIMUM_TORQUE] = 50
+    bench_effects.enable(CST)
+    bench_effects[Object.TARGET_TORQUE] = 800
+    bench_effects.run(0.05)
+    assert float(bench_effects.bench.state[k.CURRENT]) == pytest.approx(0.3)
+    assert bench_effects[Object.STATUSWORD] & 0x0800
 
 
 def test_position_mode_goes_there_and_stays():
-    rig = Rig(PendulumBench(mass=4.0, arm_mass=1.0, length=0.4))
-    rig.enable(CSP)
+    bench_effects = BenchEffects(PendulumBench(mass=4.0, arm_mass=1.0, length=0.4))
+    bench_effects.enable(CSP)
     goal = COUNTS_PER_TURN // 8
     step = goal // 1000
     target = [0]
 
     def ramp() -> None:
         target[0] = min(target[0] + step, goal)
-        rig[Object.TARGET_POSITION] = target[0]
+        bench_effects[Object.TARGET_POSITION] = target[0]
 
-    rig.run(1.2, ramp)
-    rig.run(1.5)
-    assert rig[Object.ACTUAL_POSITION] == pytest.approx(goal, abs=COUNTS_PER_TURN / 720)
-    assert rig.drive.state is S.OPERATION_ENABLED
+    bench_effects.run(1.2, ramp)
+    bench_effects.run(1.5)
+    assert bench_effects[Object.ACTUAL_POSITION] == pytest.approx(goal, abs=COUNTS_PER_TURN / 720)
+    assert bench_effects.drive.state is S.OPERATION_ENABLED
 
 
 def test_velocity_mode_keeps_the_speed():
-    rig = Rig()
-    rig.enable(CSV)
-    rig[Object.TARGET_VELOCITY] = COUNTS_PER_TURN // 20
-    rig.run(2.0)
-    assert rig[Object.ACTUAL_VELOCITY] == pytest.approx(COUNTS_PER_TURN / 20, rel=0.1)
+    bench_effects = BenchEffects()
+    bench_effects.enable(CSV)
+    bench_effects[Object.TARGET_VELOCITY] = COUNTS_PER_TURN // 20
+    bench_effects.run(2.0)
+    assert bench_effects[Object.ACTUAL_VELOCITY] == pytest.approx(COUNTS_PER_TURN / 20, rel=0.1)
 
 
 def test_the_mode_is_shown_before_and_after_power_and_unknown_ones_are_not_taken():
-    rig = Rig()
+    bench_effects = BenchEffects()
     for mode in (CST, CSV, CSP):
-        rig[Object.MODE_OF_OPERATION] = mode
-        rig.run(0.002)
-        assert rig[Object.MODE_OF_OPERATION_DISPLAY] == mode
-    rig.enable(CST)
-    assert rig[Object.MODE_OF_OPERATION_DISPLAY] == CST
-    rig[Object.MODE_OF_OPERATION] = 0
-    rig.run(0.002)
-    assert rig[Object.MODE_OF_OPERATION_DISPLAY] == CST
+        bench_effects[Object.MODE_OF_OPERATION] = mode
+        bench_effects.run(0.002)
+        assert bench_effects[Object.MODE_OF_OPERATION_DISPLAY] == mode
+    bench_effects.enable(CST)
+    assert bench_effects[Object.MODE_OF_OPERATION_DISPLAY] == CST
+    bench_effects[Object.MODE_OF_OPERATION] = 0
+    bench_effects.run(0.002)
+    assert bench_effects[Object.MODE_OF_OPERATION_DISPLAY] == CST
 
 
 def test_software_limits_stop_torque_outwards_and_clip_positions():
-    rig = Rig(PendulumBench(mass=0.0, length=0.3))
+    bench_effects = BenchEffects(PendulumBench(mass=0.0, length=0.3))
     limit = COUNTS_PER_TURN // 50
-    rig.objects.entry(Object.SOFTWARE_POSITION_LIMIT, 1).value = -limit
-    rig.objects.entry(Object.SOFTWARE_POSITION_LIMIT, 2).value = limit
-    rig.enable(CST)
-    rig[Object.TARGET_TORQUE] = 400
-    rig.run(1.0)
-    assert rig[Object.ACTUAL_TORQUE] == 0
-    assert rig[Object.STATUSWORD] & 0x0800
-    assert rig[Object.ACTUAL_POSITION] >= limit
-    rig[Object.TARGET_TORQUE] = -400
-    rig.run(0.05)
-    assert rig[Object.ACTUAL_TORQUE] == -400
+    bench_effects.objects.entry(Object.SOFTWARE_POSITION_LIMIT, 1).value = -limit
+    bench_effects.objects.entry(Object.SOFTWARE_POSITION_LIMIT, 2).value = limit
+    bench_effects.enable(CST)
+    bench_effects[Object.TARGET_TORQUE] = 400
+    bench_effects.run(1.0)
+    assert bench_effects[Object.ACTUAL_TORQUE] == 0
+    assert bench_effects[Object.STATUSWORD] & 0x0800
+    assert bench_effects[Object.ACTUAL_POSITION] >= limit
+    bench_effects[Object.TARGET_TORQUE] = -400
+    bench_effects.run(0.05)
+    assert bench_effects[Object.ACTUAL_TORQUE] == -400
 
 
 def test_the_home_offset_moves_the_zero_and_not_while_torque_is_on():
-    rig = Rig()
-    rig.objects.write(Object.HOME_OFFSET, 0, (1000).to_bytes(4, "little"))
-    rig.run(0.002)
-    assert rig[Object.ACTUAL_POSITION] == -1000
-    rig.enable(CST)
+    bench_effects = BenchEffects()
+    bench_effects.objects.write(Object.HOME_OFFSET, 0, (1000).to_bytes(4, "little"))
+    bench_effects.run(0.002)
+    assert bench_effects[Object.ACTUAL_POSITION] == -1000
+    bench_effects.enable(CST)
     with pytest.raises(SdoAbort) as caught:
-        rig.objects.write(Object.HOME_OFFSET, 0, bytes(4))
+        bench_effects.objects.write(Object.HOME_OFFSET, 0, bytes(4))
     assert caught.value.code is Abort.WRONG_STATE
 
 
 def test_quick_stop_brakes_then_lets_go():
-    rig = Rig()
-    rig.enable(CSV)
-    rig[Object.TARGET_VELOCITY] = COUNTS_PER_TURN // 4
-    rig.run(1.0)
-    assert rig.command(QUICK_STOP) is S.QUICK_STOP_ACTIVE
-    assert drives(rig.drive.state)
-    rig.run(1.0)
-    assert rig.drive.state is S.SWITCH_ON_DISABLED
-    assert float(rig.bench.state[k.CURRENT]) == 0.0
+    bench_effects = BenchEffects()
+    bench_effects.enable(CSV)
+    bench_effects[Object.TARGET_VELOCITY] = COUNTS_PER_TURN // 4
+    bench_effects.run(1.0)
+    assert bench_effects.command(QUICK_STOP) is S.QUICK_STOP_ACTIVE
+    assert drives(bench_effects.drive.state)
+    bench_effects.run(1.0)
+    assert bench_effects.drive.state is S.SWITCH_ON_DISABLED
+    assert float(bench_effects.bench.state[k.CURRENT]) == 0.0
 
 
 def test_quick_stop_may_hold_and_be_left_again():
-    rig = Rig()
-    rig[Object.QUICK_STOP_OPTION] = 6
-    rig.enable(CSV)
-    rig.command(QUICK_STOP)
-    rig.run(0.5)
-    assert rig.drive.state is S.QUICK_STOP_ACTIVE
-    assert rig.command(ENABLE) is S.OPERATION_ENABLED
+    bench_effects = BenchEffects()
+    bench_effects[Object.QUICK_STOP_OPTION] = 6
+    bench_effects.enable(CSV)
+    bench_effects.command(QUICK_STOP)
+    bench_effects.run(0.5)
+    assert bench_effects.drive.state is S.QUICK_STOP_ACTIVE
+    assert bench_effects.command(ENABLE) is S.OPERATION_ENABLED
 
 
 @pytest.mark.parametrize("fault", [*DRIVE_FAULTS, 0x7121])
 def test_a_fault_takes_torque_off_and_has_its_code(fault):
-    rig = Rig()
-    rig.enable(CST)
-    rig[Object.TARGET_TORQUE] = 200
-    rig.run(0.01)
-    rig.drive.inject(fault)
-    rig.run(0.001)
+    bench_effects = BenchEffects()
+    bench_effects.enable(CST)
+    bench_effects[Object.TARGET_TORQUE] = 200
+    bench_effects.run(0.01)
+    bench_effects.drive.inject(fault)
+    bench_effects.run(0.001)
     code = fault if isinstance(fault, int) else {**MOMENTARY_FAULTS, **LASTING_FAULTS}[fault]
-    assert (rig.drive.state, rig[Object.ERROR_CODE]) == (S.FAULT, code)
-    assert rig[Object.STATUSWORD] & 0x4F == 0x08
-    assert float(rig.bench.state[k.CURRENT]) == 0.0
-    assert rig.faults == [code]
+    assert (bench_effects.drive.state, bench_effects[Object.ERROR_CODE]) == (S.FAULT, code)
+    assert bench_effects[Object.STATUSWORD] & 0x4F == 0x08
+    assert float(bench_effects.bench.state[k.CURRENT]) == 0.0
+    assert bench_effects.faults == [code]
 
 
 @pytest.mark.parametrize("fault", MOMENTARY_FAULTS)
 def test_an_event_is_over_after_a_reset(fault):
-    rig = Rig()
-    rig.drive.inject(fault)
-    assert rig.command(RESET) is S.SWITCH_ON_DISABLED
-    assert rig[Object.ERROR_CODE] == 0
-    rig.enable()
+    bench_effects = BenchEffects()
+    bench_effects.drive.inject(fault)
+    assert bench_effects.command(RESET) is S.SWITCH_ON_DISABLED
+    assert bench_effects[Object.ERROR_CODE] == 0
+    bench_effects.enable()
 
 
 @pytest.mark.parametrize("fault", LASTING_FAULTS)
 def test_a_cause_is_back_after_a_reset_until_it_is_repaired(fault):
-    rig = Rig()
-    rig.drive.inject(fault)
-    assert rig.command(RESET) is S.FAULT
-    assert rig[Object.ERROR_CODE] == LASTING_FAULTS[fault]
-    rig.command(0)
-    rig.drive.repair()
-    assert rig.drive.state is S.FAULT
-    assert rig.command(RESET) is S.SWITCH_ON_DISABLED
+    bench_effects = BenchEffects()
+    bench_effects.drive.inject(fault)
+    assert bench_effects.command(RESET) is S.FAULT
+    assert bench_effects[Object.ERROR_CODE] == LASTING_FAULTS[fault]
+    bench_effects.command(0)
+    bench_effects.drive.repair()
+    assert bench_effects.drive.state is S.FAULT
+    assert bench_effects.command(RESET) is S.SWITCH_ON_DISABLED
 
 
 def test_an_unknown_fault_is_refused_by_name():
     with pytest.raises(BamError, match="fault 'gremlins': unknown"):
-        Rig().drive.inject("gremlins")
+        BenchEffects().drive.inject("gremlins")
 
 
 def test_a_goal_out_of_reach_is_a_following_error():
-    rig = Rig(HEAVY)
-    rig[Object.MAXIMUM_TORQUE] = 200
-    rig.enable(CSP)
-    rig[Object.TARGET_POSITION] = COUNTS_PER_TURN
-    rig.run(0.2)
-    assert rig.drive.state is S.OPERATION_ENABLED
-    rig.run(0.3)
-    assert rig[Object.ERROR_CODE] == FOLLOWING_FAULT
+    bench_effects = BenchEffects(HEAVY)
+    bench_effects[Object.MAXIMUM_TORQUE] = 200
+    bench_effects.enable(CSP)
+    bench_effects[Object.TARGET_POSITION] = COUNTS_PER_TURN
+    bench_effects.run(0.2)
+    assert bench_effects.drive.state is S.OPERATION_ENABLED
+    bench_effects.run(0.3)
+    assert bench_effects[Object.ERROR_CODE] == FOLLOWING_FAULT
 
 
 def test_a_broken_encoder_keeps_showing_its_last_position():
-    rig = Rig(HEAVY)
-    rig.bench.place(0.4)
-    rig.run(0.002)
-    rig.drive.inject("encoder")
-    shown = rig[Object.ACTUAL_POSITION]
-    rig.run(0.5)
-    assert rig[Object.ACTUAL_POSITION] == shown
-    assert abs(rig.bench.count - shown) > 1000
+    bench_effects = BenchEffects(HEAVY)
+    bench_effects.bench.place(0.4)
+    bench_effects.run(0.002)
+    bench_effects.drive.inject("encoder")
+    shown = bench_effects[Object.ACTUAL_POSITION]
+    bench_effects.run(0.5)
+    assert bench_effects[Object.ACTUAL_POSITION] == shown
+    assert abs(bench_effects.bench.count - shown) > 1000
 
 
 def test_leaving_op_by_the_watchdog_is_a_fault_and_otherwise_is_not():
-    rig = Rig()
-    rig.enable(CST)
-    rig.drive.leave_op(watchdog=False)
-    assert (rig.drive.state, rig[Object.ERROR_CODE]) == (S.SWITCH_ON_DISABLED, 0)
-    rig = Rig()
-    rig.enable(CST)
-    rig.drive.leave_op(watchdog=True)
-    assert (rig.drive.state, rig[Object.ERROR_CODE]) == (S.FAULT, 0x8180)
-    assert not rig.drive.torque_enabled
+    bench_effects = BenchEffects()
+    bench_effects.enable(CST)
+    bench_effects.drive.leave_op(watchdog=False)
+    assert (bench_effects.drive.state, bench_effects[Object.ERROR_CODE]) == (S.SWITCH_ON_DISABLED, 0)
+    bench_effects = BenchEffects()
+    bench_effects.enable(CST)
+    bench_effects.drive.leave_op(watchdog=True)
+    assert (bench_effects.drive.state, bench_effects[Object.ERROR_CODE]) == (S.FAULT, 0x8180)
+    assert not bench_effects.drive.torque_enabled
 
 
 def test_control_words_outside_op_do_not_switch_power_on():
-    rig = Rig()
-    rig.drive.leave_op(watchdog=False)
+    bench_effects = BenchEffects()
+    bench_effects.drive.leave_op(watchdog=False)
     for word in (SHUTDOWN, SWITCH_ON, ENABLE, ENABLE):
-        rig.command(word)
-    assert not drives(rig.drive.state)
+        bench_effects.command(word)
+    assert not drives(bench_effects.drive.state)
 
 
 # bench
@@ -344,38 +344,38 @@ def test_a_released_arm_loses_energy_and_never_gains_any(servo):
 
 def test_a_held_arm_needs_the_current_that_gravity_and_friction_allow():
     load = PendulumBench(mass=12.0, length=0.5)
-    rig = Rig(load)
-    rig.bench.place(math.pi / 2)
-    rig.run(0.001)
-    rig.enable(CSP)
-    rig.run(3.0)
-    motor = rig.bench.hidden.motor.torque_constant * float(rig.bench.state[k.CURRENT])
-    gravity = load.gravity_torque * math.sin(float(rig.bench.state[k.POSITION]))
-    assert abs(float(rig.bench.state[k.VELOCITY])) < 1e-6
+    bench_effects = BenchEffects(load)
+    bench_effects.bench.place(math.pi / 2)
+    bench_effects.run(0.001)
+    bench_effects.enable(CSP)
+    bench_effects.run(3.0)
+    motor = bench_effects.bench.hidden.motor.torque_constant * float(bench_effects.bench.state[k.CURRENT])
+    gravity = load.gravity_torque * math.sin(float(bench_effects.bench.state[k.POSITION]))
+    assert abs(float(bench_effects.bench.state[k.VELOCITY])) < 1e-6
     assert gravity > 0.9 * load.gravity_torque
-    friction = k.budget(rig.bench._parameters, motor, -gravity, 0.0)
+    friction = k.budget(bench_effects.bench._parameters, motor, -gravity, 0.0)
     assert abs(motor - gravity) <= friction + 1e-6
 
 
 def test_the_supply_sags_under_load_and_bounds_the_current():
-    rig = Rig()
-    rig.enable(CST)
-    rig[Object.TARGET_TORQUE] = 2000
-    voltage = rig[Object.DC_LINK_VOLTAGE]
-    rig.run(1.0)
-    assert rig[Object.DC_LINK_VOLTAGE] < voltage - 100
-    state, motor = rig.bench.state, rig.bench.hidden.motor
+    bench_effects = BenchEffects()
+    bench_effects.enable(CST)
+    bench_effects[Object.TARGET_TORQUE] = 2000
+    voltage = bench_effects[Object.DC_LINK_VOLTAGE]
+    bench_effects.run(1.0)
+    assert bench_effects[Object.DC_LINK_VOLTAGE] < voltage - 100
+    state, motor = bench_effects.bench.state, bench_effects.bench.hidden.motor
     emf = motor.torque_constant * float(state[k.VELOCITY])
     assert float(state[k.CURRENT]) * motor.resistance + emf <= float(state[k.SUPPLY]) + 0.5
 
 
 def test_current_warms_the_drive():
-    rig = Rig(HEAVY)
-    before = rig.bench.temperature
-    rig.enable(CST)
-    rig[Object.TARGET_TORQUE] = 1200
-    rig.run(5.0)
-    assert rig.bench.temperature > before + 0.1
+    bench_effects = BenchEffects(HEAVY)
+    before = bench_effects.bench.temperature
+    bench_effects.enable(CST)
+    bench_effects[Object.TARGET_TORQUE] = 1200
+    bench_effects.run(5.0)
+    assert bench_effects.bench.temperature > before + 0.1
 
 
 def test_a_seed_draws_the_same_drive_and_another_one_another():

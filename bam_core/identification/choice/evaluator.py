@@ -16,13 +16,13 @@ from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.fitting import INTEGRATOR, Fit
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.friction import Friction, FrictionModel
 from bam_core.servo.model import (
+    BENCH_EFFECTS,
     MOTOR_EFFECTS,
     MOTOR_PARAMETERS,
-    QUIRKS,
-    RIG_EFFECTS,
+    SERVO_EFFECTS,
     Provenance,
     ServoModel,
 )
@@ -32,8 +32,8 @@ from bam_core.simulation.rollout import PARAMETERS, Rollout
 Array = NDArray[np.float64]
 
 
-class Judge:
-    """Judges fits by training and held-out logs."""
+class Evaluator:
+    """Evaluates fits on training and held-out logs."""
 
     def __init__(self, train: Rollout, split: Split, seed: int, servo: ServoModel) -> None:
         """Pack the held-out logs.
@@ -54,7 +54,7 @@ class Judge:
             else None
         )
 
-    def judged(self, fit: Fit, held_out: Mapping[str, float] | None = None) -> ModelFit:
+    def evaluate(self, fit: Fit, held_out: Mapping[str, float] | None = None) -> ModelFit:
         """Return a fit with its errors; `held_out` where other fits did without the logs in turn."""
         train = _by_name(self._split.train, self._train.errors(fit.vector)[0])
         if held_out is None:
@@ -76,14 +76,14 @@ class Judge:
     def _servo_with(self, model: FrictionModel, effects: Sequence[str], vector: Array) -> ServoModel:
         values = dict(zip(PARAMETERS, vector.tolist(), strict=True))
         motor = DcMotor(**{name: values.pop(name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)})
-        quirks = Quirks(**{name: values.pop(name) for name in QUIRKS})
-        rig = Rig(**{name: values.pop(name) for name in RIG_EFFECTS})
+        servo_effects = ServoEffects(**{name: values.pop(name) for name in SERVO_EFFECTS})
+        bench_effects = BenchEffects(**{name: values.pop(name) for name in BENCH_EFFECTS})
         everything = Friction(**values)
         return replace(
             self._servo,
             motor=motor,
-            quirks=quirks,
-            rig=rig,
+            servo_effects=servo_effects,
+            bench_effects=bench_effects,
             effects=tuple(effects),
             friction_model=model.name,
             friction=model.friction(model.values(everything)),

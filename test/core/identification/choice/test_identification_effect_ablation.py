@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bam_core.identification.choice.effect_weighing import EffectWeight, weigh_effects
-from bam_core.identification.choice.judging import Judge
+from bam_core.identification.choice.effect_ablation import EffectAblation, ablate_effects
+from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import split_recordings
 from bam_core.identification.fitting import Fitter
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import Quirks, Rig
+from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.servo.model import QUIRKS, ServoModel, load_servo
+from bam_core.servo.model import SERVO_EFFECTS, ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
@@ -74,8 +74,8 @@ def session(truth: ServoModel) -> list[Recording]:
     ]
 
 
-def weight(worse: float, chance: float) -> EffectWeight:
-    return EffectWeight(
+def weight(worse: float, chance: float) -> EffectAblation:
+    return EffectAblation(
         name="arm_mass",
         value=0.1,
         train_mae=0.01,
@@ -102,26 +102,26 @@ def start_of(servo: ServoModel, effects: list[str]) -> Array:
     return start
 
 
-def weighed(
+def corrected(
     servo: ServoModel, logs: list[Recording], effects: list[str]
-) -> tuple[ModelFit, tuple[EffectWeight, ...]]:
+) -> tuple[ModelFit, tuple[EffectAblation, ...]]:
     split = split_recordings(logs, "fraction=0.34", seed=0)
     fitter = Fitter(servo, split.train, seed=0)
-    judge = Judge(fitter.rollout, split, 0, servo)
+    judge = Evaluator(fitter.rollout, split, 0, servo)
     full = fitter.fit(M1, trials=TRIALS, effects=effects, starts=[start_of(servo, effects)])
-    used, weights = weigh_effects(fitter, full, judge.judged, prune=True, trials=None)
-    return judge.judged(used), weights
+    used, weights = ablate_effects(fitter, full, judge.evaluate, prune=True, trials=None)
+    return judge.evaluate(used), weights
 
 
 @pytest.mark.parametrize("name", EFFECTS)
 def test_an_effect_that_is_there_is_found_and_kept(name: str, plain: ServoModel) -> None:
     value, tolerance = EFFECTS[name]
     truth = (
-        replace(plain, quirks=Quirks(**{name: value}))
-        if name in QUIRKS
-        else replace(plain, rig=Rig(**{name: value}))
+        replace(plain, servo_effects=ServoEffects(**{name: value}))
+        if name in SERVO_EFFECTS
+        else replace(plain, bench_effects=BenchEffects(**{name: value}))
     )
-    fit, (weight,) = weighed(plain, session(truth), [name])
+    fit, (weight,) = corrected(plain, session(truth), [name])
     assert weight.kept
     assert weight.validation_mae_without > 1.2 * weight.validation_mae
     assert weight.value == pytest.approx(value, rel=tolerance)
@@ -131,7 +131,7 @@ def test_an_effect_that_is_there_is_found_and_kept(name: str, plain: ServoModel)
 
 @pytest.mark.long
 def test_effects_that_are_not_there_are_dropped(plain: ServoModel) -> None:
-    fit, weights = weighed(plain, session(plain), list(EFFECTS))
+    fit, weights = corrected(plain, session(plain), list(EFFECTS))
     assert [weight.name for weight in weights] == list(EFFECTS)
     assert {weight.name for weight in weights if weight.kept} == set()
     assert fit.servo.effects == ()

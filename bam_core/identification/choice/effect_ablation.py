@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every effect is worth: the fit with and without it, judged by held-out logs."""
+"""Effect ablation: the fit with and without each effect, evaluated on held-out logs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.identification.choice.choice import SAME, excess
-from bam_core.identification.choice.model_fit import EffectWeight, ModelFit
+from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.fitting import Fit, Fitter
 from bam_core.simulation.rollout import PARAMETERS
 
@@ -20,41 +20,40 @@ TRIALS_PER_PARAMETER = 50
 """Of a fit without an effect: it starts from the fit with it."""
 
 
-def weigh_effects(
-    fitter: Fitter, full: Fit, judge: Callable[[Fit], ModelFit], *, prune: bool, trials: int | None
-) -> tuple[Fit, tuple[EffectWeight, ...]]:
-    """Fit anew without each effect in turn, and drop those that held-out logs do not miss.
+def ablate_effects(
+    fitter: Fitter, full: Fit, evaluate: Callable[[Fit], ModelFit], *, prune: bool, trials: int | None
+) -> tuple[Fit, tuple[EffectAblation, ...]]:
+    """Fit again without each effect in turn, and drop those without which held-out errors do not grow.
 
-    An effect must earn its place: the held-out error must grow without it, by more than a difference that
-    does not count between models either (`choice.SAME`).
+    They must grow by more than the difference that is ignored between models, too (`choice.SAME`).
 
     Args:
         fitter: that made the fit.
         full: the fit with all effects.
-        judge: tells a fit's errors.
-        prune: drop effects; else they are weighed only.
+        evaluate: computes a fit's errors.
+        prune: drop effects; otherwise only report them.
         trials: of the fit with all effects, where they were limited.
 
     Returns:
-        The fit to use: `full`, or one with fewer effects that is as good on held-out logs. And the weights.
+        The fit to use (`full`, or one with fewer effects and no larger held-out error) and the ablations.
     """
     effects = full.effects
-    reference = judge(full)
-    without = {effect: judge(_refit(fitter, full, _less(effects, [effect]), trials)) for effect in effects}
+    reference = evaluate(full)
+    without = {effect: evaluate(_refit(fitter, full, _less(effects, [effect]), trials)) for effect in effects}
     as_good = (1.0 + SAME) * reference.validation_mae
     idle = [name for name, fit in without.items() if fit.validation_mae <= as_good]
     used = full
     if prune and idle:
         pruned = _refit(fitter, full, _less(effects, idle), trials)
-        if judge(pruned).validation_mae <= as_good:
+        if evaluate(pruned).validation_mae <= as_good:
             used = pruned
-    weights = tuple(
-        _weight(
+    ablations = tuple(
+        _ablation(
             name, reference, fit, value=float(full.vector[PARAMETERS.index(name)]), used=used, prune=prune
         )
         for name, fit in without.items()
     )
-    return used, weights
+    return used, ablations
 
 
 def _refit(fitter: Fitter, full: Fit, effects: Sequence[str], trials: int | None) -> Fit:
@@ -84,11 +83,11 @@ def _less(effects: Sequence[str], others: Sequence[str]) -> list[str]:
     return [name for name in effects if name not in others]
 
 
-def _weight(
+def _ablation(
     name: str, reference: ModelFit, without: ModelFit, *, value: float, used: Fit, prune: bool
-) -> EffectWeight:
+) -> EffectAblation:
     _, chance = excess(without.held_out, reference.held_out)
-    weight = EffectWeight(
+    ablation = EffectAblation(
         name=name,
         value=value,
         train_mae=reference.train_mae,
@@ -99,16 +98,16 @@ def _weight(
         kept=name in used.effects,
         reason="",
     )
-    return replace(weight, reason=_reason(weight, prune))
+    return replace(ablation, reason=_reason(ablation, prune))
 
 
-def _reason(weight: EffectWeight, prune: bool) -> str:
-    if weight.is_needed:
+def _reason(ablation: EffectAblation, prune: bool) -> str:
+    if ablation.is_needed:
         return "needed: held-out logs are followed worse without it"
-    if not weight.kept:
+    if not ablation.kept:
         return "dropped: held-out logs are followed as well without it"
-    if weight.validation_mae_without > (1.0 + SAME) * weight.validation_mae:
-        chance = f"{1e3 * weight.chance:.1f} mrad"
+    if ablation.validation_mae_without > (1.0 + SAME) * ablation.validation_mae:
+        chance = f"{1e3 * ablation.chance:.1f} mrad"
         return f"kept: held-out logs are followed worse without it, but within chance ({chance})"
     if not prune:
         return "asked for: held-out logs are followed as well without it"

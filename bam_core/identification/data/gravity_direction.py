@@ -45,7 +45,7 @@ class Hanging:
     both_ways: bool
 
 
-def hanging(servo: ServoModel, recording: Recording) -> Hanging | None:
+def gravity_direction(servo: ServoModel, recording: Recording) -> Hanging | None:
     """Return where gravity pulls the arm of a log, or None where the log does not tell.
 
     Args:

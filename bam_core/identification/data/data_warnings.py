@@ -64,7 +64,7 @@ def missing_channels(recordings: Sequence[Recording], effects: Sequence[str]) ->
     return lines
 
 
-def doubtful_gains(servo: ServoModel, recordings: Sequence[Recording]) -> list[str]:
+def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[str]:
     """Return a line about logs whose duty is not what their kp asks of their position error.
 
     Args:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BamError
-from bam_core.identification.data.doubts import (
-    doubtful_gains,
+from bam_core.identification.data.data_warnings import (
+    gain_warnings,
     missing_channels,
     outliers,
     require_temperature,
@@ -45,7 +45,7 @@ def without(log: Recording, channel: str, name: str) -> Recording:
 
 def test_sound_logs_are_not_doubted(log: Recording) -> None:
     assert missing_channels([log], ["winding_heating", "friction_temperature"]) == []
-    assert doubtful_gains(SERVO, [log]) == []
+    assert gain_warnings(SERVO, [log]) == []
     assert outliers({"a": 0.010, "b": 0.030, "c": 0.012}) == []
     assert outliers({"a": 0.001, "b": 0.009, "c": 0.001}) == []
     require_temperature([log], ["friction_temperature"])
@@ -73,7 +73,7 @@ def test_a_temperature_matters_to_the_effects_that_go_by_it(log: Recording) -> N
 
 @pytest.mark.parametrize("wrong", [25.0, 400.0, 1000.0])
 def test_a_gain_that_was_not_the_one_that_ran_is_told(log: Recording, wrong: float) -> None:
-    (line,) = doubtful_gains(SERVO, [log, dataclasses.replace(log, name="odd", kp=wrong)])
+    (line,) = gain_warnings(SERVO, [log, dataclasses.replace(log, name="odd", kp=wrong)])
     assert line.startswith(
         f"odd: the duty that was recorded is {200.0 / wrong:.2g} times what kp (such as {wrong:g})"
     )
@@ -81,8 +81,8 @@ def test_a_gain_that_was_not_the_one_that_ran_is_told(log: Recording, wrong: flo
 
 def test_duties_that_follow_another_law_or_are_unknown_are_not_judged(log: Recording) -> None:
     other = dataclasses.replace(log, duty=np.sign(log.duty) * 0.3, kp=1600.0)
-    assert doubtful_gains(SERVO, [without(log, "duty", "blind"), other]) == []
-    assert doubtful_gains(load_servo("erob80_100"), [log]) == []
+    assert gain_warnings(SERVO, [without(log, "duty", "blind"), other]) == []
+    assert gain_warnings(load_servo("erob80_100"), [log]) == []
 
 
 def test_a_log_that_is_followed_far_worse_than_the_others_is_told() -> None:
@@ -100,4 +100,4 @@ def test_what_few_logs_cannot_tell_is_said() -> None:
 def test_the_real_recordings_are_not_doubted() -> None:
     logs = load_recordings([LOGS])
     assert missing_channels(logs, ["winding_heating"]) == []
-    assert doubtful_gains(load_servo("xl330"), logs) == []
+    assert gain_warnings(load_servo("xl330"), logs) == []

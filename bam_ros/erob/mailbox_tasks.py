@@ -19,7 +19,7 @@ _ATTEMPTS = 3
 Job = Generator[None, None, None]
 
 
-class Errands:
+class MailboxTasks:
     """Requests of the node, one after the other.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from identification_cases import record, xl330_logs
 
-from bam_core.identification.data.hanging import hanging
+from bam_core.identification.data.gravity_direction import gravity_direction
 from bam_core.recordings import load_recordings
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
@@ -22,7 +22,7 @@ def test_the_zero_of_every_servo_in_the_library_is_found_before_a_fit(name: str)
     run = record(servo, "sin_sin", servo.firmware.kp_for(1.5), load)
     for zero in (0.0, 0.15, -1.0, 3.0):
         seen = replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
-        found = hanging(servo, seen)
+        found = gravity_direction(servo, seen)
         assert found is not None
         assert found.angle == pytest.approx(zero, abs=0.1)
         assert found.standard_error < 0.1
@@ -31,7 +31,7 @@ def test_the_zero_of_every_servo_in_the_library_is_found_before_a_fit(name: str)
 def test_real_logs_hang_within_two_degrees_of_their_zero() -> None:
     servo = load_servo("xl330")
     for log in load_recordings([xl330_logs()]):
-        found = hanging(servo, log)
+        found = gravity_direction(servo, log)
         assert found is not None
         assert abs(found.angle) < np.deg2rad(2.0)
 
@@ -39,16 +39,16 @@ def test_real_logs_hang_within_two_degrees_of_their_zero() -> None:
 def test_a_log_without_torque_or_motion_does_not_tell() -> None:
     servo = load_servo("mx106")
     run = record(servo, "sin_sin", 8.0)
-    assert hanging(servo, replace(run, torque_enabled=np.zeros(len(run), dtype=bool))) is None
+    assert gravity_direction(servo, replace(run, torque_enabled=np.zeros(len(run), dtype=bool))) is None
     still = replace(run, position=np.zeros(len(run)), goal_position=np.full(len(run), 0.1))
-    assert hanging(servo, still) is None
+    assert gravity_direction(servo, still) is None
 
 
 def test_an_arm_that_was_only_lifted_does_not_tell_friction_from_a_zero_that_is_off() -> None:
     servo = replace(load_servo("erob80_100"), integrator="midpoint")
     load = PendulumBench(mass=14.6, length=0.3)
-    lifted = hanging(servo, record(servo, "lift_and_drop", 100.0, load))
-    swung = hanging(servo, record(servo, "sin_sin", 100.0, load))
+    lifted = gravity_direction(servo, record(servo, "lift_and_drop", 100.0, load))
+    swung = gravity_direction(servo, record(servo, "sin_sin", 100.0, load))
     assert lifted is not None
     assert swung is not None
     assert (lifted.both_ways, swung.both_ways) == (False, True)
