@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from bam_core.errors import BamError
 from bam_core.identification.choice.cross_validation import cross_validate
-from bam_core.identification.choice.effect_ablation import EffectAblation, ablate_effects
+from bam_core.identification.choice.effect_ablation import ablate_effects
 from bam_core.identification.choice.evaluator import Evaluator
-from bam_core.identification.choice.model_fit import ModelFit
+from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.data_warnings import (
     gain_warnings,
     missing_channels,
