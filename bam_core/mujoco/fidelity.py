@@ -102,7 +102,7 @@ def fidelity(
 def servo_fidelity(
     servo: ServoModel, bench: PendulumBench, kp: float, time_steps: Sequence[float] = TIME_STEPS
 ) -> list[Fidelity]:
-    """Return the same of any servo whose rig is rigid, on any bench."""
+    """Return the same of any servo whose arm is rigid, on any bench."""
     runs = [commanded(servo, bench, script, kp, sample_period=servo.firmware.period) for script in SCRIPTS]
     truths = _solved(servo, runs, servo.firmware.period, _SUBSTEPS)
     halved = _solved(servo, runs, servo.firmware.period, _SUBSTEPS // 2)
@@ -131,7 +131,7 @@ def native_positions(servo: ServoModel, recording: Recording, dt: float) -> Arra
     """Return (n,) rad: the engine plugin's run with a recording's commands, from rest, one entry per step.
 
     Args:
-        servo: with a rigid rig.
+        servo: with a rigid arm.
         recording: at a steady supply, starting where the arm hangs still.
         dt: time step, s.
     """

@@ -135,7 +135,7 @@ def replay(
 
 
 class _BenchRun:
-    """The bench with its servo and, unless the rig is rigid, with an arm on a hinge of its own."""
+    """The bench with its servo and, unless the arm is rigid, with an arm on a hinge of its own."""
 
     def __init__(
         self, servo: ServoModel, bench: PendulumBench, bench_effects: BenchEffects, dt: float
@@ -188,8 +188,8 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
     """Simulate a recorded run from its own start, with its load, gain, commands and measured supply voltage.
 
     Commands, supply, the case's temperature and the state at the start are those that `rollout.Rollout` uses,
-    and so is the rig that the servo was fitted on: commands come into force its delay later, the arm hangs on
-    its link, and positions are those of its encoder.
+    and so are the effects of the bench that the servo was fitted on: its command delay, the arm's link, and the
+    encoder's zero offset.
 
     Raises:
         BamError, SimulationError: as `replay`.

@@ -43,15 +43,16 @@ _FIELDS: _Spec = {
     "friction_model": (str, True),
     "friction": (dict, True),
     "gear": {"input_side": (_NUMBER, True), "output_side": (_NUMBER, True)},
-    "quirks": {field.name: (_NUMBER, False) for field in dataclasses.fields(ServoEffects)},
-    "rig": {field.name: (_NUMBER, False) for field in dataclasses.fields(BenchEffects)},
+    "servo_effects": {field.name: (_NUMBER, False) for field in dataclasses.fields(ServoEffects)},
+    "bench_effects": {field.name: (_NUMBER, False) for field in dataclasses.fields(BenchEffects)},
     "effects": (list, False),
     "integrator": (str, False),
     "uncertainty": (dict, False),
     "search": (dict, False),
     "provenance": _PROVENANCE,
 }
-_OPTIONAL_SECTIONS = ("gear", "provenance", "quirks", "rig")
+_OPTIONAL_SECTIONS = ("gear", "provenance", "servo_effects", "bench_effects")
+_OLD_NAMES = {"quirks": "servo_effects", "rig": "bench_effects"}  # sections in files of version 0.1
 
 _COMMENTS = {
     "protocol": "Dynamixel protocol",
@@ -59,8 +60,8 @@ _COMMENTS = {
     "motor": "at the output shaft, gearbox included",
     "friction_model": "m1 to m6",
     "gear": "γ_u and γ_v of Kikuuwe (14), in place of friction terms that depend on the load",
-    "quirks": "of the servo, besides motor and friction",
-    "rig": "of the recordings, no part of the servo",
+    "servo_effects": "besides motor and friction",
+    "bench_effects": "of the bench of the recordings, no part of the servo",
     "effects": "what identification fits besides motor and friction",
     "integrator": "the one the parameters were fitted with",
     "uncertainty": "one standard deviation",
@@ -94,6 +95,7 @@ def read(path: Path) -> dict[str, Any]:
         raise BamError(
             f"{path}: is {_kind(data)} (expected fields such as name and motor); give a servo's YAML file"
         )
+    data = {_OLD_NAMES.get(key, key): value for key, value in data.items()}
     fields = _section(path, "", data, _FIELDS)
     for section in ("friction", "uncertainty"):
         fields[section] = {

@@ -122,20 +122,25 @@ class ServoEffects:
 
     def __post_init__(self) -> None:
         require_not_negative(
-            "quirks", friction_temperature=self.friction_temperature, sensor_delay=self.sensor_delay
+            "servo_effects", friction_temperature=self.friction_temperature, sensor_delay=self.sensor_delay
         )
-        require_finite("quirks", firmware_gain=self.firmware_gain)
+        require_finite("servo_effects", firmware_gain=self.firmware_gain)
         if self.firmware_gain <= -1.0:
             raise BamError(
-                f"quirks firmware_gain: is {self.firmware_gain:g} (expected above -1, which is no gain at "
-                f"all); correct it"
+                f"servo_effects firmware_gain: is {self.firmware_gain:g} (expected above -1, no gain); "
+                f"correct it"
             )
-        require_share("quirks", bridge_coasting=self.bridge_coasting, limit_shortfall=self.limit_shortfall)
+        require_share(
+            "servo_effects", bridge_coasting=self.bridge_coasting, limit_shortfall=self.limit_shortfall
+        )
         if self.limit_shortfall == 1.0:
-            raise BamError("quirks limit_shortfall: is 1 (expected below, 1 leaves no drive); correct it")
+            raise BamError(
+                "servo_effects limit_shortfall: is 1 (expected below, 1 leaves no drive); correct it"
+            )
         if self.encoder_quantisation not in (0.0, 1.0):
             raise BamError(
-                f"quirks encoder_quantisation: is {self.encoder_quantisation!r} (expected 0 or 1); correct it"
+                f"servo_effects encoder_quantisation: is {self.encoder_quantisation!r} (expected 0 or 1); "
+                f"correct it"
             )
 
     def seen_position(self, position: float, velocity: float, resolution: float) -> float:
@@ -156,7 +161,7 @@ class ServoEffects:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchEffects:
-    """What a fit found about the rig that a servo was recorded on; no part of the servo.
+    """What a fit found about the bench that a servo was recorded on; no part of the servo.
 
     Attributes:
         zero_offset: encoder position of the arm that hangs straight down, rad.
@@ -179,19 +184,19 @@ class BenchEffects:
     supply_ripple: float = 0.0
 
     def __post_init__(self) -> None:
-        require_finite("rig", zero_offset=self.zero_offset, command_delay=self.command_delay)
+        require_finite("bench_effects", zero_offset=self.zero_offset, command_delay=self.command_delay)
         if not LEAST_DELAY <= self.command_delay <= MOST_DELAY:
             raise BamError(
-                f"rig command_delay: is {self.command_delay:g} s (expected {LEAST_DELAY:g} to "
+                f"bench_effects command_delay: is {self.command_delay:g} s (expected {LEAST_DELAY:g} to "
                 f"{MOST_DELAY:g}: a command acts after it is given, but stamps may be late); correct it"
             )
         require_not_negative(
-            "rig",
+            "bench_effects",
             arm_compliance=self.arm_compliance,
             arm_backlash=self.arm_backlash,
             arm_mass=self.arm_mass,
         )
-        require_share("rig", supply_ripple=self.supply_ripple)
+        require_share("bench_effects", supply_ripple=self.supply_ripple)
 
     def corrected(self, bench: PendulumBench) -> PendulumBench:
         """Return a bench with what its arm really weighs."""

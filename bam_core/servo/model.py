@@ -216,12 +216,12 @@ class ServoModel:
                 "friction_model": self.friction_model,
                 "friction": {"quadratic_rule": self.friction.quadratic_rule, **friction},
                 "gear": self._gear,
-                "quirks": {
+                "servo_effects": {
                     name: getattr(self.servo_effects, name)
                     for name in SERVO_EFFECTS
                     if getattr(self.servo_effects, name)
                 },
-                "rig": {
+                "bench_effects": {
                     name: getattr(self.bench_effects, name)
                     for name in BENCH_EFFECTS
                     if getattr(self.bench_effects, name)
@@ -330,8 +330,8 @@ def _read(path: Path) -> ServoModel:
                 "friction": law,
                 "gear": _gear(fields.get("gear", {})),
                 "effects": tuple(fields.get("effects", ())),
-                "quirks": ServoEffects(**fields.get("quirks", {})),
-                "rig": BenchEffects(**fields.get("rig", {})),
+                "servo_effects": ServoEffects(**fields.get("servo_effects", {})),
+                "bench_effects": BenchEffects(**fields.get("bench_effects", {})),
                 "search": {name: (low, high) for name, (low, high) in fields.get("search", {}).items()},
                 "provenance": Provenance(**fields.get("provenance", {})),
             }

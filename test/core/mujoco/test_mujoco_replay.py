@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bench in MuJoCo moves as the converged rollout does, with all effects of servo and rig."""
+"""The bench in MuJoCo moves as the converged rollout does, with all effects of servo and bench."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Effects by name, and what belongs to the rig."""
+"""Effects by name, and what belongs to the bench."""
 
 import math
 
@@ -39,7 +39,7 @@ def test_a_rig_has_finite_values(name):
 
 
 @pytest.mark.parametrize("name", SERVO_EFFECTS)
-def test_quirks_have_finite_values(name):
+def test_servo_effects_have_finite_values(name):
     with pytest.raises(BamError, match=name):
         ServoEffects(**{name: float("nan")})
 

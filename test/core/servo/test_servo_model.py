@@ -202,13 +202,21 @@ def edited(tmp_path: Path, old: str, new: str) -> Path:
         ("integrator:", "effects: [backlsh]\nintegrator:", "effect 'backlsh': unknown"),
         ("integrator:", "effects: zero_offset\nintegrator:", "effects is 'zero_offset' .expected a list"),
         ("integrator:", "effects: [[1]]\nintegrator:", "effects holds a list of 1 .expected names"),
-        ("integrator:", "quirks:\n  sensor_lag: 0.1\nintegrator:", "field 'quirks.sensor_lag'.*did you mean"),
         (
             "integrator:",
-            "quirks:\n  bridge_coasting: 2\nintegrator:",
+            "servo_effects:\n  sensor_lag: 0.1\nintegrator:",
+            "field 'servo_effects.sensor_lag'.*did you mean",
+        ),
+        (
+            "integrator:",
+            "servo_effects:\n  bridge_coasting: 2\nintegrator:",
             "bridge_coasting: is 2.0 .expected 0 to 1",
         ),
-        ("integrator:", "rig:\n  zero: 0.1\nintegrator:", "field 'rig.zero'.*did you mean"),
+        (
+            "integrator:",
+            "bench_effects:\n  zero: 0.1\nintegrator:",
+            "field 'bench_effects.zero'.*did you mean",
+        ),
         ("friction_model: m6", "friction_model: m7", "friction model 'm7'"),
         ("friction_model: m6", "friction_model: m1", "friction model m1"),
         ("integrator: semi_implicit", "integrator: semi-implicit", "did you mean 'semi_implicit'"),
@@ -302,13 +310,20 @@ def test_a_servo_whose_limit_falls_short_stalls_at_less() -> None:
     assert short.stall_torque() == pytest.approx(0.75 * servo.stall_torque())
 
 
-def test_quirks_are_written_with_their_units(tmp_path: Path) -> None:
+def test_servo_effects_are_written_with_their_units(tmp_path: Path) -> None:
     servo = replace(load_servo("mx106"), servo_effects=ServoEffects(sensor_delay=0.002, bridge_coasting=1.0))
     servo.save(tmp_path / "mx106.yaml")
     text = (tmp_path / "mx106.yaml").read_text()
-    assert "quirks:  # of the servo, besides motor and friction" in text
+    assert "servo_effects:  # besides motor and friction" in text
     assert "  sensor_delay: 0.002  # s" in text
     assert "firmware_gain" not in text
+
+
+def test_sections_of_version_0_1_are_read(tmp_path: Path) -> None:
+    servo = replace(load_servo("xl330"), servo_effects=ServoEffects(sensor_delay=0.002, bridge_coasting=1.0))
+    text = servo.to_yaml().replace("servo_effects:", "quirks:").replace("bench_effects:", "rig:")
+    (tmp_path / "old.yaml").write_text(text)
+    assert load_servo(tmp_path / "old.yaml") == servo
 
 
 GEARED = load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=1.05))

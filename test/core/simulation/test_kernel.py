@@ -234,7 +234,7 @@ def test_what_a_candidate_does_is_no_matter_of_its_neighbours():
     st.floats(0.0, 0.05),
     st.integers(0, 1000),
 )
-def test_the_kernel_is_the_reference_for_any_quirks_and_arm(servo_effects, arm_mass, compliance, seed):
+def test_the_kernel_is_the_reference_for_any_servo_effects_and_arm(servo_effects, arm_mass, compliance, seed):
     bench_effects = BenchEffects(arm_mass=arm_mass, arm_compliance=compliance)
     model = dataclasses.replace(
         servo(armature=0.01), servo_effects=ServoEffects(**servo_effects), bench_effects=bench_effects
@@ -268,7 +268,7 @@ def test_every_quirk_alone_moves_the_arm_as_in_the_reference(case):
     assert np.max(np.abs(with_it - without)) > 3e-5
 
 
-def test_lanes_with_quirks_leave_those_beside_them_alone():
+def test_lanes_with_servo_effects_leave_those_beside_them_alone():
     recordings = [random_run(seed, 2e-3) for seed in range(3)]
     rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
     plain = parameter_vector(servo())
