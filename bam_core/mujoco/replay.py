@@ -188,7 +188,7 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
     """Simulate a recorded run from its own start, with its load, gain, commands and measured supply voltage.
 
     Commands, supply, the case's temperature and the state at the start are those that `rollout.Rollout` uses,
-    and so are the effects of the bench that the servo was fitted on: its command delay, the arm's link, and the
+    and so are the bench effects of the fit: command delay, the link of the arm, and the
     encoder's zero offset.
 
     Raises:

@@ -13,8 +13,8 @@ import pytest
 from optuna.trial import TrialState
 
 from bam_core.errors import BamError
+from bam_core.identification.search import board as module
 from bam_core.identification.search.board import Job, JobBoard, Outcome
-from bam_core.identification.search.search import board as module
 from bam_core.identification.search.storage import Study, TrialOver, open_study
 
 WITHIN = 300.0  # s; a deadline, not a duration: generous, for machines that others use as well

@@ -10,6 +10,7 @@ from uncertainty_cases import fitted, space_for
 
 from bam_core.errors import BamError
 from bam_core.identification.search.settle import settle
+from bam_core.identification.uncertainty import design
 from bam_core.identification.uncertainty.candidate_runs import (
     Choice,
     choice_for,
@@ -18,7 +19,7 @@ from bam_core.identification.uncertainty.candidate_runs import (
     stall_torque,
 )
 from bam_core.identification.uncertainty.design import Knowledge, best_for, prospects, rank
-from bam_core.identification.uncertainty.uncertainty import design, uncertainty_terms
+from bam_core.identification.uncertainty.uncertainty import uncertainty_terms
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
