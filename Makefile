@@ -34,7 +34,7 @@ check: setup  ## format, lint, types, and that no room imports from a floor abov
 	@$(PY) -m ruff format --check $(SOURCES)
 	@$(PY) -m ruff check $(SOURCES)
 	@$(PY) -m mypy
-	@.venv/bin/lint-imports
+	@.venv/bin/lint-imports --no-logo
 
 coverage: setup  ## how often 95 % intervals hold the truth, for every servo, also into coverage_results.json
 	@$(PY) -m bam_core.studies.coverage

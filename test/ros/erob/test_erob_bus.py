@@ -555,7 +555,9 @@ def test_a_slave_that_does_not_reach_op_is_named_with_its_al_status(pair: Virtua
 
 
 def test_a_cycle_rate_that_drives_do_not_take_is_named_as_the_cause(pair: VirtualSegmentProcess) -> None:
-    with pytest.raises(BusError, match=r"AL status 0x0035, .*rejects a cycle time of 1287 µs: set the parameter cycle"):
+    with pytest.raises(
+        BusError, match=r"AL status 0x0035, .*rejects a cycle time of 1287 µs: set the parameter cycle"
+    ):
         ErobBus(settings(pair.interface, rate=777.0)).open()
 
 
