@@ -13,11 +13,27 @@ from bam_core._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bam_core.errors import BamError as BamError
+    from bam_core.exchange import read_bam_parameters as read_bam_parameters
+    from bam_core.exchange import servo_mjcf as servo_mjcf
+    from bam_core.identification import Identification as Identification
+    from bam_core.identification import ModelFit as ModelFit
+    from bam_core.identification import identify as identify
+    from bam_core.identification import write_identification as write_identification
+    from bam_core.mujoco import ServoActuation as ServoActuation
+    from bam_core.mujoco import compile_robot as compile_robot
+    from bam_core.mujoco import equip as equip
+    from bam_core.mujoco import load_robot as load_robot
+    from bam_core.mujoco import simulate_recording as simulate_recording
+    from bam_core.mujoco.actuate import actuate as actuate
+    from bam_core.mujoco.native import NativeServo as NativeServo
+    from bam_core.mujoco.native import equip_native as equip_native
     from bam_core.recordings import load_recordings as load_recordings
     from bam_core.recordings.bag_writer import BagTopic as BagTopic
     from bam_core.recordings.bag_writer import BagWriter as BagWriter
     from bam_core.recordings.message_definition import message_definition as message_definition
     from bam_core.recordings.recording import Recording as Recording
+    from bam_core.report import load_results as load_results
+    from bam_core.report import write_report as write_report
     from bam_core.servo.firmware import FIRMWARES as FIRMWARES
     from bam_core.servo.firmware import CurrentFirmware as CurrentFirmware
     from bam_core.servo.firmware import PositionFirmware as PositionFirmware
@@ -34,6 +50,7 @@ if TYPE_CHECKING:
     from bam_core.simulation.rollout import PARAMETERS as PARAMETERS
     from bam_core.simulation.rollout import Rollout as Rollout
     from bam_core.simulation.rollout import parameter_vector as parameter_vector
+    from bam_core.simulation.synthetic import synthesize as synthesize
 
 
 _HOME = {
@@ -46,19 +63,36 @@ _HOME = {
     "FRICTION_MODELS": "servo.friction",
     "Friction": "servo.friction",
     "FrictionModel": "servo.friction",
+    "Identification": "identification",
+    "ModelFit": "identification",
+    "NativeServo": "mujoco.native",
     "PARAMETERS": "simulation.rollout",
     "PendulumBench": "servo.pendulum",
     "PositionFirmware": "servo.firmware",
     "Provenance": "servo.model",
     "Recording": "recordings.recording",
     "Rollout": "simulation.rollout",
+    "ServoActuation": "mujoco",
     "ServoModel": "servo.model",
     "VoltageFirmware": "servo.firmware",
+    "actuate": "mujoco.actuate",
+    "compile_robot": "mujoco",
+    "equip": "mujoco",
+    "equip_native": "mujoco.native",
+    "identify": "identification",
     "load_recordings": "recordings",
+    "load_results": "report",
+    "load_robot": "mujoco",
     "load_servo": "servo.model",
     "message_definition": "recordings.message_definition",
     "parameter_vector": "simulation.rollout",
+    "read_bam_parameters": "exchange",
+    "servo_mjcf": "exchange",
     "servo_names": "servo.model",
+    "simulate_recording": "mujoco",
+    "synthesize": "simulation.synthetic",
+    "write_identification": "identification",
+    "write_report": "report",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]

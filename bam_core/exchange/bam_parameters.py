@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +21,7 @@ from typing import Any
 from bam_core.errors import BamError, unknown_name
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.servo.model import PARAMETER_UNITS, Provenance, ServoModel, load_servo
+from bam_core.servo.model import PARAMETER_UNITS, Provenance, ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 
 ACTUATORS = ("erob80_100", "erob80_50", "mx106", "mx64", "xl320", "xl330")
@@ -65,7 +66,9 @@ def is_bam_parameters(data: object) -> bool:
     )
 
 
-def read_bam_parameters(path: Path, servo: ServoModel | None = None) -> tuple[ServoModel, list[str]]:
+def read_bam_parameters(
+    path: str | os.PathLike[str], servo: ServoLike | None = None
+) -> tuple[ServoModel, list[str]]:
     """Read a parameter file.
 
     Args:
@@ -79,6 +82,8 @@ def read_bam_parameters(path: Path, servo: ServoModel | None = None) -> tuple[Se
     Raises:
         BamError: not such a file; a key is unknown, missing, of another model, or out of range.
     """
+    path = Path(path)
+    servo = None if servo is None else load_servo(servo)
     text, data = _parse(path)
     if not is_bam_parameters(data):
         raise BamError(f"{path}: is no parameter file of BAM (expected kt, model, actuator, …); give one")

@@ -25,7 +25,7 @@ from scipy.optimize import nnls
 from bam_core._version import __version__
 from bam_core.errors import BamError
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
-from bam_core.servo.model import SERVO_EFFECTS, ServoModel
+from bam_core.servo.model import SERVO_EFFECTS, ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME, DcMotor
 from bam_core.servo.pendulum import PendulumBench
 
@@ -57,7 +57,7 @@ class MjcfDrive:
 
 
 def servo_mjcf(
-    servo: ServoModel, drive: MjcfDrive | None = None, bench: PendulumBench | None = None
+    servo: ServoLike, drive: MjcfDrive | None = None, bench: PendulumBench | None = None
 ) -> tuple[str, list[str]]:
     """Return MJCF, and one line about everything in which it differs from the servo.
 
@@ -70,6 +70,7 @@ def servo_mjcf(
     Raises:
         BamError: the servo has a gear.
     """
+    servo = load_servo(servo)
     servo.require_no_gear("MJCF")
     drive = drive or MjcfDrive()
     supply = servo.nominal_voltage if drive.supply_voltage is None else drive.supply_voltage

@@ -31,7 +31,7 @@ from bam_core.identification.uncertainty.uncertainty import estimate_uncertainty
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
-from bam_core.servo.model import ServoModel
+from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.simulation.small_matrices import one_blas_thread
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ _MakeFitter = Callable[[Sequence[Recording], str], Fitter]
 
 def identify(
     recordings: Sequence[Recording],
-    servo: ServoModel,
+    servo: ServoLike,
     models: str | Iterable[str],
     *,
     trials: int | None = None,
@@ -65,7 +65,7 @@ def identify(
 
     Args:
         recordings: of one servo, two at least.
-        servo: which; its firmware and search bounds count, its parameters do not.
+        servo: model, library name or file; its firmware and search bounds count, its parameters do not.
         models: "all", or names of friction models.
         trials: simulations of all training logs per model, drafts included; at least MIN_EVALUATIONS.
             Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one
@@ -90,6 +90,7 @@ def identify(
             recordings are of another servo or tell nothing of it (see `screening`), or the split leaves
             nothing on one side.
     """
+    servo = load_servo(servo)
     chosen = resolve_models(models)
     if trials is not None and trials < MIN_EVALUATIONS:
         raise BamError(

@@ -9,15 +9,16 @@ import mujoco
 
 from bam_core.mujoco.actuation import ServoActuation
 from bam_core.mujoco.geared_servos import GearedServos
-from bam_core.servo.model import ServoModel
+from bam_core.servo.model import ServoLike, load_servo
 
 
-def actuate(model: mujoco.MjModel, data: mujoco.MjData, servos: Mapping[str, ServoModel]) -> ServoActuation:
+def actuate(model: mujoco.MjModel, data: mujoco.MjData, servos: Mapping[str, ServoLike]) -> ServoActuation:
     """Return what drives these joints: `GearedServos` where a servo has a gear, else `ServoActuation` itself.
 
     Raises:
         BamError: as of `ServoActuation`.
     """
-    if all(servo.gear is None for servo in servos.values()):
-        return ServoActuation(model, data, servos)
-    return GearedServos(model, data, servos)
+    models = {name: load_servo(servo) for name, servo in servos.items()}
+    if all(servo.gear is None for servo in models.values()):
+        return ServoActuation(model, data, models)
+    return GearedServos(model, data, models)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bam_core.errors import BamError, unknown_name
 from bam_core.mujoco import _law
 from bam_core.mujoco.robot import JOINT_TRANSMISSIONS
-from bam_core.servo.model import ServoModel
+from bam_core.servo.model import ServoLike, ServoModel, load_servo
 
 Array = NDArray[np.float64]
 
@@ -80,10 +80,10 @@ class ServoActuation:
             option of the model that the friction rows do not allow.
     """
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, servos: Mapping[str, ServoModel]) -> None:
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, servos: Mapping[str, ServoLike]) -> None:
         joints = [_find_joint(model, name) for name in servos]
         self.names: tuple[str, ...] = tuple(servos)
-        self.servos: tuple[ServoModel, ...] = tuple(servos.values())
+        self.servos: tuple[ServoModel, ...] = tuple(load_servo(servo) for servo in servos.values())
         self.model, self.data, self._option = model, data, model.opt
         self._dof = np.array([model.jnt_dofadr[joint] for joint in joints], dtype=np.int32)
         self._position_address = np.array([model.jnt_qposadr[joint] for joint in joints], dtype=np.int32)

@@ -18,7 +18,7 @@ from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.recordings.recording import Recording
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects
-from bam_core.servo.model import ServoModel
+from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.packing import pack
 
@@ -65,7 +65,7 @@ class Replay:
 
 
 def replay(
-    servo: ServoModel,
+    servo: ServoLike,
     bench: PendulumBench,
     *,
     dt: float,
@@ -100,7 +100,7 @@ def replay(
         SimulationError: the simulation diverges.
     """
     _require_step(dt)
-    run = _BenchRun(servo, bench_effects.corrected(bench), bench_effects, dt)
+    run = _BenchRun(load_servo(servo), bench_effects.corrected(bench), bench_effects, dt)
     data, actuation = run.data, run.actuation
     actuation.kp[:] = kp
     actuation.case_temperature_rise[:] = case_temperature_rise
@@ -184,7 +184,7 @@ class _BenchRun:
         self.actuation.reset()
 
 
-def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEFAULT_DT) -> Replay:
+def replay_recording(servo: ServoLike, recording: Recording, *, dt: float = DEFAULT_DT) -> Replay:
     """Simulate a recorded run from its own start, with its load, gain, commands and measured supply voltage.
 
     Commands, supply, the case's temperature and the state at the start are those that `rollout.Rollout` uses,
@@ -194,6 +194,7 @@ def replay_recording(servo: ServoModel, recording: Recording, *, dt: float = DEF
     Raises:
         BamError, SimulationError: as `replay`.
     """
+    servo = load_servo(servo)
     zero = servo.bench_effects.zero_offset
     servo = dataclasses.replace(servo, firmware=servo.firmware.limited(recording.demand_limit))
     told = recorded_commands(servo, recording, dt)
@@ -272,7 +273,7 @@ def _means(values: Array, period: float, dt: float, steps: int) -> Array:
     return np.asarray(np.round(means, 6))
 
 
-def simulate_recording(servo: ServoModel, recording: Recording, *, dt: float = DEFAULT_DT) -> Array:
+def simulate_recording(servo: ServoLike, recording: Recording, *, dt: float = DEFAULT_DT) -> Array:
     """Return (n,) rad: where the simulated arm is at the recording's own times; see `replay_recording`."""
     simulated = replay_recording(servo, recording, dt=dt)
     return simulated.position_at(recording.time - recording.time[0])

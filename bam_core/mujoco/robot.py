@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from bam_core.errors import BamError, unknown_name
-from bam_core.servo.model import ServoModel
+from bam_core.servo.model import ServoLike, load_servo
 
 _LEAST_FRICTIONLOSS = 1e-6  # N·m; MuJoCo makes a friction row only where frictionloss is above zero
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -29,7 +29,7 @@ def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
         raise BamError(f"model '{spec.modelname}': {one_line(error)}; correct the description") from None
 
 
-def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoModel]) -> None:
+def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
     """Put servos on joints, in place.
 
     Each joint gets its servo's armature and a friction row; damping, which the servo's law contains, is taken
@@ -40,8 +40,9 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoModel]) -> None:
     Raises:
         BamError: the description has no such joint.
     """
-    has_gears = any(servo.gear is not None for servo in servos.values())
-    for name, servo in servos.items():
+    models = {name: load_servo(servo) for name, servo in servos.items()}
+    has_gears = any(servo.gear is not None for servo in models.values())
+    for name, servo in models.items():
         joint = spec.joint(name)
         if joint is None:
             names = [each.name for each in spec.joints if each.name and each.type in _ONE_DOF]

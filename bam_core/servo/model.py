@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.atomic_file import write_text
@@ -289,13 +289,22 @@ def servo_names() -> tuple[str, ...]:
     )
 
 
-def load_servo(name_or_path: str | os.PathLike[str]) -> ServoModel:
+ServoLike: TypeAlias = ServoModel | str | os.PathLike[str]
+"""What functions accept as a servo: a `ServoModel`, a library name, or the path of a YAML file."""
+
+
+def load_servo(servo: ServoLike) -> ServoModel:
     """Read a servo from the library (a name such as "xl330") or from a YAML file.
+
+    Args:
+        servo: name or path; a `ServoModel` is returned as it is.
 
     Raises:
         BamError: no such servo or file; or the file has an unknown, missing or wrong field, which it names.
     """
-    text = os.fspath(name_or_path)
+    if isinstance(servo, ServoModel):
+        return servo
+    text = os.fspath(servo)
     if text in servo_names():
         return _read(Path(str(files("bam_core") / "servos" / f"{text}.yaml")))
     path = Path(text)

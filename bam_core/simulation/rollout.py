@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,12 +21,10 @@ from bam_core.servo.effects import EFFECTS
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
+from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
 from bam_core.simulation.packing import PackedLogs, pack
 from bam_core.simulation.samples import Samples
-
-if TYPE_CHECKING:
-    from bam_core.servo.model import ServoModel
 
 Array = NDArray[np.float64]
 
@@ -122,7 +119,7 @@ class Rollout:
     def for_servo(
         cls,
         recordings: Sequence[Recording],
-        servo: ServoModel,
+        servo: ServoLike,
         *,
         dt: float | None = None,
         substeps: int | None = None,
@@ -132,6 +129,7 @@ class Rollout:
         For a servo that was fitted with the "semi_implicit" integrator, `dt` defaults to the step of that
         fit, whose numerical damping its parameters carry.
         """
+        servo = load_servo(servo)
         if dt is None and servo.integrator == "semi_implicit":
             dt = SEMI_IMPLICIT_DT
         return cls(

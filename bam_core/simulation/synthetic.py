@@ -12,7 +12,7 @@ import numpy as np
 
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script as find_script
-from bam_core.servo.model import ServoModel
+from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -21,7 +21,7 @@ FINE_SUBSTEP = 2e-5
 
 
 def synthesize(
-    servo: ServoModel,
+    servo: ServoLike,
     bench: PendulumBench,
     script: str,
     kp: float,
@@ -53,6 +53,7 @@ def synthesize(
     Raises:
         BamError: unknown script, or a value out of range.
     """
+    servo = load_servo(servo)
     at_rest = commanded(
         servo,
         bench,

@@ -13,7 +13,7 @@ import mujoco
 from bam_core.errors import BamError
 from bam_core.mujoco.native.attributes import plugin_attributes
 from bam_core.mujoco.robot import equip
-from bam_core.servo.model import ServoModel
+from bam_core.servo.model import ServoModel, load_servo
 
 PLUGIN_NAME = "bam_bench.servo"
 LIBRARY = "libbam_servo.so"
@@ -29,7 +29,7 @@ class NativeServo:
     """A servo as the plugin drives it.
 
     Attributes:
-        servo: its constants.
+        servo: its constants; a library name or the path of a servo file is loaded.
         kp: position gain, firmware units; None: that of the factory.
         supply_voltage: V; None: the servo's nominal voltage.
         case_temperature_rise: of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
@@ -43,6 +43,9 @@ class NativeServo:
     case_temperature_rise: float = 0.0
     encoder_zero: float = 0.0
     has_torque_enable: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "servo", load_servo(self.servo))
 
     def config(self) -> dict[str, str]:
         """Return the plugin's configuration; numbers in full precision."""

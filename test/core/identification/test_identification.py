@@ -268,7 +268,7 @@ def test_real_logs_are_followed_and_more_friction_terms_follow_them_better() -> 
 
 
 @pytest.mark.long
-def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_that_is_weighed_too(
+def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_whose_effects_are_ablated_too(
     monkeypatch: pytest.MonkeyPatch, logs: dict[str, list[Recording]]
 ) -> None:
     corrected: list[str] = []
@@ -283,7 +283,7 @@ def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_that_is_wei
         vector[PARAMETERS.index("torque_constant")] *= 0.5
         return replace(full, result=replace(full.result, vector=vector)), ()
 
-    monkeypatch.setattr(import_module("bam_core.identification.identify"), "weigh_effects", spoil)
+    monkeypatch.setattr(import_module("bam_core.identification.identify"), "ablate_effects", spoil)
     found = identify(logs["m4"], mx106("m1"), ["m1", "m2"], trials=500)
     assert len(corrected) == 2
     assert found.chosen == corrected[1] != corrected[0]

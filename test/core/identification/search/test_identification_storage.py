@@ -29,8 +29,8 @@ WORKER = """
 import os, signal, sys
 from bam_core.cli import main
 from bam_core.identification import writing
-from bam_core.identification.search.search import board
-from bam_core.identification.search.search import meter
+from bam_core.identification.search import board
+from bam_core.identification.search import meter
 
 action, at = sys.argv[1], int(sys.argv[2])
 writing._plot = lambda *_: None  # takes longer than the search

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`from bam_core import …`: names and paths are accepted wherever a servo or a file is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import mujoco
+import pytest
+from exchange_cases import XL330_M4
+
+import bam_core
+from bam_core.errors import BamError
+from bam_core.mujoco import bench_spec
+
+BENCH = bam_core.PendulumBench(mass=0.5, length=0.1)
+
+
+@pytest.fixture(scope="module")
+def recordings() -> list[bam_core.Recording]:
+    return [bam_core.synthesize("mx106", BENCH, "sin_sin", kp) for kp in (8.0, 16.0, 32.0)]
+
+
+def test_a_servo_is_identified_by_its_name_and_written(
+    recordings: list[bam_core.Recording], tmp_path: Path, no_plots: None
+) -> None:
+    found = bam_core.identify(recordings, "mx106", "m1", trials=60, effects=[])
+    bam_core.write_identification(found, tmp_path / "found")
+    assert bam_core.load_servo(tmp_path / "found" / "m1.yaml").friction_model == "m1"
+    same = bam_core.identify(recordings, bam_core.load_servo("mx106"), ["m1"], trials=60, effects=[])
+    assert same.fits["m1"].servo.parameters == found.fits["m1"].servo.parameters
+
+
+def test_simulations_take_a_name_or_a_file(recordings: list[bam_core.Recording], tmp_path: Path) -> None:
+    bam_core.load_servo("mx106").save(tmp_path / "mine.yaml")
+    by_name = bam_core.simulate_recording("mx106", recordings[0])
+    assert bam_core.simulate_recording(str(tmp_path / "mine.yaml"), recordings[0]) == pytest.approx(
+        by_name, abs=1e-4
+    )
+    spec = bench_spec(BENCH)
+    joint = spec.joints[0].name
+    bam_core.equip(spec, {joint: "mx106"})
+    model = bam_core.compile_robot(spec)
+    bam_core.actuate(model, mujoco.MjData(model), {joint: tmp_path / "mine.yaml"}).step()
+    assert bam_core.NativeServo(servo="mx106", kp=8.0).servo == bam_core.load_servo("mx106")  # type: ignore
+
+
+def test_files_may_be_given_as_text(tmp_path: Path) -> None:
+    (tmp_path / "m4.json").write_text(json.dumps(XL330_M4))
+    servo, _ = bam_core.read_bam_parameters(str(tmp_path / "m4.json"))
+    assert servo.friction_model == "m4"
+
+
+def test_an_unknown_name_is_one_line_with_the_likely_one() -> None:
+    with pytest.raises(BamError, match=r"servo 'mx16': unknown.*did you mean") as caught:
+        bam_core.NativeServo(servo="mx16")  # type: ignore
+    assert "\n" not in str(caught.value)
