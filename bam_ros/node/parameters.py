@@ -9,6 +9,7 @@ from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 from bam_core.errors import BamError, unknown_name
 
@@ -87,6 +88,7 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
         rclpy.exceptions.ParameterException: a value from outside has another type or is out of bounds.
     """
     names = [parameter.name for parameter in parameters]
+    _accept_integers(node, parameters)
     for given in node._parameter_overrides:  # only those that are meant for this node, whatever their source
         if given not in names and not node.has_parameter(given) and not given.startswith(_OF_ROS):
             raise BamError(f"{node.get_name()}: {unknown_name('parameter', given, names)}")
@@ -96,3 +98,18 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
         ).value
         for parameter in parameters
     }
+
+
+def _accept_integers(node: Node, parameters: Sequence[NodeParameter]) -> None:
+    """Turn integers given for doubles into doubles: `kp:=32` and `limits:=[-1, 1]` say what is meant."""
+    overrides = node._parameter_overrides
+    for parameter in parameters:
+        given = overrides.get(parameter.name)
+        if given is None:
+            continue
+        if parameter.type_name == "double" and given.type_ is Parameter.Type.INTEGER:
+            overrides[parameter.name] = Parameter(parameter.name, value=float(given.value))
+        elif parameter.type_name == "double[]" and given.type_ is Parameter.Type.INTEGER_ARRAY:
+            overrides[parameter.name] = Parameter(
+                parameter.name, value=[float(number) for number in given.value]
+            )

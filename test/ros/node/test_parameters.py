@@ -21,16 +21,19 @@ TABLE = (
     NodeParameter(name="servos", default=["mx106"], description="models"),
     NodeParameter(name="mass", default=0.5, description="kg", low=0.0, high=2.0),
 )
+ANGLES = NodeParameter(name="limits", default=[-3.0, 3.0], description="rad")
 
 
-def declared(domain: int, *arguments: str, name: str = "bench") -> dict[str, object]:
+def declared(
+    domain: int, *arguments: str, name: str = "bench", table: tuple[NodeParameter, ...] = TABLE
+) -> dict[str, object]:
     """Declare the table in a node that is started with these arguments of ROS 2."""
     context = Context()
     context.init(args=["test", "--ros-args", *arguments], domain_id=domain)
     try:
         node = Node(name, context=context)
         try:
-            return declare(node, TABLE)
+            return declare(node, table)
         finally:
             node.destroy_node()
     finally:
@@ -40,6 +43,12 @@ def declared(domain: int, *arguments: str, name: str = "bench") -> dict[str, obj
 def test_values_from_outside_take_the_place_of_defaults(ros_domain: int) -> None:
     assert declared(ros_domain) == {"servos": ["mx106"], "mass": 0.5}
     assert declared(ros_domain, "-p", "mass:=1.5") == {"servos": ["mx106"], "mass": 1.5}
+
+
+def test_integers_are_accepted_for_doubles(ros_domain: int) -> None:
+    values = declared(ros_domain, "-p", "mass:=1", "-p", "limits:=[-1, 1]", table=(*TABLE, ANGLES))
+    assert (values["mass"], list(values["limits"])) == (1.0, [-1.0, 1.0])
+    assert isinstance(values["mass"], float)
 
 
 def test_an_unknown_parameter_is_refused_with_the_one_that_was_meant(ros_domain: int) -> None:
