@@ -185,7 +185,7 @@ def duties(virtual: VirtualServos) -> list[int]:
 def test_a_trajectory_is_followed_and_its_end_held(
     virtual: VirtualServos, start: Start, make_client: MakeClient
 ) -> None:
-    start(virtual.path, command_timeout=1.0)
+    start(virtual.path, command_timeout=5.0)
     client = make_client()
     client.switch_on()
     client.wait_for(lambda: client.configurations)
@@ -254,7 +254,7 @@ def test_what_is_refused_is_published_with_the_reason_and_changes_nothing(
     client = make_client()
     client.wait_for(lambda: client.trajectories.get_subscription_count() == 1, torque=False)
     client.wait_for(lambda: client.states, torque=False)
-    client.send([[0.1, 0.1]], [1.0])
+    client.send([[0.1, 0.1]], [4.0])
     client.wait_for(lambda: client.says(DiagnosticStatus.WARN, "torque is off"), torque=False)
     client.switch_on()
     held = list(client.states[-1].goal_position)
@@ -344,7 +344,7 @@ def test_a_joint_that_is_blocked_ends_torque_until_torque_off_is_commanded(
     client.switch_on()
     block = PendulumBench(mass=30.0, length=0.3)  # nothing lifts it
     virtual.bus.servos[1].bench._parameters[k.GRAVITY_TORQUE] = block.gravity_torque
-    client.send([[0.2, 0.8]], [1.0])
+    client.send([[0.2, 0.8]], [4.0])
     client.wait_for(lambda: client.says(DiagnosticStatus.ERROR, "knee: is "))
     assert released(virtual)
     client.wait(0.3)  # the stream goes on
