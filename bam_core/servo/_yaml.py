@@ -95,6 +95,9 @@ def read(path: Path) -> dict[str, Any]:
         raise BamError(
             f"{path}: is {_kind(data)} (expected fields such as name and motor); give a servo's YAML file"
         )
+    for old, new in _OLD_NAMES.items():
+        if old in data and new in data:
+            raise BamError(f"{path}: {old} and {new} are both given (expected {new} alone); merge them")
     data = {_OLD_NAMES.get(key, key): value for key, value in data.items()}
     fields = _section(path, "", data, _FIELDS)
     for section in ("friction", "uncertainty"):

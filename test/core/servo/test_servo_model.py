@@ -324,6 +324,9 @@ def test_sections_of_version_0_1_are_read(tmp_path: Path) -> None:
     text = servo.to_yaml().replace("servo_effects:", "quirks:").replace("bench_effects:", "rig:")
     (tmp_path / "old.yaml").write_text(text)
     assert load_servo(tmp_path / "old.yaml") == servo
+    (tmp_path / "both.yaml").write_text(text + "bench_effects:\n  zero_offset: 0.1\n")
+    with pytest.raises(BamError, match="rig and bench_effects are both given"):
+        load_servo(tmp_path / "both.yaml")
 
 
 GEARED = load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=1.05))
