@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import bam_bench.msg
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
@@ -20,12 +21,7 @@ from bam_core.errors import BamError
 from bam_core.whole_body import ConstrainedDynamics, JointFriction, WholeBody, humanoid, humanoid_mjcf
 from bam_core.whole_body.estimate import regularised
 from bam_core.whole_body.humanoid import LEGS
-
-messages = pytest.importorskip("bam_bench.msg")
-if not hasattr(messages, "ContactStates"):
-    pytest.skip("interfaces are of an older build; run make setup", allow_module_level=True)
-
-from bam_ros.friction_observer.node import FrictionObserverNode  # noqa: E402
+from bam_ros.friction_observer.node import FrictionObserverNode
 
 pytestmark = pytest.mark.ros
 
@@ -55,7 +51,7 @@ class Setup(RosClient):
         super().__init__(domain)
         self.found: list[Any] = []
         self.publisher = self.node.create_publisher(JointState, "joint_states", QUEUE)
-        self.node.create_subscription(messages.JointFriction, "joint_friction", self.found.append, QUEUE)
+        self.node.create_subscription(bam_bench.msg.JointFriction, "joint_friction", self.found.append, QUEUE)
 
     def start(self, **parameters: Any) -> None:
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
@@ -137,9 +133,9 @@ def test_on_two_feet_the_legs_are_named_and_not_a_number(setup: Setup, tmp_path:
     path = tmp_path / "humanoid.xml"
     path.write_text(humanoid_mjcf())
     setup.start(model=str(path), contacts="right_sole,left_sole", held="neck_yaw,neck_pitch")
-    contacts = setup.node.create_publisher(messages.ContactStates, "contact_states", QUEUE)
+    contacts = setup.node.create_publisher(bam_bench.msg.ContactStates, "contact_states", QUEUE)
     setup.wait_for(lambda: contacts.get_subscription_count() == 1)
-    contacts.publish(messages.ContactStates(name=["right_sole", "left_sole"], standing=[True, True]))
+    contacts.publish(bam_bench.msg.ContactStates(name=["right_sole", "left_sole"], standing=[True, True]))
     setup.wait_for(lambda: setup.observer._told)
     assert "contact_states: have no stamp" in next(iter(setup.observer._told))
     names, position, effort = list(humanoid().names), [0.1] * len(humanoid().names), upright()
@@ -203,9 +199,9 @@ def test_contacts_that_cannot_be_are_named_and_give_no_torque(
     path = tmp_path / "humanoid.xml"
     path.write_text(humanoid_mjcf())
     setup.start(model=str(path), contacts="right_sole,left_sole", held="neck_yaw,neck_pitch")
-    contacts = setup.node.create_publisher(messages.ContactStates, "contact_states", QUEUE)
+    contacts = setup.node.create_publisher(bam_bench.msg.ContactStates, "contact_states", QUEUE)
     setup.wait_for(lambda: contacts.get_subscription_count() == 1)
-    message = messages.ContactStates(name=["right_sole", "left_sole"], standing=standing)
+    message = bam_bench.msg.ContactStates(name=["right_sole", "left_sole"], standing=standing)
     message.header.stamp = Time(nanoseconds=1).to_msg()
     contacts.publish(message)
     setup.wait_for(lambda: not setup.observer._observer._contacts.unsaid)
