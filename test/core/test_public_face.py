@@ -43,7 +43,7 @@ def test_simulations_take_a_name_or_a_file(recordings: list[bam_core.Recording],
     bam_core.equip(spec, {joint: "mx106"})
     model = bam_core.compile_robot(spec)
     bam_core.actuate(model, mujoco.MjData(model), {joint: tmp_path / "mine.yaml"}).step()
-    assert bam_core.NativeServo(servo="mx106", kp=8.0).servo == bam_core.load_servo("mx106")  # type: ignore
+    assert bam_core.NativeServo(servo="mx106", kp=8.0).servo == bam_core.load_servo("mx106")
 
 
 def test_files_may_be_given_as_text(tmp_path: Path) -> None:
@@ -54,5 +54,5 @@ def test_files_may_be_given_as_text(tmp_path: Path) -> None:
 
 def test_an_unknown_name_is_one_line_with_the_likely_one() -> None:
     with pytest.raises(BamError, match=r"servo 'mx16': unknown.*did you mean") as caught:
-        bam_core.NativeServo(servo="mx16")  # type: ignore
+        bam_core.NativeServo(servo="mx16")
     assert "\n" not in str(caught.value)

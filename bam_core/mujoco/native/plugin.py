@@ -13,7 +13,7 @@ import mujoco
 from bam_core.errors import BamError
 from bam_core.mujoco.native.attributes import plugin_attributes
 from bam_core.mujoco.robot import equip
-from bam_core.servo.model import ServoModel, load_servo
+from bam_core.servo.model import ServoLike, load_servo
 
 PLUGIN_NAME = "bam_bench.servo"
 LIBRARY = "libbam_servo.so"
@@ -37,7 +37,7 @@ class NativeServo:
         has_torque_enable: with a second control, torque enable, 0 to 1; without, torque is on.
     """
 
-    servo: ServoModel
+    servo: ServoLike
     kp: float | None = None
     supply_voltage: float | None = None
     case_temperature_rise: float = 0.0
@@ -49,8 +49,9 @@ class NativeServo:
 
     def config(self) -> dict[str, str]:
         """Return the plugin's configuration; numbers in full precision."""
-        values = plugin_attributes(self.servo)
-        values["kp"] = self.servo.firmware.factory_kp if self.kp is None else self.kp
+        servo = load_servo(self.servo)
+        values = plugin_attributes(servo)
+        values["kp"] = servo.firmware.factory_kp if self.kp is None else self.kp
         values["case_temperature_rise"] = self.case_temperature_rise
         values["encoder_zero"] = self.encoder_zero
         if self.supply_voltage is not None:
