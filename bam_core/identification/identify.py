@@ -111,7 +111,7 @@ def identify(
     require_torque(split.train)
     if effects is not None:
         servo = replace(servo, effects=resolve_effects(effects))
-    _tell_doubts(servo, split)
+    _log_warnings(servo, split)
 
     def fitter(train: Sequence[Recording], prefix: str = "") -> Fitter:
         return Fitter(
@@ -189,7 +189,7 @@ def _stages(
     yield stage(ablations=ablations)
 
 
-def _tell_doubts(servo: ServoModel, split: Split) -> None:
+def _log_warnings(servo: ServoModel, split: Split) -> None:
     logs = (*split.train, *split.validation)
     require_temperature(logs, servo.effects)
     for line in (

@@ -53,7 +53,7 @@ GOAL_POSITION = 0
 ENABLED = 1
 KP = 2
 SUPPLY_VOLTAGE = 3
-CASE_WARMING = 4
+CASE_TEMPERATURE_RISE = 4
 ENCODER_ZERO = 5
 GOAL_DUTY = 6  # NaN: the firmware follows the goal position
 COMMANDS = 7
@@ -224,7 +224,7 @@ def _saturate_and_heat(c: Array, command: Array, state: Array, i: int, dt: float
     current = linear / c[_TORQUE_CONSTANT]
     loss = c[_WARMING_PER_CURRENT_SQUARED] * (1.0 + COPPER_COEFFICIENT * warming) * current * current
     state[CURRENT, i] = current
-    case = command[CASE_WARMING, i] if c[_WARMING_PER_CURRENT_SQUARED] > 0.0 else 0.0
+    case = command[CASE_TEMPERATURE_RISE, i] if c[_WARMING_PER_CURRENT_SQUARED] > 0.0 else 0.0
     state[WINDING_WARMING, i] = warming + dt * (loss - (warming - case) / WINDING_COOLING_TIME)
     return float(linear / (1.0 + c[_TORQUE_SATURATION] * abs(current)))
 
@@ -284,7 +284,7 @@ def _torques(
     linear = _linear_torque(c, command, state, i, time, dt, position, velocity)
     motor = _saturate_and_heat(c, command, state, i, dt, linear)
     external = push + state[OTHER_TORQUE, i]
-    available = budget(c, motor, external, velocity, command[CASE_WARMING, i])
+    available = budget(c, motor, external, velocity, command[CASE_TEMPERATURE_RISE, i])
     state[MOTOR_TORQUE, i] = motor
     state[EXTERNAL_TORQUE, i] = external
     state[FRICTION_BUDGET, i] = available
@@ -376,7 +376,9 @@ def before_solver(
         limit = (1.0 - correction) * available
         if 0.0 < share < 1.0 and is_held:
             is_released = command[ENABLED, i] < before
-            motor, limit = _partly_held(c, share, is_released, motor, external, command[CASE_WARMING, i])
+            motor, limit = _partly_held(
+                c, share, is_released, motor, external, command[CASE_TEMPERATURE_RISE, i]
+            )
         state[MOTOR_TORQUE, i] = motor
         state[USER_TORQUE, i] = applied
         state[_VELOCITY_BEFORE, i] = v

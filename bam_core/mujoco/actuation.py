@@ -99,7 +99,7 @@ class ServoActuation:
         self.torque_enabled = self._command[_law.ENABLED]
         self.kp = self._command[_law.KP]
         self.supply_voltage = self._command[_law.SUPPLY_VOLTAGE]
-        self.case_temperature_rise = self._command[_law.CASE_WARMING]
+        self.case_temperature_rise = self._command[_law.CASE_TEMPERATURE_RISE]
         self.encoder_zero = self._command[_law.ENCODER_ZERO]
         self.goal_duty = self._command[_law.GOAL_DUTY]
         self.goal_duty[:] = np.nan

@@ -43,7 +43,7 @@ def parse_limits(values: Sequence[float], joints: Sequence[str]) -> tuple[Range,
     return tuple(pairs * (len(joints) if len(pairs) == 1 else 1))
 
 
-def doubtful_limits(bus: ServoBus, limits: Sequence[Range]) -> list[str]:
+def limit_warnings(bus: ServoBus, limits: Sequence[Range]) -> list[str]:
     """Return one line for each joint whose limits look like degrees, or are wider than what the servo takes.
 
     Args:

@@ -21,7 +21,7 @@ from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError
 from bam_ros.driver.diagnostics import servo_diagnostics
-from bam_ros.driver.joint_limits import Range, doubtful_limits, joint_limits, parse_limits
+from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.driver.servo_commands import parse_commands
 from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
@@ -169,7 +169,7 @@ class ServoNode(LifecycleNode):
         self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
         self._publish_configuration(bus)
         self.get_logger().info(found)
-        for line in (*doubtful_limits(bus, self._limits), *bus.warnings):
+        for line in (*limit_warnings(bus, self._limits), *bus.warnings):
             self.get_logger().warning(line)
         return TransitionCallbackReturn.SUCCESS
 

@@ -30,7 +30,7 @@ _ENOUGH = 100  # steps
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hanging:
+class GravityDirection:
     """Where the arm of a log hangs by itself.
 
     Attributes:
@@ -45,7 +45,7 @@ class Hanging:
     both_ways: bool
 
 
-def gravity_direction(servo: ServoModel, recording: Recording) -> Hanging | None:
+def gravity_direction(servo: ServoModel, recording: Recording) -> GravityDirection | None:
     """Return where gravity pulls the arm of a log, or None where the log does not tell.
 
     Args:
@@ -77,7 +77,7 @@ def gravity_direction(servo: ServoModel, recording: Recording) -> Hanging | None
     slope = np.array([cosine, -sine]) / pull**2
     moving = velocity[used][np.abs(velocity[used]) > _SLOW]
     rising = np.count_nonzero(moving > 0.0) / max(len(moving), 1)
-    return Hanging(
+    return GravityDirection(
         angle=math.atan2(-cosine, sine),
         standard_error=math.sqrt(float(slope @ covariance @ slope)),
         both_ways=bool(_SELDOM < rising < 1.0 - _SELDOM),
