@@ -77,7 +77,7 @@ class Client:
         port_handler.LATENCY_TIMER = _IMPATIENT
 
 
-class BenchEffects:
+class ServedBus:
     """Bus, server and client of one test."""
 
     def __init__(self, bus: VirtualBus, server: PtyServer, client: Client) -> None:
@@ -95,7 +95,7 @@ class BenchEffects:
 
 
 @contextmanager
-def virtual_rig(servo: str, ids: tuple[int, ...] = (1, 2), **setup) -> Iterator[BenchEffects]:
+def virtual_bus(servo: str, ids: tuple[int, ...] = (1, 2), **setup) -> Iterator[ServedBus]:
     """Serve a bus on a pseudo-terminal and connect the SDK to it."""
     bus = build_bus(BusSetup(servo=servo, ids=ids, pendulum=LOAD, **setup), time.monotonic())
     with PtyServer(bus) as server:
@@ -103,7 +103,7 @@ def virtual_rig(servo: str, ids: tuple[int, ...] = (1, 2), **setup) -> Iterator[
         try:
             for identifier in ids:
                 client.write("return_delay_time", 0, identifier)
-            yield BenchEffects(bus, server, client)
+            yield ServedBus(bus, server, client)
         finally:
             client.close()
 

@@ -133,7 +133,6 @@ class VirtualDynamixelNode(Node):
             response.message = str(error)
             return response
         with self._server.lock:
-            self._servo.update(time.monotonic())
             if self._servo.torque_enabled:
                 response.message = "load: torque is on (it moves while hands are near); turn it off first"
                 return response

@@ -18,6 +18,7 @@ from types import TracebackType
 from bam_core.errors import BamError
 from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.packets import Reply
+from bam_ros.emulators.dynamixel.served_clock import ServedClock
 
 IDLE_PERIOD = 0.05
 """How often the bench is brought up to date while no client talks, s."""
@@ -46,6 +47,7 @@ class PtyServer:
         self._thread: threading.Thread | None = None
         self._master = self._slave = -1
         self._wake_read = self._wake_write = -1
+        self._clock = ServedClock(time.monotonic())
         self.device = Path()
 
     @property
@@ -59,7 +61,9 @@ class PtyServer:
         Raises:
             BamError: the link cannot be made.
         """
-        self.bus.update(time.monotonic())
+        now = time.monotonic()
+        self.bus.update(now)
+        self._clock = ServedClock(now)
         self._master, self._slave = pty.openpty()
         os.set_blocking(self._master, False)
         tty.setraw(self._slave)  # no echo while no client has configured it
@@ -105,9 +109,11 @@ class PtyServer:
         poll.register(master, select.POLLIN)
         poll.register(wake, select.POLLIN)
         timeout = round(IDLE_PERIOD * 1000)
+        sending = 0.0
         while True:
             events = poll.poll(timeout)
-            now = time.monotonic()
+            received_at = time.monotonic()
+            now, sending = self._clock.at(received_at, intended=sending), 0.0
             if not events:
                 with self.lock:
                     self.bus.update(now)
@@ -119,10 +125,10 @@ class PtyServer:
             with self.lock:
                 replies = self.bus.receive(data, now, baud_rate)
             if replies:
-                self._send(replies, now, len(data), baud_rate)
+                sending = self._send(replies, received_at, len(data), baud_rate) - received_at
 
-    def _send(self, replies: list[Reply], start: float, received: int, baud_rate: int) -> None:
-        """Write replies at the times at which a servo would have sent them."""
+    def _send(self, replies: list[Reply], start: float, received: int, baud_rate: int) -> float:
+        """Write replies when a servo would have sent them; return the time of the last one."""
         per_byte = _BITS_PER_BYTE / max(baud_rate, 1) if self._wire_time else 0.0
         due = start + received * per_byte
         for reply in replies:
@@ -132,6 +138,7 @@ class PtyServer:
                 time.sleep(wait)
             with contextlib.suppress(BlockingIOError):  # nobody reads: a wire would lose the bytes, too
                 os.write(self._master, reply.data)
+        return due
 
 
 def _baud_rate(master: int) -> int:

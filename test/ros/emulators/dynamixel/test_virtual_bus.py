@@ -15,7 +15,7 @@ from dynamixel_sdk import (
     GroupSyncWrite,
 )
 from ros_helpers import wait_for
-from virtual_helpers import BenchEffects, virtual_rig
+from virtual_helpers import ServedBus, virtual_bus
 
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.emulators.dynamixel import protocol2
@@ -25,66 +25,66 @@ PROTOCOL1, PROTOCOL2 = ("mx64", "mx106"), ("mx64_2", "mx106_2", "xl330")
 
 
 @pytest.fixture(params=list(CONTROL_TABLES))
-def bench_effects(request):
-    with virtual_rig(request.param) as bench_effects:
-        yield bench_effects
+def served(request):
+    with virtual_bus(request.param) as served:
+        yield served
 
 
 @pytest.fixture(params=["mx106", "mx106_2"])
 def generation(request):
     """One servo of each firmware generation."""
-    with virtual_rig(request.param) as bench_effects:
-        yield bench_effects
+    with virtual_bus(request.param) as served:
+        yield served
 
 
 @pytest.fixture
 def modern():
     """A servo with Protocol 2.0."""
-    with virtual_rig("xl330") as bench_effects:
-        yield bench_effects
+    with virtual_bus("xl330") as served:
+        yield served
 
 
-def test_ping_answers_with_the_model_number(bench_effects: BenchEffects):
+def test_ping_answers_with_the_model_number(served: ServedBus):
     for identifier in (1, 2):
-        assert bench_effects.client.handler.ping(bench_effects.client.port, identifier) == (
-            bench_effects.table.model_number,
+        assert served.client.handler.ping(served.client.port, identifier) == (
+            served.table.model_number,
             COMM_SUCCESS,
             0,
         )
-    assert bench_effects.client.silent(3)
+    assert served.client.silent(3)
 
 
-def test_broadcast_ping_finds_every_servo(modern: BenchEffects):
+def test_broadcast_ping_finds_every_servo(modern: ServedBus):
     found, result = modern.client.handler.broadcastPing(modern.client.port)
     assert result == COMM_SUCCESS
     assert found == {1: [1200, 51], 2: [1200, 51]}
 
 
-def test_factory_values_are_those_of_the_manual(bench_effects: BenchEffects):
-    for register in bench_effects.table.registers:
+def test_factory_values_are_those_of_the_manual(served: ServedBus):
+    for register in served.table.registers:
         if register.initial is not None and register.name not in ("id", "baud_rate", "return_delay_time"):
             measured = register.name in ("present_current", "realtime_tick")
             if not measured and register.name != "torque_limit":
-                assert bench_effects.client.read(register.name) == register.initial, register.name
+                assert served.client.read(register.name) == register.initial, register.name
 
 
-def test_every_size_of_register_is_written_and_read(bench_effects: BenchEffects):
-    client = bench_effects.client
+def test_every_size_of_register_is_written_and_read(served: ServedBus):
+    client = served.client
     low = 100
     names = {
         1: "led",
-        2: "goal_position" if bench_effects.table.protocol == 1 else "position_p_gain",
+        2: "goal_position" if served.table.protocol == 1 else "position_p_gain",
         4: "goal_position",
     }
     for size, name in names.items():
-        if bench_effects.table[name].size == size:
+        if served.table[name].size == size:
             value = 1 if size == 1 else low + size
             assert client.write(name, value) == 0
             assert client.read(name) == value
             assert client.read(name, 2) != value
 
 
-def test_registered_write_waits_for_action(generation: BenchEffects):
+def test_registered_write_waits_for_action(generation: ServedBus):
     client, table = generation.client, generation.table
     goal = table["goal_position"]
     before = client.read("goal_position")
@@ -98,8 +98,8 @@ def test_registered_write_waits_for_action(generation: BenchEffects):
     assert client.read("registered_instruction") == 0
 
 
-def test_sync_write_reaches_every_servo(bench_effects: BenchEffects):
-    client, goal = bench_effects.client, bench_effects.table["goal_position"]
+def test_sync_write_reaches_every_servo(served: ServedBus):
+    client, goal = served.client, served.table["goal_position"]
     group = GroupSyncWrite(client.port, client.handler, goal.address, goal.size)
     for identifier, count in ((1, 2000), (2, 2100)):
         assert group.addParam(identifier, goal.encode(count))
@@ -109,8 +109,8 @@ def test_sync_write_reaches_every_servo(bench_effects: BenchEffects):
 
 @pytest.mark.parametrize("servo", PROTOCOL2)
 def test_sync_read_and_fast_sync_read_agree(servo):
-    with virtual_rig(servo) as bench_effects:
-        client, position = bench_effects.client, bench_effects.table["present_position"]
+    with virtual_bus(servo) as served:
+        client, position = served.client, served.table["present_position"]
         group = GroupSyncRead(client.port, client.handler, position.address, position.size)
         for identifier in (1, 2):
             assert group.addParam(identifier)
@@ -121,8 +121,8 @@ def test_sync_read_and_fast_sync_read_agree(servo):
 
 @pytest.mark.parametrize("servo", PROTOCOL2)
 def test_bulk_read_and_fast_bulk_read_take_different_blocks_of_different_servos(servo):
-    with virtual_rig(servo) as bench_effects:
-        client, table = bench_effects.client, bench_effects.table
+    with virtual_bus(servo) as served:
+        client, table = served.client, served.table
         group = GroupBulkRead(client.port, client.handler)
         voltage, position = table["present_input_voltage"], table["present_position"]
         assert group.addParam(1, voltage.address, voltage.size)
@@ -130,27 +130,27 @@ def test_bulk_read_and_fast_bulk_read_take_different_blocks_of_different_servos(
         for read in (group.txRxPacket, group.fastBulkRead):
             assert read() == COMM_SUCCESS
             supply = group.getData(1, voltage.address, voltage.size) * 0.1
-            assert supply == pytest.approx(bench_effects.servo.bench.hidden.supply_voltage, abs=0.1)
+            assert supply == pytest.approx(served.servo.bench.hidden.supply_voltage, abs=0.1)
             assert group.getData(2, position.address, position.size) == 2048
 
 
 @pytest.mark.parametrize("servo", PROTOCOL1)
 def test_bulk_read_of_protocol_1_takes_different_blocks_of_different_servos(servo):
     # Without GroupBulkRead: that of SDK 4.1.0 passes an argument too many to its Protocol 1.0 handler.
-    with virtual_rig(servo) as bench_effects:
-        client, table = bench_effects.client, bench_effects.table
+    with virtual_bus(servo) as served:
+        client, table = served.client, served.table
         voltage, position = table["present_input_voltage"], table["present_position"]
         wanted = [voltage.size, 1, voltage.address, position.size, 2, position.address]
         assert client.handler.bulkReadTx(client.port, wanted, len(wanted)) == COMM_SUCCESS
         (supply,), result, error = client.handler.readRx(client.port, 1, voltage.size)
         assert (result, error) == (COMM_SUCCESS, 0)
-        assert supply * 0.1 == pytest.approx(bench_effects.servo.bench.hidden.supply_voltage, abs=0.1)
+        assert supply * 0.1 == pytest.approx(served.servo.bench.hidden.supply_voltage, abs=0.1)
         data, result, error = client.handler.readRx(client.port, 2, position.size)
         assert (result, error) == (COMM_SUCCESS, 0)
         assert position.decode(bytes(data)) == 2048
 
 
-def test_bulk_write_takes_different_blocks_of_different_servos(modern: BenchEffects):
+def test_bulk_write_takes_different_blocks_of_different_servos(modern: ServedBus):
     client, table = modern.client, modern.table
     group = GroupBulkWrite(client.port, client.handler)
     gain, goal = table["position_p_gain"], table["goal_position"]
@@ -161,7 +161,7 @@ def test_bulk_write_takes_different_blocks_of_different_servos(modern: BenchEffe
     assert client.read("goal_position", 2) == 2222
 
 
-def test_a_missing_servo_silences_those_behind_it(modern: BenchEffects):
+def test_a_missing_servo_silences_those_behind_it(modern: ServedBus):
     client, position = modern.client, modern.table["present_position"]
     group = GroupSyncRead(client.port, client.handler, position.address, position.size)
     for identifier in (1, 7, 2):
@@ -170,7 +170,7 @@ def test_a_missing_servo_silences_those_behind_it(modern: BenchEffects):
         assert group.txRxPacket() == COMM_RX_TIMEOUT
 
 
-def test_reboot_restores_ram_and_keeps_eeprom(modern: BenchEffects):
+def test_reboot_restores_ram_and_keeps_eeprom(modern: ServedBus):
     client = modern.client
     client.write("position_p_gain", 640)
     client.write("temperature_limit", 65)
@@ -186,7 +186,7 @@ def test_reboot_restores_ram_and_keeps_eeprom(modern: BenchEffects):
 @pytest.mark.parametrize(
     ("option", "identifier", "baud_rate"), [(0xFF, 1, 57600), (0x01, 2, 57600), (0x02, 2, 1_000_000)]
 )
-def test_factory_reset_keeps_what_its_option_says(modern: BenchEffects, option, identifier, baud_rate):
+def test_factory_reset_keeps_what_its_option_says(modern: ServedBus, option, identifier, baud_rate):
     client = modern.client
     client.write("temperature_limit", 65, 2)
     client.write("id", 9, 1)  # out of the way of the one that is reset
@@ -197,8 +197,8 @@ def test_factory_reset_keeps_what_its_option_says(modern: BenchEffects, option, 
 
 
 def test_factory_reset_of_protocol_1_restores_id_and_baud_rate():
-    with virtual_rig("mx64", ids=(5,)) as bench_effects:
-        client = bench_effects.client
+    with virtual_bus("mx64", ids=(5,)) as served:
+        client = served.client
         client.write("position_p_gain", 12, 5)
         assert client.handler.factoryReset(client.port, 5) == (COMM_SUCCESS, 0)
         client.port.setBaudRate(57600)
@@ -207,7 +207,7 @@ def test_factory_reset_of_protocol_1_restores_id_and_baud_rate():
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
-def test_status_return_level_decides_who_is_answered(generation: BenchEffects, level):
+def test_status_return_level_decides_who_is_answered(generation: ServedBus, level):
     client, table = generation.client, generation.table
     client.write("status_return_level", level)
     address = table["led"].address
@@ -224,19 +224,19 @@ def test_status_return_level_decides_who_is_answered(generation: BenchEffects, l
         assert handler.ping(port, 1)[1] == COMM_SUCCESS
 
 
-def test_eeprom_is_locked_while_torque_is_on(bench_effects: BenchEffects):
-    client = bench_effects.client
+def test_eeprom_is_locked_while_torque_is_on(served: ServedBus):
+    client = served.client
     assert client.write("torque_enable", 1) == 0
-    assert client.write("temperature_limit", 60) == (7 if bench_effects.table.protocol == 2 else 0x08)
-    assert client.read("temperature_limit") == bench_effects.table["temperature_limit"].initial
+    assert client.write("temperature_limit", 60) == (7 if served.table.protocol == 2 else 0x08)
+    assert client.read("temperature_limit") == served.table["temperature_limit"].initial
     assert client.write("torque_enable", 0) == 0
     assert client.write("temperature_limit", 60) == 0
 
 
 @pytest.mark.parametrize("servo", PROTOCOL1)
 def test_error_bits_of_protocol_1(servo):
-    with virtual_rig(servo, ids=(1,)) as bench_effects:
-        client, handler, port = bench_effects.client, bench_effects.client.handler, bench_effects.client.port
+    with virtual_bus(servo, ids=(1,)) as served:
+        client, handler, port = served.client, served.client.handler, served.client.port
         client.write("max_position_limit", 3000)
         assert client.write("goal_position", 3500) == 0x02  # angle limit
         assert client.write("position_p_gain", 255) == 0x08  # range
@@ -250,12 +250,12 @@ def test_error_bits_of_protocol_1(servo):
 
 @pytest.mark.parametrize("servo", PROTOCOL2)
 def test_error_numbers_of_protocol_2(servo):
-    with virtual_rig(servo, ids=(1,)) as bench_effects:
+    with virtual_bus(servo, ids=(1,)) as served:
         client, handler, port, table = (
-            bench_effects.client,
-            bench_effects.client.handler,
-            bench_effects.client.port,
-            bench_effects.table,
+            served.client,
+            served.client.handler,
+            served.client.port,
+            served.table,
         )
         client.write("max_position_limit", 3000)
         goal = table["goal_position"]
@@ -277,13 +277,13 @@ def test_error_numbers_of_protocol_2(servo):
 
 @pytest.mark.parametrize("servo", PROTOCOL2)
 def test_action_without_a_registered_write_is_an_instruction_error(servo):
-    with virtual_rig(servo, ids=(1,)) as bench_effects:
-        bench_effects.client.port.writePort(protocol2.encode_instruction(Packet(1, Instruction.ACTION, b"")))
-        bench_effects.client.port.setPacketTimeout(11)
-        assert bench_effects.client.handler.rxPacket(bench_effects.client.port, False)[0][8] == 2
+    with virtual_bus(servo, ids=(1,)) as served:
+        served.client.port.writePort(protocol2.encode_instruction(Packet(1, Instruction.ACTION, b"")))
+        served.client.port.setPacketTimeout(11)
+        assert served.client.handler.rxPacket(served.client.port, False)[0][8] == 2
 
 
-def test_parameters_that_look_like_a_header_survive(modern: BenchEffects):
+def test_parameters_that_look_like_a_header_survive(modern: ServedBus):
     client = modern.client
     data = [0xFF, 0xFF, 0xFD, 0x00, 0xFF, 0xFF, 0xFD, 0x01]
     start = modern.table["indirect_data_1"].address
@@ -292,7 +292,7 @@ def test_parameters_that_look_like_a_header_survive(modern: BenchEffects):
     assert client.handler.readTxRx(client.port, 1, start, len(data)) == (data, COMM_SUCCESS, 0)
 
 
-def test_indirect_data_read_and_write_other_registers(modern: BenchEffects):
+def test_indirect_data_read_and_write_other_registers(modern: ServedBus):
     client, table = modern.client, modern.table
     for i, address in enumerate((*range(132, 136), 146, 116, 117, 118, 119), start=1):
         assert client.write(f"indirect_address_{i}", address) == 0

@@ -13,7 +13,7 @@ from dynamixel_sdk import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ros_helpers import wait_for
-from virtual_helpers import LOAD, BenchEffects, Client, virtual_rig
+from virtual_helpers import LOAD, Client, ServedBus, virtual_bus
 
 from bam_ros.emulators.dynamixel import protocol1, protocol2
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus, build_servo
@@ -25,11 +25,11 @@ from bam_ros.emulators.dynamixel.pty_server import PtyServer
 @pytest.fixture(params=["mx106", "mx106_2"])
 def generation(request):
     """One servo of each firmware generation."""
-    with virtual_rig(request.param) as bench_effects:
-        yield bench_effects
+    with virtual_bus(request.param) as served:
+        yield served
 
 
-def test_a_servo_at_another_baud_rate_stays_silent(generation: BenchEffects):
+def test_a_servo_at_another_baud_rate_stays_silent(generation: ServedBus):
     client = generation.client
     client.port.setBaudRate(57600)
     assert client.silent(1)
@@ -42,7 +42,7 @@ def test_a_servo_at_another_baud_rate_stays_silent(generation: BenchEffects):
     assert client.handler.ping(client.port, 1)[1] == COMM_SUCCESS
 
 
-def test_a_changed_id_holds_at_once(generation: BenchEffects):
+def test_a_changed_id_holds_at_once(generation: ServedBus):
     client = generation.client
     assert client.write("id", 77) == 0
     assert client.silent(1)
@@ -65,15 +65,15 @@ def test_both_generations_share_a_line():
 
 
 def test_line_faults_lose_and_damage_replies():
-    with virtual_rig("mx106", ids=(1,)) as bench_effects:
-        client = bench_effects.client
-        bench_effects.bus.faults.drop = 1.0
+    with virtual_bus("mx106", ids=(1,)) as served:
+        client = served.client
+        served.bus.faults.drop = 1.0
         assert client.silent(1)
-        bench_effects.bus.faults.drop, bench_effects.bus.faults.corrupt = 0.0, 1.0
+        served.bus.faults.drop, served.bus.faults.corrupt = 0.0, 1.0
         with client.impatient():
             results = {client.handler.ping(client.port, 1)[1] for _ in range(10)}
         assert COMM_RX_CORRUPT in results
-        bench_effects.bus.faults.corrupt = 0.0
+        served.bus.faults.corrupt = 0.0
         assert client.handler.ping(client.port, 1)[1] == COMM_SUCCESS
 
 
@@ -81,10 +81,10 @@ def test_line_faults_lose_and_damage_replies():
 @given(noise=st.lists(st.binary(min_size=1, max_size=120), min_size=1, max_size=5))
 @settings(max_examples=15, deadline=None)
 def test_noise_never_stops_the_server(servo, noise):
-    with virtual_rig(servo, ids=(1,)) as bench_effects:
+    with virtual_bus(servo, ids=(1,)) as served:
         for data in noise:
-            bench_effects.client.port.writePort(data)
-        wait_for(lambda: not bench_effects.client.silent(1))
+            served.client.port.writePort(data)
+        wait_for(lambda: not served.client.silent(1))
 
 
 @pytest.mark.parametrize("servo", ["mx106", "mx106_2"])
@@ -103,8 +103,8 @@ def test_good_packets_with_nonsense_in_them_never_stop_the_bus(servo, instructio
 
 
 def test_return_delay_is_kept():
-    with virtual_rig("mx106_2", ids=(1,)) as bench_effects:
-        client = bench_effects.client
+    with virtual_bus("mx106_2", ids=(1,)) as served:
+        client = served.client
         client.write("return_delay_time", 254)
         start = time.perf_counter()
         for _ in range(20):
@@ -123,8 +123,8 @@ def test_wire_time_is_kept_when_asked_for():
 
 
 def test_a_client_that_never_reads_does_not_block_the_server():
-    with virtual_rig("mx106", ids=(1,)) as bench_effects:
+    with virtual_bus("mx106", ids=(1,)) as served:
         read = protocol1.encode_instruction(Packet(1, Instruction.READ, bytes((0, 74))))
         for _ in range(2000):
-            bench_effects.client.port.writePort(read)
-        wait_for(lambda: not bench_effects.client.silent(1))
+            served.client.port.writePort(read)
+        wait_for(lambda: not served.client.silent(1))

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from dynamixel_sdk import COMM_SUCCESS
 from ros_helpers import PATIENCE, wait_for
-from virtual_helpers import Client, virtual_rig
+from virtual_helpers import Client, virtual_bus
 
 from bam_core.errors import BamError
 from bam_ros.dynamixel.control_table import control_table
@@ -177,9 +177,9 @@ def test_a_file_in_the_place_of_the_link_is_never_touched(tmp_path):
 
 
 def test_clients_come_and_go():
-    with virtual_rig("mx106_2", ids=(1,)) as bench_effects:
+    with virtual_bus("mx106_2", ids=(1,)) as served:
         for _ in range(3):
-            client = Client(str(bench_effects.server.path), bench_effects.table)
+            client = Client(str(served.server.path), served.table)
             assert client.handler.ping(client.port, 1)[1] == COMM_SUCCESS
             client.close()
 
@@ -199,14 +199,14 @@ while True:
 
 
 def test_the_watchdog_releases_a_servo_whose_client_was_killed():
-    with virtual_rig("xl330", ids=(1,)) as bench_effects:
+    with virtual_bus("xl330", ids=(1,)) as served:
         client = subprocess.Popen(
-            [sys.executable, "-c", DRIVE, str(bench_effects.server.path)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", DRIVE, str(served.server.path)], stdout=subprocess.PIPE, text=True
         )
         try:
             assert client.stdout is not None
             assert client.stdout.readline() == "driving\n"
-            registers, state = bench_effects.servo.registers, bench_effects.servo.bench.state
+            registers, state = served.servo.registers, served.servo.bench.state
             wait_for(lambda: state[k.POSITION] > 0.2, what="the client moves the arm")
             assert registers.get("bus_watchdog") == 5
         finally:

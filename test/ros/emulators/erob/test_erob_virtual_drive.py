@@ -33,7 +33,7 @@ SHUTDOWN, SWITCH_ON, ENABLE, QUICK_STOP, DISABLE_VOLTAGE, RESET = 0x06, 0x07, 0x
 LIGHT = PendulumBench(mass=2.0, length=0.3)
 
 
-class BenchEffects:
+class MountedDrive:
     """A drive in OP, its clock, and objects by index."""
 
     def __init__(self, load: PendulumBench = LIGHT, servo: str = "erob80_100", seed: int = 0) -> None:
@@ -118,201 +118,201 @@ def test_no_words_lead_to_power_without_shutdown_and_switch_on_before(words):
 
 
 def test_the_status_word_tells_the_state():
-    bench_effects = BenchEffects()
-    bench_effects.run(0.01)
-    assert bench_effects[Object.STATUSWORD] & 0x6F == 0x40
-    bench_effects.enable()
-    assert bench_effects[Object.STATUSWORD] & 0x6F == 0x27
-    assert bench_effects[Object.STATUSWORD] & 0x0200  # remote
+    mounted = MountedDrive()
+    mounted.run(0.01)
+    assert mounted[Object.STATUSWORD] & 0x6F == 0x40
+    mounted.enable()
+    assert mounted[Object.STATUSWORD] & 0x6F == 0x27
+    assert mounted[Object.STATUSWORD] & 0x0200  # remote
 
 
 def test_torque_follows_the_target_in_per_mille():
-    bench_effects = BenchEffects()
-    bench_effects.enable(CST)
-    bench_effects[Object.TARGET_TORQUE] = 100
-    bench_effects.run(0.02)
-    assert float(bench_effects.bench.state[k.CURRENT]) == pytest.approx(0.6)
-    assert bench_effects[Object.ACTUAL_TORQUE] == bench_effects[Object.ACTUAL_CURRENT] == 100
+    mounted = MountedDrive()
+    mounted.enable(CST)
+    mounted[Object.TARGET_TORQUE] = 100
+    mounted.run(0.02)
+    assert float(mounted.bench.state[k.CURRENT]) == pytest.approx(0.6)
+    assert mounted[Object.ACTUAL_TORQUE] == mounted[Object.ACTUAL_CURRENT] == 100
 
 
 def test_maximum_torque_bounds_the_current_and_is_shown():
-    bench_effects = BenchEffects(HEAVY)
-    bench_effects[Object.MAXIMUM_TORQUE] = 50
-    bench_effects.enable(CST)
-    bench_effects[Object.TARGET_TORQUE] = 800
-    bench_effects.run(0.05)
-    assert float(bench_effects.bench.state[k.CURRENT]) == pytest.approx(0.3)
-    assert bench_effects[Object.STATUSWORD] & 0x0800
+    mounted = MountedDrive(HEAVY)
+    mounted[Object.MAXIMUM_TORQUE] = 50
+    mounted.enable(CST)
+    mounted[Object.TARGET_TORQUE] = 800
+    mounted.run(0.05)
+    assert float(mounted.bench.state[k.CURRENT]) == pytest.approx(0.3)
+    assert mounted[Object.STATUSWORD] & 0x0800
 
 
 def test_position_mode_goes_there_and_stays():
-    bench_effects = BenchEffects(PendulumBench(mass=4.0, arm_mass=1.0, length=0.4))
-    bench_effects.enable(CSP)
+    mounted = MountedDrive(PendulumBench(mass=4.0, arm_mass=1.0, length=0.4))
+    mounted.enable(CSP)
     goal = COUNTS_PER_TURN // 8
     step = goal // 1000
     target = [0]
 
     def ramp() -> None:
         target[0] = min(target[0] + step, goal)
-        bench_effects[Object.TARGET_POSITION] = target[0]
+        mounted[Object.TARGET_POSITION] = target[0]
 
-    bench_effects.run(1.2, ramp)
-    bench_effects.run(1.5)
-    assert bench_effects[Object.ACTUAL_POSITION] == pytest.approx(goal, abs=COUNTS_PER_TURN / 720)
-    assert bench_effects.drive.state is S.OPERATION_ENABLED
+    mounted.run(1.2, ramp)
+    mounted.run(1.5)
+    assert mounted[Object.ACTUAL_POSITION] == pytest.approx(goal, abs=COUNTS_PER_TURN / 720)
+    assert mounted.drive.state is S.OPERATION_ENABLED
 
 
 def test_velocity_mode_keeps_the_speed():
-    bench_effects = BenchEffects()
-    bench_effects.enable(CSV)
-    bench_effects[Object.TARGET_VELOCITY] = COUNTS_PER_TURN // 20
-    bench_effects.run(2.0)
-    assert bench_effects[Object.ACTUAL_VELOCITY] == pytest.approx(COUNTS_PER_TURN / 20, rel=0.1)
+    mounted = MountedDrive()
+    mounted.enable(CSV)
+    mounted[Object.TARGET_VELOCITY] = COUNTS_PER_TURN // 20
+    mounted.run(2.0)
+    assert mounted[Object.ACTUAL_VELOCITY] == pytest.approx(COUNTS_PER_TURN / 20, rel=0.1)
 
 
 def test_the_mode_is_shown_before_and_after_power_and_unknown_ones_are_not_taken():
-    bench_effects = BenchEffects()
+    mounted = MountedDrive()
     for mode in (CST, CSV, CSP):
-        bench_effects[Object.MODE_OF_OPERATION] = mode
-        bench_effects.run(0.002)
-        assert bench_effects[Object.MODE_OF_OPERATION_DISPLAY] == mode
-    bench_effects.enable(CST)
-    assert bench_effects[Object.MODE_OF_OPERATION_DISPLAY] == CST
-    bench_effects[Object.MODE_OF_OPERATION] = 0
-    bench_effects.run(0.002)
-    assert bench_effects[Object.MODE_OF_OPERATION_DISPLAY] == CST
+        mounted[Object.MODE_OF_OPERATION] = mode
+        mounted.run(0.002)
+        assert mounted[Object.MODE_OF_OPERATION_DISPLAY] == mode
+    mounted.enable(CST)
+    assert mounted[Object.MODE_OF_OPERATION_DISPLAY] == CST
+    mounted[Object.MODE_OF_OPERATION] = 0
+    mounted.run(0.002)
+    assert mounted[Object.MODE_OF_OPERATION_DISPLAY] == CST
 
 
 def test_software_limits_stop_torque_outwards_and_clip_positions():
-    bench_effects = BenchEffects(PendulumBench(mass=0.0, length=0.3))
+    mounted = MountedDrive(PendulumBench(mass=0.0, length=0.3))
     limit = COUNTS_PER_TURN // 50
-    bench_effects.objects.entry(Object.SOFTWARE_POSITION_LIMIT, 1).value = -limit
-    bench_effects.objects.entry(Object.SOFTWARE_POSITION_LIMIT, 2).value = limit
-    bench_effects.enable(CST)
-    bench_effects[Object.TARGET_TORQUE] = 400
-    bench_effects.run(1.0)
-    assert bench_effects[Object.ACTUAL_TORQUE] == 0
-    assert bench_effects[Object.STATUSWORD] & 0x0800
-    assert bench_effects[Object.ACTUAL_POSITION] >= limit
-    bench_effects[Object.TARGET_TORQUE] = -400
-    bench_effects.run(0.05)
-    assert bench_effects[Object.ACTUAL_TORQUE] == -400
+    mounted.objects.entry(Object.SOFTWARE_POSITION_LIMIT, 1).value = -limit
+    mounted.objects.entry(Object.SOFTWARE_POSITION_LIMIT, 2).value = limit
+    mounted.enable(CST)
+    mounted[Object.TARGET_TORQUE] = 400
+    mounted.run(1.0)
+    assert mounted[Object.ACTUAL_TORQUE] == 0
+    assert mounted[Object.STATUSWORD] & 0x0800
+    assert mounted[Object.ACTUAL_POSITION] >= limit
+    mounted[Object.TARGET_TORQUE] = -400
+    mounted.run(0.05)
+    assert mounted[Object.ACTUAL_TORQUE] == -400
 
 
 def test_the_home_offset_moves_the_zero_and_not_while_torque_is_on():
-    bench_effects = BenchEffects()
-    bench_effects.objects.write(Object.HOME_OFFSET, 0, (1000).to_bytes(4, "little"))
-    bench_effects.run(0.002)
-    assert bench_effects[Object.ACTUAL_POSITION] == -1000
-    bench_effects.enable(CST)
+    mounted = MountedDrive()
+    mounted.objects.write(Object.HOME_OFFSET, 0, (1000).to_bytes(4, "little"))
+    mounted.run(0.002)
+    assert mounted[Object.ACTUAL_POSITION] == -1000
+    mounted.enable(CST)
     with pytest.raises(SdoAbort) as caught:
-        bench_effects.objects.write(Object.HOME_OFFSET, 0, bytes(4))
+        mounted.objects.write(Object.HOME_OFFSET, 0, bytes(4))
     assert caught.value.code is Abort.WRONG_STATE
 
 
 def test_quick_stop_brakes_then_lets_go():
-    bench_effects = BenchEffects()
-    bench_effects.enable(CSV)
-    bench_effects[Object.TARGET_VELOCITY] = COUNTS_PER_TURN // 4
-    bench_effects.run(1.0)
-    assert bench_effects.command(QUICK_STOP) is S.QUICK_STOP_ACTIVE
-    assert drives(bench_effects.drive.state)
-    bench_effects.run(1.0)
-    assert bench_effects.drive.state is S.SWITCH_ON_DISABLED
-    assert float(bench_effects.bench.state[k.CURRENT]) == 0.0
+    mounted = MountedDrive()
+    mounted.enable(CSV)
+    mounted[Object.TARGET_VELOCITY] = COUNTS_PER_TURN // 4
+    mounted.run(1.0)
+    assert mounted.command(QUICK_STOP) is S.QUICK_STOP_ACTIVE
+    assert drives(mounted.drive.state)
+    mounted.run(1.0)
+    assert mounted.drive.state is S.SWITCH_ON_DISABLED
+    assert float(mounted.bench.state[k.CURRENT]) == 0.0
 
 
 def test_quick_stop_may_hold_and_be_left_again():
-    bench_effects = BenchEffects()
-    bench_effects[Object.QUICK_STOP_OPTION] = 6
-    bench_effects.enable(CSV)
-    bench_effects.command(QUICK_STOP)
-    bench_effects.run(0.5)
-    assert bench_effects.drive.state is S.QUICK_STOP_ACTIVE
-    assert bench_effects.command(ENABLE) is S.OPERATION_ENABLED
+    mounted = MountedDrive()
+    mounted[Object.QUICK_STOP_OPTION] = 6
+    mounted.enable(CSV)
+    mounted.command(QUICK_STOP)
+    mounted.run(0.5)
+    assert mounted.drive.state is S.QUICK_STOP_ACTIVE
+    assert mounted.command(ENABLE) is S.OPERATION_ENABLED
 
 
 @pytest.mark.parametrize("fault", [*DRIVE_FAULTS, 0x7121])
 def test_a_fault_takes_torque_off_and_has_its_code(fault):
-    bench_effects = BenchEffects()
-    bench_effects.enable(CST)
-    bench_effects[Object.TARGET_TORQUE] = 200
-    bench_effects.run(0.01)
-    bench_effects.drive.inject(fault)
-    bench_effects.run(0.001)
+    mounted = MountedDrive()
+    mounted.enable(CST)
+    mounted[Object.TARGET_TORQUE] = 200
+    mounted.run(0.01)
+    mounted.drive.inject(fault)
+    mounted.run(0.001)
     code = fault if isinstance(fault, int) else {**MOMENTARY_FAULTS, **LASTING_FAULTS}[fault]
-    assert (bench_effects.drive.state, bench_effects[Object.ERROR_CODE]) == (S.FAULT, code)
-    assert bench_effects[Object.STATUSWORD] & 0x4F == 0x08
-    assert float(bench_effects.bench.state[k.CURRENT]) == 0.0
-    assert bench_effects.faults == [code]
+    assert (mounted.drive.state, mounted[Object.ERROR_CODE]) == (S.FAULT, code)
+    assert mounted[Object.STATUSWORD] & 0x4F == 0x08
+    assert float(mounted.bench.state[k.CURRENT]) == 0.0
+    assert mounted.faults == [code]
 
 
 @pytest.mark.parametrize("fault", MOMENTARY_FAULTS)
 def test_an_event_is_over_after_a_reset(fault):
-    bench_effects = BenchEffects()
-    bench_effects.drive.inject(fault)
-    assert bench_effects.command(RESET) is S.SWITCH_ON_DISABLED
-    assert bench_effects[Object.ERROR_CODE] == 0
-    bench_effects.enable()
+    mounted = MountedDrive()
+    mounted.drive.inject(fault)
+    assert mounted.command(RESET) is S.SWITCH_ON_DISABLED
+    assert mounted[Object.ERROR_CODE] == 0
+    mounted.enable()
 
 
 @pytest.mark.parametrize("fault", LASTING_FAULTS)
 def test_a_cause_is_back_after_a_reset_until_it_is_repaired(fault):
-    bench_effects = BenchEffects()
-    bench_effects.drive.inject(fault)
-    assert bench_effects.command(RESET) is S.FAULT
-    assert bench_effects[Object.ERROR_CODE] == LASTING_FAULTS[fault]
-    bench_effects.command(0)
-    bench_effects.drive.repair()
-    assert bench_effects.drive.state is S.FAULT
-    assert bench_effects.command(RESET) is S.SWITCH_ON_DISABLED
+    mounted = MountedDrive()
+    mounted.drive.inject(fault)
+    assert mounted.command(RESET) is S.FAULT
+    assert mounted[Object.ERROR_CODE] == LASTING_FAULTS[fault]
+    mounted.command(0)
+    mounted.drive.repair()
+    assert mounted.drive.state is S.FAULT
+    assert mounted.command(RESET) is S.SWITCH_ON_DISABLED
 
 
 def test_an_unknown_fault_is_refused_by_name():
     with pytest.raises(BamError, match="fault 'gremlins': unknown"):
-        BenchEffects().drive.inject("gremlins")
+        MountedDrive().drive.inject("gremlins")
 
 
 def test_a_goal_out_of_reach_is_a_following_error():
-    bench_effects = BenchEffects(HEAVY)
-    bench_effects[Object.MAXIMUM_TORQUE] = 200
-    bench_effects.enable(CSP)
-    bench_effects[Object.TARGET_POSITION] = COUNTS_PER_TURN
-    bench_effects.run(0.2)
-    assert bench_effects.drive.state is S.OPERATION_ENABLED
-    bench_effects.run(0.3)
-    assert bench_effects[Object.ERROR_CODE] == FOLLOWING_FAULT
+    mounted = MountedDrive(HEAVY)
+    mounted[Object.MAXIMUM_TORQUE] = 200
+    mounted.enable(CSP)
+    mounted[Object.TARGET_POSITION] = COUNTS_PER_TURN
+    mounted.run(0.2)
+    assert mounted.drive.state is S.OPERATION_ENABLED
+    mounted.run(0.3)
+    assert mounted[Object.ERROR_CODE] == FOLLOWING_FAULT
 
 
 def test_a_broken_encoder_keeps_showing_its_last_position():
-    bench_effects = BenchEffects(HEAVY)
-    bench_effects.bench.place(0.4)
-    bench_effects.run(0.002)
-    bench_effects.drive.inject("encoder")
-    shown = bench_effects[Object.ACTUAL_POSITION]
-    bench_effects.run(0.5)
-    assert bench_effects[Object.ACTUAL_POSITION] == shown
-    assert abs(bench_effects.bench.count - shown) > 1000
+    mounted = MountedDrive(HEAVY)
+    mounted.bench.place(0.4)
+    mounted.run(0.002)
+    mounted.drive.inject("encoder")
+    shown = mounted[Object.ACTUAL_POSITION]
+    mounted.run(0.5)
+    assert mounted[Object.ACTUAL_POSITION] == shown
+    assert abs(mounted.bench.count - shown) > 1000
 
 
 def test_leaving_op_by_the_watchdog_is_a_fault_and_otherwise_is_not():
-    bench_effects = BenchEffects()
-    bench_effects.enable(CST)
-    bench_effects.drive.leave_op(watchdog=False)
-    assert (bench_effects.drive.state, bench_effects[Object.ERROR_CODE]) == (S.SWITCH_ON_DISABLED, 0)
-    bench_effects = BenchEffects()
-    bench_effects.enable(CST)
-    bench_effects.drive.leave_op(watchdog=True)
-    assert (bench_effects.drive.state, bench_effects[Object.ERROR_CODE]) == (S.FAULT, 0x8180)
-    assert not bench_effects.drive.torque_enabled
+    mounted = MountedDrive()
+    mounted.enable(CST)
+    mounted.drive.leave_op(watchdog=False)
+    assert (mounted.drive.state, mounted[Object.ERROR_CODE]) == (S.SWITCH_ON_DISABLED, 0)
+    mounted = MountedDrive()
+    mounted.enable(CST)
+    mounted.drive.leave_op(watchdog=True)
+    assert (mounted.drive.state, mounted[Object.ERROR_CODE]) == (S.FAULT, 0x8180)
+    assert not mounted.drive.torque_enabled
 
 
 def test_control_words_outside_op_do_not_switch_power_on():
-    bench_effects = BenchEffects()
-    bench_effects.drive.leave_op(watchdog=False)
+    mounted = MountedDrive()
+    mounted.drive.leave_op(watchdog=False)
     for word in (SHUTDOWN, SWITCH_ON, ENABLE, ENABLE):
-        bench_effects.command(word)
-    assert not drives(bench_effects.drive.state)
+        mounted.command(word)
+    assert not drives(mounted.drive.state)
 
 
 # bench
@@ -344,38 +344,38 @@ def test_a_released_arm_loses_energy_and_never_gains_any(servo):
 
 def test_a_held_arm_needs_the_current_that_gravity_and_friction_allow():
     load = PendulumBench(mass=12.0, length=0.5)
-    bench_effects = BenchEffects(load)
-    bench_effects.bench.place(math.pi / 2)
-    bench_effects.run(0.001)
-    bench_effects.enable(CSP)
-    bench_effects.run(3.0)
-    motor = bench_effects.bench.hidden.motor.torque_constant * float(bench_effects.bench.state[k.CURRENT])
-    gravity = load.gravity_torque * math.sin(float(bench_effects.bench.state[k.POSITION]))
-    assert abs(float(bench_effects.bench.state[k.VELOCITY])) < 1e-6
+    mounted = MountedDrive(load)
+    mounted.bench.place(math.pi / 2)
+    mounted.run(0.001)
+    mounted.enable(CSP)
+    mounted.run(3.0)
+    motor = mounted.bench.hidden.motor.torque_constant * float(mounted.bench.state[k.CURRENT])
+    gravity = load.gravity_torque * math.sin(float(mounted.bench.state[k.POSITION]))
+    assert abs(float(mounted.bench.state[k.VELOCITY])) < 1e-6
     assert gravity > 0.9 * load.gravity_torque
-    friction = k.budget(bench_effects.bench._parameters, motor, -gravity, 0.0)
+    friction = k.budget(mounted.bench._parameters, motor, -gravity, 0.0)
     assert abs(motor - gravity) <= friction + 1e-6
 
 
 def test_the_supply_sags_under_load_and_bounds_the_current():
-    bench_effects = BenchEffects()
-    bench_effects.enable(CST)
-    bench_effects[Object.TARGET_TORQUE] = 2000
-    voltage = bench_effects[Object.DC_LINK_VOLTAGE]
-    bench_effects.run(1.0)
-    assert bench_effects[Object.DC_LINK_VOLTAGE] < voltage - 100
-    state, motor = bench_effects.bench.state, bench_effects.bench.hidden.motor
+    mounted = MountedDrive()
+    mounted.enable(CST)
+    mounted[Object.TARGET_TORQUE] = 2000
+    voltage = mounted[Object.DC_LINK_VOLTAGE]
+    mounted.run(1.0)
+    assert mounted[Object.DC_LINK_VOLTAGE] < voltage - 100
+    state, motor = mounted.bench.state, mounted.bench.hidden.motor
     emf = motor.torque_constant * float(state[k.VELOCITY])
     assert float(state[k.CURRENT]) * motor.resistance + emf <= float(state[k.SUPPLY]) + 0.5
 
 
 def test_current_warms_the_drive():
-    bench_effects = BenchEffects(HEAVY)
-    before = bench_effects.bench.temperature
-    bench_effects.enable(CST)
-    bench_effects[Object.TARGET_TORQUE] = 1200
-    bench_effects.run(5.0)
-    assert bench_effects.bench.temperature > before + 0.1
+    mounted = MountedDrive(HEAVY)
+    before = mounted.bench.temperature
+    mounted.enable(CST)
+    mounted[Object.TARGET_TORQUE] = 1200
+    mounted.run(5.0)
+    assert mounted.bench.temperature > before + 0.1
 
 
 def test_a_seed_draws_the_same_drive_and_another_one_another():
