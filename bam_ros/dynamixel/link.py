@@ -15,7 +15,7 @@ from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
 
 _QUIET = 0.03  # s; answers that come later than the SDK's timeout have come by then
-_ATTEMPTS = 3
+_ATTEMPTS = 4  # each with twice the pause of the one before: 0.3 s in all
 
 
 class Link:
@@ -71,14 +71,16 @@ class Link:
         Raises:
             BusTimeout, BusCorrupt, BusError: one of the answers is missing or damaged; none is returned.
         """
+        quiet = _QUIET
         while True:
             attempts -= 1
             try:
                 return self._read_once(servos, address, length)
             except (BusTimeout, BusCorrupt):
-                self.port.settle(_QUIET)
+                self.port.settle(quiet)
                 if attempts <= 0:
                     raise
+            quiet *= 2.0
 
     def _read_once(self, servos: Sequence[int], address: int, length: int) -> dict[int, tuple[bytes, int]]:
         port, handler = self.port, self._handler
@@ -110,12 +112,12 @@ class Link:
             BusError: the servo refuses the value.
         """
         data = list(register.encode(count))
-        for attempt in range(1, _ATTEMPTS + 1):
+        for attempt in range(_ATTEMPTS):
             result, error = self._handler.writeTxRx(self.port, servo, register.address, len(data), data)
             if result == sdk.COMM_SUCCESS:
                 break
-            self.port.settle(_QUIET)
-            if attempt == _ATTEMPTS:
+            self.port.settle(_QUIET * 2**attempt)
+            if attempt == _ATTEMPTS - 1:
                 check_result(result, f"id {servo}")
         reason = refusal(self.protocol, error)
         if reason:
