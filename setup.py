@@ -36,5 +36,10 @@ setup(
         "tqdm",
         "jinja2",
     ],
+    extras_require={
+        "cluster": ["distributed"],
+        "postgresql": ["psycopg[binary]"],
+        "browser": ["websockets"],
+    },
     entry_points={"console_scripts": ["bam = bam_core.cli:main"]},
 )

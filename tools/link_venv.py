@@ -21,7 +21,8 @@ import sys
 
 from bam_ros.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
 """
 
 

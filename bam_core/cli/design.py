@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
+from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.errors import BamError
 from bam_core.text_table import format_table
 
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     choice.add_argument(
         "--voltage", type=float, metavar="V", help="supply (default: that of LOGS or nominal)"
     )
+    add_cluster(parser)
     parser.add_argument("--json", metavar="FILE", help="write the ranking to this file, SI units")
     parser.add_argument(
         "--session",
@@ -92,8 +94,13 @@ def run(arguments: argparse.Namespace) -> int:
             f"give fewer of --mass, --length, --kp or --script"
         )
     space, knowledge = _knowledge(servo, recordings, choice)
-    with tqdm(total=len(candidates), desc="candidates", unit="run", disable=None, leave=False) as bar:
-        found, strayed = prospects(servo, candidates, space, knowledge, progress=bar.update)
+    with (
+        executor_for(arguments.cluster) as executor,
+        tqdm(total=len(candidates), desc="candidates", unit="run", disable=None, leave=False) as bar,
+    ):
+        found, strayed = prospects(
+            servo, candidates, space, knowledge, progress=bar.update, executor=executor
+        )
     plan = rank(found, space, knowledge, arguments.runs)
     result = _result(servo, space, knowledge, plan, (*refused, *strayed))
     print(_plan_table(result))

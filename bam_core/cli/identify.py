@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.errors import BamError, Terminated
 
 if TYPE_CHECKING:
@@ -71,12 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--storage",
         metavar="URL",
-        help="database that keeps the search: the same command, given at once in several processes or on "
-        "several machines that have the same logs, shares the work, and all end with the same results; given "
-        "again after an interruption, it goes on where it was. sqlite:///study.db is a file (for processes "
-        "on one machine), postgresql://user:password@host/database a server (for several machines) "
-        "(default: none; an interrupted search is lost)",
+        help="database that keeps what the search has found, as Optuna studies: after an interruption the "
+        "same command goes on where it was. sqlite:///study.db is a file, "
+        "postgresql://user:password@host/database a server that several machines see (default: none; an "
+        "interrupted search is lost)",
     )
+    add_cluster(parser)
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
 
@@ -100,7 +101,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.validation:
         recordings, validation = _validation(arguments.validation, recordings)
     kept = _Kept(arguments.output)
-    with _interruptible(kept, arguments.storage), _Bars() as bars, _terminable():
+    with (
+        _terminable(),
+        _interruptible(kept, arguments.storage),
+        executor_for(arguments.cluster) as executor,
+        _Bars() as bars,
+    ):
         result = identify(
             recordings,
             servo,
@@ -110,6 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
             validation=validation,
             effects=_effects(arguments.effects),
             storage=arguments.storage,
+            executor=executor,
             progress=bars.show,
             interrupted=kept.keep,
         )
@@ -232,7 +239,7 @@ def _interruptible(kept: _Kept, storage: str | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
-    """Let SIGTERM end a search as Ctrl-C does: what it was at is then free for other processes at once.
+    """Let SIGTERM end a search as Ctrl-C does.
 
     After the first signal no other counts: what is finished is being written, which takes a second.
     """
@@ -280,6 +287,6 @@ class _Bars:
             from tqdm import tqdm
 
             self._bar = tqdm(total=progress.evaluations, desc=progress.model, unit="trial")
-        if math.isfinite(progress.best_mae):  # what other processes found is not known yet
+        if math.isfinite(progress.best_mae):  # of jobs that others are at, nothing is known yet
             self._bar.set_postfix_str(f"best {1e3 * progress.best_mae:.2f} mrad", refresh=False)
         self._bar.update(progress.evaluation - self._bar.n)

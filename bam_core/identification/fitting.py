@@ -6,17 +6,21 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bam_core._version import __version__
-from bam_core.identification.search.board import JobBoard
-from bam_core.identification.search.refine import Refiner
-from bam_core.identification.search.search import SearchResult, minimise
+from bam_core.executors import Call, Shared, run_jobs
+from bam_core.identification.search.jobs import JobRunner, SentJobRunner
+from bam_core.identification.search.meter import Ledger, Report
+from bam_core.identification.search.outcome import Outcome
+from bam_core.identification.search.problem import TrainingData
+from bam_core.identification.search.search import minimise
 from bam_core.identification.search.space import SearchSpace, is_nested, search_space
-from bam_core.identification.search.storage import open_study
+from bam_core.identification.search.study import Study, open_study
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel
 from bam_core.servo.model import ServoModel
@@ -30,11 +34,6 @@ TRIALS_PER_PARAMETER = 800
 
 COLD_TRIALS_PER_PARAMETER = 1500
 """Default budget of a model that has nothing to start from."""
-
-INTEGRATOR = "midpoint"
-"""What parameters are fitted with, and what fitted servos say of themselves."""
-
-_DRAFT_PERIODS = 2  # step of the draft simulation, in periods of the firmware
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +56,23 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Execution:
+    """Where fits are made, and who is told.
+
+    Attributes:
+        executor: does the jobs; None: this process does.
+        storage: URL of the database that keeps what jobs have found; None: none does.
+        progress: called after every generation that this process evaluates, and after jobs that others do.
+        cancelled: asked as often.
+    """
+
+    executor: Executor | None = None
+    storage: str | None = None
+    progress: Callable[[Progress], None] | None = None
+    cancelled: Callable[[], bool] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Fit:
     """The optimum of one friction model with some effects.
 
@@ -72,7 +88,7 @@ class Fit:
     model: FrictionModel
     effects: tuple[str, ...]
     space: SearchSpace
-    result: SearchResult
+    result: Outcome
     seconds: float
     limited: bool = False
 
@@ -82,12 +98,42 @@ class Fit:
         return self.result.vector
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Search:
+    """What is searched: arguments of `minimise`, which can be pickled."""
+
+    space: SearchSpace
+    evaluations: int
+    seed: int
+    starts: tuple[Array, ...]
+    local: bool
+
+    def run(self, runner: JobRunner) -> Outcome:
+        with one_blas_thread():
+            return minimise(
+                runner, evaluations=self.evaluations, seed=self.seed, starts=self.starts, local=self.local
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedFit:
+    """A fit that is not made yet; see `Fitter.plan`."""
+
+    fitter: Fitter
+    model: FrictionModel
+    effects: tuple[str, ...]
+    search: _Search
+    limited: bool
+    label: str
+
+
 class Fitter:
     """Fits friction models to training logs and remembers their optima.
 
     Attributes:
         servo: whose firmware, search bounds and effects count.
-        rollout: simulates the training logs.
+        data: the training logs.
+        execution: where fits are made.
     """
 
     def __init__(
@@ -96,40 +142,30 @@ class Fitter:
         train: Sequence[Recording],
         *,
         seed: int,
-        storage: str | None = None,
-        progress: Callable[[Progress], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
+        execution: Execution | None = None,
         prefix: str = "",
-        workers: int | None = None,
     ) -> None:
-        """Pack the logs.
+        """Take note of the logs.
 
         Args:
             servo: whose firmware, search bounds and effects count.
             train: logs.
             seed: of every search.
-            storage: URL of a database in which searches are kept and shared; default memory.
-            progress: called after every generation.
-            cancelled: asked before every generation.
+            execution: where fits are made; default here, without a record.
             prefix: of what progress calls its models.
-            workers: threads of its simulations; default one per available processor.
         """
         self.servo = servo
-        self.rollout = Rollout(train, firmware=servo.firmware, integrator=INTEGRATOR, workers=workers)
-        # Steps this coarse move the optimum little and cost a quarter.
-        self._draft = Rollout(
-            train,
-            firmware=servo.firmware,
-            integrator=INTEGRATOR,
-            dt=_DRAFT_PERIODS * servo.firmware.period,
-            workers=workers,
-        )
+        self.data = TrainingData(train, servo.firmware)
+        self.execution = execution or Execution()
+        self._shared = Shared(self.data)
         self._seed = seed
-        self._storage = storage
-        self._progress = progress
-        self._cancelled = cancelled
         self._prefix = prefix
         self._optima: dict[str, Array] = {}
+
+    @property
+    def rollout(self) -> Rollout:
+        """Simulates the training logs."""
+        return self.data.rollout
 
     def fit(
         self,
@@ -140,7 +176,19 @@ class Fitter:
         starts: Sequence[Array] = (),
         label: str | None = None,
     ) -> Fit:
-        """Fit one model.
+        """Fit one model; arguments as in `plan`."""
+        return self.make(self.plan(model, trials=trials, effects=effects, starts=starts, label=label))
+
+    def plan(
+        self,
+        model: FrictionModel,
+        *,
+        trials: int | None = None,
+        effects: Sequence[str] | None = None,
+        starts: Sequence[Array] = (),
+        label: str | None = None,
+    ) -> PlannedFit:
+        """Plan a fit for `fit_all`.
 
         A model that contains an earlier one starts from that one's optimum as well, so that its training
         error is never the higher one.
@@ -153,64 +201,121 @@ class Fitter:
                 space.
             label: what progress calls it; default the model's name.
         """
-        begin = time.monotonic()
         chosen = self.servo.effects if effects is None else effects
-        space = search_space(model, self.rollout.recordings, self.servo.search, chosen)
+        space = search_space(model, self.data.recordings, self.servo.search, chosen)
         earlier = [vector for name, vector in self._optima.items() if is_nested(FRICTION_MODELS[name], model)]
         per_parameter = TRIALS_PER_PARAMETER if starts or earlier else COLD_TRIALS_PER_PARAMETER
         default = per_parameter * space.dimension
         budget = trials or default
+        return PlannedFit(
+            fitter=self,
+            model=model,
+            effects=tuple(chosen),
+            search=_Search(
+                space=space,
+                evaluations=budget,
+                seed=self._seed,
+                starts=tuple(space.vectors(space.point(start)[None])[0] for start in starts)
+                or tuple(earlier),
+                local=bool(starts),
+            ),
+            limited=budget < default,
+            label=self._prefix + (label or model.name),
+        )
 
+    def make(self, planned: PlannedFit) -> Fit:
+        """Make a planned fit: its rounds of jobs one after the other."""
+        begin = time.monotonic()
+        search, execution, study = planned.search, self.execution, self._study(planned)
+        outcome = study.outcomes.get(_WHOLE) if study is not None else None
+        if outcome is None:
+            ledger = Ledger(self._report(planned, begin), execution.cancelled)
+            outcome = search.run(
+                JobRunner(self.data.problem(search.space), ledger, study)
+                if execution.executor is None
+                else SentJobRunner(self._shared, search.space, execution.executor, ledger, study)
+            )
+        return self._made(planned, outcome, time.monotonic() - begin)
+
+    def _made(self, planned: PlannedFit, outcome: Outcome, seconds: float) -> Fit:
+        if not planned.search.local:
+            self._optima[planned.model.name] = outcome.vector
+        return Fit(
+            model=planned.model,
+            effects=planned.effects,
+            space=planned.search.space,
+            result=outcome,
+            seconds=seconds,
+            limited=planned.limited,
+        )
+
+    def _report(self, planned: PlannedFit, begin: float) -> Report:
         def report(evaluation: int, best: float) -> None:
-            if self._progress is not None:
-                self._progress(
+            if self.execution.progress is not None:
+                self.execution.progress(
                     Progress(
-                        model=self._prefix + (label or model.name),
+                        model=planned.label,
                         evaluation=evaluation,
-                        evaluations=budget,
+                        evaluations=planned.search.evaluations,
                         best_mae=best,
                         seconds=time.monotonic() - begin,
                     )
                 )
 
-        with one_blas_thread():
-            result = minimise(
-                lambda vectors: np.asarray(self.rollout.errors(vectors).mean(axis=1)),
-                space,
-                evaluations=budget,
-                seed=self._seed,
-                draft=lambda vectors: np.asarray(self._draft.errors(vectors).mean(axis=1)),
-                starts=[space.vectors(space.point(start)[None])[0] for start in starts] or earlier,
-                local=bool(starts),
-                refine=Refiner(self.rollout, space).refine,
-                refine_draft=Refiner(self._draft, space).refine,
-                board=JobBoard(open_study(self._study_name(space, budget, starts), self._storage)),
-                report=report,
-                cancelled=self._cancelled,
-            )
-        if not starts:
-            self._optima[model.name] = result.vector
-        return Fit(
-            model=model,
-            effects=tuple(chosen),
-            space=space,
-            result=result,
-            seconds=time.monotonic() - begin,
-            limited=budget < default,
-        )
+        return report
 
-    def _study_name(self, space: SearchSpace, budget: int, starts: Sequence[Array]) -> str:
-        """Return a name that differs wherever the search could: processes that share it do the same one."""
-        sources = sorted(log.sha256 for log in self.rollout.recordings)
+    def _study(self, planned: PlannedFit) -> Study | None:
+        """Open the record of this very search: its name differs wherever the search could."""
+        if self.execution.storage is None:
+            return None
+        search = planned.search
         everything = (
             __version__,
             replace(self.servo, uncertainty={}).to_yaml(),
-            sources,
-            space.axes,
-            budget,
-            self._seed,
-            [start.tolist() for start in starts],
-            {name: vector.tolist() for name, vector in self._optima.items()},
+            sorted(log.sha256 for log in self.data.recordings),
+            search.space.axes,
+            search.evaluations,
+            search.seed,
+            search.local,
+            [start.tolist() for start in search.starts],
         )
         digest = hashlib.sha256(repr(everything).encode()).hexdigest()[:12]
-        return f"bam {self.servo.name} {digest}"
+        return open_study(f"bam {self.servo.name} {planned.label} {digest}", self.execution.storage)
+
+
+def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
+    """Make fits that do not depend on each other: one after the other, or each as one job of the executor.
+
+    Args:
+        planned: of fitters with the same execution.
+    """
+    if not planned:
+        return []
+    execution = planned[0].fitter.execution
+    if execution.executor is None or len(planned) == 1:
+        return [each.fitter.make(each) for each in planned]
+    begin = time.monotonic()
+    studies = [each.fitter._study(each) for each in planned]
+    outcomes = [None if study is None else study.outcomes.get(_WHOLE) for study in studies]
+    left = [index for index, outcome in enumerate(outcomes) if outcome is None]
+    calls = [Call(_do_search, planned[index].fitter._shared, (planned[index].search,)) for index in left]
+    withdrawn = Ledger(cancelled=execution.cancelled).require_go
+    for at, outcome in run_jobs(execution.executor, calls, meanwhile=withdrawn):
+        index = left[at]
+        each, study, outcomes[index] = planned[index], studies[index], outcome
+        if study is not None:
+            study.add(_WHOLE, outcome, each.search.space)
+        each.fitter._report(each, begin)(outcome.evaluations, outcome.error)
+    seconds = time.monotonic() - begin
+    return [
+        each.fitter._made(each, outcome, seconds)
+        for each, outcome in zip(planned, outcomes, strict=True)
+        if outcome is not None
+    ]
+
+
+def _do_search(data: TrainingData, search: _Search) -> Outcome:
+    return search.run(JobRunner(data.problem(search.space), Ledger()))
+
+
+_WHOLE = "search"  # name, in a study, of a whole search that an executor has done as one job

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 
 from bam_core.errors import BamError
+from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.choice.cross_validation import cross_validate
 from bam_core.identification.choice.effect_ablation import ablate_effects
 from bam_core.identification.choice.evaluator import Evaluator
@@ -21,13 +23,13 @@ from bam_core.identification.data.data_warnings import (
 from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.identification.data.screening import require_informative, require_torque
 from bam_core.identification.data.split import Split, leave_one_out, left_out, split_recordings
-from bam_core.identification.fitting import Fit, Fitter, Progress
+from bam_core.identification.fitting import Execution, Fit, Fitter, Progress, fit_all
 from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.advice import advisor
-from bam_core.identification.uncertainty.uncertainty import estimate_uncertainty
+from bam_core.identification.uncertainty.uncertainty import Uncertainty, estimate_uncertainty
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
@@ -52,6 +54,7 @@ def identify(
     validation: str | Sequence[Recording] | None = None,
     effects: Iterable[str] | None = None,
     storage: str | None = None,
+    executor: Executor | None = None,
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     interrupted: Callable[[Identification], None] | None = None,
@@ -75,9 +78,11 @@ def identify(
             configuration in turn, which takes a fit each, and all logs are trained on in the end.
         effects: which of `effects.EFFECTS` to fit besides motor and friction; default those that the servo
             names, less those that held-out logs of the chosen model are followed as well without.
-        storage: URL of a database, such as "sqlite:///study.db" or "postgresql://…", in which the search is
-            kept: every process that is called with the same arguments and this storage takes its share of the
-            work, each returns the same result, and one that was ended goes on where it was. Default: memory.
+        storage: URL of a database, such as "sqlite:///study.db" or "postgresql://…", that keeps what the
+            search has found: an identification that was ended goes on from there when it is called again with
+            the same arguments. Default: none is kept.
+        executor: as of `concurrent.futures`; does the work in jobs, with the same results. See
+            `bam_core.executors` for those of a Dask cluster. Default: this process does, on all processors.
         progress: called after every generation.
         cancelled: asked before every generation.
         interrupted: called with the models that are finished, if there are any, where `cancelled` or
@@ -113,14 +118,14 @@ def identify(
         servo = replace(servo, effects=resolve_effects(effects))
     _log_warnings(servo, split)
 
+    execution = Execution(executor=executor, storage=storage, progress=progress, cancelled=cancelled)
+
     def fitter(train: Sequence[Recording], prefix: str = "") -> Fitter:
         return Fitter(
             servo,
             train,
             seed=seed,
-            storage=storage,
-            progress=progress,
-            cancelled=cancelled,
+            execution=execution,
             prefix=prefix,
         )
 
@@ -150,6 +155,7 @@ def _stages(
     """Yield the identification after every model and step, each time more complete; the last one is whole."""
     fit = fitter(split.train, "")
     evaluator = Evaluator(fit.rollout, split, seed, servo)
+    executor = fit.execution.executor
     found: dict[str, Fit] = {}
     fits: dict[str, ModelFit] = {}
     effects = (EFFECT_ABLATION,) if servo.effects and not folds else ()
@@ -185,7 +191,7 @@ def _stages(
             name = stage().chosen
         ablations = ablated[name]
         yield stage(UNCERTAINTY, ablations=ablations)
-    fits[name] = _with_uncertainty(fits[name], split.train, found[name].space)
+    fits[name] = _with_uncertainty(fits[name], split.train, found[name].space, executor)
     yield stage(ablations=ablations)
 
 
@@ -209,23 +215,35 @@ def _held_out(
     folds: Sequence[Split], fitters: Mapping[str, Fitter], model: FrictionModel, trials: int | None
 ) -> dict[str, float]:
     """Return the error of every log by the fit that did without its configuration, rad."""
+    planned = [fitters[fold.rule].plan(model, trials=trials) for fold in folds]
+    made = {fold.rule: fit for fold, fit in zip(folds, fit_all(planned), strict=True)}
 
     def servo(fold: Split) -> ServoModel:
-        fit = fitters[fold.rule]
-        return Evaluator(fit.rollout, fold, 0, fit.servo).evaluate(fit.fit(model, trials=trials)).servo
+        fitter = fitters[fold.rule]
+        return Evaluator(fitter.rollout, fold, 0, fitter.servo).evaluate(made[fold.rule]).servo
 
     return dict(cross_validate(folds, servo).per_log)
 
 
-def _with_uncertainty(fit: ModelFit, recordings: Sequence[Recording], space: SearchSpace) -> ModelFit:
+def _with_uncertainty(
+    fit: ModelFit, recordings: Sequence[Recording], space: SearchSpace, executor: Executor | None
+) -> ModelFit:
     """Add what is known about the parameters of a fit; one log alone tells nothing about that."""
     if len(recordings) < 2:
         return fit
-    advise = advisor(fit.servo, recordings, space)
     with one_blas_thread():
-        uncertainty = estimate_uncertainty(fit.servo, recordings, space, advise=advise)
+        if executor is None:
+            uncertainty = _uncertainty(recordings, fit.servo, space)
+        else:
+            ((_, uncertainty),) = run_jobs(
+                executor, [Call(_uncertainty, Shared(recordings), (fit.servo, space))]
+            )
     servo = replace(fit.servo, uncertainty=uncertainty.standard_errors())
     return replace(fit, servo=servo, uncertainty=uncertainty)
+
+
+def _uncertainty(recordings: Sequence[Recording], servo: ServoModel, space: SearchSpace) -> Uncertainty:
+    return estimate_uncertainty(servo, recordings, space, advise=advisor(servo, recordings, space))
 
 
 def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:

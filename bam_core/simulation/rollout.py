@@ -7,8 +7,10 @@ import itertools
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,7 +90,7 @@ class Rollout:
             substeps: steps of the integrator per dt; default DEFAULT_SUBSTEPS, with `dt` given 1.
             integrator: one of `integrators.INTEGRATORS`.
             quadratic_rule: one of `friction.QUADRATIC_RULES`.
-            workers: threads; default one per available processor.
+            workers: threads; default one per available processor, or what `simulation_threads` says.
 
         Raises:
             BamError: no recordings, or an option is out of range.
@@ -112,7 +114,7 @@ class Rollout:
         self._integrator = INTEGRATORS.index(integrator)
         self._opposing_only = quadratic_rule == "opposing"
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
-        self._workers = workers or available_processors()
+        self._workers = workers or _threads.get() or available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
     @classmethod
@@ -302,6 +304,19 @@ def parameter_vector(servo: ServoModel) -> Array:
     motor, friction = servo.motor, servo.friction.coefficients()
     constants = (motor.torque_constant, motor.resistance, motor.armature)
     return np.array([*constants, *friction.values(), *servo.effect_values.values()])
+
+
+_threads: ContextVar[int | None] = ContextVar("threads", default=None)
+
+
+@contextmanager
+def simulation_threads(count: int) -> Iterator[None]:
+    """Let rollouts that are made in this context use so many threads, where they are not told otherwise."""
+    token = _threads.set(count)
+    try:
+        yield
+    finally:
+        _threads.reset(token)
 
 
 def available_processors() -> int:

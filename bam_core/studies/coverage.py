@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,8 +24,11 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from bam_core.atomic_file import require_file, write_text
+from bam_core.cli.cluster import add_cluster
 from bam_core.errors import BamError
-from bam_core.identification.fitting import INTEGRATOR, Fitter
+from bam_core.executors import Call, Shared, open_cluster, run_jobs, this_machine
+from bam_core.identification.fitting import Fitter
+from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.search.sensitivity import normalised
 from bam_core.identification.search.settle import descend, settle
@@ -40,7 +41,6 @@ from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
-from bam_core.simulation.small_matrices import one_blas_thread
 from bam_core.text_table import format_table
 
 Array = NDArray[np.float64]
@@ -168,14 +168,9 @@ def repeat(case: Case, seed: int, trials: int = _TRIALS) -> Repeat:
         seed: of everything random.
         trials: simulations of the session that the search may take, per free parameter.
     """
-    with one_blas_thread():
-        return _repeat(case, seed, trials)
-
-
-def _repeat(case: Case, seed: int, trials: int) -> Repeat:
     servo, space = case.servo, case.space
     recordings = record_session(case, np.random.default_rng(seed))
-    fitter = Fitter(servo, recordings, seed=seed, workers=1)
+    fitter = Fitter(servo, recordings, seed=seed)
     fit = fitter.fit(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension)
     settled = settle(fitter.rollout, space, fit.vector)
     told = describe(
@@ -212,6 +207,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument("--trials", type=int, default=_TRIALS, metavar="N", help="per free parameter")
     parser.add_argument("--json", default="coverage_results.json", metavar="FILE")
+    add_cluster(parser)
     arguments = parser.parse_args(argv)
     try:
         return _study(arguments)
@@ -228,12 +224,18 @@ def _study(arguments: argparse.Namespace) -> int:
     require_file(arguments.json)
     cases = {name: case_for(load_servo(name)) for name in arguments.servos}
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
-    with ProcessPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        jobs = {
-            name: [pool.submit(repeat, case, seed, arguments.trials) for seed in seeds]
-            for name, case in cases.items()
-        }
-        results = {name: _gathered(name, jobs[name]) for name in jobs}
+    jobs = [(name, seed) for name in cases for seed in seeds]
+    shared = {name: Shared(case) for name, case in cases.items()}
+    calls = [Call(repeat, shared[name], (seed, arguments.trials)) for name, seed in jobs]
+    done: dict[tuple[str, int], Repeat] = {}
+    with (
+        this_machine() if arguments.cluster is None else open_cluster(arguments.cluster) as executor,
+        tqdm(total=len(jobs), desc="coverage", unit="repeat", disable=None) as bar,
+    ):
+        for index, result in run_jobs(executor, calls):
+            done[jobs[index]] = result
+            bar.update()
+    results = {name: [done[name, seed] for seed in seeds] for name in cases}
     table = {name: _summary(cases[name].space, repeats) for name, repeats in results.items()}
     everything = np.concatenate([each.covered for repeats in results.values() for each in repeats])
     report = {"overall": float(everything.mean()), "repeats": arguments.repeats, "servos": table}
@@ -247,10 +249,6 @@ def _study(arguments: argparse.Namespace) -> int:
     print(f"overall: {100 * report['overall']:.1f} % of {len(everything)} intervals hold the truth")
     print(f"wrote {Path(arguments.json)}")
     return 0
-
-
-def _gathered(name: str, jobs: Sequence[Future[Repeat]]) -> list[Repeat]:
-    return [job.result() for job in tqdm(jobs, desc=name, unit="repeat", disable=None)]
 
 
 def _row(name: str, entry: dict[str, Any]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import pytest
 LONGEST = (
     "test_identification",
     "test_reproduce_dynaban",
-    "test_identification_storage",
+    "test_identification_study",
     "test_gears_identification",
     "test_coverage",
     "test_reproduce_kikuuwe",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bam_core.identification.choice.choice import SAME, excess
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
-from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.fitting import Fit, Fitter, PlannedFit, fit_all
 from bam_core.simulation.rollout import PARAMETERS
 
 Array = NDArray[np.float64]
@@ -39,12 +39,13 @@ def ablate_effects(
     """
     effects = full.effects
     reference = evaluate(full)
-    without = {effect: evaluate(_refit(fitter, full, _less(effects, [effect]), trials)) for effect in effects}
+    refits = _refits(fitter, full, [_less(effects, [effect]) for effect in effects], trials)
+    without = {effect: evaluate(fit) for effect, fit in zip(effects, refits, strict=True)}
     as_good = (1.0 + SAME) * reference.validation_mae
     idle = [name for name, fit in without.items() if fit.validation_mae <= as_good]
     used = full
     if prune and idle:
-        pruned = _refit(fitter, full, _less(effects, idle), trials)
+        (pruned,) = _refits(fitter, full, [_less(effects, idle)], trials)
         if evaluate(pruned).validation_mae <= as_good:
             used = pruned
     ablations = tuple(
@@ -56,26 +57,34 @@ def ablate_effects(
     return used, ablations
 
 
-def _refit(fitter: Fitter, full: Fit, effects: Sequence[str], trials: int | None) -> Fit:
+def _refits(fitter: Fitter, full: Fit, choices: Sequence[Sequence[str]], trials: int | None) -> list[Fit]:
+    """Fit again with each choice of effects."""
+    made = fit_all([_planned(fitter, full, effects, trials) for effects in choices])
+    # They go on where that one ended.
+    return [
+        replace(
+            fit,
+            result=replace(fit.result, evaluations=full.result.evaluations + fit.result.evaluations),
+            limited=full.limited,
+            seconds=full.seconds + fit.seconds,
+        )
+        for fit in made
+    ]
+
+
+def _planned(fitter: Fitter, full: Fit, effects: Sequence[str], trials: int | None) -> PlannedFit:
     start = full.vector.copy()
     for name in full.effects:
         if name not in effects:
             start[PARAMETERS.index(name)] = 0.0
     gone = ", ".join(_less(full.effects, effects))
     budget = TRIALS_PER_PARAMETER * (full.space.dimension - 1)
-    fit = fitter.fit(
+    return fitter.plan(
         full.model,
         trials=min(budget, trials or budget),
         effects=effects,
         starts=[start],
         label=f"{full.model.name} without {gone}",
-    )
-    # It goes on where that one ended.
-    return replace(
-        fit,
-        result=replace(fit.result, evaluations=full.result.evaluations + fit.result.evaluations),
-        limited=full.limited,
-        seconds=full.seconds + fit.seconds,
     )
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from bam_core._version import __version__
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
-from bam_core.identification.fitting import INTEGRATOR, Fit
+from bam_core.identification.fitting import Fit
+from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.friction import Friction, FrictionModel

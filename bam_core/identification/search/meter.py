@@ -25,14 +25,14 @@ class IdentificationCancelled(BamError):  # noqa: N818 - not an error but what t
 
 
 class Ledger:
-    """What a whole search has spent, here and by other workers.
+    """What a whole search has spent, wherever its jobs are done.
 
     Attributes:
         spent: evaluations.
-        lowest: error seen by this worker.
+        lowest: error seen in this process.
     """
 
-    def __init__(self, report: Report | None, cancelled: Callable[[], bool] | None) -> None:
+    def __init__(self, report: Report | None = None, cancelled: Callable[[], bool] | None = None) -> None:
         """Start at zero.
 
         Args:
@@ -54,7 +54,7 @@ class Ledger:
             self._report(self.spent, self.lowest)
 
     def agree(self, spent: int) -> None:
-        """Take note of what all workers have spent."""
+        """Take note of what was spent in all, also by jobs that were on record."""
         if spent != self.spent:
             self.book(spent - self.spent)
 

@@ -4,28 +4,27 @@
 Races between CMA-ES descents (see `race`) find regions. The best points lie somewhere in a long valley with
 small pits: refinements (see `refine`) go down it, hops along it, each followed by a refinement, leave the
 pits behind. So far a cheap draft of the simulation will do; the last refinements are made on what counts. All
-of it is cut into jobs (see `board`), so that several workers can share a search.
+of it is cut into rounds of jobs (see `jobs`); those of a round may be done at the same time.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.identification.search.board import Job, JobBoard, Outcome
 from bam_core.identification.search.descent import PROGRESS
-from bam_core.identification.search.meter import Ledger, Meter, Objective, Report
+from bam_core.identification.search.jobs import Job, JobRunner
+from bam_core.identification.search.meter import Ledger, Meter
+from bam_core.identification.search.outcome import Outcome
+from bam_core.identification.search.problem import Problem
 from bam_core.identification.search.race import polish, population_of, race
 from bam_core.identification.search.refine import Refined
 from bam_core.identification.search.settle import evaluations_for
 from bam_core.identification.search.space import SearchSpace
-from bam_core.identification.search.storage import open_study
 
 Array = NDArray[np.float64]
 
@@ -54,116 +53,57 @@ MIN_EVALUATIONS = 50
 """The smallest budget: a generation or two, enough to see that everything works."""
 
 
-class Refine(Protocol):
-    """From a vector to a likely better one nearby; see `refine.Refiner.refine`."""
-
-    def __call__(self, vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
-        """Descend from `vector` within `evaluations`, each told to `spend` before it is made."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchResult:
-    """The best point found.
-
-    Attributes:
-        vector: (PARAMETERS,) SI.
-        error: its objective.
-        evaluations: spent, at most the budget.
-        converged: the search ended because nothing led further down, not because the budget was spent.
-    """
-
-    vector: Array
-    error: float
-    evaluations: int
-    converged: bool
-
-
 def minimise(
-    objective: Objective,
-    space: SearchSpace,
+    runner: JobRunner,
     *,
     evaluations: int,
     seed: int,
-    draft: Objective | None = None,
     starts: Sequence[Array] = (),
     local: bool = False,
-    refine: Refine | None = None,
-    refine_draft: Refine | None = None,
-    board: JobBoard | None = None,
-    report: Report | None = None,
-    cancelled: Callable[[], bool] | None = None,
-) -> SearchResult:
-    """Search the space for the smallest objective.
+) -> Outcome:
+    """Search for the smallest objective of a problem.
 
-    The same arguments give the same result, bit by bit, as long as the objectives do, and whoever does the
+    The same arguments give the same outcome, bit by bit, as long as the objectives do, and whoever does the
     jobs.
 
     Args:
-        objective: what counts.
-        space: where to search.
+        runner: does the jobs; knows the problem.
         evaluations: budget, drafts included; at least MIN_EVALUATIONS.
         seed: of every random number drawn.
-        draft: a cheaper objective with nearly the same minima, for races.
-        starts: parameter vectors known to be good, such as optima of nested models. The result is never worse
-            than any of them.
+        starts: parameter vectors known to be good, such as optima of nested models. The outcome is never
+            worse than any of them.
         local: search about the starts only, without races all over the space.
-        refine: a descent of another kind, for the best points.
-        refine_draft: the same on the draft, for many points and along their valley; default `refine`.
-        board: where the jobs are posted; default one of this call alone.
-        report: called after every generation.
-        cancelled: asked before every generation.
+
+    Returns:
+        The best point found, what was spent in all, and whether the search ended because nothing led further
+        down.
 
     Raises:
-        IdentificationCancelled: `cancelled` said so.
+        IdentificationCancelled: the caller has withdrawn.
     """
-    search = _Search(
-        objective=objective,
-        draft=draft or objective,
-        space=space,
-        seed=seed,
-        refine=refine,
-        refine_draft=refine_draft or refine,
-        board=board or JobBoard(open_study("search")),
-        ledger=Ledger(report, cancelled),
-    )
-    return search.run(evaluations, [np.asarray(start) for start in starts], local=local)
+    return _Search(runner, seed, evaluations).run([np.asarray(start) for start in starts], local=local)
 
 
 class _Search:
     """One run of `minimise`, as rounds of jobs."""
 
-    def __init__(
-        self,
-        *,
-        objective: Objective,
-        draft: Objective,
-        space: SearchSpace,
-        seed: int,
-        refine: Refine | None,
-        refine_draft: Refine | None,
-        board: JobBoard,
-        ledger: Ledger,
-    ) -> None:
-        self._objective = objective
-        self._draft = draft
-        self._space = space
+    def __init__(self, runner: JobRunner, seed: int, budget: int) -> None:
+        self._runner = runner
+        self._space = runner.problem.space
+        self._refines = runner.problem.refine is not None
+        self._refines_drafts = runner.problem.refine_draft is not None
         self._seed = seed
-        self._refine = refine
-        self._refine_draft = refine_draft
-        self._board = board
-        self._ledger = ledger
-        self._left = self._budget = 0
-        self._least = self._cost(1)  # evaluations that a refinement needs
-
-    def run(self, budget: int, starts: list[Array], *, local: bool) -> SearchResult:
         self._left = self._budget = budget
-        share = _RACING_ALONE if self._refine is None else _RACING
+        self._least = _cost(self._space, 1)  # evaluations that a refinement needs
+
+    def run(self, starts: list[Array], *, local: bool) -> Outcome:
+        budget = self._budget
+        share = _RACING if self._refines else _RACING_ALONE
         races = _RACES if starts else _RACES_WITHOUT_STARTS
         found = [] if local and starts else self._races(races, int(share * budget))
         candidates = [*starts, *found]
         converged, bottoms = False, []
-        if self._refine_draft is not None:
+        if self._refines_drafts:
             rough = self._refinements("rough", self._warm(starts) + found, _ROUGH)
             deep = [each.vector for each in rough[:_DEEPEST]]
             bottoms = sorted(self._refinements("thorough", deep, _THOROUGH) + rough, key=_error)[:_DEEPEST]
@@ -171,30 +111,27 @@ class _Search:
                 lowest, converged = self._hops(bottoms[0], reserve=int(_SETTLING * budget))
                 candidates = [lowest.vector, *(each.vector for each in bottoms), *candidates]
         allowance = min(self._left, int(_SETTLING_AT_MOST * budget)) if bottoms else self._left
-        (last,) = self._do([Job(key="settle", work=lambda: self._settled(candidates, allowance))])
-        return SearchResult(
+        self._runner.ledger.forget_lowest()  # drafts are not comparable with what counts
+        (last,) = self._do([Settle(candidates=tuple(candidates), allowance=allowance, seed=self._seed)])
+        return Outcome(
             vector=last.vector,
             error=last.error,
             evaluations=budget - self._left,
-            converged=last.settled if self._refine is None else converged,
+            converged=converged if self._refines else last.converged,
         )
 
     def _races(self, most: int, allowance: int) -> list[Array]:
         """Return what races found, `most` or fewer, the best first."""
-        least = _GENERATIONS_ALONE if self._refine is None else _GENERATIONS_OF_A_RACE
+        least = _GENERATIONS_OF_A_RACE if self._refines else _GENERATIONS_ALONE
         count = max(min(most, allowance // (least * population_of(self._space))), 1)
-
-        def work(key: str) -> Outcome:
-            meter = Meter(allowance // count, self._ledger)
-            vector, error = race(self._draft, self._space, meter, self._random(key))
-            return Outcome(vector=vector, error=error, evaluations=meter.spent)
-
-        outcomes = self._do([_job(f"race {number}", work) for number in range(count)])
+        outcomes = self._do(
+            [Race(key=f"race {i}", allowance=allowance // count, seed=self._seed) for i in range(count)]
+        )
         return [outcome.vector for outcome in sorted(outcomes, key=_error)]
 
     def _warm(self, starts: list[Array]) -> list[Array]:
         """Return the given starts, the last ones first, and points about them."""
-        spread = self._random("warm")
+        spread = _random(self._seed, "warm")
         vectors = []
         for start in starts[: -_WARM_STARTS - 1 : -1]:
             about = self._space.point(start) + spread.normal(
@@ -205,101 +142,127 @@ class _Search:
 
     def _refinements(self, name: str, vectors: list[Array], steps: int) -> list[Outcome]:
         """Refine from several points; return the points reached, the lowest first."""
-        allowance = min(self._cost(steps), int(_REFINING * self._left) // max(len(vectors), 1))
+        allowance = min(_cost(self._space, steps), int(_REFINING * self._left) // max(len(vectors), 1))
         if allowance < self._least:
             return []
-        outcomes = self._do(
-            [
-                Job(key=f"{name} {number}", work=partial(self._refined, vector, allowance))
-                for number, vector in enumerate(vectors)
-            ]
-        )
-        return sorted(outcomes, key=_error)
+        jobs = [
+            Refinement(key=f"{name} {number}", vector=vector, allowance=allowance)
+            for number, vector in enumerate(vectors)
+        ]
+        return sorted(self._do(jobs), key=_error)
 
     def _hops(self, bottom: Outcome, reserve: int) -> tuple[Outcome, bool]:
         """Refine from points up and down the valley; return the lowest, and whether more hops are in vain."""
-        allowance = self._cost(_HOP)
+        allowance = _cost(self._space, _HOP)
         stalled = number = 0
         while stalled < _ROUNDS_IN_VAIN and self._left - len(_HOPS) * allowance >= reserve:
-
-            def work(key: str, step: float, base: Outcome) -> Outcome:
-                assert base.valley is not None
-                hop = base.valley @ self._random(key).normal(0.0, step, self._space.dimension)
-                vector = self._space.vectors((self._space.point(base.vector) + hop)[None])[0]
-                return self._refined(vector, allowance)
-
-            outcomes = self._do(
-                [
-                    _job(f"hop {number}.{i}", partial(work, step=step, base=bottom))
-                    for i, step in enumerate(_HOPS)
-                ]
-            )
-            lowest = min(outcomes, key=_error)
+            jobs = []
+            for i, step in enumerate(_HOPS):
+                key = f"hop {number}.{i}"
+                vector = _hop(self._space, bottom, step, _random(self._seed, key))
+                jobs.append(Refinement(key=key, vector=vector, allowance=allowance))
+            lowest = min(self._do(jobs), key=_error)
             stalled = 0 if lowest.error < (1.0 - PROGRESS) * bottom.error else stalled + 1
             bottom = min(bottom, lowest, key=_error)
             number += 1
         return bottom, stalled == _ROUNDS_IN_VAIN
 
-    def _refined(self, vector: Array, allowance: int) -> Outcome:
-        assert self._refine_draft is not None
-        meter = Meter(allowance, self._ledger)
-        reached = self._refine_draft(vector, allowance, meter.spend)
+    def _do(self, jobs: Sequence[Job]) -> list[Outcome]:
+        outcomes = self._runner.do(jobs)
+        self._left -= sum(outcome.evaluations for outcome in outcomes)
+        self._runner.ledger.agree(self._budget - self._left)
+        return outcomes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Race:
+    """One race all over the space, on the draft."""
+
+    key: str
+    allowance: int
+    seed: int
+
+    def do(self, problem: Problem, ledger: Ledger) -> Outcome:
+        """Return the best point of the race."""
+        meter = Meter(self.allowance, ledger)
+        vector, error = race(problem.draft, problem.space, meter, _random(self.seed, self.key))
+        return Outcome(vector=vector, error=error, evaluations=meter.spent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refinement:
+    """One refinement of a draft."""
+
+    key: str
+    vector: Array
+    allowance: int
+
+    def do(self, problem: Problem, ledger: Ledger) -> Outcome:
+        """Return the point that the descent reached."""
+        assert problem.refine_draft is not None
+        meter = Meter(self.allowance, ledger)
+        reached = problem.refine_draft(self.vector, self.allowance, meter.spend)
         return Outcome(
             vector=reached.vector, error=reached.error, evaluations=meter.spent, valley=reached.valley
         )
 
-    def _settled(self, candidates: list[Array], allowance: int) -> Outcome:
-        """Judge candidates by the real objective, and improve on the best of them."""
-        meter = Meter(allowance, self._ledger)
-        self._ledger.forget_lowest()  # drafts are not comparable with what counts
-        reached = self._descents(candidates, meter)
-        candidates = [*reached, *candidates]
-        errors = meter.evaluate(self._objective, np.array(candidates))
-        lowest = int(np.argmin(errors))
-        vector, error, settled = candidates[lowest], float(errors[lowest]), False
-        if not reached:
-            vector, error, settled = polish(
-                self._objective, self._space, vector, error, meter, self._random("settle")
-            )
-        return Outcome(vector=vector, error=error, evaluations=meter.spent, settled=settled)
 
-    def _descents(self, candidates: list[Array], meter: Meter) -> list[Array]:
+@dataclass(frozen=True, kw_only=True)
+class Settle:
+    """The last job: judge candidates by the real objective, and improve on the best of them."""
+
+    candidates: tuple[Array, ...]
+    allowance: int
+    seed: int
+    key: str = "settle"
+
+    def do(self, problem: Problem, ledger: Ledger) -> Outcome:
+        """Return the best point of all."""
+        meter = Meter(self.allowance, ledger)
+        random = _random(self.seed, self.key)
+        reached = self._descents(problem, meter, random)
+        candidates = [*reached, *self.candidates]
+        errors = meter.evaluate(problem.objective, np.array(candidates))
+        lowest = int(np.argmin(errors))
+        vector, error, converged = candidates[lowest], float(errors[lowest]), False
+        if not reached:
+            vector, error, converged = polish(problem.objective, problem.space, vector, error, meter, random)
+        return Outcome(vector=vector, error=error, evaluations=meter.spent, converged=converged)
+
+    def _descents(self, problem: Problem, meter: Meter, random: np.random.Generator) -> list[Array]:
         """Refine the best drafts on what counts, and hop about the lowest; leave enough to judge them all."""
-        if self._refine is None:
+        if problem.refine is None:
             return []
-        random = self._random("settle")
         reached: list[Refined] = []
-        while meter.left >= self._least + len(candidates) + len(reached) + 1:
-            number, ends = len(reached), min(_ENDS, len(candidates))
+        least, waiting = _cost(problem.space, 1), len(self.candidates)
+        while meter.left >= least + waiting + len(reached) + 1:
+            number, ends = len(reached), min(_ENDS, waiting)
             if number < ends:
-                vector, steps = candidates[number], _LAST
+                vector, steps = self.candidates[number], _LAST
             elif number == ends:
                 vector, steps = min(reached, key=_error).vector, _LAST
             else:
-                base = min(reached, key=_error)
-                hop = base.valley @ random.normal(0.0, _HOPS[number % len(_HOPS)], self._space.dimension)
-                vector = self._space.vectors((self._space.point(base.vector) + hop)[None])[0]
+                vector = _hop(problem.space, min(reached, key=_error), _HOPS[number % len(_HOPS)], random)
                 steps = _HOP
-            allowance = min(self._cost(steps), meter.left - len(candidates) - number - 1)
-            reached.append(self._refine(vector, allowance, meter.spend))
+            allowance = min(_cost(problem.space, steps), meter.left - waiting - number - 1)
+            reached.append(problem.refine(vector, allowance, meter.spend))
         return [each.vector for each in reached]
 
-    def _do(self, jobs: list[Job]) -> list[Outcome]:
-        outcomes = self._board.do(jobs, meanwhile=self._ledger.require_go)
-        self._left -= sum(outcome.evaluations for outcome in outcomes)
-        self._ledger.agree(self._budget - self._left)
-        return outcomes
 
-    def _cost(self, steps: int) -> int:
-        return evaluations_for(self._space.dimension, steps)
-
-    def _random(self, key: str) -> np.random.Generator:
-        """Return the random numbers of one job: the same whoever does it, and whatever was done before."""
-        return np.random.default_rng([self._seed, zlib.crc32(key.encode())])
+def _hop(space: SearchSpace, base: Outcome | Refined, step: float, random: np.random.Generator) -> Array:
+    """Return a point some way up or down the valley."""
+    assert base.valley is not None
+    hop = base.valley @ random.normal(0.0, step, space.dimension)
+    return space.vectors((space.point(base.vector) + hop)[None])[0]
 
 
-def _job(key: str, work: Callable[[str], Outcome]) -> Job:
-    return Job(key=key, work=partial(work, key))
+def _cost(space: SearchSpace, steps: int) -> int:
+    return evaluations_for(space.dimension, steps)
+
+
+def _random(seed: int, key: str) -> np.random.Generator:
+    """Return the random numbers of one job: the same whoever does it, and whatever was done before."""
+    return np.random.default_rng([seed, zlib.crc32(key.encode())])
 
 
 def _error(outcome: Outcome | Refined) -> float:

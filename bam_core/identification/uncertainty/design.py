@@ -10,13 +10,15 @@ per second of recording, a change of load included.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BamError
+from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.search.sensitivity import sensitivity
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.candidate_runs import LOAD_CHANGE, CandidateRun
@@ -113,6 +115,7 @@ def prospects(
     knowledge: Knowledge,
     *,
     progress: Callable[[int], None] | None = None,
+    executor: Executor | None = None,
 ) -> tuple[tuple[Prospect, ...], tuple[str, ...]]:
     """Simulate runs and return what each would add, and a line about each that the recorder would break off.
 
@@ -122,24 +125,44 @@ def prospects(
         space: free parameters.
         knowledge: the model to simulate with, and the errors to expect.
         progress: called with the count of runs done since the last call.
+        executor: does batches of runs; default this process.
     """
+    batches = [runs[first : first + _AT_ONCE] for first in range(0, len(runs), _AT_ONCE)]
+    known = (servo, space, knowledge)
+    shared = Shared(known)
+    parts: Iterable[tuple[int, _Prospects]] = (
+        ((index, _prospects(known, batch)) for index, batch in enumerate(batches))
+        if executor is None
+        else run_jobs(executor, [Call(_prospects, shared, (batch,)) for batch in batches])
+    )
+    done: dict[int, _Prospects] = {}
+    for index, part in parts:
+        done[index] = part
+        if progress is not None:
+            progress(len(batches[index]))
+    ordered = [done[index] for index in range(len(batches))]
+    found = tuple(each for found, _ in ordered for each in found)
+    return found, tuple(line for _, refused in ordered for line in refused)
+
+
+_Prospects = tuple[list[Prospect], list[str]]
+
+
+def _prospects(known: tuple[ServoModel, SearchSpace, Knowledge], runs: Sequence[CandidateRun]) -> _Prospects:
+    servo, space, knowledge = known
     found: list[Prospect] = []
     refused: list[str] = []
-    for first in range(0, len(runs), _AT_ONCE):
-        batch = runs[first : first + _AT_ONCE]
-        rollout = Rollout.for_servo([run.as_recording(servo) for run in batch], servo)
-        answer = sensitivity(rollout, space, knowledge.vector, noise=knowledge.rms)
-        for i, (run, positions) in enumerate(zip(batch, rollout.positions(answer.vector), strict=True)):
-            if reason := _broken_off(run, positions, rollout.recordings[i].goal_position):
-                refused.append(reason)
-                continue
-            start, count = answer.starts[i], answer.counts[i]
-            jacobian = answer.jacobian[start : start + count]
-            worth = knowledge.samples / knowledge.rms**2 / count
-            found.append(Prospect(run=run, information=jacobian.T @ jacobian * worth))
-        if progress is not None:
-            progress(len(batch))
-    return tuple(found), tuple(refused)
+    rollout = Rollout.for_servo([run.as_recording(servo) for run in runs], servo)
+    answer = sensitivity(rollout, space, knowledge.vector, noise=knowledge.rms)
+    for i, (run, positions) in enumerate(zip(runs, rollout.positions(answer.vector), strict=True)):
+        if reason := _broken_off(run, positions, rollout.recordings[i].goal_position):
+            refused.append(reason)
+            continue
+        start, count = answer.starts[i], answer.counts[i]
+        jacobian = answer.jacobian[start : start + count]
+        worth = knowledge.samples / knowledge.rms**2 / count
+        found.append(Prospect(run=run, information=jacobian.T @ jacobian * worth))
+    return found, refused
 
 
 def rank(found: Sequence[Prospect], space: SearchSpace, knowledge: Knowledge, count: int) -> list[RankedRun]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,7 +11,10 @@ from identification_cases import mx106, record
 from numpy.typing import NDArray
 
 from bam_core.identification.search.descent import Descent
-from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.search.jobs import JobRunner
+from bam_core.identification.search.meter import IdentificationCancelled, Ledger, Objective
+from bam_core.identification.search.outcome import Outcome
+from bam_core.identification.search.problem import Problem, Refine
 from bam_core.identification.search.refine import Refined
 from bam_core.identification.search.search import MIN_EVALUATIONS, minimise
 from bam_core.identification.search.settle import evaluations_for
@@ -36,24 +39,40 @@ class Bowl:
         return np.asarray(np.abs(points).mean(axis=1) + 0.02 * (1.0 - np.cos(30.0 * points)).mean(axis=1))
 
 
+def search(
+    objective: Objective,
+    *,
+    evaluations: int,
+    seed: int = 0,
+    draft: Objective | None = None,
+    starts: Sequence[Array] = (),
+    refine: Refine | None = None,
+    ledger: Ledger | None = None,
+) -> Outcome:
+    problem = Problem(
+        space=SPACE, objective=objective, draft=draft or objective, refine=refine, refine_draft=refine
+    )
+    runner = JobRunner(problem, ledger or Ledger())
+    return minimise(runner, evaluations=evaluations, seed=seed, starts=starts)
+
+
 def test_it_finds_the_bottom_of_a_rippled_bowl() -> None:
-    result = minimise(Bowl(), SPACE, evaluations=6000, seed=1)
+    result = search(Bowl(), evaluations=6000, seed=1)
     assert result.error < 1e-2
     np.testing.assert_allclose(SPACE.point(result.vector), 0.37, atol=0.02)
 
 
 def test_it_says_whether_it_came_to_rest_or_the_budget_ended_it() -> None:
-    assert not minimise(Bowl(), SPACE, evaluations=300, seed=1).converged
+    assert not search(Bowl(), evaluations=300, seed=1).converged
     bowl = Bowl()
-    assert minimise(lambda vectors: bowl(vectors) + 1.0, SPACE, evaluations=10000, seed=1).converged
+    assert search(lambda vectors: bowl(vectors) + 1.0, evaluations=10000, seed=1).converged
 
 
 @pytest.mark.parametrize("evaluations", [MIN_EVALUATIONS, 137, 1000])
 def test_it_spends_no_more_than_its_budget_and_counts_right(evaluations: int) -> None:
     bowl, reports = Bowl(), []
-    result = minimise(
-        bowl, SPACE, evaluations=evaluations, seed=0, report=lambda n, best: reports.append((n, best))
-    )
+    ledger = Ledger(lambda n, best: reports.append((n, best)))
+    result = search(bowl, evaluations=evaluations, ledger=ledger)
     assert result.evaluations == bowl.evaluations == reports[-1][0] <= evaluations
     counts = [count for count, _ in reports]
     assert counts == sorted(counts)
@@ -61,7 +80,7 @@ def test_it_spends_no_more_than_its_budget_and_counts_right(evaluations: int) ->
 
 
 def test_the_same_seed_gives_the_same_bits_another_seed_does_not() -> None:
-    first, second, other = (minimise(Bowl(), SPACE, evaluations=600, seed=seed) for seed in (5, 5, 6))
+    first, second, other = (search(Bowl(), evaluations=600, seed=seed) for seed in (5, 5, 6))
     assert first.error == second.error
     assert first.vector.tobytes() == second.vector.tobytes()
     assert first.vector.tobytes() != other.vector.tobytes()
@@ -70,13 +89,13 @@ def test_the_same_seed_gives_the_same_bits_another_seed_does_not() -> None:
 @pytest.mark.parametrize("evaluations", [MIN_EVALUATIONS, 400])
 def test_the_result_is_never_worse_than_a_start(evaluations: int) -> None:
     starts = list(SPACE.vectors(np.random.default_rng(0).normal(0.37, 0.01, (3, SPACE.dimension))))
-    result = minimise(Bowl(), SPACE, evaluations=evaluations, seed=0, starts=starts)
+    result = search(Bowl(), evaluations=evaluations, seed=0, starts=starts)
     assert result.error <= Bowl()(np.array(starts)).min()
 
 
 def test_drafts_pay_for_the_search_and_the_objective_decides() -> None:
     draft, objective = Bowl(), Bowl()
-    result = minimise(objective, SPACE, evaluations=2000, seed=0, draft=lambda v: draft(v) + 1.0)
+    result = search(objective, evaluations=2000, seed=0, draft=lambda v: draft(v) + 1.0)
     assert result.evaluations == draft.evaluations + objective.evaluations
     assert objective.evaluations < 0.5 * draft.evaluations
     assert result.error < 0.5
@@ -97,7 +116,7 @@ def test_a_refinement_counts_and_only_an_improvement_is_kept() -> None:
         )
 
     bowl = Bowl()
-    result = minimise(bowl, SPACE, evaluations=3000, seed=0, refine=refine)
+    result = search(bowl, evaluations=3000, seed=0, refine=refine)
     assert len(spent) > 1
     assert result.evaluations == bowl.evaluations + len(spent)
     assert result.error == pytest.approx(0.0, abs=1e-9)
@@ -106,7 +125,7 @@ def test_a_refinement_counts_and_only_an_improvement_is_kept() -> None:
 def test_cancelling_ends_it_at_once() -> None:
     bowl = Bowl()
     with pytest.raises(IdentificationCancelled, match="nothing was written"):
-        minimise(bowl, SPACE, evaluations=6000, seed=0, cancelled=lambda: bowl.evaluations > 500)
+        search(bowl, evaluations=6000, ledger=Ledger(cancelled=lambda: bowl.evaluations > 500))
     assert bowl.evaluations < 1000
 
 

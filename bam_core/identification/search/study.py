@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies that several processes share: trials in memory or in a database, and what databases do wrong.
+"""The record of a search: an Optuna study that keeps what every job found, in a database.
 
-Trials are claimed and finished in single transactions, so that of several workers each has a different one.
+A search that was interrupted goes on from it, and Optuna's own tools read it: trials have the parameters that
+a job arrived at, their error, and the job's name. Errors of drafts and of refinements are measured otherwise
+than those of the last job, ``settle``, whose trial holds what the search returned.
 """
 
 from __future__ import annotations
@@ -11,17 +13,19 @@ import random
 import re
 import sys
 import time
-import warnings
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_file
 from bam_core.errors import BamError
+from bam_core.identification.search.outcome import Outcome
+from bam_core.identification.search.space import SearchSpace
+from bam_core.simulation.rollout import PARAMETERS
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage
-    from optuna.trial import FrozenTrial, TrialState
-    from sqlalchemy import URL, Engine
+    from optuna.trial import FrozenTrial
+    from sqlalchemy import URL
 
 _PATIENCE = 60  # s that a process waits for its turn to write to an SQLite file
 _TRIES = 20  # to make the tables of a new database, which others may be making at the same time
@@ -30,69 +34,69 @@ _PACKAGES = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQL
 _EXAMPLE = "sqlite:///study.db or postgresql://user:password@host/database"
 
 
-class TrialOver(Exception):  # noqa: N818 - news, not an error
-    """A trial was finished before, by whoever."""
-
-
 class Study:
-    """The trials of one name in a storage; known by their numbers, which count from 0.
+    """What the jobs of one search found, in a database.
 
-    Every method raises BamError, in one line, where the database does not do its part.
+    Attributes:
+        outcomes: by job.
     """
 
-    def __init__(self, storage: BaseStorage, name: str, url: str | None) -> None:
-        """Wrap a study that is there.
+    def __init__(self, storage: BaseStorage, name: str, url: str) -> None:
+        """Read a study that is there.
 
         Args:
             storage: that holds it.
             name: of it.
-            url: of the storage, to name it in errors; None: memory.
-        """
-        self._storage = storage
-        self._url = url
-        with _storage_errors(url):
-            self._study = storage.get_study_id_from_name(name)
+            url: of the storage, to name it in errors.
 
-    def trials(self) -> list[FrozenTrial]:
-        """Return the trials that are running or complete, by number."""
+        Raises:
+            BamError: the database does not do its part.
+        """
+        from optuna.study import load_study
         from optuna.trial import TrialState
 
+        self._url = url
+        with _storage_errors(url):
+            self._study = load_study(study_name=name, storage=storage)
+            trials = self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        self.outcomes: dict[str, Outcome] = {}
+        for trial in sorted(trials, key=lambda trial: trial.number):
+            self.outcomes.setdefault(trial.user_attrs["job"], _outcome(trial))
+
+    def add(self, job: str, outcome: Outcome, space: SearchSpace) -> None:
+        """Keep what a job found.
+
+        Raises:
+            BamError: the database does not do its part.
+        """
+        from optuna.distributions import FloatDistribution
+        from optuna.trial import create_trial
+
+        values = {axis.name: float(outcome.vector[PARAMETERS.index(axis.targets[0])]) for axis in space.axes}
+        trial = create_trial(
+            value=outcome.error,
+            # Optuna refuses a value that rounding has put a digit outside its range.
+            params={axis.name: min(max(values[axis.name], axis.low), axis.high) for axis in space.axes},
+            distributions={
+                axis.name: FloatDistribution(axis.low, axis.high, log=axis.low > 0.0) for axis in space.axes
+            },
+            user_attrs={"job": job, "outcome": outcome.to_record()},
+        )
         with _storage_errors(self._url):
-            trials = self._storage.get_all_trials(
-                self._study, deepcopy=False, states=(TrialState.COMPLETE, TrialState.RUNNING)
-            )
-        return sorted(trials, key=lambda trial: trial.number)
-
-    def start(self, notes: Mapping[str, Any]) -> int:
-        """Start a trial that holds these notes from its first moment; return its number."""
-        from optuna.trial import TrialState, create_trial
-
-        template = create_trial(state=TrialState.RUNNING, user_attrs=dict(notes))
-        with _storage_errors(self._url):
-            trial = self._storage.create_new_trial(self._study, template)
-            return self._storage.get_trial_number_from_id(trial)
-
-    def note(self, number: int, key: str, value: Any) -> None:
-        """Write something to a running trial; raise TrialOver where it is over."""
-        with _storage_errors(self._url), _news():
-            self._storage.set_trial_user_attr(self._id(number), key, value)
-
-    def finish(self, number: int, state: TrialState, value: float | None = None) -> None:
-        """End a running trial; raise TrialOver where it is over."""
-        values = None if value is None else [value]
-        with _storage_errors(self._url), _news():
-            self._storage.set_trial_state_values(self._id(number), state, values)
-
-    def _id(self, number: int) -> int:
-        return self._storage.get_trial_id_from_study_id_trial_number(self._study, number)
+            self._study.add_trial(trial)
+        self.outcomes[job] = outcome
 
 
-def open_study(name: str, url: str | None = None) -> Study:
+def _outcome(trial: FrozenTrial) -> Outcome:
+    return Outcome.from_record(trial.user_attrs["outcome"])
+
+
+def open_study(name: str, url: str) -> Study:
     """Open the study of this name, or make it.
 
     Args:
         name: of the study; searches with different data or settings must differ in it.
-        url: of the database that workers share, such as sqlite:///study.db; None keeps it in memory.
+        url: of the database, such as sqlite:///study.db.
 
     Raises:
         BamError: this is no URL, there is no such database, no driver for it, or it cannot be used.
@@ -101,7 +105,7 @@ def open_study(name: str, url: str | None = None) -> Study:
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with _storage_errors(url):
-        storage = optuna.storages.InMemoryStorage() if url is None else _open_storage(url)
+        storage = _open_storage(url)
         optuna.create_study(study_name=name, storage=storage, load_if_exists=True)
     return Study(storage, name, url)
 
@@ -123,8 +127,6 @@ def _open_storage(url: str) -> BaseStorage:
             if not left or not any(sign in _reason(error).lower() for sign in _MADE_BY_OTHERS):
                 raise
             time.sleep(random.uniform(0.05, 0.25))
-    if sqlite:
-        _lock_at_begin(storage.engine)
     return storage
 
 
@@ -162,31 +164,9 @@ def _checked(url: str) -> URL:
     return parsed
 
 
-def _lock_at_begin(engine: Engine) -> None:
-    """Let transactions on an SQLite file follow one another, as they do on a server.
-
-    By default they take the lock at their first change: of two that have read the same, the later one then
-    overwrites what the earlier one changed, or fails at once.
-    """
-    from sqlalchemy import event
-
-    @event.listens_for(engine, "connect")
-    def leave_transactions_to_us(connection: Any, _: object) -> None:
-        connection.isolation_level = None
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    engine.dispose()  # connections made before
-
-
 @contextlib.contextmanager
-def _storage_errors(url: str | None) -> Iterator[None]:
+def _storage_errors(url: str) -> Iterator[None]:
     """Say in one line what is wrong with a storage."""
-    if url is None:
-        yield
-        return
     from optuna.exceptions import StorageInternalError
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -207,18 +187,6 @@ def _storage_errors(url: str | None) -> Iterator[None]:
         raise BamError(
             f"storage {_shown(url)!r}: was made by another version of Optuna; name a new one"
         ) from None
-
-
-@contextlib.contextmanager
-def _news() -> Iterator[None]:
-    from optuna.exceptions import UpdateFinishedTrialError
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            yield
-        except UpdateFinishedTrialError:
-            raise TrialOver from None
 
 
 def _reason(error: BaseException) -> str:

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a search minimises, and where; and the training logs that it follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.identification.search.meter import Objective
+from bam_core.identification.search.refine import Refined, Refiner
+from bam_core.identification.search.space import SearchSpace
+from bam_core.recordings.recording import Recording
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.simulation.rollout import Rollout
+
+Array = NDArray[np.float64]
+
+INTEGRATOR = "midpoint"
+"""What parameters are fitted with, and what fitted servos say of themselves."""
+
+_DRAFT_PERIODS = 2  # step of the draft simulation, in periods of the firmware
+
+
+class Refine(Protocol):
+    """From a vector to a likely better one nearby; see `refine.Refiner.refine`."""
+
+    def __call__(self, vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
+        """Descend from `vector` within `evaluations`, each told to `spend` before it is made."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What a search minimises, and where.
+
+    Attributes:
+        space: where to search.
+        objective: what counts.
+        draft: a cheaper objective with nearly the same minima; for races.
+        refine: a descent of another kind, for the best points; None: there is none.
+        refine_draft: the same on the draft, for many points and along their valley.
+    """
+
+    space: SearchSpace
+    objective: Objective
+    draft: Objective
+    refine: Refine | None = None
+    refine_draft: Refine | None = None
+
+
+class TrainingData:
+    """Training logs and how they are simulated.
+
+    Attributes:
+        recordings: one at least.
+        firmware: position controller that ran during them.
+    """
+
+    def __init__(self, recordings: Sequence[Recording], firmware: PositionFirmware) -> None:
+        """Take note; logs are packed when they are first simulated."""
+        self.recordings = tuple(recordings)
+        self.firmware = firmware
+
+    def __reduce__(self) -> tuple[type[TrainingData], tuple[object, ...]]:
+        return TrainingData, (self.recordings, self.firmware)  # packed logs stay here
+
+    @cached_property
+    def rollout(self) -> Rollout:
+        """Simulates the logs."""
+        return Rollout(self.recordings, firmware=self.firmware, integrator=INTEGRATOR)
+
+    @cached_property
+    def draft(self) -> Rollout:
+        """Simulates the logs in steps so coarse that they cost a quarter and move the optimum little."""
+        return Rollout(
+            self.recordings,
+            firmware=self.firmware,
+            integrator=INTEGRATOR,
+            dt=_DRAFT_PERIODS * self.firmware.period,
+        )
+
+    def problem(self, space: SearchSpace) -> Problem:
+        """Return the search for the parameters that follow these logs best."""
+        rollout, draft = self.rollout, self.draft
+        return Problem(
+            space=space,
+            objective=lambda vectors: np.asarray(rollout.errors(vectors).mean(axis=1)),
+            draft=lambda vectors: np.asarray(draft.errors(vectors).mean(axis=1)),
+            refine=Refiner(rollout, space).refine,
+            refine_draft=Refiner(draft, space).refine,
+        )
