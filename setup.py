@@ -19,7 +19,7 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.10",
     packages=find_packages(include=["bam_core", "bam_core.*"]),
-    package_data={"bam_core": ["py.typed", "servos/*.yaml", "report/assets/*"]},
+    package_data={"bam_core": ["py.typed", "servos/*.yaml", "servo/*.yaml", "report/assets/*"]},
     # As requirements/core.in, which the lock file is made from.
     install_requires=[
         "numpy",

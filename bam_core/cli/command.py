@@ -39,7 +39,7 @@ class Command(NamedTuple):
 
 
 CORE_COMMANDS: tuple[Command, ...] = (
-    Command("servos", "list the servo library, or show one servo", "bam_core.cli.servos"),
+    Command("servos", "list the servo library, show a servo, or describe a new one", "bam_core.cli.servos"),
     Command("identify", "find a servo's parameters from recordings", "bam_core.cli.identify"),
     Command("validate", "measure how well servo models reproduce recordings", "bam_core.cli.validate"),
     Command("design", "rank what to record next by what a fit would learn", "bam_core.cli.design"),

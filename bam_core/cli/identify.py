@@ -8,6 +8,7 @@ import contextlib
 import logging
 import math
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -266,7 +267,7 @@ def _terminable() -> Iterator[None]:
 
 
 class _Bars:
-    """One progress bar per model, on standard error."""
+    """One progress bar per model, on standard error; one line where that is no terminal."""
 
     def __init__(self) -> None:
         self._bar: tqdm | None = None
@@ -286,7 +287,9 @@ class _Bars:
             self._model = progress.model
             from tqdm import tqdm
 
-            self._bar = tqdm(total=progress.evaluations, desc=progress.model, unit="trial")
+            self._bar = tqdm(total=progress.evaluations, desc=progress.model, unit="trial", disable=None)
+            if self._bar.disable:
+                print(f"{progress.model}: {progress.evaluations} trials at most", file=sys.stderr, flush=True)
         if math.isfinite(progress.best_mae):  # of jobs that others are at, nothing is known yet
             self._bar.set_postfix_str(f"best {1e3 * progress.best_mae:.2f} mrad", refresh=False)
         self._bar.update(progress.evaluation - self._bar.n)

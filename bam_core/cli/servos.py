@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam servos``: the servo library."""
+"""``bam servos``: the servo library, and files for servos that it does not have."""
 
 from __future__ import annotations
 
 import argparse
 
+from bam_core.cli import new_servo
+from bam_core.errors import BamError
 from bam_core.text_table import format_table
 
 EXAMPLE = "bam servos xl330 > my_servo.yaml"
@@ -13,14 +15,23 @@ EXAMPLE = "bam servos xl330 > my_servo.yaml"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "servo", nargs="?", help="show this servo (a library name or a YAML file) as YAML; default: list all"
+        "servo",
+        nargs="?",
+        help="show this servo (a library name or a YAML file) as YAML; 'new' writes FILE for one that the "
+        "library does not have, from its data sheet; default: list all",
     )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="for 'new': the file to write")
+    new_servo.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list or one servo's file."""
     from bam_core.servo.model import load_servo, servo_names
 
+    if arguments.servo == "new":
+        return new_servo.run(arguments)
+    if arguments.file is not None:
+        raise BamError(f"{arguments.file}: is one argument too many (expected a servo alone); leave it out")
     if arguments.servo is not None:
         print(load_servo(arguments.servo).to_yaml(), end="")
         return 0

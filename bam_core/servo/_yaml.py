@@ -12,8 +12,10 @@ import yaml
 
 from bam_core.errors import BamError, unknown_name
 from bam_core.servo.effects import BenchEffects, ServoEffects
+from bam_core.servo.firmware import FIRMWARE_FIELDS
 
 _NUMBER = (int, float)
+_FIRMWARE_TYPES = {"period": (_NUMBER, False), "supply_is_aliased": (bool, False)}
 
 # field -> (type, required); a nested table is a section
 _Spec = Mapping[str, Any]
@@ -31,7 +33,7 @@ _FIELDS: _Spec = {
     "title": (str, True),
     "manufacturer": (str, True),
     "protocol": (int, True),
-    "firmware": (str, True),
+    "firmware": ((str, dict), True),
     "nominal_voltage": (_NUMBER, True),
     "motor": {
         "torque_constant": (_NUMBER, True),
@@ -51,12 +53,25 @@ _FIELDS: _Spec = {
     "search": (dict, False),
     "provenance": _PROVENANCE,
 }
+_FIRMWARE: Mapping[str, _Spec] = {
+    law: {"law": (str, True), "name": (str, False)}
+    | {name: _FIRMWARE_TYPES.get(name, (_NUMBER, True)) for name in names}
+    for law, names in FIRMWARE_FIELDS.items()
+}
 _OPTIONAL_SECTIONS = ("gear", "provenance", "servo_effects", "bench_effects")
 _OLD_NAMES = {"quirks": "servo_effects", "rig": "bench_effects"}  # sections in files of version 0.1
 
 _COMMENTS = {
     "protocol": "Dynamixel protocol",
     "nominal_voltage": "V",
+    "law": "voltage: sets a duty; current: sets a current",
+    "duty_per_kp_rad": "1/rad, per unit of the servo's kp",
+    "duty_limit": "1 is the whole supply",
+    "current_limit": "A",
+    "damping": "A·s/rad per root of kp",
+    "counts_per_turn": "of the encoder, at the output shaft",
+    "period": "s",
+    "factory_kp": "position gain that it comes with",
     "motor": "at the output shaft, gearbox included",
     "friction_model": "m1 to m6",
     "gear": "γ_u and γ_v of Kikuuwe (14), in place of friction terms that depend on the load",
@@ -110,8 +125,19 @@ def read(path: Path) -> dict[str, Any]:
     for name in fields.get("effects", ()):
         if not isinstance(name, str):
             raise BamError(f"{path}: effects holds {_kind(name)} (expected names); correct it")
+    if isinstance(fields["firmware"], dict):
+        fields["firmware"] = _firmware(path, fields["firmware"])
     fields["search"] = {key: _range(path, key, value) for key, value in fields.get("search", {}).items()}
     return fields
+
+
+def _firmware(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    law = data.get("law")
+    if not isinstance(law, str) or law not in _FIRMWARE:
+        raise BamError(
+            f"{path}: firmware.law is {_kind(law)} (expected {' or '.join(_FIRMWARE)}); correct it"
+        )
+    return _section(path, "firmware.", data, _FIRMWARE[law])
 
 
 def dump(fields: Mapping[str, Any], units: Mapping[str, str]) -> str:
@@ -146,7 +172,7 @@ def _section(path: Path, prefix: str, data: Any, specification: _Spec) -> dict[s
 
 
 def _value(path: Path, name: str, value: Any, expected: Any) -> Any:
-    if not isinstance(value, expected) or isinstance(value, bool):
+    if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
         hint = _hint(value)
         raise BamError(
             f"{path}: {name} is {_kind(value)} (expected {_type_name(expected)}); correct it{hint}"
@@ -179,6 +205,8 @@ def _type_name(expected: Any) -> str:
         _NUMBER: "a number",
         str: "text",
         int: "a whole number",
+        bool: "true or false",
+        (str, dict): "a name, or a section of fields",
         dict: "a section of fields",
         list: "a list of names",
     }[expected]

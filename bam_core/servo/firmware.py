@@ -6,18 +6,17 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from importlib.resources import files
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import unknown_name
-
-_COUNTS = 4096  # encoder counts per turn of the MX and XL330 series
-_PWM_UNITS = 885  # PWM units that mean 100 % duty in the control tables of Protocol 2.0 firmware
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +27,7 @@ class PositionFirmware(ABC):
     electronics behind it see to that (`CurrentFirmware`).
 
     Attributes:
-        name: key in FIRMWARES.
+        name: key in FIRMWARES, or another one for a servo that is not in the library.
         counts_per_turn: encoder counts per turn of the output shaft.
         period: of the control loop, s.
         factory_kp: position gain that servos come with, in the firmware's units; for a firmware that comes
@@ -206,62 +205,45 @@ class CurrentFirmware(PositionFirmware):
         return share * self.current_limit
 
 
-def _duty_per_kp_rad(divisor: int) -> float:
-    """Gain of a Protocol 2.0 firmware whose loop is PWM units = kp / divisor · error in counts."""
-    return _COUNTS / (2.0 * math.pi) / (divisor * _PWM_UNITS)
-
-
-FIRMWARES: Mapping[str, PositionFirmware] = MappingProxyType(
-    {
-        firmware.name: firmware
-        for firmware in (
-            # Gain and limit measured with an oscilloscope on MX-64 and MX-106 by BAM's authors.
-            VoltageFirmware(
-                name="mx-protocol1",
-                duty_per_kp_rad=0.158,
-                duty_limit=0.9625,
-                counts_per_turn=_COUNTS,
-                factory_kp=32.0,
-            ),
-            # Manual of MX(2.0): K_P = kp/128 on counts, 885 = 100 % PWM. The factory kp of 850 gives
-            # 4.9 duty/rad, in line with 5.1 duty/rad of the Protocol 1.0 firmware at its factory kp of 32.
-            VoltageFirmware(
-                name="mx-protocol2",
-                duty_per_kp_rad=_duty_per_kp_rad(128),
-                duty_limit=1.0,
-                counts_per_turn=_COUNTS,
-                factory_kp=850.0,
-            ),
-            # The XL330 manual says 128 too; BAM's authors measured twice that divisor.
-            VoltageFirmware(
-                name="xl330",
-                duty_per_kp_rad=_duty_per_kp_rad(256),
-                duty_limit=1.0,
-                counts_per_turn=_COUNTS,
-                factory_kp=400.0,
-                # Recorded readings scatter by D²·(1 - D)·8.4 V to either side of a steady mean: the ripple
-                # of a capacitor that the bridge discharges for a share D of each PWM period.
-                supply_is_aliased=True,
-            ),
-            # 1024 counts span 300° on this servo.
-            VoltageFirmware(
-                name="xl320",
-                duty_per_kp_rad=0.0505,
-                duty_limit=1.0,
-                counts_per_turn=1024 * 360 / 300,
-                factory_kp=32.0,
-            ),
-            # The loop of BAM's authors around the current control of an eRob80; encoder of 19 bits. Their
-            # recorder takes any damping, and notes it in the log.
-            CurrentFirmware(
-                name="erob80", current_limit=12.0, damping=2.0, counts_per_turn=524288, factory_kp=50.0
-            ),
-            CurrentFirmware(
-                name="erob80_c1", current_limit=12.0, damping=1.0, counts_per_turn=524288, factory_kp=50.0
-            ),
-        )
-    }
+_LAWS: Mapping[str, type[PositionFirmware]] = MappingProxyType(
+    {"voltage": VoltageFirmware, "current": CurrentFirmware}
 )
+
+FIRMWARE_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {law: tuple(field.name for field in fields(kind) if field.name != "name") for law, kind in _LAWS.items()}
+)
+"""What tells a firmware of each law, as in ``firmwares.yaml``."""
+
+
+def firmware_from_fields(name: str, told: Mapping[str, Any]) -> PositionFirmware:
+    """Return the firmware that the fields of a section tell.
+
+    Args:
+        name: of the firmware.
+        told: ``law`` and fields of FIRMWARE_FIELDS.
+
+    Raises:
+        BamError: a value is out of range.
+    """
+    values = {key: value for key, value in told.items() if key != "law"}
+    return _LAWS[told["law"]](name=name, **values)
+
+
+def firmware_fields(firmware: PositionFirmware) -> dict[str, Any]:
+    """Return the fields from which `firmware_from_fields` makes this firmware; defaults are left out."""
+    (law,) = (law for law, kind in _LAWS.items() if isinstance(firmware, kind))
+    defaults = {field.name: field.default for field in fields(type(firmware))}
+    told = {name: getattr(firmware, name) for name in FIRMWARE_FIELDS[law]}
+    return {"law": law, **{name: value for name, value in told.items() if value != defaults[name]}}
+
+
+def _library() -> Mapping[str, PositionFirmware]:
+    text = (files("bam_core.servo") / "firmwares.yaml").read_text(encoding="utf-8")
+    sections = yaml.safe_load(text).items()
+    return MappingProxyType({name: firmware_from_fields(name, told) for name, told in sections})
+
+
+FIRMWARES: Mapping[str, PositionFirmware] = _library()
 """Known firmwares by name."""
 
 

@@ -10,14 +10,20 @@ from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, unknown_name
 from bam_core.servo import _yaml as _servo_yaml
 from bam_core.servo.effects import EFFECTS, BenchEffects, ServoEffects, resolve_effects
-from bam_core.servo.firmware import PositionFirmware, find_firmware
+from bam_core.servo.firmware import (
+    FIRMWARES,
+    PositionFirmware,
+    find_firmware,
+    firmware_fields,
+    firmware_from_fields,
+)
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_UNITS, Friction, FrictionModel, friction_model
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
@@ -210,7 +216,7 @@ class ServoModel:
                 "title": self.title,
                 "manufacturer": self.manufacturer,
                 "protocol": self.protocol,
-                "firmware": self.firmware.name,
+                "firmware": self._told_firmware,
                 "nominal_voltage": self.nominal_voltage,
                 "motor": {name: value for name, value in motor.items() if value or name in MOTOR_PARAMETERS},
                 "friction_model": self.friction_model,
@@ -258,6 +264,14 @@ class ServoModel:
                 raise BamError(
                     f"servo '{self.name}', search {name}: is [{low:g}, {high:g}], but {error}"
                 ) from None
+
+    @property
+    def _told_firmware(self) -> str | dict[str, Any]:
+        """The library's name of the firmware, or what tells it."""
+        name = self.firmware.name
+        if FIRMWARES.get(name) == self.firmware:
+            return name
+        return {**({"name": name} if name != self.name else {}), **firmware_fields(self.firmware)}
 
     @property
     def _gear(self) -> dict[str, float]:
@@ -315,7 +329,8 @@ def load_servo(servo: ServoLike) -> ServoModel:
         )
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return _read(path)
-    raise unknown_name("servo", text, servo_names())
+    unknown = unknown_name("servo", text, servo_names())
+    raise BamError(f"{unknown}; or write a file for a servo of your own with 'bam servos new {text}.yaml'")
 
 
 def _read(path: Path) -> ServoModel:
@@ -334,7 +349,7 @@ def _read(path: Path) -> ServoModel:
         return ServoModel(
             **{
                 **fields,
-                "firmware": find_firmware(fields["firmware"]),
+                "firmware": _firmware(fields["name"], fields["firmware"]),
                 "motor": DcMotor(**fields["motor"]),
                 "friction": law,
                 "gear": _gear(fields.get("gear", {})),
@@ -347,6 +362,13 @@ def _read(path: Path) -> ServoModel:
         )
     except BamError as error:
         raise BamError(f"{path}: {error}") from None
+
+
+def _firmware(servo: str, told: str | dict[str, Any]) -> PositionFirmware:
+    """Return the library's firmware of this name, or the one that a section tells."""
+    if isinstance(told, str):
+        return find_firmware(told)
+    return firmware_from_fields(told.pop("name", servo), told)
 
 
 def _gear(fields: Mapping[str, float]) -> Asymmetry | None:

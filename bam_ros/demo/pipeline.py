@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -87,11 +88,19 @@ def start_bench(nodes: NodeProcesses, bench: DemoBench, output: Path, seed: int)
     nodes.start("identification", "bam_ros.identification.node", {"data_directory": output})
 
 
+def _stage(name: str, total: float) -> tqdm:
+    """Return the progress bar of a stage; where standard error is no terminal, one line instead."""
+    bar = tqdm(total=total, desc=name, bar_format=_BAR, disable=None)
+    if bar.disable:
+        print(name, file=sys.stderr, flush=True)
+    return bar
+
+
 def record(client: DemoClient, bench: DemoBench, output: Path) -> list[Path]:
     """Record the session and return its bags."""
     session = Path(get_package_share_directory("bam_bench")) / "config" / "sessions" / bench.session
     goal = Record.Goal(session_file=str(session), output=str(output / "bags"))
-    with tqdm(total=1.0, desc="recording", bar_format=_BAR) as bar:
+    with _stage("recording", 1.0) as bar:
 
         def show(feedback: Any) -> None:
             if feedback.runs:
@@ -111,7 +120,7 @@ def identify(client: DemoClient, bench: DemoBench, output: Path) -> Path:
     goal = Identify.Goal(
         logs=["bags"], servo=bench.servo, models=list(MODELS), validation=VALIDATION, output="identified"
     )
-    with tqdm(total=float(len(MODELS)), desc="identifying", bar_format=_BAR) as bar:
+    with _stage("identifying", float(len(MODELS))) as bar:
 
         def show(feedback: Any) -> None:
             if feedback.evaluations and feedback.model in MODELS:
@@ -131,7 +140,7 @@ def evaluate(client: DemoClient, bench: DemoBench, bags: list[Path], identified:
     servos = {name: load_servo(identified / f"{name}.yaml") for name in MODELS}
     held_out = tuple(run for run in load_recordings(bags) if run.name in summary["split"]["validation"])
     positions: dict[str, list[NDArray[np.float64]]] = {name: [] for name in servos}
-    with tqdm(total=len(servos) * len(held_out), desc="replaying in MuJoCo", bar_format=_BAR) as bar:
+    with _stage("replaying in MuJoCo", len(servos) * len(held_out)) as bar:
         for name, servo in servos.items():
             for run in held_out:
                 positions[name].append(simulate_recording(servo, run))

@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("erob_cycle_us", erob_cycle),
     )
     results: dict[str, Any] = {"machine": machine()}
-    for name, measure in tqdm(steps, desc="measuring"):
+    for name, measure in tqdm(steps, desc="measuring", disable=None):
         results[name] = measure()
     rates = results.pop("mujoco")
     results["mujoco_steps_per_second"] = rates[1]

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bam servos new`: a servo of one's own from its data sheet, without touching code."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from identification_cases import BENCH, record, write_log
+
+from bam_core.cli import main
+from bam_core.cli.new_servo import _number, _speed, _torque
+from bam_core.errors import BamError
+from bam_core.report import load_results
+from bam_core.servo.firmware import CurrentFirmware
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
+
+STS3250 = ["--voltage", "12", "--stall-torque", "50 kg.cm", "--stall-current", "2.8"]
+STS3250 += ["--no-load-speed", "0.133 s/60deg"]
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("4.9", 4.9),
+        ("4.9 N·m", 4.9),
+        ("4.9Nm", 4.9),
+        ("4.9 N.m", 4.9),
+        ("50 kg.cm", 4.903325),
+        ("50 kgf·cm", 4.903325),
+        ("50kg-cm", 4.903325),
+        ("4900 mNm", 4.9),
+        ("490 N.cm", 4.9),
+    ],
+)
+def test_torques_are_read_in_the_units_of_data_sheets(text: str, value: float) -> None:
+    assert _torque(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7.85", 7.85),
+        ("75 rpm", 2.5 * math.pi),
+        ("75 RPM", 2.5 * math.pi),
+        ("450 deg/s", 2.5 * math.pi),
+        ("0.133 s/60deg", math.pi / 3 / 0.133),
+        ("0.133sec/60°", math.pi / 3 / 0.133),
+    ],
+)
+def test_speeds_are_read_in_the_units_of_data_sheets(text: str, value: float) -> None:
+    assert _speed(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "abc", "12 V", "-3", "0", "inf", "1e999"])
+def test_what_is_no_positive_number_is_refused(text: str) -> None:
+    with pytest.raises(BamError, match="expected"):
+        _number(text)
+
+
+def test_the_servo_starts_from_the_data_sheet_and_its_ranges_hold_it(tmp_path: Path) -> None:
+    file = tmp_path / "sts3250.yaml"
+    assert main(["servos", "new", str(file), *STS3250, "--manufacturer", "Feetech"]) == 0
+    servo = load_servo(file)
+    assert (servo.name, servo.title, servo.manufacturer) == ("sts3250", "sts3250", "Feetech")
+    assert servo.nominal_voltage == 12.0
+    assert servo.motor.resistance == pytest.approx(12 / 2.8, rel=1e-2)
+    by_stall, by_speed = 4.903 / 2.8, 12 / 7.874
+    assert servo.motor.torque_constant == pytest.approx(math.sqrt(by_stall * by_speed), rel=1e-2)
+    for name in ("torque_constant", "resistance", "armature"):
+        low, high = servo.search[name]
+        assert low < 0.5 * getattr(servo.motor, name) < 2.0 * getattr(servo.motor, name) < high
+    assert servo.effects == ("firmware_gain",)  # nobody told the gain
+
+
+def test_a_gain_that_is_known_is_not_fitted(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    assert main(["servos", "new", str(file), *STS3250, "--duty-per-kp", "0.165", "--name", "sts3250"]) == 0
+    servo = load_servo(file)
+    assert servo.name == "sts3250"
+    assert servo.effects == ()
+    assert float(servo.firmware.gains(32.0)[0]) == pytest.approx(32 * 0.165)
+
+
+def test_a_servo_under_the_current_law(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    law = ["--law", "current", "--current-limit", "2.5", "--damping", "0.1", "--counts-per-turn", "16384"]
+    assert main(["servos", "new", str(file), *STS3250, *law]) == 0
+    firmware = load_servo(file).firmware
+    assert isinstance(firmware, CurrentFirmware)
+    assert (firmware.current_limit, firmware.damping, firmware.counts_per_turn) == (2.5, 0.1, 16384)
+
+
+def test_what_is_missing_is_asked_for_and_wrong_answers_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = iter(["twelve", "12", "50 kg.cm", "2.8", "75 rpm", "", "", "", "0.165", ""])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda question: next(answers))
+    assert main(["servos", "new", str(tmp_path / "my.yaml")]) == 0
+    assert next(answers, "none left") == "none left"
+    assert "'twelve' is no number (expected one, as in 4.9); once more" in capsys.readouterr().err
+    assert load_servo(tmp_path / "my.yaml").firmware.counts_per_turn == 4096
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], r"nothing is no name of a file \(expected one such as my_servo.yaml\); name it"),
+        (["my.txt"], r"my\.txt is no name of a file"),
+        (["TMP/no/my.yaml"], r"there is no directory"),
+        (["TMP/there.yaml"], r"there\.yaml: exists \(expected a new file\); choose another name"),
+        (["TMP/my.yaml"], r"--voltage: is missing \(expected supply .*; give it, or run this in a terminal"),
+        (["TMP/my.yaml", "--stall-torque", "5 lb"], r"--voltage: is missing"),
+        (
+            ["TMP/my.yaml", "--voltage", "12 A"],
+            r"--voltage: '12 A' is in an unknown unit \(expected a number",
+        ),
+        (["TMP/my.yaml", *STS3250, "--stall-torque", "5 lb"], r"unknown unit \(expected N·m, kg·cm, "),
+        (["TMP/my.yaml", *STS3250, "--duty-limit", "0"], r"--duty-limit: '0' is out of range"),
+        (["TMP/my.yaml", *STS3250, "--damping", "1"], r"--damping: means nothing to the voltage law"),
+        (["TMP/my.yaml", *STS3250, "--law", "current", "--duty-limit", "1"], r"--duty-limit: means nothing"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line_and_nothing_is_written(
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "there.yaml").touch()
+    assert main(["servos", "new", *(word.replace("TMP", str(tmp_path)) for word in words)]) == 2
+    error = capsys.readouterr().err
+    assert re.search(message, error), error
+    assert error.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["there.yaml"]
+
+
+def test_an_unknown_servo_leads_here(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["servos", "sts3250"]) == 2
+    assert (
+        "write a file for a servo of your own with 'bam servos new sts3250.yaml'" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.long
+def test_a_servo_of_ones_own_is_identified_from_logs_of_bams_recorder(tmp_path: Path, no_plots: None) -> None:
+    """Its gain, motor and friction are others than the data sheet has made us believe."""
+    file = tmp_path / "sts3250.yaml"
+    assert main(["servos", "new", str(file), *STS3250]) == 0
+    guess = load_servo(file)
+    truth = replace(
+        guess,
+        firmware=replace(guess.firmware, duty_per_kp_rad=0.8 * guess.firmware.duty_per_kp_rad),
+        motor=replace(guess.motor, torque_constant=1.9, resistance=3.4, armature=0.03),
+        friction=replace(guess.friction, viscous=0.06, coulomb=0.15),
+    )
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    heavy = PendulumBench(mass=1.5, arm_mass=0.05, length=0.2)  # a gain shows where duties reach their limit
+    for script in ("sin_sin", "sin_time_square", "up_and_down", "lift_and_drop"):
+        for kp, bench in ((8.0, heavy), (32.0, heavy), (32.0, BENCH)):
+            log = record(truth, script, kp, bench)
+            write_log(log, logs / f"{script}_{kp:g}_{bench.mass:g}.json")
+    output = tmp_path / "out"
+    words = ["identify", str(logs), "--servo", str(file), "--models", "m1", "--effects", "firmware_gain"]
+    assert main([*words, "--output", str(output)]) == 0
+    found = load_results(output)
+    assert found
+    servo = load_servo(output / "m1.yaml")
+    assert servo.motor.torque_constant == pytest.approx(1.9, rel=0.02)
+    assert servo.motor.resistance == pytest.approx(3.4, rel=0.03)
+    assert servo.servo_effects.firmware_gain == pytest.approx(-0.2, abs=0.02)
+    assert servo.firmware == guess.firmware  # written and read again
