@@ -1,45 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pip install .`: the part that needs no ROS 2, package `bam_core` and command `bam`."""
+"""`pip install .`: the part that needs no ROS 2. Names and extras are in pyproject.toml.
+
+MuJoCo's engine plugin is compiled into the wheel, against the MuJoCo that builds it. Its interface in C
+changes with every release, so the wheel asks for just that one.
+"""
 
 from __future__ import annotations
 
-import re
+import os
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Command, Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+NATIVE = HERE / "bam_core" / "mujoco" / "native"
+LIBRARY = "libbam_servo.so"
 
-setup(
-    name="bam_bench",
-    version=re.search(r'__version__ = "(.+)"', (HERE / "bam_core" / "_version.py").read_text())[1],
-    description="Identify a servo's friction on a pendulum bench, and simulate robots that move like it",
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
-    long_description_content_type="text/markdown",
-    license="Apache-2.0",
-    python_requires=">=3.10",
-    packages=find_packages(include=["bam_core", "bam_core.*"]),
-    package_data={"bam_core": ["py.typed", "servos/*.yaml", "servo/*.yaml", "report/assets/*"]},
-    # As requirements/core.in, which the lock file is made from.
-    install_requires=[
-        "numpy",
-        "scipy",
-        "threadpoolctl",
-        "numba",
-        "cmaes",
-        "optuna",
-        "mujoco",
-        "rosbags",
-        "mcap>=1.6",
-        "PyYAML",
-        "matplotlib",
-        "tqdm",
-        "jinja2",
-    ],
-    extras_require={
-        "cluster": ["distributed"],
-        "postgresql": ["psycopg[binary]"],
-        "browser": ["websockets"],
-    },
-    entry_points={"console_scripts": ["bam = bam_core.cli:main"]},
-)
+
+def requirements() -> list[str]:
+    """Return what requirements/core.in names, with the MuJoCo that is here."""
+    lines = (HERE / "requirements" / "core.in").read_text(encoding="utf-8").splitlines()
+    names = [line.partition("#")[0].strip() for line in lines]
+    mujoco = f"mujoco=={version('mujoco')}" if find_spec("mujoco") else ""
+    return [mujoco if mujoco and name.startswith("mujoco") else name for name in names if name]
+
+
+def compile_plugin(target: Path) -> None:
+    """Compile the engine plugin against the MuJoCo of this Python."""
+    found = find_spec("mujoco")
+    if found is None or not found.submodule_search_locations:
+        raise SystemExit("setup.py: MuJoCo is not installed (expected mujoco>=3.3); pip install mujoco")
+    mujoco = Path(found.submodule_search_locations[0])
+    (library,) = mujoco.glob("libmujoco.so.*")
+    with tempfile.TemporaryDirectory() as place:
+        servos = Path(place) / "servo_library.inc"
+        environment = {**os.environ, "PYTHONPATH": str(HERE)}
+        command = [sys.executable, "-m", "bam_core.servo.plugin_library", str(servos)]
+        subprocess.run(command, check=True, env=environment)
+        compiler = os.environ.get("CXX", "c++")
+        flags = ["-std=c++17", "-O2", "-fPIC", "-shared", f"-I{mujoco / 'include'}", f"-I{place}"]
+        source = str(NATIVE / "servo_plugin.cc")
+        subprocess.run([compiler, *flags, source, str(library), "-o", str(target)], check=True)
+
+
+class BuildWithPlugin(build_py):
+    """Copies the packages and puts the plugin beside its Python code."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            compile_plugin(Path(self.build_lib) / NATIVE.relative_to(HERE) / LIBRARY)
+
+
+class PlatformWheel(bdist_wheel):
+    """Any Python 3, but this platform: the plugin knows nothing of Python."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        return "py3", "none", super().get_tag()[2]
+
+
+class WithLibrary(Distribution):
+    """Tells setuptools that the package holds compiled code."""
+
+    def has_ext_modules(self) -> bool:
+        return True
+
+
+commands: dict[str, type[Command]] = {"build_py": BuildWithPlugin, "bdist_wheel": PlatformWheel}
+setup(install_requires=requirements(), cmdclass=commands, distclass=WithLibrary)

@@ -14,6 +14,7 @@ from bam_ros.dynamixel.port import SerialPort
 BAUD_RATES = (57600, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 115200)
 """Tried in this order after the configured one: factory settings first, then what people choose."""
 _SCANNED_IDS = range(21)
+_SWEEPS = 2  # through all rates for known ids: a machine without time may lose both pings of the right one
 _TRIES = 10  # pings of a servo that is missing beside others: on a bad line, or a machine without time
 _SECONDS_PER_RATE = 2.0  # of a search that finds nothing, both protocols
 _MODEL = next(iter(CONTROL_TABLES.values()))["model_number"]  # at the same place in every table
@@ -68,7 +69,7 @@ def find_servos(
     rates = list(dict.fromkeys([*([baud_rate] if baud_rate else []), *baud_rates]))
     protocols = (protocol,) if protocol else (2, 1)
     told = not search
-    for rate, link in _links(port, rates, protocols, stop):
+    for rate, link in _links(port, rates * _SWEEPS, protocols, stop):
         if rate != rates[0] and not told:
             told = True
             say(_plan(port, ids, rates, protocols))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +12,16 @@ from pathlib import Path
 import mujoco
 
 from bam_core.errors import BamError
-from bam_core.mujoco.native.attributes import plugin_attributes
 from bam_core.mujoco.robot import equip
 from bam_core.servo.model import ServoLike, load_servo
+from bam_core.servo.plugin_attributes import plugin_attributes
 
 PLUGIN_NAME = "bam_bench.servo"
 LIBRARY = "libbam_servo.so"
 PATH_VARIABLE = "BAM_SERVO_PLUGIN"
 """Environment variable that names the library where it lies elsewhere."""
 
+_NEEDED = re.compile(r"libmujoco\.so\.([0-9.]*[0-9])")  # in the loader's words: the one that it was built for
 _ROOT = Path(__file__).resolve().parents[3]
 _loaded: list[Path] = []
 
@@ -87,8 +89,10 @@ def load_plugin() -> Path:
     try:
         mujoco.mj_loadPluginLibrary(str(path))
     except Exception as error:
+        built_for = _NEEDED.search(str(error))
+        cure = f"install mujoco=={built_for[1]}, or build" if built_for else "build"
         raise BamError(
-            f"{path}: cannot be loaded ({error}); build it with this MuJoCo ({mujoco.__version__})"
+            f"{path}: cannot be loaded by MuJoCo {mujoco.__version__} ({error}); {cure} the plugin with it"
         ) from None
     _loaded.append(path)
     return path
@@ -118,7 +122,8 @@ def equip_native(spec: mujoco.MjSpec, servos: Mapping[str, NativeServo]) -> None
 
 
 def _places() -> Iterator[Path]:
-    """Where builds put the library: an ament prefix, or the checkout's install space."""
+    """Where builds put the library: beside this file (wheel), in an ament prefix or a checkout's install."""
+    yield Path(__file__).with_name(LIBRARY)
     prefixes = [Path(each) for each in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if each]
     for prefix in [*prefixes, _ROOT / "install" / "bam_bench", *Path(__file__).parents]:
         yield prefix / "lib" / LIBRARY

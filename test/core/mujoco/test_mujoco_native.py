@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from bam_core.errors import BamError
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.mujoco.native import NativeServo, NativeState, equip_native, load_plugin, plugin_path
-from bam_core.mujoco.native.attributes import plugin_attributes
 from bam_core.servo.effects import ServoEffects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.servo.plugin_attributes import plugin_attributes
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,6 @@ from bam_core.errors import BamError
 from bam_core.exchange import bam_parameters, servo_mjcf
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.gears import Asymmetry
-from bam_core.mujoco.native.attributes import plugin_attributes
 from bam_core.plots.diagram import plot_diagram
 from bam_core.servo.effects import (
     EFFECTS,
@@ -38,6 +37,7 @@ from bam_core.servo.model import (
     servo_names,
 )
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.plugin_attributes import plugin_attributes
 from bam_core.simulation.rollout import parameter_vector
 
 positive = st.floats(1e-9, 1e6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servo library as C++, so that MJCF can name a servo: `python -m bam_core.mujoco.native.library F`."""
+"""The servo library as C++, so that MJCF can name a servo: `python -m bam_core.servo.plugin_library F`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bam_core.atomic_file import write_text
-from bam_core.mujoco.native.attributes import plugin_attributes
 from bam_core.servo.model import load_servo, servo_names
+from bam_core.servo.plugin_attributes import plugin_attributes
 
 
 def library_source() -> str:
