@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure jobs done by others: by processes of this machine, or by the workers of a Dask cluster.
 
-Whoever does a job finds the same, so one that is lost with its worker is done again by another. Executors are
-those of `concurrent.futures`; how workers are started and kept alive is Dask's business.
+Jobs are deterministic. Dask repeats a job whose worker died; a pool of processes of this machine does not,
+and `run_jobs` raises BamError then. Executors are those of `concurrent.futures`; how workers are started and
+kept alive is Dask's business.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def run_jobs(
         meanwhile: called time and again while jobs are under way; may raise, which withdraws the rest.
 
     Raises:
-        BamError: a worker was lost time and again, or the cluster was; or what a job raised.
+        BamError: workers died and their executor does not repeat the job; or what a job raised.
     """
 
     def submit(index: int, content: bytes | None) -> Future[Any]:
@@ -167,7 +168,7 @@ def open_cluster(address: str) -> Iterator[Executor]:
         address: of its scheduler, as "tcp://scheduler:8786"; or "local:N" to start N workers here.
 
     Raises:
-        BamError: the address is none, no scheduler answers, or Dask is not installed.
+        BamError: the address is invalid, no scheduler answers, or Dask is not installed.
     """
     kind, _, count = address.partition(":")
     workers = int(count) if kind == "local" and count.isascii() and count.isdigit() else 0

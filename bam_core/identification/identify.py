@@ -64,20 +64,21 @@ def identify(
     What is minimised is the mean over training logs of the mean absolute position error in closed loop (BAM
     section V-B). A model that contains a simpler one that is also asked for starts from the simpler one's
     optimum as well, so that its training error is never the higher one. The same arguments give the same
-    numbers on the same machine.
+    numbers on the same kind of processor with the same packages, whoever does the work.
 
     Args:
         recordings: of one servo, two at least.
         servo: model, library name or file; its firmware and search bounds count, its parameters do not.
         models: "all", or names of friction models.
-        trials: simulations of all training logs per model, drafts included; at least MIN_EVALUATIONS.
+        trials: at most this many simulations of all training logs per model, those with coarser steps
+            included; at least MIN_EVALUATIONS.
             Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one
             to start from.
         seed: of the search and of a random split, 0 to 2³² - 1.
         validation: which logs to hold out, see `split.split_recordings`; or "leave-one-out=KEY": every
             configuration in turn, which takes a fit each, and all logs are trained on in the end.
         effects: which of `effects.EFFECTS` to fit besides motor and friction; default those that the servo
-            names, less those that held-out logs of the chosen model are followed as well without.
+            names, of which those are dropped that do not lower the held-out error of the chosen model.
         storage: URL of a database, such as "sqlite:///study.db" or "postgresql://…", that keeps what the
             search has found: an identification that was ended goes on from there when it is called again with
             the same arguments. Default: none is kept.

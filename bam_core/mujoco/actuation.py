@@ -62,11 +62,11 @@ class ServoActuation:
         kp: (servos,) position gain in firmware units, at first that of the factory; write it.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
         case_temperature_rise: (servos,) of the motors' cases above the temperature that R belongs to, K;
-            write it. Zero at first. It counts where windings heat up or friction knows temperature.
+            write it. Zero at first. Used only where `winding_heating` or `friction_temperature` is not zero.
         encoder_zero: (servos,) rad, what their encoders say where the joint is at zero; write it. Zero at
-            first. It counts where the firmware sees whole counts.
-        goal_duty: (servos,) -1..1, in place of the goal position; write it. NaN at first: servos follow their
-            goal positions. Where firmware asks for a current it is one, in A.
+            first. Used only with the effect `encoder_quantisation`.
+        goal_duty: (servos,) open-loop command in place of the goal position; write it. A duty, -1..1, or for
+            firmware that asks for a current, A. NaN at first: servos follow their goal positions.
         duty: (servos,) -1..1 in the last step; where firmware asks for a current, that which it takes.
         current: (servos,) of the motors in the last step, A.
         winding_warming: (servos,) the same of the windings, by now, K.

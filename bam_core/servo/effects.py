@@ -47,8 +47,8 @@ class Effect:
     Attributes:
         name: of both.
         unit: of the parameter.
-        low: where the search for it begins, SI; below zero where either sign is possible.
-        high: where it ends.
+        low: lower bound of the search range, SI; below zero where either sign is possible.
+        high: upper bound.
         is_switch: there is nothing to search for; it is 0 where the effect is off and `high` where it is on.
     """
 
@@ -103,8 +103,9 @@ class ServoEffects:
             An open winding has no current, so back-EMF acts for a share 1 - β·(1 - |D|) of the period:
             τ_m = k_t/R·(D·U - (1 - β·(1 - |D|))·k_t·θ̇). It takes a winding whose current dies within the
             period, L/R short against it; for others see Sihite, Yang and Bewley (BAM's [22]).
-        firmware_gain: by how much of itself kp is larger than the firmware's law says, above -1.
-        limit_shortfall: by how much of itself the largest duty or current falls short of it, 0 to below 1.
+        firmware_gain: relative error of the gain, above -1: the true gain is (1 + firmware_gain)·kp.
+        limit_shortfall: 0 to below 1: the true limit of duty or current is (1 - limit_shortfall) times that
+            of the law.
         sensor_delay: t, s, zero or more: how old the position is that the firmware works with, to first order
             θ - t·θ̇. It makes a servo swing that would not.
         encoder_quantisation: 1 where the firmware sees whole counts of its encoder, 0 where it sees angles.

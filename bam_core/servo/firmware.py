@@ -21,17 +21,17 @@ from bam_core.errors import unknown_name
 
 @dataclass(frozen=True, kw_only=True)
 class PositionFirmware(ABC):
-    """The position loop of a firmware: once per period it asks clip(K·(θ_d - θ) - B·θ̇, ±limit) of the motor.
+    """The position loop of a firmware: once per period it puts out clip(K·(θ_d - θ) - B·θ̇, ±limit).
 
-    What it asks for is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where
+    That is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where
     electronics behind it see to that (`CurrentFirmware`).
 
     Attributes:
         name: key in FIRMWARES, or another one for a servo that is not in the library.
         counts_per_turn: encoder counts per turn of the output shaft.
         period: of the control loop, s.
-        factory_kp: position gain that servos come with, in the firmware's units; for a firmware that comes
-            with none, a middling one of its authors.
+        factory_kp: position gain that servos come with, in the firmware's units; for a firmware without
+            one, a medium gain that its authors used.
         supply_is_aliased: the servo samples its supply in step with its PWM, so that single readings are off
             by the ripple; only their mean counts.
 
@@ -89,7 +89,7 @@ class PositionFirmware(ABC):
 
     @abstractmethod
     def kp_for(self, share: float) -> float:
-        """Return the kp at which a rad of error asks for this share of duty 1 or of the largest current."""
+        """Return the kp at which 1 rad of error gives duty = share, or current = share · current_limit."""
 
     def demand(self, kp: ArrayLike, error: ArrayLike, velocity: ArrayLike = 0.0) -> NDArray[np.float64]:
         """Return the demand (duty or A) for a position error θ_d - θ in rad and a velocity in rad/s.
@@ -162,7 +162,7 @@ class CurrentFirmware(PositionFirmware):
     that limit without a sign for its lower end; here it is -(U_max + k_t·θ̇)/R <= I <= (U_max - k_t·θ̇)/R.
 
     Attributes:
-        current_limit: I_heat, what the motor stands for long, A.
+        current_limit: I_heat, largest continuous current of the motor, A.
         damping: c, A·s/rad per root of kp.
     """
 

@@ -77,7 +77,7 @@ class Provenance:
 
 @dataclass(frozen=True, kw_only=True)
 class ServoModel:
-    """A servo; in the library as the starting point of an identification, elsewhere as its result.
+    """A servo: motor, friction, firmware, effects, and the ranges in which identification searches.
 
     Attributes:
         name: lower case, as recordings name it, such as "mx106".
@@ -89,8 +89,8 @@ class ServoModel:
         motor: motor constants at the output shaft.
         friction_model: "m1" to "m6": which coefficients of `friction` are in use.
         friction: the friction law.
-        gear: γ_u and γ_v of a gear whose friction depends on the load (`gears`), in place of a budget that
-            does: its friction model is m1 or m2. None: a friction budget alone.
+        gear: Kikuuwe's asymmetric friction of a gear (γ_u, γ_v; see `gears`) in place of terms that depend on
+            the load, so that `friction_model` is m1 or m2. None: M1-M6 alone.
         integrator: the one that the parameters were fitted with, one of `integrators.INTEGRATORS`.
         effects: which of `effects.EFFECTS` an identification fits besides motor and friction.
         servo_effects: of the servo, besides motor and friction.

@@ -54,9 +54,9 @@ class LoopSettings:
 class ServoLoop:
     """Runs `ServoBus.exchange` over and over in its own thread.
 
-    A fault (hardware error, following error, lost bus, crash of the loop) releases every servo and is
-    latched: torque stays off until its cause is gone, no client asks for torque any more, and a command to
-    release a joint has come since; or until a loop is started anew.
+    A fault (hardware error, following error, lost bus, crash of the loop) switches torque off on every servo
+    and is latched. To clear it: remove the cause, end every request for torque, and send one command with
+    torque off; or start a new loop.
 
     Torque is withheld from a single joint, while the others go on, where no commands name it any more, until
     they do again; and where it is outside its limits when torque is asked for, until it is commanded off.

@@ -39,9 +39,9 @@ BUS_PARAMETERS = (
         name="watchdog",
         default=0.0,
         description=(
-            "servos stop when this node is silent for this long while torque is on, s: with Protocol 2.0"
-            " by themselves, all by a guardian process after 1.6 times as long; 0: 0.3, or 0.2 where"
-            " servos are commanded by duty"
+            "watchdog while torque is on, s: if the node sends nothing for this time, servos of Protocol 2.0"
+            " stop by themselves, and after 1.6 times this time a guardian process releases all servos."
+            " 0 selects the default: 0.3, or 0.2 in PWM mode"
         ),
         low=0.0,
         high=LARGEST_WATCHDOG,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recording one run: the arm goes to the start, follows the script into a bag, and is released at rest."""
+"""One run: move the arm to the start, follow the script while a bag is written, then switch torque off."""
 
 from __future__ import annotations
 

@@ -175,7 +175,8 @@ def check_no_jump(states: list[ServoStates], speed: float) -> None:
     goals = np.array([state.goal_position for state in moving])
     stamps = np.array([state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec for state in moving])
     passed = stamps[1:] - np.concatenate((stamps[:1], stamps[:-2]))
-    assert np.all(np.abs(np.diff(goals, axis=0)) <= speed * passed[:, None] + 0.01)
+    jumps = np.flatnonzero((np.abs(np.diff(goals, axis=0)) > speed * passed[:, None] + 0.01).any(axis=1))
+    assert not len(jumps), [(stamps[k - 2 : k + 4] - stamps[k], goals[k - 2 : k + 4]) for k in jumps]
 
 
 def duties(virtual: VirtualServos) -> list[int]:
