@@ -278,4 +278,7 @@ def _summary(space: SearchSpace, repeats: Sequence[Repeat]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # Under this name: workers elsewhere could not load what is pickled as a part of `__main__`.
+    from bam_core.studies import coverage
+
+    sys.exit(coverage.main())

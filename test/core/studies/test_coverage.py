@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +71,21 @@ def test_what_cannot_be_is_one_line(words: list[str], told: str, capsys: pytest.
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert told in error
+
+
+@pytest.mark.long
+def test_workers_of_a_cluster_find_what_this_machine_finds(tmp_path: Path) -> None:
+    """As the program that is started by its name: what it sends has to be known to workers elsewhere."""
+    words = ["--servos", "mx106", "--repeats", "1", "--trials", "50"]
+    for name, more in (("here", []), ("there", ["--cluster", "local:1"])):
+        command = [
+            sys.executable,
+            "-m",
+            "bam_core.studies.coverage",
+            *words,
+            "--json",
+            str(tmp_path / name),
+            *more,
+        ]
+        subprocess.run(command, check=True, timeout=600)
+    assert (tmp_path / "here").read_text() == (tmp_path / "there").read_text()
