@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 _lock = threading.Lock()
 _inside = 0
-_limits: threadpool_limits | None = None
+_limits: list[threadpool_limits] = []
 
 
 @contextmanager
@@ -21,15 +21,16 @@ def one_blas_thread() -> Iterator[None]:
     A search takes three times as long without, an analysis of a walk twice, and more on a busy machine. The
     limit holds for the process, so threads may enter and leave in any order: the last one to leave lifts it.
     """
-    global _inside, _limits
+    global _inside
     with _lock:
-        if _inside == 0:
-            _limits = threadpool_limits(limits=1, user_api="blas")
+        _limits.append(
+            threadpool_limits(limits=1, user_api="blas")
+        )  # libraries loaded since are limited, too
         _inside += 1
     try:
         yield
     finally:
         with _lock:
             _inside -= 1
-            if _inside == 0 and _limits is not None:
-                _limits.restore_original_limits()
+            while _inside == 0 and _limits:
+                _limits.pop().restore_original_limits()
