@@ -75,7 +75,9 @@ def _valley(found: Sensitivity) -> Array:
     jacobian = found.jacobian * weights[:, None] * _shares_per_coordinate(found)
     _, strengths, directions = np.linalg.svd(triangle(jacobian), full_matrices=False)
     weakest = max(float(strengths[-1]), 1e-6 * float(strengths[0]), 1e-12)
-    return np.asarray(directions.T * (weakest / np.maximum(strengths, weakest)))
+    steps = directions.T * (weakest / np.maximum(strengths, weakest))
+    # BLAS rounds products of a transposed array differently: one that a study kept would give other hops.
+    return np.ascontiguousarray(steps)
 
 
 def _shares_per_coordinate(found: Sensitivity) -> Array:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from identification_cases import mx106, session
 
+from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.refine import Refiner
 from bam_core.identification.search.settle import evaluations_for
 from bam_core.identification.search.space import SearchSpace, search_space
@@ -55,3 +58,16 @@ def test_the_valley_is_long_where_the_data_tell_least(case: tuple[Refiner, Searc
     )
     moved_along, moved_across = (float(np.abs(each - here).mean()) for each in there)
     assert moved_along < 0.5 * moved_across
+
+
+def test_hops_from_a_valley_that_a_study_kept_are_those_from_the_valley_itself(
+    case: tuple[Refiner, SearchSpace],
+) -> None:
+    refiner, space = case
+    found = refiner.refine(parameter_vector(TRUTH), 100, lambda _: None)
+    outcome = Outcome(vector=found.vector, error=found.error, evaluations=100, valley=found.valley)
+    kept = Outcome.from_record(json.loads(json.dumps(outcome.to_record()))).valley
+    assert kept is not None
+    for number in range(50):
+        step = np.random.default_rng(number).normal(size=space.dimension)
+        np.testing.assert_array_equal(kept @ step, found.valley @ step)
