@@ -5,35 +5,35 @@ from __future__ import annotations
 
 import math
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 
 
 def require_not_negative(owner: str, **quantities: float) -> None:
-    """Raise BamError unless every quantity is a finite number that is zero or more."""
+    """Raise OutOfRange unless every quantity is a finite number that is zero or more."""
     for name, value in quantities.items():
         if not _is_finite(value) or value < 0.0:
-            raise BamError(f"{owner} {name}: is {value!r} (expected a finite number >= 0); correct it")
+            raise OutOfRange(f"{owner} {name}", value, "a finite number >= 0")
 
 
 def require_finite(owner: str, **quantities: float) -> None:
-    """Raise BamError unless every quantity is a finite number."""
+    """Raise OutOfRange unless every quantity is a finite number."""
     for name, value in quantities.items():
         if not _is_finite(value):
-            raise BamError(f"{owner} {name}: is {value!r} (expected a finite number); correct it")
+            raise OutOfRange(f"{owner} {name}", value, "a finite number")
 
 
 def require_share(owner: str, **quantities: float) -> None:
-    """Raise BamError unless every quantity is a number from 0 to 1."""
+    """Raise OutOfRange unless every quantity is a number from 0 to 1."""
     for name, value in quantities.items():
         if not _is_finite(value) or not 0.0 <= value <= 1.0:
-            raise BamError(f"{owner} {name}: is {value!r} (expected 0 to 1); correct it")
+            raise OutOfRange(f"{owner} {name}", value, "0 to 1")
 
 
 def require_positive(owner: str, **quantities: float) -> None:
-    """Raise BamError unless every quantity is a finite number above zero."""
+    """Raise OutOfRange unless every quantity is a finite number above zero."""
     for name, value in quantities.items():
         if not _is_finite(value) or value <= 0.0:
-            raise BamError(f"{owner} {name}: is {value!r} (expected a finite number > 0); correct it")
+            raise OutOfRange(f"{owner} {name}", value, "a finite number > 0")
 
 
 def _is_finite(value: object) -> bool:

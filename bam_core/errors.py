@@ -1,34 +1,302 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The root of every error that a user can cause."""
+"""The errors that a user can cause, by kind: each knows the objects that its line is about.
+
+Programs tell errors apart by type and attributes; the words may be improved in any version. Every kind
+composes its line from the objects, so that it has the same shape everywhere::
+
+    thing: what is wrong (what was expected); what to do
+"""
 
 from __future__ import annotations
 
+import copy
 import difflib
+import os
 from collections.abc import Iterable
+from typing import Any, TypeVar
+
+_E = TypeVar("_E", bound="BamError")
+
+CORRECT_IT = "correct it"
+"""What to do, where nothing better is known."""
 
 
 class BamError(Exception):
-    """A mistake in what the user gave, told in one line.
+    """A mistake in what the user gave, or something that the program needs and does not find.
 
-    The message has the shape ``thing: what is wrong (what was expected); what to do``. The command line
-    prints it on standard error and exits with status 2; nodes log it. It never needs a traceback.
+    The command line prints its line on standard error and exits with status 2; nodes log it. It never needs a
+    traceback. Errors may be pickled: jobs in other processes raise them as well.
     """
+
+    def within(self: _E, place: object) -> _E:
+        """Return this error, its line preceded by where it was found, such as the path of a file."""
+        moved = copy.copy(self)
+        moved.args = (f"{place}: {self}",)
+        return moved
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(kind: type[_E], args: tuple[Any, ...], attributes: dict[str, Any]) -> _E:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
+
+
+class UnknownName(BamError):
+    """A name that does not exist. The line lists those that do, and the closest of them.
+
+    Attributes:
+        kind: what is named, such as "friction model".
+        name: what was given.
+        valid: the names that exist, sorted.
+    """
+
+    def __init__(self, kind: str, name: object, valid: Iterable[str], *, advice: str = "") -> None:
+        """Compose the line.
+
+        Args:
+            kind: what is named.
+            name: what was given.
+            valid: the names that exist.
+            advice: what to do besides; may be empty.
+        """
+        self.kind, self.name, self.valid = kind, str(name), tuple(sorted(valid))
+        folded = {candidate.casefold(): candidate for candidate in self.valid}
+        close = difflib.get_close_matches(self.name.casefold(), list(folded), n=1)
+        cure = f"did you mean {folded[close[0]]!r}?" if close else "choose one of these"
+        more = f"; {advice}" if advice else ""
+        super().__init__(f"{kind} {self.name!r}: unknown (valid: {', '.join(self.valid)}); {cure}{more}")
+
+
+class WrongValue(BamError):
+    """A value that is not what the place can take; its subclasses say in which way.
+
+    Attributes:
+        thing: what has the value, such as "motor resistance".
+        value: what was given.
+        expected: what the place takes, in words.
+    """
+
+    def __init__(
+        self, thing: str, value: object, expected: str, *, told: str = "", advice: str = CORRECT_IT
+    ) -> None:
+        """Compose the line.
+
+        Args:
+            thing: what has the value.
+            value: what was given.
+            expected: what the place takes, in words.
+            told: the value as the line prints it, such as "7 V"; default text in quotes, all else as it is.
+            advice: what to do.
+        """
+        self.thing, self.value, self.expected = thing, value, expected
+        shown = told or (repr(value) if isinstance(value, str) else str(value))
+        super().__init__(f"{thing}: is {shown} (expected {expected}); {advice}")
+
+
+class OutOfRange(WrongValue):
+    """A number outside its limits, or not finite."""
+
+
+class WrongType(WrongValue):
+    """A value of another type: text where a number belongs, a list where a section does."""
+
+
+class WrongShape(WrongValue):
+    """An array of another shape, or rows and lists whose counts do not go together."""
+
+
+class Missing(BamError):
+    """Something that is required is not there: a field, a parameter, an argument.
+
+    Attributes:
+        thing: what is missing, such as "motor.resistance".
+        expected: what belongs there, in words.
+    """
+
+    def __init__(self, thing: str, expected: str, *, advice: str = "add it") -> None:
+        """Compose the line.
+
+        Args:
+            thing: what is missing.
+            expected: what belongs there, in words.
+            advice: what to do.
+        """
+        self.thing, self.expected = thing, expected
+        super().__init__(f"{thing}: is missing (expected {expected}); {advice}")
+
+
+class Conflict(BamError):
+    """Things that are right by themselves and do not go together.
+
+    Attributes:
+        thing: one of them.
+        problem: what it does not go with, in words.
+    """
+
+    def __init__(
+        self, thing: str, problem: str, *, expected: str = "", advice: str = "leave one out"
+    ) -> None:
+        """Compose the line.
+
+        Args:
+            thing: one of them.
+            problem: what it does not go with, in words.
+            expected: what would go, in words; may be empty.
+            advice: what to do.
+        """
+        self.thing, self.problem = thing, problem
+        super().__init__(f"{thing}: {problem}{f' (expected {expected})' if expected else ''}; {advice}")
+
+
+class Unsupported(Conflict):
+    """Something that is right by itself and that this part of the program cannot do.
+
+    Attributes:
+        thing: what it is about.
+        problem: why not, in words.
+    """
+
+
+class BadData(Conflict):
+    """Recordings, logs or measurements that cannot be used as they are, or that are too few.
+
+    Attributes:
+        thing: which data.
+        problem: what is wrong with them, in words.
+    """
+
+
+class FileError(BamError):
+    """Something is wrong with a file or directory; its subclasses say what.
+
+    Attributes:
+        path: of the file or directory.
+        problem: in words.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], problem: str, *, expected: str = "", advice: str
+    ) -> None:
+        """Compose the line.
+
+        Args:
+            path: of the file or directory.
+            problem: in words.
+            expected: what was expected of it, in words; may be empty.
+            advice: what to do.
+        """
+        self.path, self.problem = os.fspath(path), problem
+        super().__init__(f"{self.path}: {problem}{f' (expected {expected})' if expected else ''}; {advice}")
+
+
+class Unreadable(FileError):
+    """A file that is not there or may not be read."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        reason: OSError | str,
+        *,
+        advice: str = "check path and permissions",
+    ) -> None:
+        """Compose the line.
+
+        Args:
+            path: of the file.
+            reason: why it cannot be read.
+            advice: what to do.
+        """
+        super().__init__(path, f"cannot be read ({_told(reason)})", advice=advice)
+
+
+class Malformed(FileError):
+    """A file whose content is not of the format that was expected."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], problem: str, *, expected: str = "", advice: str = CORRECT_IT
+    ) -> None:
+        """Compose the line.
+
+        Args:
+            path: of the file.
+            problem: what its content is not, and where, in words.
+            expected: the format, in words; may be empty.
+            advice: what to do.
+        """
+        super().__init__(path, problem, expected=expected, advice=advice)
+
+
+class NotWritable(FileError):
+    """An output that cannot be written, or that would replace something else."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        reason: OSError | str,
+        *,
+        expected: str = "",
+        advice: str = "choose another place",
+    ) -> None:
+        """Compose the line.
+
+        Args:
+            path: of the output.
+            reason: what the system said, or what is in the way, in words.
+            expected: in words; may be empty.
+            advice: what to do.
+        """
+        problem = f"cannot be written ({_told(reason)})" if isinstance(reason, OSError) else reason
+        super().__init__(path, problem, expected=expected, advice=advice)
+
+
+class MissingSoftware(BamError):
+    """A package, program or library that is not installed, or that the system does not let us use.
+
+    Attributes:
+        purpose: what needs it.
+        software: its name.
+    """
+
+    def __init__(self, purpose: str, software: str, *, problem: str, advice: str) -> None:
+        """Compose the line.
+
+        Args:
+            purpose: what needs it.
+            software: its name.
+            problem: in words.
+            advice: how to get it.
+        """
+        self.purpose, self.software = purpose, software
+        super().__init__(f"{purpose}: {problem}; {advice}")
+
+
+class Unavailable(BamError):
+    """A device, interface, node or server that is not there or does not answer.
+
+    Attributes:
+        thing: such as "interface eth0".
+        problem: in words.
+    """
+
+    def __init__(self, thing: str, problem: str, *, expected: str = "", advice: str) -> None:
+        """Compose the line.
+
+        Args:
+            thing: such as "interface eth0".
+            problem: in words.
+            expected: in words; may be empty.
+            advice: what to do.
+        """
+        self.thing, self.problem = thing, problem
+        super().__init__(f"{thing}: {problem}{f' (expected {expected})' if expected else ''}; {advice}")
 
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM, where a command ends on it as on Ctrl-C; the exit status tells them apart."""
 
 
-def unknown_name(kind: str, name: object, valid: Iterable[str]) -> BamError:
-    """Build the error for a name that does not exist: it lists the valid ones and the closest of them.
-
-    Args:
-        kind: what is named, such as ``"friction model"``.
-        name: what was given.
-        valid: the names that exist.
-    """
-    names = sorted(valid)
-    folded = {candidate.casefold(): candidate for candidate in names}
-    close = difflib.get_close_matches(str(name).casefold(), list(folded), n=1)
-    advice = f"did you mean {folded[close[0]]!r}?" if close else "choose one of these"
-    return BamError(f"{kind} {str(name)!r}: unknown (valid: {', '.join(names)}); {advice}")
+def _told(reason: OSError | str) -> str:
+    return (reason.strerror or str(reason)) if isinstance(reason, OSError) else reason

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core.arms.two_link import TwoLinkArm
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 
 Array = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def path_points(arm: TwoLinkArm, name: str, time: ArrayLike) -> Array:
         BamError: no such path.
     """
     if name not in PATHS:
-        raise unknown_name("path", name, PATHS)
+        raise UnknownName("path", name, PATHS)
     path = PATHS[name]
     corners = np.asarray(arm.centre) + arm.size * path.corners
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(corners, axis=0), axis=1))])

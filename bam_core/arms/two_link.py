@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative, require_positive
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 
 Array = NDArray[np.float64]
 
@@ -135,4 +135,4 @@ def find_arm(name: str) -> TwoLinkArm:
     try:
         return ARMS[name]
     except KeyError:
-        raise unknown_name("arm", name, ARMS) from None
+        raise UnknownName("arm", name, ARMS) from None

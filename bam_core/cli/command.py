@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn
 
 from bam_core._version import __version__
-from bam_core.errors import BamError, Terminated, unknown_name
+from bam_core.errors import BamError, Terminated, UnknownName
 from bam_core.simulation.small_matrices import one_blas_thread
 
 USER_ERROR = 2
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
     prefix = f"bam {chosen}" if chosen in table else "bam"
     try:
         if chosen is not None and chosen not in table:
-            raise unknown_name("command", chosen, table)
+            raise UnknownName("command", chosen, table)
         arguments = _parse(table, chosen, argv)
         with one_blas_thread():
             status: int = arguments.run(arguments)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_directory, require_file, write_text
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 
 if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     for each in sources:
         is_name = Path(each).name == each and not Path(each).suffix
         if is_name and each not in servo_names() and not Path(each).exists():
-            raise unknown_name("servo or recording", each, servo_names())
+            raise UnknownName("servo or recording", each, servo_names())
     servos = [each for each in sources if each in servo_names() or Path(each).suffix in (".yaml", ".yml")]
     if servos and len(sources) > 1:
         raise BamError(

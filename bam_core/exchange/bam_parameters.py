@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import PARAMETER_UNITS, Provenance, ServoLike, ServoModel, load_servo
@@ -89,12 +89,12 @@ def read_bam_parameters(
         raise BamError(f"{path}: is no parameter file of BAM (expected kt, model, actuator, …); give one")
     law = FRICTION_MODELS.get(_text(path, data, "model"))
     if law is None:
-        raise BamError(f"{path}: {unknown_name('model', data['model'], FRICTION_MODELS)}")
+        raise BamError(f"{path}: {UnknownName('model', data['model'], FRICTION_MODELS)}")
     actuator = _text(path, data, "actuator")
     if servo is None:
         if actuator not in ACTUATORS:
             raise BamError(
-                f"{path}: {unknown_name('actuator', actuator, ACTUATORS)}, or name a servo file with its "
+                f"{path}: {UnknownName('actuator', actuator, ACTUATORS)}, or name a servo file with its "
                 f"firmware (--servo)"
             )
         servo = load_servo(actuator)
@@ -130,7 +130,7 @@ def bam_parameters(servo: ServoModel, actuator: str | None = None) -> tuple[dict
     servo.require_no_gear("BAM's program")
     actuator = servo.name if actuator is None else actuator
     if actuator not in ACTUATORS:
-        raise unknown_name("actuator of BAM", actuator, ACTUATORS)
+        raise UnknownName("actuator of BAM", actuator, ACTUATORS)
     values = {**servo.parameters, "zero_offset": -servo.bench_effects.zero_offset}
     law = FRICTION_MODELS[servo.friction_model]
     written = (*_MOTOR, *(("zero_offset",) if values["zero_offset"] else ()), *law.parameters)

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.feedforward.piece import DEFAULT_DURATION, Piece
 from bam_core.feedforward.points import fit_pieces
 
@@ -43,7 +43,7 @@ class InverseDynamics:
         every = [model.joint(i).name for i in range(model.njnt)]
         for name in joints:
             if name not in every:
-                raise unknown_name("joint", name, every)
+                raise UnknownName("joint", name, every)
             if int(model.joint(name).type[0]) < int(mujoco.mjtJoint.mjJNT_SLIDE):
                 raise BamError(
                     f"joint '{name}': has more than one degree of freedom; choose a hinge or slide"

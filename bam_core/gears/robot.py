@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.gears.geared_joints import GearedJoints, JointsStep
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.friction import Friction
@@ -181,7 +181,7 @@ class GearedRobot:
 def _degree_of_freedom(model: mujoco.MjModel, name: str) -> int:
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
     if joint < 0:
-        raise unknown_name("joint", name, [model.joint(index).name for index in range(model.njnt)])
+        raise UnknownName("joint", name, [model.joint(index).name for index in range(model.njnt)])
     if mujoco.mjtJoint(model.jnt_type[joint]) not in _ONE_DEGREE:
         raise BamError(f"joint {name!r}: is neither hinge nor slide (expected one of them); choose another")
     return int(model.jnt_dofadr[joint])

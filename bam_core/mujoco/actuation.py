@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.mujoco import _law
 from bam_core.mujoco.robot import JOINT_TRANSMISSIONS
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
@@ -275,7 +275,7 @@ def _find_joint(model: mujoco.MjModel, name: str) -> int:
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
     if joint < 0:
         joints = np.flatnonzero(np.isin(model.jnt_type, _ONE_DOF))
-        raise unknown_name("joint", name, [model.joint(i).name for i in joints])
+        raise UnknownName("joint", name, [model.joint(i).name for i in joints])
     return int(joint)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 import mujoco
 import numpy as np
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.servo.model import ServoLike, load_servo
 
 _LEAST_FRICTIONLOSS = 1e-6  # N·m; MuJoCo makes a friction row only where frictionloss is above zero
@@ -50,7 +50,7 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
                 raise BamError(
                     f"joint '{name}': the model has no hinge or slide with a name; name its joints"
                 )
-            raise unknown_name("joint", name, names)
+            raise UnknownName("joint", name, names)
         joint.armature = servo.motor.armature
         frictionloss = max(float(servo.friction.budget(0.0, 0.0, 0.0)), _LEAST_FRICTIONLOSS)
         joint.frictionloss = 0.0 if has_gears else frictionloss

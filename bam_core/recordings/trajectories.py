@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 
 Array = NDArray[np.float64]
 
@@ -95,4 +95,4 @@ def script(name: str) -> TrajectoryScript:
     try:
         return SCRIPTS[name]
     except KeyError:
-        raise unknown_name("trajectory script", name, SCRIPTS) from None
+        raise UnknownName("trajectory script", name, SCRIPTS) from None

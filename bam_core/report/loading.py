@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.report._fields import Fields, read_json
 from bam_core.report.results import EffectResult, Estimate, LogInfo, ModelResult, Results, Uncertainty
 from bam_core.report.trajectories import load_trajectories
@@ -44,7 +44,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
     models = {name: _model(directory, name, entries.child(name), verdicts.get(name, "")) for name in entries}
     chosen = summary.text("chosen")
     if chosen not in models:
-        raise BamError(f"{directory / SUMMARY}: chosen: {unknown_name('model', chosen, models)}")
+        raise BamError(f"{directory / SUMMARY}: chosen: {UnknownName('model', chosen, models)}")
     logs = _logs(summary, models[chosen])
     trajectories, without_trajectories = load_trajectories(
         directory, tuple(logs), tuple(models), summary.text("trajectories_sha256")

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_core.reproduce.claim import Claim
 
 
@@ -82,6 +82,6 @@ def reproduce(name: str, output: Path, say: Callable[[str], None] = lambda words
         BamError: no such paper, or the directory cannot be written to.
     """
     if name not in PAPERS:
-        raise unknown_name("paper", name, PAPERS)
+        raise UnknownName("paper", name, PAPERS)
     run = cast("Callable[[Path, Callable[[str], None]], list[Claim]]", import_module(PAPERS[name].module).run)
     return run(output, say)

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import FIRMWARE_FIELDS
 
@@ -155,9 +155,7 @@ def _section(path: Path, prefix: str, data: Any, specification: _Spec) -> dict[s
         )
     for key in data:
         if key not in specification:
-            raise BamError(
-                f"{path}: {unknown_name('field', f'{prefix}{key}', _names(prefix, specification))}"
-            )
+            raise BamError(f"{path}: {UnknownName('field', f'{prefix}{key}', _names(prefix, specification))}")
     fields: dict[str, Any] = {}
     for key, expected in specification.items():
         name = f"{prefix}{key}"

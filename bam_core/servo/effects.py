@@ -36,7 +36,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bam_core._checks import require_finite, require_not_negative, require_share
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.servo.pendulum import PendulumBench
 
 
@@ -213,5 +213,5 @@ def resolve_effects(names: Iterable[str]) -> tuple[str, ...]:
     wanted = set(names)
     for name in sorted(wanted):
         if name not in EFFECTS:
-            raise unknown_name("effect", name, EFFECTS)
+            raise UnknownName("effect", name, EFFECTS)
     return tuple(name for name in EFFECTS if name in wanted)

@@ -16,7 +16,7 @@ import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative, require_positive
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,4 +252,4 @@ def find_firmware(name: str) -> PositionFirmware:
     try:
         return FIRMWARES[name]
     except KeyError:
-        raise unknown_name("firmware", name, FIRMWARES) from None
+        raise UnknownName("firmware", name, FIRMWARES) from None

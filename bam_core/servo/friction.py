@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative, require_positive
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 
 QUADRATIC_RULES = ("paper", "opposing")
 """Where the quadratic term acts: everywhere (BAM eq. 10), or only where motor and load torque oppose."""
@@ -60,7 +60,7 @@ class Friction:
             "friction", stribeck_velocity=self.stribeck_velocity, stribeck_exponent=self.stribeck_exponent
         )
         if self.quadratic_rule not in QUADRATIC_RULES:
-            raise unknown_name("friction quadratic_rule", self.quadratic_rule, QUADRATIC_RULES)
+            raise UnknownName("friction quadratic_rule", self.quadratic_rule, QUADRATIC_RULES)
 
     def coefficients(self) -> dict[str, float]:
         """Return the eleven coefficients by name, in the order of FRICTION_PARAMETERS."""
@@ -197,7 +197,7 @@ class FrictionModel:
         coefficients: dict[str, float] = {}
         for name, value in values.items():
             if name not in self.parameters:
-                raise unknown_name(f"parameter of friction model {self.name}", name, self.parameters)
+                raise UnknownName(f"parameter of friction model {self.name}", name, self.parameters)
             for target in _TIED.get(name, (name,)):
                 coefficients[target] = value
         return Friction(**coefficients, quadratic_rule=quadratic_rule)
@@ -239,4 +239,4 @@ def friction_model(name: str) -> FrictionModel:
     try:
         return FRICTION_MODELS[name]
     except KeyError:
-        raise unknown_name("friction model", name, FRICTION_MODELS) from None
+        raise UnknownName("friction model", name, FRICTION_MODELS) from None

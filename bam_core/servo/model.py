@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.atomic_file import write_text
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.servo import _yaml as _servo_yaml
 from bam_core.servo.effects import EFFECTS, BenchEffects, ServoEffects, resolve_effects
 from bam_core.servo.firmware import (
@@ -137,7 +137,7 @@ class ServoModel:
                 f"what depends on the load is the gear's, Kikuuwe eq. 14); leave those terms out, or the gear"
             )
         if self.integrator not in INTEGRATORS:
-            raise unknown_name("integrator", self.integrator, INTEGRATORS)
+            raise UnknownName("integrator", self.integrator, INTEGRATORS)
         if self.protocol not in (0, 1, 2):
             raise BamError(
                 f"servo '{self.name}', protocol: is {self.protocol} (expected 1, 2 or 0); correct it"
@@ -147,7 +147,7 @@ class ServoModel:
         require_not_negative(f"servo '{self.name}', uncertainty", **self.uncertainty)
         for name in (*self.uncertainty, *self.search):
             if name not in PARAMETER_UNITS:
-                raise unknown_name("parameter", name, PARAMETER_UNITS)
+                raise UnknownName("parameter", name, PARAMETER_UNITS)
         for name, (low, high) in self.search.items():
             self._require_range(name, low, high)
 
@@ -329,7 +329,7 @@ def load_servo(servo: ServoLike) -> ServoModel:
         )
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return _read(path)
-    unknown = unknown_name("servo", text, servo_names())
+    unknown = UnknownName("servo", text, servo_names())
     raise BamError(f"{unknown}; or write a file for a servo of your own with 'bam servos new {text}.yaml'")
 
 

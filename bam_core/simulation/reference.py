@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_positive
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import PositionFirmware
@@ -75,7 +75,7 @@ class ReferenceSimulation:
     def __post_init__(self) -> None:
         require_positive("simulation", kp=self.kp)
         if self.integrator not in INTEGRATORS:
-            raise unknown_name("integrator", self.integrator, INTEGRATORS)
+            raise UnknownName("integrator", self.integrator, INTEGRATORS)
 
     @property
     def inertia(self) -> float:

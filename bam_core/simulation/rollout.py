@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.firmware import PositionFirmware
@@ -103,9 +103,9 @@ class Rollout:
             dt = firmware.period
         require_positive("rollout", dt=dt, substeps=substeps)
         if integrator not in INTEGRATORS:
-            raise unknown_name("integrator", integrator, INTEGRATORS)
+            raise UnknownName("integrator", integrator, INTEGRATORS)
         if quadratic_rule not in QUADRATIC_RULES:
-            raise unknown_name("quadratic_rule", quadratic_rule, QUADRATIC_RULES)
+            raise UnknownName("quadratic_rule", quadratic_rule, QUADRATIC_RULES)
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_core.whole_body.joint_log import JointLog
 
 AFTER_LIFT_OFF = 0.10
@@ -68,7 +68,7 @@ def single_support(
         BamError: the log has no such contact.
     """
     if standing is not None and standing not in log.contacts:
-        raise unknown_name("contact", standing, log.contacts)
+        raise UnknownName("contact", standing, log.contacts)
     chosen = np.zeros(len(log), dtype=bool)
     for phase in phases(log):
         if len(phase.contacts) == 1 and standing in (None, phase.contacts[0]):

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 
 JUMP = 0.5
 """s by which time goes back at least, if it is not a message that comes late."""
@@ -38,7 +38,7 @@ class ContactTimes:
         """
         for name in contacts:
             if name not in self._changes:
-                raise unknown_name("contact", name, self._changes)
+                raise UnknownName("contact", name, self._changes)
         back = time < self._newest - (0.0 if any(self._coming.values()) else JUMP)
         self._newest = self._newest if back else max(self._newest, time)
         for name, stands in contacts.items():

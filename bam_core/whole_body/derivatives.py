@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import correlate1d
 from scipy.signal import butter, savgol_coeffs, sosfiltfilt
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.whole_body.joint_log import JointLog
 
 Array = NDArray[np.float64]
@@ -298,7 +298,7 @@ def _grouped(names: tuple[str, ...], scheme: Scheme | Mapping[str, Scheme]) -> d
     groups: dict[Scheme, list[int]] = {}
     for column, name in enumerate(names):
         if name not in scheme:
-            raise unknown_name("joint with a scheme of derivatives", name, scheme)
+            raise UnknownName("joint with a scheme of derivatives", name, scheme)
         groups.setdefault(scheme[name], []).append(column)
     return groups
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.joint_log import JointLog
@@ -81,7 +81,7 @@ class FrictionEstimate:
             BamError: the joint is not driven.
         """
         if joint not in self.joints:
-            raise unknown_name("driven joint", joint, self.joints)
+            raise UnknownName("driven joint", joint, self.joints)
         return self.joints.index(joint)
 
 

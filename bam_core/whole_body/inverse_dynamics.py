@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.robot import WholeBody
@@ -121,5 +121,5 @@ class _Evaluator:
 def _body(robot: WholeBody, name: str) -> int:
     names = [robot.model.body(index).name for index in range(robot.model.nbody)]
     if name not in names:
-        raise unknown_name("body", name, names)
+        raise UnknownName("body", name, names)
     return names.index(name)

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.whole_body.robot import WholeBody
 
 Array = NDArray[np.float64]
@@ -113,7 +113,7 @@ class JointLog:
         """
         for name in self.names:
             if name not in robot.names:
-                raise unknown_name("joint", name, robot.names)
+                raise UnknownName("joint", name, robot.names)
         for name in robot.names:
             if name not in self.names:
                 raise BamError(

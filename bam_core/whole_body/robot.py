@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 
 _ONE_AXIS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
@@ -69,10 +69,10 @@ class WholeBody:
         sites = tuple(model.site(index).name for index in range(model.nsite))
         for name in held:
             if name not in self.names:
-                raise unknown_name("joint", name, self.names)
+                raise UnknownName("joint", name, self.names)
         for name in contacts:
             if name not in sites:
-                raise unknown_name("contact site", name, sites)
+                raise UnknownName("contact site", name, sites)
         if self.floating and not contacts:
             raise BamError(
                 f"model '{_title(model)}': its base is free and nothing it can stand on is named (expected"
@@ -108,7 +108,7 @@ class WholeBody:
             BamError: it is none of `contacts`.
         """
         if contact not in self.contacts:
-            raise unknown_name("contact", contact, self.contacts)
+            raise UnknownName("contact", contact, self.contacts)
         return int(self.model.site(contact).id)
 
     def with_inertia(

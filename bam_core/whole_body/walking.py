@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics, ConstrainedState
 from bam_core.whole_body.friction_law import JointFriction, friction_curve
 from bam_core.whole_body.gait import Gait, Support, rotation_vector
@@ -65,7 +65,7 @@ def simulate_walk(robot: WholeBody, gait: Gait, friction: Mapping[str, JointFric
     """
     for name in friction:
         if name not in robot.joints:
-            raise unknown_name("joint", name, robot.joints)
+            raise UnknownName("joint", name, robot.joints)
     return _Walker(robot, gait, friction).walk()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from bam_bench.msg import ServoCommands
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import Range
 
@@ -40,7 +40,7 @@ def parse_commands(
     commands: dict[int, JointCommand] = {}
     for name, enable, goal in zip(message.name, message.torque_enable, message.position, strict=True):
         if name not in names:
-            raise unknown_name("joint", name, names)
+            raise UnknownName("joint", name, names)
         index = names.index(name)
         low, high = limits[index]
         if math.isinf(goal) or not (math.isnan(goal) or low <= goal <= high):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_ros.driver.servo_bus import (
     BusError,
     Gains,
@@ -298,7 +298,7 @@ class DynamixelBus(ServoBus):
         for servo in self._servos:
             if servo.name == name:
                 return servo
-        raise BusError(str(unknown_name("joint", name, self.names)))
+        raise BusError(str(UnknownName("joint", name, self.names)))
 
     def _apply(self, goal: ServoGoal) -> list[DynamixelServo]:
         """Write what differs from what the servos hold; returns those told to let go.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_ros.dynamixel._rows import protocol1_registers, protocol2_registers, row
 from bam_ros.dynamixel.register import ACCELERATION, CURRENT_MX, CURRENT_XL330, Register, Unit
 
@@ -71,7 +71,7 @@ class ControlTable:
         try:
             return self._by_name[name]
         except KeyError:
-            raise unknown_name(f"register of {self.title}", name, self._by_name) from None
+            raise UnknownName(f"register of {self.title}", name, self._by_name) from None
 
     def span(self, *names: str) -> tuple[int, int]:
         """Return the first address and the length of the smallest block that holds these registers."""
@@ -209,7 +209,7 @@ def control_table(name: str) -> ControlTable:
     try:
         return CONTROL_TABLES[name]
     except KeyError:
-        raise unknown_name("servo", name, CONTROL_TABLES) from None
+        raise UnknownName("servo", name, CONTROL_TABLES) from None
 
 
 def table_for_model(model_number: int) -> ControlTable | None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_ros.driver.servo_bus import (
     BusError,
     BusTimeout,
@@ -310,5 +310,5 @@ class ErobBus(ServoBus):
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise BusError(str(unknown_name("joint", name, self.names)))
+            raise BusError(str(UnknownName("joint", name, self.names)))
         return self.names.index(name)

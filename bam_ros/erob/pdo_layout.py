@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_ros.erob.objects import Object
 
 LARGEST = 128
@@ -158,7 +158,7 @@ def load_layout(name: str) -> PdoLayout:
     """
     path = _LAYOUTS / f"{name}.yaml" if name in layout_names() else Path(name)
     if not path.suffix and not path.exists():
-        raise LayoutError(str(unknown_name("layout", name, layout_names())))
+        raise LayoutError(str(UnknownName("layout", name, layout_names())))
     try:
         text = path.read_text(encoding="utf-8")
         content = yaml.safe_load(text)

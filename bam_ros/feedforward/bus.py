@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_core.feedforward import Follower, PidGains, Points
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import (
@@ -156,7 +156,7 @@ class FeedForwardBus(ServoBus):
     def set_gains(self, name: str, gains: Gains) -> Gains:
         """Set the gains of one joint's PID, which runs here; raises BamError."""
         if name not in self.names:
-            raise BusError(str(unknown_name("joint", name, self.names)))
+            raise BusError(str(UnknownName("joint", name, self.names)))
         index = self.names.index(name)
         wanted = PidGains(p=gains.kp, i=gains.ki, d=gains.kd)
         self._opened().tune(index, wanted)

@@ -11,7 +11,7 @@ from builtin_interfaces.msg import Time
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.feedforward import Points
 
 _STEADY = 2e-3  # s; two clocks that drift apart by less are read too coarsely to tell
@@ -29,7 +29,7 @@ def points_of(message: JointTrajectory, names: Sequence[str]) -> Points:
     joints = list(message.joint_names)
     for joint in joints:
         if joint not in names:
-            raise unknown_name("trajectory joint", joint, names)
+            raise UnknownName("trajectory joint", joint, names)
     if len(set(joints)) != len(names) or len(joints) != len(names):
         raise BamError(
             f"trajectory joint_names: {', '.join(joints) or 'none'} (expected {', '.join(names)}, each once);"

@@ -14,7 +14,7 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from trajectory_msgs.msg import JointTrajectory
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.feedforward import HandOver, Opposition, PidGains, Points
 from bam_ros.driver.joint_limits import parse_limits
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
@@ -54,7 +54,7 @@ class FeedForwardNode(ServoNode):
         self._stamps = StampClock()
         driver = self.get_parameter("driver").value
         if driver not in DRIVERS:
-            raise unknown_name("parameter driver", driver, DRIVERS)
+            raise UnknownName("parameter driver", driver, DRIVERS)
         self._simulation = (
             SimulationInterface(self, lambda: self._active()[1]) if driver == SIMULATOR else None
         )

@@ -11,7 +11,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 
 _OF_ROS = "qos_overrides."  # declared by publishers and subscriptions that allow it
 
@@ -91,7 +91,7 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
     _accept_integers(node, parameters)
     for given in node._parameter_overrides:  # only those that are meant for this node, whatever their source
         if given not in names and not node.has_parameter(given) and not given.startswith(_OF_ROS):
-            raise BamError(f"{node.get_name()}: {unknown_name('parameter', given, names)}")
+            raise BamError(f"{node.get_name()}: {UnknownName('parameter', given, names)}")
     return {
         parameter.name: node.declare_parameter(
             parameter.name, parameter.default, parameter.descriptor()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from rclpy.time import Time
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.errors import BenchError
@@ -70,7 +70,7 @@ def _released(link: BenchLink) -> bool:
     if states is None:
         return False
     if link.joint not in states.name:
-        raise BenchError(f"session: {unknown_name('joint', link.joint, states.name)}")
+        raise BenchError(f"session: {UnknownName('joint', link.joint, states.name)}")
     apart = (link.now() - Time.from_msg(states.header.stamp).nanoseconds) * 1e-9
     if abs(apart) > _CLOCK_DIFFERENCE:
         raise BenchError(

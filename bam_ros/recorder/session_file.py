@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.recordings.trajectories import SCRIPTS, script
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
@@ -39,7 +39,7 @@ def load_session(path: str | os.PathLike[str]) -> Session:
         if key == "arm_mass":
             arm_mass = _number(value, f"{path}: {key}")
         elif key not in _READERS:
-            raise BamError(f"{path}: {unknown_name('key', key, [*_READERS, 'arm_mass'])}")
+            raise BamError(f"{path}: {UnknownName('key', key, [*_READERS, 'arm_mass'])}")
         elif key != "loads":
             fields[key] = _READERS[key](value, f"{path}: {key}")
     if "servo" in data:
@@ -82,7 +82,7 @@ def _loads(value: Any, where: str, arm_mass: float) -> tuple[PendulumBench, ...]
             )
         for key in entry:
             if key not in _LOAD_KEYS:
-                raise BamError(f"{here}: {unknown_name('key', key, _LOAD_KEYS)}")
+                raise BamError(f"{here}: {UnknownName('key', key, _LOAD_KEYS)}")
         for key in ("mass", "length"):
             if key not in entry:
                 raise BamError(f"{here}: {key} is missing (expected mass in kg, length in m); add it")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.mujoco import BlackBox, ServoActuation, SimulationError
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
@@ -325,7 +325,7 @@ class MujocoBus(ServoBus):
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise BusError(str(unknown_name("joint", name, self.names)))
+            raise BusError(str(UnknownName("joint", name, self.names)))
         return self.names.index(name)
 
 

@@ -7,7 +7,7 @@ import math
 
 import mujoco
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, actuate, bench_spec, compile_robot, equip, load_robot
 from bam_ros.driver.servo_bus import BusError
 from bam_ros.simulator.friction_state import FrictionState, JointPlace
@@ -112,7 +112,7 @@ class World:
         if settings.keyframe:
             names = [model.key(index).name for index in range(model.nkey)]
             if settings.keyframe not in names:
-                raise unknown_name("keyframe", settings.keyframe, names)
+                raise UnknownName("keyframe", settings.keyframe, names)
             mujoco.mj_resetDataKeyframe(model, data, names.index(settings.keyframe))
         for name in settings.servos:
             position = settings.initial_position.get(name, math.nan)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.recordings.recording import Recording
 
 DEFAULT_RULE = "fraction=0.25"
@@ -146,7 +146,7 @@ def leave_one_out(recordings: Sequence[Recording], key: str) -> list[Split]:
         BamError: the key is unknown, or all logs have the same value.
     """
     if key not in FOLD_KEYS:
-        raise unknown_name(f"validation {LEAVE_ONE_OUT} key", key, FOLD_KEYS)
+        raise UnknownName(f"validation {LEAVE_ONE_OUT} key", key, FOLD_KEYS)
     values = sorted({_value(recording, key) for recording in recordings})
     if len(values) < 2:
         there = f"all {len(recordings)} logs have {key} {_text(values[0])}" if values else "there are no logs"
@@ -189,7 +189,7 @@ def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[boo
     if key in _TEXT:
         values = [_TEXT[key](recording) for recording in recordings]
         return _matching(rule, key, [value == text for value in values], sorted(set(values)))
-    raise unknown_name("validation key", key, (*RULE_KEYS, LEAVE_ONE_OUT))
+    raise UnknownName("validation key", key, (*RULE_KEYS, LEAVE_ONE_OUT))
 
 
 def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: int) -> list[bool]:

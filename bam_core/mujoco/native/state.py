@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 
 _FIELDS = (
     "held_demand",
@@ -44,7 +44,7 @@ class NativeState:
             if instance >= 0 and model.plugin_statenum[instance] > len(_FIELDS)
         }
         if joint not in instances:
-            raise unknown_name("joint with a native servo", joint, list(instances))
+            raise UnknownName("joint with a native servo", joint, list(instances))
         address = int(model.plugin_stateadr[instances[joint]])
         self._state = data.plugin_state[address : address + len(_FIELDS)]
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import DcMotor
 from bam_ros.emulators.hidden_servo import SPREAD, HiddenServo
@@ -86,7 +86,7 @@ def typical_servo(name: str) -> HiddenServo:
     try:
         return _TYPICAL[name]
     except KeyError:
-        raise unknown_name("servo", name, _TYPICAL) from None
+        raise UnknownName("servo", name, _TYPICAL) from None
 
 
 def draw_hidden_servo(name: str, seed: int) -> HiddenServo:

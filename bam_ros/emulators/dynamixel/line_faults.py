@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_ros.emulators.dynamixel.packets import Reply
 
 LINE_FAULTS = ("drop", "corrupt")
@@ -61,5 +61,5 @@ def parse_faults(words: Iterable[str], servo_faults: Iterable[str]) -> tuple[dic
         elif word in servo_faults:
             servo.append(word)
         else:
-            raise unknown_name("fault", word, (*LINE_FAULTS, *servo_faults))
+            raise UnknownName("fault", word, (*LINE_FAULTS, *servo_faults))
     return line, servo

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_ros.dynamixel.control_table import ControlTable, Register
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.bench import CATCH_UP, Bench
@@ -258,7 +258,7 @@ class VirtualServo(ABC):
                 self.bench.state[k.STALLED] = OVERLOAD_TIME + 1.0
                 self._check_hardware(self._hardware_errors())  # a motor at rest would let it pass
             case _:
-                raise unknown_name("fault", fault, self.faults)
+                raise UnknownName("fault", fault, self.faults)
 
     def repair(self) -> None:
         """Undo what `inject` did; errors that the firmware latches stay until it is rebooted."""

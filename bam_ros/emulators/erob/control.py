@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import time
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.erob import bench_kernel as k
 from bam_ros.emulators.erob.faults import parse_faults
@@ -62,7 +62,7 @@ def _do(server: SegmentServer, words: list[str]) -> object:
         case ["reveal"]:
             return [slave.bench.hidden.to_yaml() for slave in slaves]
         case _:
-            raise unknown_name("command", " ".join(words), COMMANDS)
+            raise UnknownName("command", " ".join(words), COMMANDS)
 
 
 def look(server: SegmentServer) -> dict[str, object]:

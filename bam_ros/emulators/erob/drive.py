@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_core.servo.model import ServoModel, load_servo
 from bam_ros.emulators.erob import bench_kernel as k
 from bam_ros.emulators.erob.bench import Bench
@@ -323,7 +323,7 @@ class Drive:
             self.fault(MOMENTARY_FAULTS[fault])
             return
         if fault not in LASTING_FAULTS:
-            raise unknown_name("fault", fault, DRIVE_FAULTS)
+            raise UnknownName("fault", fault, DRIVE_FAULTS)
         self._causes.add(fault)
         if fault == "undervoltage":
             self.bench.set_supply(LOWEST_VOLTAGE - 1.0)

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bam_core.errors import BamError, unknown_name
+from bam_core.errors import BamError, UnknownName
 from bam_ros.emulators.erob.drive import DRIVE_FAULTS, LASTING_FAULTS
 from bam_ros.emulators.erob.segment import Segment
 from bam_ros.emulators.erob.slave import VirtualSlave
@@ -73,7 +73,7 @@ def parse_faults(words: Iterable[str], count: int) -> Faults:
             frames[name] = _number(word, name, value)
             continue
         if name not in (*SLAVE_FAULTS, *DRIVE_FAULTS, _CODE):
-            raise unknown_name("fault", word, (*FRAME_FAULTS, *SLAVE_FAULTS, *DRIVE_FAULTS, _CODE))
+            raise UnknownName("fault", word, (*FRAME_FAULTS, *SLAVE_FAULTS, *DRIVE_FAULTS, _CODE))
         if (name == _CODE) != bool(value):
             expected = f"{_CODE}=0x7305 for the fault with this code" if name == _CODE else name
             raise BamError(f"fault {word!r}: expected {expected}; correct it")

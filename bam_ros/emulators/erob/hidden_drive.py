@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bam_core.errors import unknown_name
+from bam_core.errors import UnknownName
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import load_servo
 from bam_core.servo.motor import DcMotor
@@ -48,7 +48,7 @@ SERVOS = tuple(_FRICTION)
 def typical_drive(name: str) -> HiddenServo:
     """Return the drive of this name as if made without tolerances; raises BamError for an unknown name."""
     if name not in _FRICTION:
-        raise unknown_name("servo", name, SERVOS)
+        raise UnknownName("servo", name, SERVOS)
     model = load_servo(name)
     return HiddenServo(
         motor=DcMotor(
