@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds readings that no bench can have produced, so that one of them does not cost a recording.
+
+Buses lose bits, and recorders repeat what they read last. Such readings are found by how far they are from
+their neighbours, compared with what neighbours are usually apart, and take no part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Of 350 real logs of a Feetech STS3215, 75 hold a false position, 1.7 rad and more from its neighbours; the
+# sound samples of all logs are within 0.06 rad, the furthest within 6 times what is usual around them.
+_SPIKE = 0.1  # rad from where neighbours say it is, at least,
+_SPIKE_SCALES = 12.0  # and so many times the usual distance around it
+_USUAL = 25  # samples to either side that say what is usual
+_PACE = 4  # samples to either side whose median step is the pace of the arm
+_RUN = 3  # samples; of a longer run, nobody can tell which side of a jump is true
+_FROZEN = 3  # equal positions in a row, at least,
+_FROZEN_JUMP = 0.15  # after which the arm is this much further, rad: it was not at rest,
+_FROZEN_SPEED = 60.0  # at more than this speed, rad/s, if it had been: no servo's arm moves at it,
+_FROZEN_GAIN = 3.0  # and this many times the step after
+_SUPPLY = 0.25  # of the usual supply: a reading further from its neighbours is false,
+_SUPPLY_RANGES = 1.5  # and so many times what 90 % of readings span: of an XL330, 6 and 8 V in turn
+_SUPPLY_HOLDS = 5  # samples to either side
+_TEMPERATURE = 10.0  # K; no motor warms by it within
+_TEMPERATURE_HOLDS = 10  # samples to either side
+MOST = 0.05
+"""Share of a log's samples that may be false. Of a log with more, nothing is sure."""
+
+
+class Reason(Enum):
+    """Why readings take no part."""
+
+    SPIKE = "far from their neighbours"
+    FROZEN = "repeated while the arm moved"
+    MISSING = "not numbers"
+    REPEATED = "samples that were written twice"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """Readings of one channel that take no part.
+
+    Attributes:
+        channel: field of `Recording`, such as "position". Without a position the whole sample is left out.
+        reason: why.
+        samples: how many.
+        first: index of the first of them in the file.
+    """
+
+    channel: str
+    reason: Reason
+    samples: int
+    first: int
+
+    def __str__(self) -> str:
+        """Say it in a few words."""
+        what = "reading" if self.samples == 1 else "readings"
+        return f"{self.samples} {what} of {self.channel} ({self.reason.value}, first at entry {self.first})"
+
+
+def false_positions(time: Array, position: Array) -> list[tuple[Reason, Mask]]:
+    """Find false positions.
+
+    Args:
+        time: (n,) s, increasing.
+        position: (n,) rad; may hold values that are not finite.
+
+    Returns:
+        Reasons and (n,) which samples are false for them; each sample once.
+    """
+    missing = ~np.isfinite(position)
+    spike = _where(~missing, _with_neighbours(_spikes(position[~missing])))
+    sound = ~missing & ~spike
+    frozen = _where(sound, _frozen(time[sound], position[sound]))
+    found = ((Reason.MISSING, missing), (Reason.SPIKE, spike), (Reason.FROZEN, frozen))
+    return [(reason, mask) for reason, mask in found if mask.any()]
+
+
+def false_supply(voltage: Array) -> Mask:
+    """Find single readings, V, (n,), that are no supply's: a sag lasts, and a supply is above zero."""
+    known = voltage[np.isfinite(voltage)]
+    if not len(known):
+        return np.zeros(len(voltage), dtype=bool)
+    low, usual, high = np.percentile(known, [5.0, 50.0, 95.0])
+    return _odd(voltage, _SUPPLY_HOLDS, max(_SUPPLY * abs(usual), _SUPPLY_RANGES * (high - low)))
+
+
+def false_temperature(temperature: Array) -> Mask:
+    """Find single readings, °C, (n,), that no motor reaches so fast."""
+    return _odd(temperature, _TEMPERATURE_HOLDS, _TEMPERATURE)
+
+
+def repeated(time: Array, *channels: Array) -> Mask:
+    """Find samples that are the one before, with its time: a recorder wrote them twice.
+
+    Args:
+        time: (n,) s.
+        channels: (n,) each, all that was measured.
+    """
+    rows = np.stack([time, *channels])
+    same = np.all((rows[:, 1:] == rows[:, :-1]) | (np.isnan(rows[:, 1:]) & np.isnan(rows[:, :-1])), axis=0)
+    return np.concatenate(([False], same)) if len(time) else np.zeros(0, dtype=bool)
+
+
+def _spikes(position: Array) -> Mask:
+    """Find short runs of positions that the path leaves by a jump and is found beside afterwards."""
+    return _spikes_ahead(position) | _spikes_ahead(position[::-1])[::-1]
+
+
+def _spikes_ahead(position: Array) -> Mask:
+    """Find those after the first stretch that is long enough to be trusted."""
+    found = np.zeros(len(position), dtype=bool)
+    if len(position) < 2 * _RUN:
+        return found
+    steps = np.diff(position)
+    pace = _running(steps, _PACE, np.median)
+    apart = np.abs(steps - pace)
+    limit = np.maximum(_SPIKE, _SPIKE_SCALES * _running(apart, _USUAL, np.median))
+    edges = np.flatnonzero(apart > limit) + 1
+    last = None
+    for start, end in zip([0, *edges], [*edges, len(position)], strict=True):
+        if last is None:
+            last = end - 1 if end - start > _RUN else None
+            continue
+        gap = abs(position[start] - position[last] - (start - last) * pace[start - 1])
+        if gap > limit[start - 1] and end - start <= _RUN:
+            found[start:end] = True
+        else:
+            last = end - 1
+    return found
+
+
+def _with_neighbours(spikes: Mask) -> Mask:
+    """Add the samples beside them: a disturbed exchange spoils them, too, by less than can be told for sure.
+
+    On the real logs, the one before is the mean of the two before it in every case.
+    """
+    padded = np.concatenate(([False], spikes, [False]))
+    return padded[:-2] | padded[1:-1] | padded[2:]
+
+
+def _frozen(time: Array, position: Array) -> Mask:
+    """Find positions that were read again and again while the arm moved on.
+
+    An arm that sticks and breaks away starts slowly; one whose readings froze is found elsewhere at once.
+    """
+    found = np.zeros(len(position), dtype=bool)
+    edges = np.flatnonzero(np.diff(position) != 0.0)
+    starts, ends = np.concatenate(([0], edges + 1)), np.concatenate((edges, [len(position) - 1]))
+    for start, end in zip(starts, ends, strict=True):
+        if end - start + 1 < _FROZEN or end + 2 >= len(position):
+            continue
+        jump = position[end + 1] - position[end]
+        step = position[end + 2] - position[end + 1]
+        fast = abs(jump) > _FROZEN_SPEED * (time[end + 1] - time[end])
+        if abs(jump) > _FROZEN_JUMP and (fast or abs(jump) > _FROZEN_GAIN * abs(step)):
+            found[start + 1 : end + 1] = True  # the first one was measured
+    return found
+
+
+def _odd(values: Array, holds: int, limit: float) -> Mask:
+    """Find values further than a limit from the median of those around them."""
+    known = np.isfinite(values)
+    if known.sum() < 3 or limit <= 0.0:
+        return np.zeros(len(values), dtype=bool)
+    here = values[known]
+    return _where(known, np.abs(here - _running(here, holds, np.median)) > limit)
+
+
+def _running(values: Array, reach: int, of: object) -> Array:
+    """Apply np.median or np.max to every value and its neighbours, `reach` to either side."""
+    assert of in (np.median, np.max)
+    padded = np.concatenate((values[reach:0:-1], values, values[-2 : -reach - 2 : -1]))
+    if len(padded) < len(values) + 2 * reach:  # fewer values than neighbours
+        return np.full(len(values), of(values))  # type: ignore[operator]
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1)
+    return np.asarray(of(windows, axis=1))  # type: ignore[operator]
+
+
+def _where(places: Mask, mask: Mask) -> Mask:
+    """Spread a mask of some places over all of them."""
+    spread = np.zeros(len(places), dtype=bool)
+    spread[places] = mask
+    return spread

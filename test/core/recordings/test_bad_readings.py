@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""False readings are found, and sound ones of any motion stay."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from identification_cases import mx106, record
+
+from bam_core.recordings.bad_readings import (
+    Reason,
+    false_positions,
+    false_supply,
+    false_temperature,
+    repeated,
+)
+
+SCRIPTS = ("sin_sin", "sin_time_square", "up_and_down", "lift_and_drop")
+
+
+@pytest.fixture(scope="module", params=SCRIPTS)
+def sound(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray]:
+    """Time and position of a servo's recording."""
+    recording = record(mx106("m4"), request.param, 16.0)
+    return recording.time, recording.position
+
+
+def found(time: np.ndarray, position: np.ndarray) -> dict[Reason, list[int]]:
+    return {reason: list(np.flatnonzero(mask)) for reason, mask in false_positions(time, position)}
+
+
+def test_nothing_is_found_in_a_sound_recording(sound: tuple[np.ndarray, np.ndarray]) -> None:
+    assert found(*sound) == {}
+    assert not false_supply(np.random.default_rng(0).choice([6.2, 8.3], 500)).any()  # of an XL330
+    assert not false_temperature(np.repeat(np.arange(30.0, 60.0), 20)).any()
+
+
+@pytest.mark.parametrize("size", [-3.14, 0.3, 6.28])
+@pytest.mark.parametrize("run", [1, 2])
+def test_spikes_are_found_with_the_samples_beside_them(
+    run: int, size: float, sound: tuple[np.ndarray, np.ndarray]
+) -> None:
+    time, position = sound
+    for place in (100, len(time) // 2, len(time) - 40):
+        bad = position.copy()
+        bad[place : place + run] += size
+        assert found(time, bad) == {Reason.SPIKE: list(range(place - 1, place + run + 1))}
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_spike_at_either_end_is_found(place: int, sound: tuple[np.ndarray, np.ndarray]) -> None:
+    time, position = sound
+    bad = position.copy()
+    bad[place] += 2.0
+    assert place % len(time) in found(time, bad)[Reason.SPIKE]
+    assert len(found(time, bad)[Reason.SPIKE]) <= 3
+
+
+def test_several_in_one_log_are_found(sound: tuple[np.ndarray, np.ndarray]) -> None:
+    time, position = sound
+    bad, places = position.copy(), [60, 64, 200, 300]
+    bad[places] = -np.pi
+    assert set(places) <= set(found(time, bad)[Reason.SPIKE])
+    assert len(found(time, bad)[Reason.SPIKE]) <= 3 * len(places)
+
+
+def test_what_is_no_number_is_left_out(sound: tuple[np.ndarray, np.ndarray]) -> None:
+    time, position = sound
+    bad = position.copy()
+    bad[[7, 8, 150]] = np.nan
+    assert found(time, bad) == {Reason.MISSING: [7, 8, 150]}
+
+
+def test_readings_that_freeze_while_the_arm_moves_are_found() -> None:
+    time = np.arange(0.0, 6.0, 0.01)
+    position = np.round(np.sin(2.0 * time) / 1.5e-3) * 1.5e-3
+    frozen = position.copy()
+    frozen[150:190] = position[150]
+    assert found(time, frozen) == {Reason.FROZEN: list(range(151, 190))}
+
+
+def test_an_arm_that_sticks_and_breaks_away_is_not_frozen() -> None:
+    time = np.arange(0.0, 3.0, 0.01)
+    free = np.maximum(time - 1.0, 0.0)
+    position = np.round(20.0 * free**2 / 1.5e-3) * 1.5e-3  # 40 rad/s² once it breaks away
+    assert found(time[:140], position[:140]) == {}
+
+
+def test_false_supplies_and_temperatures_are_found() -> None:
+    supply = np.full(300, 12.0) + 0.1 * np.sin(np.arange(300))
+    temperature = np.full(300, 40.0)
+    for place, volts, degrees in ((50, 0.0, 0.0), (120, 25.0, 150.0), (0, 1.0, 5.0)):
+        bad, hot = supply.copy(), temperature.copy()
+        bad[place], hot[place] = volts, degrees
+        assert list(np.flatnonzero(false_supply(bad))) == [place]
+        assert list(np.flatnonzero(false_temperature(hot))) == [place]
+    assert not false_supply(np.full(300, np.nan)).any()
+
+
+def test_samples_that_were_written_twice_are_found() -> None:
+    time = np.array([0.0, 0.01, 0.01, 0.02, 0.02])
+    position = np.array([0.0, 0.1, 0.1, 0.2, 0.3])
+    assert list(repeated(time, position, np.full(5, np.nan))) == [False, False, True, False, False]
