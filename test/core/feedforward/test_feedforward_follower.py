@@ -169,7 +169,7 @@ def test_a_refusal_says_why_and_changes_nothing(
     assert (follower.accepted, follower.refused, follower.refusal) == (1, 1, str(caught.value))
     for time, place in zip(times, before, strict=True):
         assert np.array_equal(goal(follower, time), place)
-    follower.follow(to(0.1, 0.0), 0.0, 0.0)
+    follower.follow(to(0.1, 0.0), times[-1], times[-1])
     assert follower.refusal == ""
 
 
