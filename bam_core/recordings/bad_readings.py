@@ -122,9 +122,9 @@ def _spikes_ahead(position: Array) -> Mask:
     if len(position) < 2 * _RUN:
         return found
     steps = np.diff(position)
-    pace = _running(steps, _PACE, np.median)
+    pace = _running(steps, _PACE)
     apart = np.abs(steps - pace)
-    limit = np.maximum(_SPIKE, _SPIKE_SCALES * _running(apart, _USUAL, np.median))
+    limit = np.maximum(_SPIKE, _SPIKE_SCALES * _running(apart, _USUAL))
     edges = np.flatnonzero(apart > limit) + 1
     last = None
     for start, end in zip([0, *edges], [*edges, len(position)], strict=True):
@@ -173,17 +173,16 @@ def _odd(values: Array, holds: int, limit: float) -> Mask:
     if known.sum() < 3 or limit <= 0.0:
         return np.zeros(len(values), dtype=bool)
     here = values[known]
-    return _where(known, np.abs(here - _running(here, holds, np.median)) > limit)
+    return _where(known, np.abs(here - _running(here, holds)) > limit)
 
 
-def _running(values: Array, reach: int, of: object) -> Array:
-    """Apply np.median or np.max to every value and its neighbours, `reach` to either side."""
-    assert of in (np.median, np.max)
+def _running(values: Array, reach: int) -> Array:
+    """Return the median of every value and its neighbours, `reach` to either side."""
     padded = np.concatenate((values[reach:0:-1], values, values[-2 : -reach - 2 : -1]))
     if len(padded) < len(values) + 2 * reach:  # fewer values than neighbours
-        return np.full(len(values), of(values))  # type: ignore[operator]
+        return np.full(len(values), np.median(values))
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1)
-    return np.asarray(of(windows, axis=1))  # type: ignore[operator]
+    return np.asarray(np.median(windows, axis=1))
 
 
 def _where(places: Mask, mask: Mask) -> Mask:

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets header fields of recordings from outside, where a recorder wrote them wrongly or not at all.
+
+A file `bench.yaml` counts for all recordings beneath its directory::
+
+    set: {vin: 12.0}                                # for all of them
+    rules:                                          # for those whose header says so, in this order
+      - {where: {length: 0.1}, set: {arm_mass: 0.036}}
+      - {where: {length: 0.15}, set: {arm_mass: 0.050}}
+
+Where several files or rules set the same field, the one nearest to the recording wins, and `--set` of a
+command before all of them. Rules see what was set before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import yaml
+
+from bam_core.errors import BamError, Malformed, Missing, OutOfRange, UnknownName, Unreadable, WrongType
+
+NAME = "bench.yaml"
+"""The file that is looked for."""
+
+FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "mass": "kg",
+        "arm_mass": "kg",
+        "length": "m",
+        "kp": "firmware units",
+        "vin": "V",
+        "motor": "",
+        "trajectory": "",
+    }
+)
+"""Header fields that can be set, by the names of BAM's logs -> unit; text where there is none."""
+
+Value: TypeAlias = float | str
+_SAME = 1e-9  # relative difference of numbers that are the same
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """Values for the recordings whose header says something.
+
+    Attributes:
+        set: field -> value.
+        where: field -> value that the header has; empty: any.
+        source: where this was said: a path, or the option of a command.
+    """
+
+    set: Mapping[str, Value]
+    where: Mapping[str, Value] = field(default_factory=dict)
+    source: str
+
+    def concerns(self, header: Mapping[str, Any]) -> bool:
+        """Tell whether a header has all the values."""
+        return all(_equal(header.get(name), value) for name, value in self.where.items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correction:
+    """One field of one recording that was set from outside.
+
+    Attributes:
+        field: its name.
+        value: that counts.
+        before: what the header says; None: nothing.
+        source: where the value was given.
+    """
+
+    field: str
+    value: Value
+    before: Any
+    source: str
+
+
+def apply_rules(header: Mapping[str, Any], rules: Iterable[Rule]) -> tuple[dict[str, Any], list[Correction]]:
+    """Return a header as rules want it, and what they changed: one correction per field.
+
+    Args:
+        header: field -> value, as recorded; other keys stay.
+        rules: in their order.
+    """
+    corrected, changed = dict(header), dict[str, Correction]()
+    for rule in rules:
+        if not rule.concerns(corrected):
+            continue
+        for name, value in rule.set.items():
+            corrected[name] = value
+            changed[name] = Correction(field=name, value=value, before=header.get(name), source=rule.source)
+    return corrected, [each for each in changed.values() if not _equal(each.before, each.value)]
+
+
+def rules_above(path: Path) -> tuple[Rule, ...]:
+    """Return the rules of every bench.yaml in the directories above a recording, the outermost first.
+
+    Raises:
+        BamError: one of them cannot be read, or says something that no header has.
+    """
+    found = (directory / NAME for directory in reversed(path.absolute().parents))
+    return tuple(rule for each in found if each.is_file() for rule in _read(each, each.stat().st_mtime_ns))
+
+
+def rules_from_words(words: Sequence[str], option: str = "--set") -> tuple[Rule, ...]:
+    """Return the rule that words such as "vin=12" make; none of none.
+
+    Raises:
+        BamError: a word is no assignment to a field.
+    """
+    values: dict[str, Value] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise WrongType(option, word, "FIELD=VALUE, as in vin=12")
+        values[name.strip()] = _value(f"{option} {name.strip()}", name.strip(), _number_or_text(text.strip()))
+    return (Rule(set=values, source=option),) if values else ()
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, _: int) -> tuple[Rule, ...]:
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Unreadable(path, error) from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}" if mark else ""
+        raise Malformed(path, f"is not YAML{where}", expected="set: and rules:") from None
+    try:
+        return _rules(data, str(path))
+    except BamError as error:
+        raise error.within(path) from None
+
+
+def _rules(data: Any, source: str) -> tuple[Rule, ...]:
+    sections = _section("its content", data, ("set", "rules"))
+    rules = []
+    if "set" in sections:
+        rules.append(Rule(set=_values("set", sections["set"]), source=source))
+    given = sections.get("rules", [])
+    if not isinstance(given, list):
+        raise WrongType("rules", given, "a list of {where: {...}, set: {...}}")
+    for number, each in enumerate(given, 1):
+        what = f"rule {number}"
+        parts = _section(what, each, ("where", "set"))
+        for key in ("where", "set"):
+            if key not in parts:
+                raise Missing(f"{what}, {key}", "fields with values, as in {length: 0.1}")
+        rules.append(
+            Rule(
+                where=_values(f"{what}, where", parts["where"]),
+                set=_values(f"{what}, set", parts["set"]),
+                source=source,
+            )
+        )
+    return tuple(rules)
+
+
+def _section(what: str, data: Any, keys: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise WrongType(what, data, f"a section with {' and '.join(keys)}")
+    for key in data:
+        if key not in keys:
+            raise UnknownName("key", key, keys)
+    return data
+
+
+def _values(what: str, data: Any) -> dict[str, Value]:
+    if not isinstance(data, dict) or not data:
+        raise WrongType(what, data, "fields with values, as in {vin: 12.0}")
+    return {name: _value(f"{what}, {name}", name, value) for name, value in data.items()}
+
+
+def _value(what: str, name: object, value: Any) -> Value:
+    if name not in FIELDS:
+        raise UnknownName("header field", name, FIELDS)
+    unit = FIELDS[str(name)]
+    if not unit:
+        if not isinstance(value, str) or not value:
+            raise WrongType(what, value, "text")
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise WrongType(what, value, f"a number, {unit}")
+    if not math.isfinite(value) or value < 0.0:
+        raise OutOfRange(what, value, f"a finite number >= 0, {unit}")
+    return float(value)
+
+
+def _number_or_text(text: str) -> Value:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        return math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)
+    return bool(one == other)
