@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, OutOfRange, WrongType
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.model import load_servo
 
     if arguments.seed < 0:
-        raise BamError(f"--seed: is {arguments.seed} (expected 0 or more); correct it")
+        raise OutOfRange("--seed", arguments.seed, "0 or more")
     trials = arguments.trials if arguments.trials is not None else DEFAULT_TRIALS
     if trials < LEAST_TRIALS:
-        raise BamError(f"--trials: is {trials} (expected {LEAST_TRIALS} or more); give more")
+        raise OutOfRange("--trials", trials, f"{LEAST_TRIALS} or more", advice="give more")
     for path in (arguments.json, arguments.output):
         if path:
             require_file(path)
@@ -90,9 +90,14 @@ def run(arguments: argparse.Namespace) -> int:
         and arguments.output
         and Path(arguments.json).resolve() == Path(arguments.output).resolve()
     ):
-        raise BamError(f"--json and --output: both are {arguments.json} (expected two files); rename one")
+        raise Conflict(
+            "--json and --output",
+            f"both are {arguments.json}",
+            expected="two files",
+            advice="rename one",
+        )
     if arguments.output and Path(arguments.output).suffix not in (".yaml", ".yml"):
-        raise BamError(f"--output: is {arguments.output} (expected FILE.yaml, a servo's file); rename it")
+        raise WrongType("--output", arguments.output, "FILE.yaml, a servo file", advice="rename it")
     servo = load_servo(arguments.servo)
     paths = list(dict.fromkeys(arguments.against))
     names = unique_names([Path(path) for path in paths])
@@ -130,9 +135,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _errors(servo: ServoModel, split: Split) -> tuple[float, float]:
     """Return the training and held-out error of a servo model, rad."""
-    from bam_core.cli.validate import validate
+    from bam_core.validation import validate
 
-    per_log = validate(servo, (*split.train, *split.validation))["per_log"]
+    per_log = validate(servo, (*split.train, *split.validation)).per_log
     train, held_out = (
         {log.name: per_log[log.name] for log in part} for part in (split.train, split.validation)
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.atomic_file import write_text
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import BamError, Malformed, UnknownName
 from bam_core.servo import _yaml as _servo_yaml
 from bam_core.servo.effects import EFFECTS, BenchEffects, ServoEffects, resolve_effects
 from bam_core.servo.firmware import (
@@ -322,6 +322,14 @@ def load_servo(servo: ServoLike) -> ServoModel:
     if text in servo_names():
         return _read(Path(str(files("bam_core") / "servos" / f"{text}.yaml")))
     path = Path(text)
+    if path.is_dir():
+        inside = ", ".join(sorted(each.name for each in path.glob("*.y*ml"))) or "there is none"
+        raise Malformed(
+            path,
+            "is a directory",
+            expected="a library name or a servo's YAML file",
+            advice=f"name a servo file in it: {inside}",
+        )
     if path.suffix == ".json":
         raise BamError(
             f"{path}: is JSON (expected a servo's YAML file); turn parameters of BAM's program into one with "
@@ -329,8 +337,8 @@ def load_servo(servo: ServoLike) -> ServoModel:
         )
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return _read(path)
-    unknown = UnknownName("servo", text, servo_names())
-    raise BamError(f"{unknown}; or write a file for a servo of your own with 'bam servos new {text}.yaml'")
+    own = f"or write a file for a servo of your own with 'bam servos new {text}.yaml'"
+    raise UnknownName("servo", text, servo_names(), advice=own)
 
 
 def _read(path: Path) -> ServoModel:

@@ -63,6 +63,7 @@ class Evaluator:
             held_out = _by_name(self._split.validation, self._validation.errors(fit.vector)[0])
         judged = ModelFit(
             servo=self._servo_with(fit.model, fit.effects, fit.vector),
+            space=fit.space,
             train_mae=fmean(train.values()),
             per_log={**train, **held_out} if self._split.validation else train,
             held_out=held_out,
