@@ -117,7 +117,7 @@ def read_bam_parameters(
     return imported, remarks
 
 
-def bam_parameters(servo: ServoModel, actuator: str | None = None) -> tuple[dict[str, Any], list[str]]:
+def bam_parameters(servo: ServoLike, actuator: str | None = None) -> tuple[dict[str, Any], list[str]]:
     """Return a servo as BAM's program reads it, and one line about everything that it cannot hold.
 
     Args:
@@ -127,6 +127,7 @@ def bam_parameters(servo: ServoModel, actuator: str | None = None) -> tuple[dict
     Raises:
         BamError: BAM's program has no such actuator, or the servo has a gear.
     """
+    servo = load_servo(servo)
     servo.require_no_gear("BAM's program")
     actuator = servo.name if actuator is None else actuator
     if actuator not in ACTUATORS:

@@ -23,7 +23,7 @@ from bam_core.servo.effects import EFFECTS
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
-from bam_core.servo.model import ServoLike, ServoModel, load_servo
+from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
 from bam_core.simulation.packing import PackedLogs, pack
 from bam_core.simulation.samples import Samples
@@ -298,8 +298,9 @@ class _Task:
         return len(self.rows)
 
 
-def parameter_vector(servo: ServoModel) -> Array:
+def parameter_vector(servo: ServoLike) -> Array:
     """Return a servo's parameters, (PARAMETERS,) in SI units; raises BamError where it has a gear."""
+    servo = load_servo(servo)
     servo.require_no_gear("this rollout")
     motor, friction = servo.motor, servo.friction.coefficients()
     constants = (motor.torque_constant, motor.resistance, motor.armature)
