@@ -12,7 +12,6 @@ import pytest
 from exchange_cases import EROB80_100_M1, XL330_M4, write
 from hypothesis import given
 from hypothesis import strategies as st
-from identification_cases import xl330_logs
 
 from bam_core.errors import BamError
 from bam_core.exchange import bam_parameters, bam_parameters_text, read_bam_parameters
@@ -69,11 +68,11 @@ def test_an_imported_servo_is_marked_as_fitted_by_bam_s_program(tmp_path: Path) 
     assert servo.parameters["load_stribeck"] == XL330_M4["load_friction_stribeck"]
 
 
-def test_an_offset_changes_its_sign(tmp_path: Path) -> None:
+def test_an_offset_changes_its_sign(tmp_path: Path, xl330: Path) -> None:
     """BAM adds it to the encoder's angle, we take it off: only so does it help on the recordings."""
     servo, _ = read_bam_parameters(write(tmp_path / "m4.json", XL330_M4))
     assert servo.bench_effects.zero_offset == -XL330_M4["q_offset"]
-    rollout = Rollout.for_servo(load_recordings(xl330_logs()), servo)
+    rollout = Rollout.for_servo(load_recordings(xl330), servo)
     errors = [
         rollout.errors(
             parameter_vector(dataclasses.replace(servo, bench_effects=BenchEffects(zero_offset=zero)))

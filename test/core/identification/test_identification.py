@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Identification end to end: recovery of known parameters, laws between models, refusals, real logs."""
+"""Identification end to end: recovery of known parameters, laws between models, refusals, recorded logs."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
 import pytest
-from identification_cases import mx106, session, xl330_logs
+from identification_cases import mx106, session
 
 from bam_core.cli.identification_text import effects_table
 from bam_core.errors import BamError
@@ -258,8 +259,8 @@ def test_logs_under_another_control_law_are_refused(logs: dict[str, list[Recordi
 
 
 @pytest.mark.long
-def test_real_logs_are_followed_and_more_friction_terms_follow_them_better() -> None:
-    recordings = load_recordings([xl330_logs()])
+def test_recorded_logs_are_followed_and_more_friction_terms_follow_them_better(xl330: Path) -> None:
+    recordings = load_recordings([xl330])
     servo: ServoModel = load_servo("xl330")
     found = identify(recordings, servo, ["m1", "m4"], trials=1500, validation="kp=200")
     assert found.fits["m1"].train_mae < 0.08
