@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from bam_core.compilation import compiled
 
 Array = NDArray[np.float64]
 
@@ -20,10 +21,8 @@ rule is "opposing"."""
 
 _HALVINGS = 60  # of the bracket around a torque: its width ends below the last digits of a double
 
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 
-
-@_compiled
+@compiled()
 def torques(laws: Array, velocity: Array, next_velocity: Array, dt: float, output: Array) -> Array:
     """Return τ_o + τ_a + τ_f, (n,) N·m; see `FeedForwardLaw`.
 
@@ -44,7 +43,7 @@ def torques(laws: Array, velocity: Array, next_velocity: Array, dt: float, outpu
     return found
 
 
-@_compiled
+@compiled()
 def _solution(law: Array, wanted: float, direction: float, external: float, speed: float) -> float:
     """Return the motor torque τ with τ - direction·budget(τ) = wanted, N·m.
 
@@ -90,7 +89,7 @@ def _solution(law: Array, wanted: float, direction: float, external: float, spee
     return 0.5 * (low + high)
 
 
-@_compiled
+@compiled()
 def _excess(
     law: Array,
     motor: float,

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from bam_core.compilation import compiled
 
 Array = NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def simulate(
     candidate: Array,
     inertia: float,
@@ -66,7 +67,7 @@ def simulate(
         speed = after
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def errors(
     candidates: Array, inertia: Array, gravity: Array, voltage: Array, measured: Array, dt: float
 ) -> Array:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from bam_core.compilation import compiled
 
 STEP = 1e-4
 """Physics step, s."""
@@ -93,10 +94,8 @@ _RIPPLE_STEP = 2.0 * math.pi * 100.0 * TICK  # its phase per tick: 100 Hz
 _SUPPLY_LAG = 2e-3  # time constant of the supply's capacitors, s
 _STALL_VELOCITY = 0.1  # slower is standing still, rad/s
 
-_jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 
-
-@_jit
+@compiled()
 def budget(parameters: NDArray[np.float64], motor: float, external: float, velocity: float) -> float:
     """Friction budget τ_f^m of BAM eq. 10, "paper" rule; torques in N·m, velocity in rad/s."""
     p = parameters
@@ -116,7 +115,7 @@ def budget(parameters: NDArray[np.float64], motor: float, external: float, veloc
     return always + s * at_rest
 
 
-@_jit
+@compiled()
 def _physics(state: NDArray[np.float64], mode: int, p: NDArray[np.float64], ripple: float) -> None:
     """One step, drift-kick-drift: the gravity of the step's middle, then friction as in BAM eqs. 4 and 5.
 
@@ -143,7 +142,7 @@ def _physics(state: NDArray[np.float64], mode: int, p: NDArray[np.float64], ripp
     state[SUPPLY] += (supply - state[SUPPLY]) * (STEP / _SUPPLY_LAG)
 
 
-@_jit
+@compiled()
 def _follow_profile(state: NDArray[np.float64], c: NDArray[np.float64]) -> None:
     """Move the trajectory one tick towards the goal: a step, or a trapezoid of velocity."""
     distance = c[GOAL] - state[TRAJECTORY]
@@ -168,7 +167,7 @@ def _follow_profile(state: NDArray[np.float64], c: NDArray[np.float64]) -> None:
         state[TRAJECTORY_VELOCITY] = velocity / COUNTS_PER_RAD
 
 
-@_jit
+@compiled()
 def _feed_forward(state: NDArray[np.float64], c: NDArray[np.float64]) -> float:
     """Move the trajectory one tick towards the goal and return the duty that its motion is worth."""
     before = state[TRAJECTORY]
@@ -179,7 +178,7 @@ def _feed_forward(state: NDArray[np.float64], c: NDArray[np.float64]) -> float:
     return c[FEEDFORWARD_VELOCITY] * step + c[FEEDFORWARD_ACCELERATION] * change
 
 
-@_jit
+@compiled()
 def _follow_velocity(state: NDArray[np.float64], c: NDArray[np.float64]) -> float:
     """Return the velocity error after moving the velocity trajectory one tick towards its goal, rad/s."""
     change = c[GOAL_VELOCITY] - state[TRAJECTORY_VELOCITY]
@@ -190,7 +189,7 @@ def _follow_velocity(state: NDArray[np.float64], c: NDArray[np.float64]) -> floa
     return state[TRAJECTORY_VELOCITY] - state[MEASURED_VELOCITY]
 
 
-@_jit
+@compiled()
 def _controller(
     state: NDArray[np.float64], c: NDArray[np.float64], p: NDArray[np.float64], count: int
 ) -> None:
@@ -228,7 +227,7 @@ def _controller(
     state[DUTY] = duty
 
 
-@_jit
+@compiled()
 def advance(
     state: NDArray[np.float64],
     window: NDArray[np.int64],

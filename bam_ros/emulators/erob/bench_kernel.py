@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.compilation import compiled
 from bam_ros.erob.objects import COUNTS_PER_TURN
 
 STEP_NS = 100_000
@@ -85,10 +85,8 @@ _POSITION_GAIN = 15.0  # 1/s
 _VELOCITY_GAIN = 20.0  # A per rad/s
 _INTEGRAL_TIME = 0.1  # s
 
-_jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 
-
-@_jit
+@compiled()
 def budget(p: NDArray[np.float64], motor: float, external: float, velocity: float) -> float:
     """Friction budget τ_f^m of BAM eq. 10; torques in N·m, velocity in rad/s."""
     speed = abs(velocity)
@@ -108,7 +106,7 @@ def budget(p: NDArray[np.float64], motor: float, external: float, velocity: floa
     return always + s * at_rest
 
 
-@_jit
+@compiled()
 def _physics(state: NDArray[np.float64], mode: int, p: NDArray[np.float64]) -> None:
     """One step, drift-kick-drift: the gravity of the step's middle, then friction as in BAM eqs. 4 and 5.
 
@@ -137,7 +135,7 @@ def _physics(state: NDArray[np.float64], mode: int, p: NDArray[np.float64]) -> N
     state[SUPPLY] += (supply - state[SUPPLY]) * (STEP / _SUPPLY_LAG)
 
 
-@_jit
+@compiled()
 def _velocity_loop(state: NDArray[np.float64], wanted: float, limit: float) -> None:
     error = wanted - state[MEASURED_VELOCITY]
     integral = state[INTEGRAL] + _VELOCITY_GAIN / _INTEGRAL_TIME * error * TICK
@@ -145,7 +143,7 @@ def _velocity_loop(state: NDArray[np.float64], wanted: float, limit: float) -> N
     state[DEMAND] = _VELOCITY_GAIN * error + state[INTEGRAL]
 
 
-@_jit
+@compiled()
 def _control(state: NDArray[np.float64], c: NDArray[np.float64], count: int) -> None:
     """The drive's loops: set the current for the next tick from the encoder."""
     mode = int(c[MODE])
@@ -174,7 +172,7 @@ def _control(state: NDArray[np.float64], c: NDArray[np.float64], count: int) -> 
     state[DEMAND] = min(max(state[DEMAND], -limit), limit)
 
 
-@_jit
+@compiled()
 def advance(
     state: NDArray[np.float64], commands: NDArray[np.float64], parameters: NDArray[np.float64], steps: int
 ) -> None:
