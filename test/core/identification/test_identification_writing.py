@@ -181,9 +181,9 @@ def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
         *("m5.yaml", "mine.yaml"),  # no summary lists them: they are the user's
     }
     assert (tmp_path.parent / "m5.yaml").read_text() == "not there"
-    assert [record.message for record in caplog.records] == [
-        f"{tmp_path}: removed m2.yaml, m6.yaml of the identification that was there"
-    ]
+    (line,) = [record.message for record in caplog.records]
+    assert line.startswith(f"{tmp_path}: replaced the identification that was there (m1, m2, m3, m4, m6; ")
+    assert line.endswith("removed m2.yaml, m6.yaml, which this one lacks)")
     assert list(json.loads((tmp_path / "summary.json").read_text())["models"]) == ["m1", "m3"]
 
 
@@ -209,8 +209,19 @@ def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_one
         *fits,
     }
     assert not (tmp_path / "report.html").exists()
+    (line,) = [record.message for record in caplog.records]
+    assert line.endswith("removed report.html, plots of 3 logs, which this one lacks)")
+
+
+def test_what_is_replaced_is_told(
+    found: Identification, tmp_path: Path, no_plots: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_identification(found, tmp_path)
+    assert caplog.text == ""
+    write_identification(found, tmp_path)
+    date = found.fits["m1"].servo.provenance.date
     assert [record.message for record in caplog.records] == [
-        f"{tmp_path}: removed report.html, plots of 3 logs of the identification that was there"
+        f"{tmp_path}: replaced the identification that was there (m1, m3; {date})"
     ]
 
 
