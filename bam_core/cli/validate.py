@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
+from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.errors import BamError
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording
+    from bam_core.servo.effects import BenchEffects
     from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
@@ -40,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="servo YAML files or names from 'bam servos'",
     )
+    add_bench_effects(parser)
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
     parser.add_argument(
         "--dt",
@@ -68,7 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
     recordings = load_recordings(arguments.logs)
-    result = {name: validate(servo, recordings, dt=dt) for name, servo in servos.items()}
+    result = {
+        name: validate(
+            servos[name], recordings, bench_effects_for(arguments.bench_effects, path, recordings), dt=dt
+        )
+        for name, path in zip(names, paths, strict=True)
+    }
     if arguments.json:
         write_text(arguments.json, json.dumps(result, indent=2) + "\n")
     print(_table(result))
@@ -76,13 +84,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def validate(
-    servo: ServoModel, recordings: Sequence[Recording], *, dt: float | None = None
+    servo: ServoModel,
+    recordings: Sequence[Recording],
+    bench_effects: BenchEffects | None = None,
+    *,
+    dt: float | None = None,
 ) -> dict[str, Any]:
     """Mean absolute position errors of one servo model.
 
     Args:
         servo: simulated in closed loop with its own firmware, integrator and friction rule.
         recordings: at least one.
+        bench_effects: of the bench that recorded; default none.
         dt: step of controller and simulation [s]; by default the firmware's period.
 
     Returns:
@@ -92,19 +105,21 @@ def validate(
         BamError: there are no recordings, or dt is out of range.
     """
     from bam_core.identification.data.same_servo import other_servos
+    from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.simulation.rollout import Rollout, parameter_vector
 
+    bench = bench_effects or IDEAL_BENCH
     for line in other_servos(servo, recordings):
         log.warning(line)
     if servo.gear is None:
-        errors = Rollout.for_servo(recordings, servo, dt=dt).errors(parameter_vector(servo)[None])[0]
+        errors = Rollout.for_servo(recordings, servo, dt=dt).errors(parameter_vector(servo, bench)[None])[0]
     else:
         from bam_core.gears.posedness import ill_posed
         from bam_core.gears.rollout import GearRollout, gear_vector
 
-        if warning := ill_posed(servo, (recording.bench for recording in recordings)):
+        if warning := ill_posed(servo, (recording.bench for recording in recordings), bench):
             log.warning(warning)
-        errors = GearRollout(recordings, firmware=servo.firmware, dt=dt).errors(gear_vector(servo))[0]
+        errors = GearRollout(recordings, firmware=servo.firmware, dt=dt).errors(gear_vector(servo, bench))[0]
     per_log = {recording.name: float(error) for recording, error in zip(recordings, errors, strict=True)}
     return {"mae": float(errors.mean()), "per_log": per_log}
 

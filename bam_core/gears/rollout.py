@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from bam_core.errors import BamError
 from bam_core.gears._pendulum import Outcome, simulate
 from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel
@@ -46,8 +47,8 @@ TRACE_STEPS = 12
 """Steps of the firmware between positions that `GearRollout.positions` returns."""
 
 
-def gear_vector(servo: ServoModel) -> Array:
-    """Return a servo with a gear as a candidate, (GEAR_PARAMETERS,) SI.
+def gear_vector(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> Array:
+    """Return a servo with a gear, and its bench, as a candidate, (GEAR_PARAMETERS,) SI.
 
     Raises:
         BamError: it has no gear, or an effect that this rollout does not know.
@@ -56,13 +57,14 @@ def gear_vector(servo: ServoModel) -> Array:
         raise BamError(
             f"servo '{servo.name}', gear: is missing (expected input_side and output_side); add it"
         )
-    for name, value in servo.effect_values.items():
+    effects = {**servo.effect_values, **vars(bench_effects)}
+    for name, value in effects.items():
         if value and name not in GEAR_PARAMETERS:
             raise BamError(
                 f"servo '{servo.name}', {name}: is {value:g} beside a gear, whose rollout has no such effect "
                 f"(it has {', '.join(GEAR_PARAMETERS[-2:])}); take it out, or use 'bam simulate'"
             )
-    values = {**servo.friction.coefficients(), **servo.effect_values, **servo.parameters}
+    values = {**servo.friction.coefficients(), **effects, **servo.parameters}
     return np.array([values[name] for name in GEAR_PARAMETERS])
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from bam_core._checks import require_positive
 from bam_core.errors import BamError, UnknownName
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import EFFECTS
+from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
@@ -296,12 +296,18 @@ class _Task:
         return len(self.rows)
 
 
-def parameter_vector(servo: ServoModel) -> Array:
-    """Return a servo's parameters, (PARAMETERS,) in SI units; raises BamError where it has a gear."""
+def parameter_vector(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> Array:
+    """Return the parameters of a servo and of its bench, (PARAMETERS,) in SI units.
+
+    Raises:
+        Unsupported: the servo has a gear.
+    """
     servo.require_no_gear("this rollout")
     motor, friction = servo.motor, servo.friction.coefficients()
     constants = (motor.torque_constant, motor.resistance, motor.armature)
-    return np.array([*constants, *friction.values(), *servo.effect_values.values()])
+    return np.array(
+        [*constants, *friction.values(), *servo.effect_values.values(), *vars(bench_effects).values()]
+    )
 
 
 _threads: ContextVar[int | None] = ContextVar("threads", default=None)

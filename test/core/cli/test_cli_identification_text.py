@@ -11,6 +11,7 @@ from bam_core.identification import Identification
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
+from bam_core.servo.effects import IDEAL_BENCH
 
 
 def estimate(name: str, value: float, low: float, high: float, *, told: bool) -> ParameterEstimate:
@@ -41,6 +42,7 @@ def found(
     count = len(estimates)
     fit = ModelFit(
         servo=mx106("m1"),
+        bench_effects=IDEAL_BENCH,
         train_mae=0.01,
         per_log={log.name: 0.01 for log in logs},
         held_out={logs[1].name: 0.01},
