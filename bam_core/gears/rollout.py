@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core.errors import BamError
-from bam_core.gears._pendulum import simulate
+from bam_core.gears._pendulum import Outcome, simulate
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.packing import pack
+from bam_core.simulation.rows import MEASURED, Stepping
 
 Array = NDArray[np.float64]
 
@@ -97,14 +99,21 @@ class GearRollout:
         if not recordings:
             raise BamError("gear rollout: no recordings (expected at least one); give some")
         self.recordings = tuple(recordings)
-        self._firmware, self._substeps = firmware, substeps
         self._packed = pack(recordings, firmware, dt or firmware.period)
-        lengths = self._packed.logs[0, self._packed.lanes].astype(np.intp)
+        self._stepping = Stepping(
+            dt=self._packed.dt,
+            substeps=substeps,
+            regulates_current=firmware.regulates_current,
+            resolution=firmware.resolution,
+            integrator=INTEGRATORS.index("midpoint"),
+            opposing_only=False,
+        )
+        lengths = self._packed.logs.length[self._packed.lanes].astype(np.intp)
         self.counts = -(-lengths // TRACE_STEPS)
         self._ends = np.concatenate([[0], np.cumsum(self.counts)])
         self.measured = np.concatenate(
             [
-                self._packed.signals[:length:TRACE_STEPS, 3, lane]
+                self._packed.signals[:length:TRACE_STEPS, MEASURED, lane]
                 for lane, length in zip(self._packed.lanes, lengths, strict=True)
             ]
         )
@@ -135,19 +144,8 @@ class GearRollout:
         trace = np.empty((len(candidates), int(self._ends[-1])))
 
         def run(rows: slice) -> None:
-            simulate(
-                candidates[rows],
-                self._packed.signals,
-                self._packed.logs,
-                self._packed.lanes,
-                self._ends,
-                self._firmware.regulates_current,
-                self._packed.dt,
-                self._substeps,
-                TRACE_STEPS,
-                errors[rows],
-                trace[rows],
-            )
+            outcome = Outcome(self._ends, TRACE_STEPS, errors[rows], trace[rows])
+            simulate(candidates[rows], self._packed.inputs, self._packed.lanes, self._stepping, outcome)
 
         workers = min(os.cpu_count() or 1, len(candidates))
         edges = [len(candidates) * i // workers for i in range(workers + 1)]

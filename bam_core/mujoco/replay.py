@@ -22,6 +22,7 @@ from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.packing import pack
+from bam_core.simulation.rows import ENABLED, GOAL, SUPPLY
 
 Array = NDArray[np.float64]
 
@@ -246,8 +247,9 @@ def recorded_commands(
     lane = packed.lanes[0]
     zero = bench_effects.zero_offset
     signals = packed.signals[:, :, lane]
-    goal, enabled = (_delayed(signals[:, row], bench_effects.command_delay / period) for row in (0, 2))
-    supply = signals[:, 1]
+    late = bench_effects.command_delay / period
+    goal, enabled = (_delayed(signals[:, row], late) for row in (GOAL, ENABLED))
+    supply = signals[:, SUPPLY]
     if packed.ripple.size:
         supply = supply + bench_effects.supply_ripple * packed.ripple[:, lane]
     steps = int(np.ceil(recording.duration / dt - _STEP_SLACK)) + 1
@@ -256,9 +258,9 @@ def recorded_commands(
         goal_position=goal[held] - zero,
         torque_enabled=_means(enabled, period, dt, steps),
         supply_voltage=supply[held],
-        position=float(packed.logs[4, lane]) - zero,
-        velocity=float(packed.logs[5, lane]),
-        case_temperature_rise=float(packed.logs[6, lane]),
+        position=float(packed.logs.position[lane]) - zero,
+        velocity=float(packed.logs.velocity[lane]),
+        case_temperature_rise=float(packed.logs.case_temperature_rise[lane]),
     )
 
 

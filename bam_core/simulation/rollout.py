@@ -26,6 +26,7 @@ from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
 from bam_core.simulation.packing import PackedLogs, pack
+from bam_core.simulation.rows import Stepping
 from bam_core.simulation.samples import Samples
 
 Array = NDArray[np.float64]
@@ -109,10 +110,14 @@ class Rollout:
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
-        self._regulates_current = firmware.regulates_current
-        self._resolution = firmware.resolution
-        self._integrator = INTEGRATORS.index(integrator)
-        self._opposing_only = quadratic_rule == "opposing"
+        self._stepping = Stepping(
+            dt=self.dt,
+            substeps=self.substeps,
+            regulates_current=firmware.regulates_current,
+            resolution=firmware.resolution,
+            integrator=INTEGRATORS.index(integrator),
+            opposing_only=quadratic_rule == "opposing",
+        )
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
         self._workers = workers or _threads.get() or available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
@@ -269,15 +274,8 @@ class Rollout:
             candidates[padded],
             task.first,
             task.lanes,
-            self.packed.signals,
-            self.packed.ripple,
-            self.packed.logs,
-            self._resolution,
-            self._regulates_current,
-            self.dt,
-            self.substeps,
-            self._integrator,
-            self._opposing_only,
+            self.packed.inputs,
+            self._stepping,
             errors,
             trace,
         )

@@ -115,12 +115,12 @@ def reference_positions(rollout, model, recording, index, substeps, bench_effect
         integrator=model.integrator,
         bench_effects=bench_effects,
         servo_effects=model.servo_effects,
-        case_temperature_rise=float(rollout.packed.logs[6, rollout.packed.lanes[index]]),
+        case_temperature_rise=float(rollout.packed.logs.case_temperature_rise[rollout.packed.lanes[index]]),
     )
     packed = rollout.packed
     lane = packed.lanes[index]
     goal, supply, enabled, _ = packed.signals[: len(recording), :, lane].T
-    start, velocity = packed.logs[4:6, lane]
+    start, velocity = packed.logs.position[lane], packed.logs.velocity[lane]
     return sim.run(
         sim.at_rest(start, velocity, dt=rollout.dt / substeps),
         goal=goal,

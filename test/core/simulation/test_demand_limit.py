@@ -44,7 +44,8 @@ def test_every_log_of_a_rollout_has_its_own_limit() -> None:
     for ours, limit in ((strong, 1.0), (weak, 0.1)):
         lane = rollout.packed.lanes[0]
         goal, supply, enabled, _ = rollout.packed.signals[: len(ours), :, lane].T
-        start, velocity = rollout.packed.logs[4:6, lane]
+        logs = rollout.packed.logs
+        start, velocity = logs.position[lane], logs.velocity[lane]
         run = rollout.recordings[0]
         reference = ReferenceSimulation(
             firmware=model.firmware.limited(limit),
