@@ -119,7 +119,8 @@ class _Parser(argparse.ArgumentParser):
 
     def refuse(self, argv: Sequence[str], unknown: Sequence[str]) -> NoReturn:
         """End because of words that no argument takes."""
-        before = list(argv[: argv.index(unknown[0])])
+        first = unknown[0]
+        before = list(argv[: argv.index(first)]) if first in argv else []
         option = next((word for word in reversed(before) if word.startswith("--")), "")
         action = self._option_string_actions.get(option)
         cure = ""

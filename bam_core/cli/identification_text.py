@@ -53,7 +53,7 @@ def stopped_parameters(result: Identification) -> list[str]:
         axes = {axis.name: axis for axis in fit.space.axes}
         for name in fit.at_bound:
             value, axis = fit.servo.parameters[name], axes[name]
-            range_ = f"{axis.low:.4g} to {axis.high:.4g} {PARAMETER_UNITS[name]}"
+            range_ = f"{axis.low:.4g} to {axis.high:.4g} {PARAMETER_UNITS[name].strip('-')}".strip()
             lines.append(f"{fit.model}, {name}: {value:.4g} is at the end of its search range, {range_}")
     return lines
 

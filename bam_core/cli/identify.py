@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="M1,M4,...|all",
         help="models whose parameters get standard errors and intervals besides those of the chosen one, "
-        "which always does (default: none; some take as long as their search)",
+        "which always does (default: none; it takes time)",
     )
     parser.add_argument(
         "--storage",

@@ -14,8 +14,14 @@ import pytest
 from identification_cases import mx106, record
 from matplotlib.figure import Figure
 
-from bam_core.errors import BamError
-from bam_core.identification import Identification, identify, require_output, write_identification
+from bam_core.errors import BamError, UnknownName
+from bam_core.identification import (
+    Identification,
+    identify,
+    require_output,
+    with_uncertainty,
+    write_identification,
+)
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo
@@ -90,6 +96,20 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     assert summary["split"]["rule"] == "script=up_and_down"
     assert summary["split"]["validation"] == [log.name for log in found.split.validation]
     assert summary["split"]["train"] == [log.name for log in found.split.train]
+
+
+def test_uncertainty_of_a_model_that_was_not_chosen_is_computed_when_asked_for(found: Identification) -> None:
+    (other,) = set(found.fits) - {found.chosen}
+    assert found.fits[other].uncertainty is None
+    complete = with_uncertainty(found, other)
+    uncertainty = complete.fits[other].uncertainty
+    assert uncertainty is not None
+    assert {each.name for each in uncertainty.estimates} == set(complete.fits[other].servo.parameters)
+    assert complete.fits[found.chosen] is found.fits[found.chosen]
+    assert complete.chosen == found.chosen
+    with pytest.raises(UnknownName) as caught:
+        with_uncertainty(found, "m6")
+    assert caught.value.valid == ("m1", "m3")
 
 
 def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, tmp_path: Path) -> None:
