@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording as Recording
     from bam_core.report import load_results as load_results
     from bam_core.report import write_report as write_report
+    from bam_core.servo.bench_effects_file import load_bench_effects as load_bench_effects
+    from bam_core.servo.effects import BenchEffects as BenchEffects
     from bam_core.servo.firmware import FIRMWARES as FIRMWARES
     from bam_core.servo.firmware import CurrentFirmware as CurrentFirmware
     from bam_core.servo.firmware import PositionFirmware as PositionFirmware
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from bam_core.servo.model import servo_names as servo_names
     from bam_core.servo.motor import DcMotor as DcMotor
     from bam_core.servo.pendulum import PendulumBench as PendulumBench
+    from bam_core.servo.search_ranges import SearchRanges as SearchRanges
     from bam_core.simulation.rollout import PARAMETERS as PARAMETERS
     from bam_core.simulation.rollout import Rollout as Rollout
     from bam_core.simulation.rollout import parameter_vector as parameter_vector
@@ -68,6 +71,7 @@ _HOME = {
     "BagTopic": "recordings.bag_writer",
     "BagWriter": "recordings.bag_writer",
     "BamError": "errors",
+    "BenchEffects": "servo.effects",
     "CurrentFirmware": "servo.firmware",
     "DcMotor": "servo.motor",
     "FIRMWARES": "servo.firmware",
@@ -84,6 +88,7 @@ _HOME = {
     "Provenance": "servo.model",
     "Recording": "recordings.recording",
     "Rollout": "simulation.rollout",
+    "SearchRanges": "servo.search_ranges",
     "ServoActuation": "mujoco",
     "ServoModel": "servo.model",
     "Validation": "validation",
@@ -96,6 +101,7 @@ _HOME = {
     "equip": "mujoco",
     "equip_native": "mujoco.native",
     "identify": "identification",
+    "load_bench_effects": "servo.bench_effects_file",
     "load_recordings": "recordings",
     "load_results": "report",
     "load_robot": "mujoco",

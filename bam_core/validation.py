@@ -14,6 +14,8 @@ from bam_core.gears.posedness import ill_posed
 from bam_core.gears.rollout import GearRollout, gear_vector
 from bam_core.identification.data.same_servo import other_servos
 from bam_core.recordings.recording import Recording
+from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -40,13 +42,20 @@ class Validation:
         return {"mae": self.mae, "per_log": dict(self.per_log)}
 
 
-def validate(servo: ServoLike, recordings: Sequence[Recording], *, dt: float | None = None) -> Validation:
+def validate(
+    servo: ServoLike,
+    recordings: Sequence[Recording],
+    bench_effects: BenchEffectsLike = IDEAL_BENCH,
+    *,
+    dt: float | None = None,
+) -> Validation:
     """Simulate every recording in closed loop and compare positions.
 
     Args:
         servo: model, library name or file; simulated with its own firmware, integrator and friction rule.
             Recordings of another servo are compared all the same, with a warning.
         recordings: one at least.
+        bench_effects: of the bench that recorded, see `load_bench_effects`; default none.
         dt: step of controller and simulation, s; default the firmware's period.
 
     Raises:
@@ -55,14 +64,14 @@ def validate(servo: ServoLike, recordings: Sequence[Recording], *, dt: float | N
     """
     if not recordings:
         raise Missing("recordings", "one at least", advice="give some")
-    servo = load_servo(servo)
+    servo, bench = load_servo(servo), load_bench_effects(bench_effects)
     for line in other_servos(servo, recordings):
         log.warning(line)
     if servo.gear is None:
-        errors = Rollout.for_servo(recordings, servo, dt=dt).errors(parameter_vector(servo)[None])[0]
+        errors = Rollout.for_servo(recordings, servo, dt=dt).errors(parameter_vector(servo, bench)[None])[0]
     else:
-        if warning := ill_posed(servo, (recording.bench for recording in recordings)):
+        if warning := ill_posed(servo, (recording.bench for recording in recordings), bench):
             log.warning(warning)
-        errors = GearRollout(recordings, firmware=servo.firmware, dt=dt).errors(gear_vector(servo))[0]
+        errors = GearRollout(recordings, firmware=servo.firmware, dt=dt).errors(gear_vector(servo, bench))[0]
     names = (recording.name for recording in recordings)
     return Validation(per_log=dict(zip(names, errors.tolist(), strict=True)))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bam_core.identification.uncertainty.candidate_runs import Choice
     from bam_core.identification.uncertainty.design import Knowledge, RankedRun
     from bam_core.recordings.recording import Recording
+    from bam_core.servo.effects import BenchEffects
     from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam design recordings/ --servo out/xl330/m4.yaml --runs 6 --session next.yaml"
@@ -47,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--servo",
         required=True,
         metavar="NAME|FILE",
-        help="the current model: a servo YAML file, best one fitted to LOGS, or a name from 'bam servos'",
+        help="the current model: a servo YAML file, best one fitted to LOGS, or a name from 'bam servos'; "
+        "the effects of the bench on which it was identified are part of it",
     )
     parser.add_argument("--runs", type=int, default=8, metavar="N", help="how many to plan (default: 8)")
     choice = parser.add_argument_group(
@@ -77,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.identification.data.same_servo import require_same_servo
     from bam_core.identification.uncertainty.design import prospects, rank
     from bam_core.recordings import load_recordings
+    from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.model import load_servo
 
     if arguments.runs < 1:
@@ -95,7 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"at most {_MOST_CANDIDATES}",
             advice="give fewer of --mass, --length, --kp or --script",
         )
-    space, knowledge = _knowledge(servo, recordings, choice)
+    bench_effects = load_bench_effects(arguments.servo)
+    space, knowledge = _knowledge(servo, bench_effects, recordings, choice)
     with (
         executor_for(arguments.cluster) as executor,
         tqdm(total=len(candidates), desc="candidates", unit="run", disable=None, leave=False) as bar,
@@ -171,7 +175,7 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
 
 
 def _knowledge(
-    servo: ServoModel, recordings: Sequence[Recording], choice: Choice
+    servo: ServoModel, bench_effects: BenchEffects, recordings: Sequence[Recording], choice: Choice
 ) -> tuple[SearchSpace, Knowledge]:
     from bam_core.identification.search.settle import settle
     from bam_core.identification.search.space import search_space
@@ -181,8 +185,10 @@ def _knowledge(
     from bam_core.simulation.rollout import Rollout
 
     logs = list(recordings) or [run.as_recording(servo) for run in choice.runs()]
-    space = search_space(friction_model(servo.friction_model), logs, servo.search, servo.effects)
-    known = Knowledge.before_any_recording(servo, space)
+    space = search_space(
+        friction_model(servo.friction_model), logs, servo.search.ranges, servo.search.effects
+    )
+    known = Knowledge.before_any_recording(servo, space, bench_effects)
     if not recordings:
         return space, known
     settled = settle(Rollout.for_servo(recordings, servo), space, known.vector)
@@ -198,7 +204,7 @@ def _result(
 ) -> dict[str, Any]:
     """Return the content of the JSON file."""
     from bam_core.identification.search.sensitivity import normalised, slope_at, value_at
-    from bam_core.servo.model import PARAMETER_UNITS
+    from bam_core.servo.parameters import PARAMETER_UNITS
 
     where = normalised(space, knowledge.vector)
     slopes = [slope_at(axis, share) for axis, share in zip(space.axes, where, strict=True)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_directory, require_file, write_text
+from bam_core.cli.bench_effects import bench_effects_for
 from bam_core.errors import Conflict, UnknownName, WrongType
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _export_servo(source: str, output: Path, arguments: argparse.Namespace) -> N
         drive = MjcfDrive(kp=arguments.kp, supply_voltage=arguments.voltage)
         text, remarks = servo_mjcf(servo, drive, _bench(arguments.bench))
     else:
-        data, remarks = bam_parameters(servo, arguments.actuator)
+        data, remarks = bam_parameters(servo, arguments.actuator, bench_effects_for(None, source))
         text = bam_parameters_text(data)
     write_text(output, text)
     for remark in remarks:

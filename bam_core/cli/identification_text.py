@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bam_core.servo.model import PARAMETER_UNITS
+from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def stopped_parameters(result: Identification) -> list[str]:
     for fit in result.fits.values():
         axes = {axis.name: axis for axis in fit.space.axes}
         for name in fit.at_bound:
-            value, axis = fit.servo.parameters[name], axes[name]
+            value, axis = fit.parameters[name], axes[name]
             range_ = f"{axis.low:.4g} to {axis.high:.4g} {PARAMETER_UNITS[name].strip('-')}".strip()
             lines.append(f"{fit.model}, {name}: {value:.4g} is at the end of its search range, {range_}")
     return lines

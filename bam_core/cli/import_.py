@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_directory, require_file, write_text
+from bam_core.atomic_file import require_directory, require_file
 from bam_core.errors import BadData, Conflict, NotWritable, WrongType
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="PATH",
-        help="the YAML file; or the directory in which every log becomes a bag of its name; nothing is "
-        "overwritten",
+        help="the YAML file (a zero offset goes into bench_effects/ beside it); or the directory in which "
+        "every log becomes a bag of its name; nothing is overwritten",
     )
     parser.add_argument(
         "--servo",
@@ -84,6 +84,7 @@ def _holds_parameters(path: Path) -> bool:
 
 def _import_parameters(path: Path, output: Path, servo: str | None) -> None:
     from bam_core.exchange import read_bam_parameters
+    from bam_core.servo.bench_effects_file import save_bench_effects
     from bam_core.servo.model import load_servo
 
     require_file(output)
@@ -91,9 +92,11 @@ def _import_parameters(path: Path, output: Path, servo: str | None) -> None:
         raise _exists(output)
     if output.suffix not in (".yaml", ".yml"):
         raise WrongType("--output", output.name, "FILE.yaml, a servo file", advice="rename it")
-    imported, remarks = read_bam_parameters(path, None if servo is None else load_servo(servo))
-    write_text(output, imported.to_yaml())
-    for remark in remarks:
+    found = read_bam_parameters(path, None if servo is None else load_servo(servo))
+    imported = found.servo
+    imported.save(output)
+    save_bench_effects(output, found.bench_effects)
+    for remark in found.remarks:
         log.warning("%s", remark)
     print(f"wrote {output}: {imported.title}, {imported.friction_model}, fitted with {imported.integrator}")
 

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_directory, write_text
+from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.errors import Conflict, MissingSoftware, OutOfRange
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
     from bam_core.mujoco import Replay
     from bam_core.recordings.recording import Recording
+    from bam_core.servo.effects import BenchEffects
     from bam_core.servo.model import ServoModel
     from bam_core.servo.pendulum import PendulumBench
 
@@ -55,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LOGS",
         help="recorded runs whose commands, load and supply are replayed and whose positions are compared",
     )
+    add_bench_effects(parser.add_argument_group("with --recording"))
     bench = parser.add_argument_group("with --script")
     for name, text in (
         ("mass", "load, kg"),
@@ -104,8 +107,11 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
 
     from bam_core.mujoco import replay
     from bam_core.recordings.trajectories import script as find_script
+    from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.servo.pendulum import PendulumBench
 
+    if arguments.bench_effects is not None:
+        raise Conflict("--bench-effects", "is for recordings", expected="--recording")
     script = find_script(arguments.script)
     defaults = {
         **_BENCH_DEFAULTS,
@@ -122,7 +128,7 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
             raise OutOfRange(f"--{name}", option[name], f"above 0, at most {most:g}", advice=cure)
     bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
     goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
-    _warn_of_ill_posed_gear(servo, [bench])
+    _warn_of_ill_posed_gear(servo, [bench], IDEAL_BENCH)
     simulated = replay(
         servo,
         bench,
@@ -163,9 +169,10 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
         )
     for line in other_servos(servo, recordings):
         log.warning(line)
-    _warn_of_ill_posed_gear(servo, [recording.bench for recording in recordings])
+    bench_effects = bench_effects_for(arguments.bench_effects, arguments.params, recordings)
+    _warn_of_ill_posed_gear(servo, [recording.bench for recording in recordings], bench_effects)
     for recording in recordings:
-        simulated = replay_recording(servo, recording, dt=arguments.dt)
+        simulated = replay_recording(servo, recording, dt=arguments.dt, bench_effects=bench_effects)
         position = simulated.position_at(recording.time - recording.time[0])
         errors.append(float(np.abs(position - recording.position).mean()))
         rows.append((recording.name, f"{1e3 * errors[-1]:.2f}"))
@@ -215,11 +222,13 @@ def _look(arguments: argparse.Namespace, simulated: Replay, bench: PendulumBench
         show(simulated, bench)
 
 
-def _warn_of_ill_posed_gear(servo: ServoModel, benches: Sequence[PendulumBench]) -> None:
+def _warn_of_ill_posed_gear(
+    servo: ServoModel, benches: Sequence[PendulumBench], bench_effects: BenchEffects
+) -> None:
     """Say where a gear is ill-posed with a load (Kikuuwe eq. 29); it is simulated all the same."""
     from bam_core.gears.posedness import ill_posed
 
-    if warning := ill_posed(servo, benches):
+    if warning := ill_posed(servo, benches, bench_effects):
         log.warning(warning)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_file, write_text
+from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.errors import OutOfRange
 from bam_core.text_table import format_table
 
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="servo YAML files or names from 'bam servos'",
     )
+    add_bench_effects(parser)
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
     parser.add_argument(
         "--dt",
@@ -69,7 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
     recordings = load_recordings(arguments.logs)
-    result = {name: validate(servo, recordings, dt=dt) for name, servo in servos.items()}
+    result = {
+        name: validate(
+            servos[name], recordings, bench_effects_for(arguments.bench_effects, path, recordings), dt=dt
+        )
+        for name, path in zip(names, paths, strict=True)
+    }
     if arguments.json:
         content = {name: found.summary() for name, found in result.items()}
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")

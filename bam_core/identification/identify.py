@@ -27,13 +27,13 @@ from bam_core.identification.fitting import Execution, Fit, Fitter, Progress, fi
 from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.search.search import MIN_EVALUATIONS
-from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.uncertainty import Uncertainty, estimate_uncertainty
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
+from bam_core.servo.parameters import BENCH_EFFECTS
 from bam_core.simulation.small_matrices import one_blas_thread
 
 log = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ def identify(
     )
     require_torque(split.train)
     if effects is not None:
-        servo = replace(servo, effects=resolve_effects(effects))
+        servo = replace(servo, search=replace(servo.search, effects=resolve_effects(effects)))
     _log_warnings(servo, split)
 
     execution = Execution(executor=executor, storage=storage, progress=progress, cancelled=cancelled)
@@ -165,7 +165,7 @@ def _stages(
     executor = fit.execution.executor
     found: dict[str, Fit] = {}
     fits: dict[str, ModelFit] = {}
-    effects = (EFFECT_ABLATION,) if servo.effects and not folds else ()
+    effects = (EFFECT_ABLATION,) if servo.search.effects and not folds else ()
 
     def stage(*not_done: str, ablations: tuple[EffectAblation, ...] = ()) -> Identification:
         return Identification(
@@ -207,9 +207,9 @@ def _stages(
 
 def _log_warnings(servo: ServoModel, split: Split) -> None:
     logs = (*split.train, *split.validation)
-    require_temperature(logs, servo.effects)
+    require_temperature(logs, servo.search.effects)
     for line in (
-        *missing_channels(logs, servo.effects),
+        *missing_channels(logs, servo.search.effects),
         *gain_warnings(servo, logs),
         *scarcity(len(split.train), len(split.validation)),
     ):
@@ -228,11 +228,11 @@ def _held_out(
     planned = [fitters[fold.rule].plan(model, trials=trials) for fold in folds]
     made = {fold.rule: fit for fold, fit in zip(folds, fit_all(planned), strict=True)}
 
-    def servo(fold: Split) -> ServoModel:
+    def evaluate(fold: Split) -> Mapping[str, float]:
         fitter = fitters[fold.rule]
-        return Evaluator(fitter.rollout, fold, 0, fitter.servo).evaluate(made[fold.rule]).servo
+        return Evaluator(fitter.rollout, fold, 0, fitter.servo).evaluate(made[fold.rule]).held_out
 
-    return dict(cross_validate(folds, servo).per_log)
+    return dict(cross_validate(folds, evaluate).per_log)
 
 
 def with_uncertainty(
@@ -270,17 +270,17 @@ def _estimated(fit: ModelFit, recordings: Sequence[Recording], executor: Executo
         return fit
     with one_blas_thread():
         if executor is None:
-            uncertainty = _uncertainty(recordings, fit.servo, fit.space)
+            uncertainty = _uncertainty(recordings, fit)
         else:
-            ((_, uncertainty),) = run_jobs(
-                executor, [Call(_uncertainty, Shared(recordings), (fit.servo, fit.space))]
-            )
-    servo = replace(fit.servo, uncertainty=uncertainty.standard_errors())
-    return replace(fit, servo=servo, uncertainty=uncertainty)
+            ((_, uncertainty),) = run_jobs(executor, [Call(_uncertainty, Shared(recordings), (fit,))])
+    errors = uncertainty.standard_errors()
+    own = {name: error for name, error in errors.items() if name not in BENCH_EFFECTS}
+    return replace(fit, servo=replace(fit.servo, uncertainty=own), uncertainty=uncertainty)
 
 
-def _uncertainty(recordings: Sequence[Recording], servo: ServoModel, space: SearchSpace) -> Uncertainty:
-    return estimate_uncertainty(servo, recordings, space, advise=advisor(servo, recordings, space))
+def _uncertainty(recordings: Sequence[Recording], fit: ModelFit) -> Uncertainty:
+    advise = advisor(fit.servo, recordings, fit.space)
+    return estimate_uncertainty(fit.servo, recordings, fit.space, fit.bench_effects, advise=advise)
 
 
 def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:

@@ -18,6 +18,7 @@ from bam_core.errors import BamError
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
 from bam_core.identification.trajectories import TRAJECTORIES, Simulated, save_trajectories
+from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -40,7 +41,7 @@ def require_output(output: str | os.PathLike[str]) -> None:
 
 
 def write_identification(identification: Identification, output: str | os.PathLike[str]) -> None:
-    """Write ``<model>.yaml``, ``summary.json`` and ``plots/``.
+    """Write ``<model>.yaml``, its bench effects (`bench_effects_path`), ``summary.json`` and ``plots/``.
 
     Everything is written to a directory of its own first and moved when complete, the summary last. An
     identification that is there is replaced, and a warning says so: files of the same names, and of other
@@ -82,7 +83,10 @@ def write_identification(identification: Identification, output: str | os.PathLi
 
 def _write(identification: Identification, directory: Path) -> None:
     for model, fit in identification.fits.items():
-        fit.servo.save(directory / f"{model}.yaml")
+        path = directory / f"{model}.yaml"
+        fit.servo.save(path)
+        errors = fit.uncertainty.standard_errors() if fit.uncertainty else None
+        save_bench_effects(path, fit.bench_effects, errors)
     simulated = _simulated(identification)
     logs = (*identification.split.train, *identification.split.validation)
     save_trajectories(directory / TRAJECTORIES, logs, simulated)
@@ -98,7 +102,10 @@ def _simulated(identification: Identification) -> Simulated:
     fits = identification.fits
     logs = (*identification.split.train, *identification.split.validation)
     rollout = Rollout.for_servo(logs, next(iter(fits.values())).servo)
-    positions = {model: rollout.positions(parameter_vector(fit.servo)) for model, fit in fits.items()}
+    positions = {
+        model: rollout.positions(parameter_vector(fit.servo, fit.bench_effects))
+        for model, fit in fits.items()
+    }
     return {log.name: {model: positions[model][i] for model in fits} for i, log in enumerate(logs)}
 
 
@@ -114,10 +121,10 @@ def _plot(identification: Identification, simulated: Simulated, directory: Path)
     doubts = {model: fit.contender.standard_error for model, fit in fits.items()}
     figure = plot_mae(errors, standard_errors=doubts, chosen=identification.chosen)
     save_figure(figure, directory / "mae.png")
-    servos = {model: fit.servo for model, fit in fits.items()}
+    parameters = {model: fit.parameters for model, fit in fits.items()}
     bounds = {model: fit.at_bound for model, fit in fits.items()}
     intervals = {model: _intervals(fit) for model, fit in fits.items()}
-    save_figure(plot_parameters(servos, bounds, intervals), directory / "parameters.png")
+    save_figure(plot_parameters(parameters, bounds, intervals), directory / "parameters.png")
     for logs, side in (
         (identification.split.train, "training"),
         (identification.split.validation, "validation"),
@@ -158,8 +165,9 @@ def _files_of(told: Mapping[str, Any]) -> set[str]:
     """Names of the files that follow from what a summary says."""
     if not told:
         return set()
-    models, plots = (f"{model}.yaml" for model in told["models"]), map(_fit_plot, told["logs"])
-    return {*models, REPORT, *(f"{PLOTS}/{plot}" for plot in plots)}
+    servos = [f"{model}.yaml" for model in told["models"]]
+    benches = (str(bench_effects_path(name)) for name in servos)
+    return {*servos, *benches, REPORT, *(f"{PLOTS}/{_fit_plot(log)}" for log in told["logs"])}
 
 
 def _tell_replaced(target: Path, before: Mapping[str, Any], removed: Sequence[str]) -> None:
@@ -185,9 +193,7 @@ def _is_complete(summary: Path) -> bool:
 def _removed(target: Path, names: set[str]) -> list[str]:
     """Remove files; return what was there, in words."""
     # By the listing: a damaged summary may tell of any name. There may be no plots, or others at work here.
-    there = {path.name for path in target.glob("*")} | {
-        f"{PLOTS}/{path.name}" for path in (target / PLOTS).glob("*")
-    }
+    there = {str(path.relative_to(target)) for pattern in ("*", "*/*") for path in target.glob(pattern)}
     files = [name for name in sorted(names & there) if (target / name).is_file()]
     for name in files:
         (target / name).unlink(missing_ok=True)

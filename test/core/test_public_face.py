@@ -30,7 +30,7 @@ def test_a_servo_is_identified_by_its_name_and_written(
     bam_core.write_identification(found, tmp_path / "found")
     assert bam_core.load_servo(tmp_path / "found" / "m1.yaml").friction_model == "m1"
     same = bam_core.identify(recordings, bam_core.load_servo("mx106"), ["m1"], trials=60, effects=[])
-    assert same.fits["m1"].servo.parameters == found.fits["m1"].servo.parameters
+    assert same.fits["m1"].parameters == found.fits["m1"].parameters
 
 
 def test_simulations_take_a_name_or_a_file(recordings: list[bam_core.Recording], tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_intervals_of_all_models_are_asked_for_by_a_word(recordings: list[bam_co
 
 def test_files_may_be_given_as_text(tmp_path: Path) -> None:
     (tmp_path / "m4.json").write_text(json.dumps(XL330_M4))
-    servo, _ = bam_core.read_bam_parameters(str(tmp_path / "m4.json"))
-    assert servo.friction_model == "m4"
+    found = bam_core.read_bam_parameters(str(tmp_path / "m4.json"))
+    assert found.servo.friction_model == "m4"
     run = bam_core.synthesize("mx106", BENCH, "sin_sin", 8.0)
     bam_core.write_bag(run, str(tmp_path / "run"))
     assert len(read_bag(str(tmp_path / "run"))) == len(bam_core.load_recordings(str(tmp_path))[0]) == len(run)

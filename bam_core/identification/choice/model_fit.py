@@ -11,8 +11,8 @@ from typing import Any
 from bam_core.identification.choice.choice import SAME, Contender
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
-from bam_core.servo.effects import EFFECTS
-from bam_core.servo.model import ServoModel
+from bam_core.servo.effects import EFFECTS, BenchEffects
+from bam_core.servo.model import ServoModel, fitted_parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +21,7 @@ class ModelFit:
 
     Attributes:
         servo: the servo with the parameters found.
+        bench_effects: found of the bench of the recordings.
         space: that was searched.
         train_mae: mean over training logs of the mean absolute position error, rad.
         per_log: mean absolute position error of every log by name, rad.
@@ -36,6 +37,7 @@ class ModelFit:
     """
 
     servo: ServoModel
+    bench_effects: BenchEffects
     space: SearchSpace
     train_mae: float
     per_log: Mapping[str, float]
@@ -46,6 +48,11 @@ class ModelFit:
     limited: bool
     seconds: float
     uncertainty: Uncertainty | None = None
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """What was fitted, of servo and bench, by name, SI."""
+        return fitted_parameters(self.servo, self.bench_effects)
 
     @property
     def ended_early(self) -> bool:
@@ -60,7 +67,7 @@ class ModelFit:
     @property
     def contender(self) -> Contender:
         """This fit as `choice.choose` takes it."""
-        return Contender(name=self.model, free_parameters=len(self.servo.parameters), held_out=self.held_out)
+        return Contender(name=self.model, free_parameters=len(self.parameters), held_out=self.held_out)
 
     @property
     def model(self) -> str:

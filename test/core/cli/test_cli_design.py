@@ -13,6 +13,7 @@ from identification_cases import xl330_logs
 
 from bam_core.cli import main
 from bam_core.errors import BamError, Missing, OutOfRange, UnknownName, WrongType
+from bam_ros.recorder.session_file import load_session
 
 SMALL = ("--mass", "0.2,0.5", "--length", "0.1", "--kp", "100,800", "--script", "sin_sin,lift_and_drop")
 
@@ -50,10 +51,9 @@ def test_what_was_recorded_counts_and_the_files_say_the_same(
 
 
 def test_the_session_is_one_that_bam_record_takes(tmp_path: Path) -> None:
-    session_file = pytest.importorskip("bam_ros.recorder.session_file")
     session = tmp_path / "next.yaml"
     assert run("--servo", "xl330", *SMALL, "--runs", 2, "--session", session) == 0
-    loaded = session_file.load_session(session)
+    loaded = load_session(session)
     assert loaded.servo.name == "xl330"
     assert 2 <= len(loaded.runs()) <= 8
 

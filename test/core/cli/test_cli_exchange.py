@@ -17,6 +17,7 @@ from bam_core.cli import main
 from bam_core.errors import BamError, Conflict, NotWritable, OutOfRange, UnknownName, WrongType
 from bam_core.exchange import bam_log_text
 from bam_core.recordings import load_recordings
+from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.model import load_servo
 
 
@@ -40,6 +41,7 @@ def test_parameters_go_round(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("m4.json"), XL330_M4)
     assert main(["import", "m4.json", "--output", "servo.yaml"]) == 0
     assert "wrote servo.yaml" in capsys.readouterr().out
+    assert load_bench_effects("servo.yaml").zero_offset == -XL330_M4["q_offset"]
     assert main(["export", "servo.yaml", "--output", "back.json"]) == 0
     assert json.loads(Path("back.json").read_text()) == XL330_M4
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from identification_cases import mx106, record
 
@@ -16,6 +18,7 @@ from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.search.space import search_space
 from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 
 
@@ -49,6 +52,7 @@ def found(
     count = len(estimates)
     fit = ModelFit(
         servo=mx106("m1"),
+        bench_effects=IDEAL_BENCH,
         space=search_space(FRICTION_MODELS["m1"], logs),
         train_mae=0.01,
         per_log={log.name: 0.01 for log in logs},
@@ -96,4 +100,16 @@ def test_nothing_is_said_of_parameters_that_nobody_estimated() -> None:
 def test_a_parameter_at_the_end_of_its_range_is_told_with_the_range() -> None:
     assert stopped_parameters(found((), at_bound=("resistance",))) == [
         "m1, resistance: 2.4 is at the end of its search range, 0.05 to 200 Ω"
+    ]
+
+
+def test_so_is_one_of_the_bench() -> None:
+    identification = found(())
+    (fit,) = identification.fits.values()
+    space = search_space(FRICTION_MODELS["m1"], identification.split.train, effects=["zero_offset"])
+    servo = replace(fit.servo, search=replace(fit.servo.search, effects=("zero_offset",)))
+    bench = BenchEffects(zero_offset=0.1)
+    stopped = replace(fit, servo=servo, bench_effects=bench, space=space, at_bound=("zero_offset",))
+    assert stopped_parameters(replace(identification, fits={"m1": stopped})) == [
+        "m1, zero_offset: 0.1 is at the end of its search range, -0.1 to 0.1 rad"
     ]

@@ -256,8 +256,8 @@ GARBAGE: dict[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str]] = {
     ),
     "backwards": (lambda log: {**log, "entries": log["entries"][::-1]}, "entry 1, time: goes back from"),
     "gap": (
-        lambda log: {**log, "entries": log["entries"][:400] + log["entries"][800:]},
-        "entry 400, time: no sample for",
+        lambda log: {**log, "entries": log["entries"][:100] + log["entries"][200:]},
+        "entry 100, time: no sample for",
     ),
     "weightless": (lambda log: {**log, "mass": 0}, "mass and arm_mass are 0 kg (expected a mass above 0"),
     "featherweight": (

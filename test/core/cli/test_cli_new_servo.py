@@ -80,9 +80,9 @@ def test_the_servo_starts_from_the_data_sheet_and_its_ranges_hold_it(tmp_path: P
     by_stall, by_speed = 4.903 / 2.8, 12 / 7.874
     assert servo.motor.torque_constant == pytest.approx(math.sqrt(by_stall * by_speed), rel=1e-2)
     for name in ("torque_constant", "resistance", "armature"):
-        low, high = servo.search[name]
+        low, high = servo.search.ranges[name]
         assert low < 0.5 * getattr(servo.motor, name) < 2.0 * getattr(servo.motor, name) < high
-    assert servo.effects == ("firmware_gain",)  # nobody told the gain
+    assert servo.search.effects == ("firmware_gain",)  # nobody told the gain
 
 
 def test_a_gain_that_is_known_is_not_fitted(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_gain_that_is_known_is_not_fitted(tmp_path: Path) -> None:
     assert main(["servos", "new", str(file), *STS3250, "--duty-per-kp", "0.165", "--name", "sts3250"]) == 0
     servo = load_servo(file)
     assert servo.name == "sts3250"
-    assert servo.effects == ()
+    assert servo.search.effects == ()
     assert float(servo.firmware.gains(32.0)[0]) == pytest.approx(32 * 0.165)
 
 

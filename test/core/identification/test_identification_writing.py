@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from bam_core.identification import (
     with_uncertainty,
     write_identification,
 )
+from bam_core.servo.bench_effects_file import load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -49,6 +52,21 @@ def test_a_directory_gets_servos_summary_and_plots(found: Identification, tmp_pa
         *fits,
     }
     assert [path.name for path in output.parent.iterdir()] == ["results"]
+
+
+def test_what_was_found_of_the_bench_is_beside_the_servo(
+    found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture, no_plots: None
+) -> None:
+    bench_effects = BenchEffects(zero_offset=0.01, arm_backlash=0.02)
+    fits = {**found.fits, "m3": replace(found.fits["m3"], bench_effects=bench_effects)}
+    write_identification(replace(found, fits=fits), tmp_path)
+    assert load_bench_effects(tmp_path / "m3.yaml") == bench_effects
+    assert load_bench_effects(tmp_path / "m1.yaml") == IDEAL_BENCH
+    assert "arm_backlash: " not in (tmp_path / "m3.yaml").read_text()
+    caplog.clear()
+    write_identification(found, tmp_path)  # on a bench without: those of the other must not pass for its own
+    assert load_bench_effects(tmp_path / "m3.yaml") == IDEAL_BENCH
+    assert "removed bench_effects/m3.yaml" in caplog.text
 
 
 def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -> None:
@@ -102,7 +120,7 @@ def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, 
         for i, name in enumerate(arrays["logs"]):
             for model, fit in found.fits.items():
                 rollout = Rollout.for_servo([logs[name]], fit.servo)
-                (expected,) = rollout.positions(parameter_vector(fit.servo))
+                (expected,) = rollout.positions(parameter_vector(fit.servo, fit.bench_effects))
                 kept = np.searchsorted(logs[name].time, arrays[f"time_{i}"] - 1e-4)
                 np.testing.assert_allclose(arrays[f"{model}_{i}"], expected[kept], atol=1e-6)
 
