@@ -60,7 +60,7 @@ def write_bag(recording: Recording, directory: Path, *, start_ns: int) -> None:
         start_ns: when the run's first command was given, ns since the epoch.
 
     Raises:
-        BagWriterError: the directory exists or cannot be created.
+        NotWritable: the directory exists or cannot be created.
     """
     store = get_typestore(Stores.EMPTY)
     topics = {

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import UnknownName
 from bam_core.recordings.trajectories import SCRIPTS, script
 
 RECORDED = Path(__file__).parents[3].parent / "shared" / "data" / "xl330"
@@ -63,5 +64,5 @@ def test_scripts_are_what_the_authors_recorded(name):
 
 
 def test_an_unknown_script_is_answered_with_the_valid_ones():
-    with pytest.raises(BamError, match=r"lift_and_drop, sin_sin.*did you mean 'sin_sin'"):
+    with refused(UnknownName, kind="trajectory script", name="sin_sine"):
         script("sin_sine")
