@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange, UnknownName
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
 from bam_core.identification.search.descent import Descent
 from bam_core.identification.search.space import Axis, fold, search_space
@@ -111,13 +111,10 @@ def fit_gear(
         BamError: too few trials, no recordings, or an effect that this model does not have.
     """
     if trials < LEAST_TRIALS:
-        raise BamError(f"gear trials: is {trials} (expected {LEAST_TRIALS} or more); give more")
+        raise OutOfRange("gear trials", trials, f"{LEAST_TRIALS} or more", advice="give more")
     for effect in effects:
         if effect not in GEAR_PARAMETERS[-2:]:
-            known = ", ".join(GEAR_PARAMETERS[-2:])
-            raise BamError(
-                f"gear effect {effect!r}: is not part of this model (valid: {known}); leave it out"
-            )
+            raise UnknownName("gear effect", effect, GEAR_PARAMETERS[-2:], advice="or leave it out")
     search = _Search(recordings, servo, tuple(effects), trials, say)
     random = np.random.default_rng(seed)
     drawn = random.random((int(_SCATTER * trials), len(search.axes)))

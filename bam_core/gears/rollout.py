@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData, Missing, Unsupported, WrongShape
 from bam_core.gears._pendulum import simulate
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
@@ -51,14 +51,14 @@ def gear_vector(servo: ServoModel) -> Array:
         BamError: it has no gear, or an effect that this rollout does not know.
     """
     if servo.gear is None:
-        raise BamError(
-            f"servo '{servo.name}', gear: is missing (expected input_side and output_side); add it"
-        )
+        raise Missing(f"servo '{servo.name}', gear", "input_side and output_side")
     for name, value in servo.effect_values.items():
         if value and name not in GEAR_PARAMETERS:
-            raise BamError(
-                f"servo '{servo.name}', {name}: is {value:g} beside a gear, whose rollout has no such effect "
-                f"(it has {', '.join(GEAR_PARAMETERS[-2:])}); take it out, or use 'bam simulate'"
+            raise Unsupported(
+                f"servo '{servo.name}', {name}",
+                f"is {value:g} beside a gear, whose rollout has no such effect",
+                expected=f"those that it has: {', '.join(GEAR_PARAMETERS[-2:])}",
+                advice="take it out, or use 'bam simulate'",
             )
     values = {**servo.friction.coefficients(), **servo.effect_values, **servo.parameters}
     return np.array([values[name] for name in GEAR_PARAMETERS])
@@ -93,7 +93,7 @@ class GearRollout:
             BamError: there is no recording.
         """
         if not recordings:
-            raise BamError("gear rollout: no recordings (expected at least one); give some")
+            raise BadData("gear rollout", "no recordings", expected="at least one", advice="give some")
         self.recordings = tuple(recordings)
         self._firmware, self._substeps = firmware, substeps
         self._packed = pack(recordings, firmware, dt or firmware.period)
@@ -125,9 +125,11 @@ class GearRollout:
     def _simulate(self, parameters: ArrayLike) -> tuple[Array, Array]:
         candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
         if candidates.ndim != 2 or candidates.shape[1] != len(GEAR_PARAMETERS):
-            raise BamError(
-                f"gear parameters: shape {candidates.shape} (expected (candidates, {len(GEAR_PARAMETERS)})); "
-                f"columns are {', '.join(GEAR_PARAMETERS)}"
+            raise WrongShape(
+                "gear parameters, shape",
+                candidates.shape,
+                f"(candidates, {len(GEAR_PARAMETERS)})",
+                advice=f"columns are {', '.join(GEAR_PARAMETERS)}",
             )
         errors = np.empty((len(candidates), len(self.recordings)))
         trace = np.empty((len(candidates), int(self._ends[-1])))
