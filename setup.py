@@ -42,7 +42,8 @@ def compile_plugin(target: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         servos = Path(place) / "servo_library.inc"
         environment = {**os.environ, "PYTHONPATH": str(HERE)}
-        command = [sys.executable, "-m", "bam_core.servo.plugin_library", str(servos)]
+        sources = [str(path) for path in (*NATIVE.glob("*.cc"), *NATIVE.glob("*.h"))]
+        command = [sys.executable, "-m", "bam_core.servo.plugin_library", str(servos), *sources]
         subprocess.run(command, check=True, env=environment)
         compiler = os.environ.get("CXX", "c++")
         flags = ["-std=c++17", "-O2", "-fPIC", "-shared", f"-I{mujoco / 'include'}", f"-I{place}"]

@@ -116,9 +116,7 @@ def run_jobs(
             "as here)",
             advice="install them",
         ) from None
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":  # Dask's, which is loaded only where there is a cluster
-            raise
+    except _killed_worker():
         raise Unavailable(
             "cluster",
             "several workers died at the same job (memory is the usual reason)",
@@ -127,6 +125,12 @@ def run_jobs(
     finally:
         for future in left:
             future.cancel()
+
+
+def _killed_worker() -> tuple[type[Exception], ...]:
+    """Return Dask's error for a job whose workers died; none where Dask is not loaded, so has no workers."""
+    scheduler = sys.modules.get("distributed.scheduler")
+    return () if scheduler is None else (scheduler.KilledWorker,)
 
 
 class _Unknown:

@@ -19,10 +19,12 @@ from types import MappingProxyType
 from typing import Any
 
 from bam_core.errors import Malformed, Missing, OutOfRange, UnknownName, Unreadable, WrongType
-from bam_core.servo.effects import BenchEffects
+from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.servo.model import PARAMETER_UNITS, Provenance, ServoLike, ServoModel, load_servo
+from bam_core.servo.model import Provenance, ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.parameters import PARAMETER_UNITS
 
 ACTUATORS = ("erob80_100", "erob80_50", "mx106", "mx64", "xl320", "xl330")
 """What BAM's program and our library both know, by the same name."""
@@ -66,18 +68,28 @@ def is_bam_parameters(data: object) -> bool:
     )
 
 
-def read_bam_parameters(
-    path: str | os.PathLike[str], servo: ServoLike | None = None
-) -> tuple[ServoModel, list[str]]:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BamParameters:
+    """What a parameter file holds.
+
+    Attributes:
+        servo: with its parameters.
+        bench_effects: its `q_offset`, which belongs to the bench of the recordings.
+        remarks: one line about everything that was filled in.
+    """
+
+    servo: ServoModel
+    bench_effects: BenchEffects
+    remarks: tuple[str, ...]
+
+
+def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = None) -> BamParameters:
     """Read a parameter file.
 
     Args:
         path: JSON with `model`, `actuator` and exactly the numbers of that model; `q_offset` may be missing,
             and `R` too where the firmware asks for a current, as in the published files of the eRob80:100.
         servo: gives name, firmware and search bounds; default the library's of the name `actuator`.
-
-    Returns:
-        The servo, and one line about everything that was filled in.
 
     Raises:
         BamError: not such a file; a key is unknown, missing, of another model, or out of range.
@@ -111,32 +123,40 @@ def read_bam_parameters(
         friction_model=law.name,
         friction=law.friction({name: values[name] for name in law.parameters}, quadratic_rule=QUADRATIC_RULE),
         integrator=INTEGRATOR,
-        bench_effects=BenchEffects(zero_offset=-values["zero_offset"] or 0.0),
         uncertainty={},
         provenance=Provenance(source=source, software="github.com/Rhoban/bam"),
     )
-    return imported, remarks
+    return BamParameters(
+        servo=imported,
+        bench_effects=BenchEffects(zero_offset=-values["zero_offset"] or 0.0),
+        remarks=tuple(remarks),
+    )
 
 
-def bam_parameters(servo: ServoModel, actuator: str | None = None) -> tuple[dict[str, Any], list[str]]:
+def bam_parameters(
+    servo: ServoLike, actuator: str | None = None, bench_effects: BenchEffectsLike = IDEAL_BENCH
+) -> tuple[dict[str, Any], list[str]]:
     """Return a servo as BAM's program reads it, and one line about everything that it cannot hold.
 
     Args:
         servo: any without a gear.
         actuator: BAM's name of it; default the servo's own.
+        bench_effects: of the bench on which it was recorded: BAM's parameters hold its zero offset.
 
     Raises:
         BamError: BAM's program has no such actuator, or the servo has a gear.
     """
+    servo = load_servo(servo)
     servo.require_no_gear("BAM's program")
     actuator = servo.name if actuator is None else actuator
     if actuator not in ACTUATORS:
         raise UnknownName("actuator of BAM", actuator, ACTUATORS)
-    values = {**servo.parameters, "zero_offset": -servo.bench_effects.zero_offset}
+    bench_effects = load_bench_effects(bench_effects)
+    values = {**servo.parameters, "zero_offset": -bench_effects.zero_offset}
     law = FRICTION_MODELS[servo.friction_model]
     written = (*_MOTOR, *(("zero_offset",) if values["zero_offset"] else ()), *law.parameters)
     data: dict[str, Any] = {key: values[name] for name, key in KEYS.items() if name in written}
-    return {**data, "model": law.name, "actuator": actuator}, _losses(servo, actuator)
+    return {**data, "model": law.name, "actuator": actuator}, _losses(servo, bench_effects, actuator)
 
 
 def bam_parameters_text(data: Mapping[str, Any]) -> str:
@@ -144,10 +164,10 @@ def bam_parameters_text(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=4) + "\n"
 
 
-def _losses(servo: ServoModel, actuator: str) -> list[str]:
+def _losses(servo: ServoModel, bench_effects: BenchEffects, actuator: str) -> list[str]:
     losses = [
         f"{name}: {value:g} {PARAMETER_UNITS[name]} is left out, BAM's program has no such effect"
-        for name, value in servo.effect_values.items()
+        for name, value in {**servo.effect_values, **vars(bench_effects)}.items()
         if value and name != "zero_offset"
     ]
     if servo.integrator != INTEGRATOR:

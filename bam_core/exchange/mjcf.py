@@ -25,8 +25,9 @@ from scipy.optimize import nnls
 from bam_core._version import __version__
 from bam_core.errors import OutOfRange
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
-from bam_core.servo.model import SERVO_EFFECTS, ServoLike, ServoModel, load_servo
+from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME, DcMotor
+from bam_core.servo.parameters import SERVO_EFFECTS
 from bam_core.servo.pendulum import PendulumBench
 
 _GRID = 41  # points per axis on which laws are approximated

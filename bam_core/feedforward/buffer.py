@@ -184,12 +184,11 @@ class PieceBuffer:
         plan = [each for each in self._plan if each.start < parts[0].start - _TICK]
         self._plan = [*plan, *parts, *self._brakes(parts[-1].at(parts[-1].end), parts[-1].end)]
 
-    def stop(self, now: float, *, notice: float = 0.0) -> None:
-        """Drop all pieces and brake to rest from where the trajectory is now, or after the notice, s."""
+    def stop(self, now: float) -> None:
+        """Drop all pieces and brake to rest from where the trajectory is now."""
         self._forget(now)
-        then = now + notice
-        plan = [each for each in self._plan if each.start < then - _TICK]
-        self._plan = [*plan, *self._brakes(self.at(then), then)]
+        plan = [each for each in self._plan if each.start < now - _TICK]
+        self._plan = [*plan, *self._brakes(self.at(now), now)]
         self._waiting = ()
 
     def _forget(self, now: float) -> None:

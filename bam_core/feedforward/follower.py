@@ -64,8 +64,10 @@ class FollowerSettings:
 class Follower:
     """Holds where it is switched on, follows trajectories from there, and brakes and holds where they end.
 
-    `hold`, `release` and `duty` are called by the thread that owns the servos, `follow` and `stop` by another
-    one: plans are made on a copy and take the place of the old one as a whole.
+    `hold`, `release`, `goal` and `duty` are called by the thread that owns the servos, `follow` and `stop` by
+    another one. A plan is made on a copy, and takes the place of the old one as a whole, unless the owner has
+    asked meanwhile for moments from which on they differ: then it is made anew. So goals never jump, however
+    long either thread has to wait for the other or for a processor.
 
     Attributes:
         fault: why torque shall go off: joint, and reason; None: all is well.
@@ -77,20 +79,18 @@ class Follower:
 
     Args:
         settings: see there.
-        clock: tells how long planning takes, s; a plan that comes too late is made anew. None: no time.
 
     Raises:
         BamError: entries are not one per joint, or a value is out of range.
     """
 
-    def __init__(self, settings: FollowerSettings, clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, settings: FollowerSettings) -> None:
         joints = len(settings.limits.low)
         for name in ("laws", "supply", "gains"):
             count = len(getattr(settings, name))
             if count != joints:
                 raise WrongShape(f"follower {name}", count, f"one for each of {joints} joints")
         self._settings = settings
-        self._clock = clock
         self._rules = replace(settings.hand_over, waiting=_MANY)
         self._guard = Guard(limits=settings.limits, error=settings.error)
         self._nominal = np.array(settings.supply, dtype=np.float64)
@@ -98,7 +98,8 @@ class Follower:
         self._controller: FeedForwardController | None = None
         self._before: float | None = None
         self._on = np.ones(joints, dtype=bool)
-        self._lock = threading.Lock()
+        self._reached = -math.inf  # the latest moment for which a goal was told, s
+        self._lock = threading.Lock()  # guards this, and which controller and plan there are
         self._gains = list(settings.gains)
         self.fault: tuple[int, str] | None = None
         self.delay = DelayMeter()
@@ -122,7 +123,7 @@ class Follower:
 
     def goal(self, time: float) -> Array:
         """Return where servos shall be at a time in s, (joints,) rad; NaN while they are released."""
-        controller = self._controller
+        controller = self._controller_at(time)
         return (
             np.full_like(self._nominal, np.nan) if controller is None else controller.buffer.at(time).position
         )
@@ -141,7 +142,7 @@ class Follower:
         )
         self.fault, self._before = None, None
         with self._lock:
-            self._controller = controller
+            self._controller, self._reached = controller, -math.inf
 
     def release(self) -> None:
         """Switch off: torque is off, and what was planned is forgotten."""
@@ -179,14 +180,12 @@ class Follower:
         self.refusal = reason
 
     def stop(self, now: float) -> None:
-        """Drop all trajectories, brake along the way, and hold; raises BamError where torque goes off."""
-
-        def plan(buffer: PieceBuffer, now: float, notice: float) -> float:
-            buffer.stop(now, notice=notice)
-            return now + notice
-
-        if self.following:
-            self._replan(plan, now, _LEAST_NOTICE, insist=True)
+        """Drop all trajectories, brake along the way, and hold."""
+        with self._lock:  # planning this takes less than a cycle
+            if self._controller is not None:
+                buffer = self._controller.buffer.copy()
+                buffer.stop(max(now, self._reached))
+                self._controller.buffer = buffer
 
     def duty(self, position: Array, velocity: Array, supply: Array, *, measured: float, now: float) -> Array:
         """Return the duty to command, (joints,), -1..1; none once there is a fault.
@@ -198,7 +197,7 @@ class Follower:
             measured: when they were measured, s.
             now: s, of the same clock.
         """
-        controller = self._controller
+        controller = self._controller_at(measured)
         if controller is None or self.fault is not None:
             return np.zeros_like(position)
         dt = min(max(now - (self._before or now), _LEAST_STEP), _LONGEST_STEP)
@@ -272,14 +271,19 @@ class Follower:
 
         self._replan(plan, now, _LEAST_NOTICE + _NOTICE_PER_PIECE * last / DEFAULT_DURATION)
 
-    def _replan(self, plan: Plan, now: float, notice: float, *, insist: bool = False) -> None:
-        """Change a copy of what is planned and put it in place, before the moment from which on it differs.
+    def _controller_at(self, time: float) -> FeedForwardController | None:
+        """Return the controller; what is planned up to this time, s, may not change any more."""
+        with self._lock:
+            self._reached = max(self._reached, time)
+            return self._controller
+
+    def _replan(self, plan: Plan, now: float, notice: float) -> None:
+        """Change a copy of what is planned, and put it in place before the moment from which on it differs.
 
         Args:
             plan: changes it.
             now: s.
             notice: of the first attempt, s.
-            insist: whether the last attempt counts even if it comes too late.
 
         Raises:
             BamError: what the plan raises, torque is off, or the machine is too busy.
@@ -291,7 +295,6 @@ class Follower:
             buffer = controller.buffer.copy()
             notice *= _PATIENCE if attempt else 1.0
             begins = plan(buffer, now, notice)
-            then = now if self._clock is None else self._clock()
             with self._lock:
                 if self._controller is not controller:
                     raise Unavailable(
@@ -300,10 +303,10 @@ class Follower:
                         expected="on",
                         advice="switch it on, and send it again",
                     )
-                if then <= begins or (insist and attempt == _ATTEMPTS - 1):
+                if self._reached <= begins:
                     controller.buffer = buffer
                     return
-            now = then
+                now = max(now, self._reached)
         raise Unavailable(
             "trajectory",
             f"is not planned within {notice:.2g} s",

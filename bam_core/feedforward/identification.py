@@ -15,7 +15,7 @@ from bam_core.feedforward._voltage_kernel import errors, simulate
 from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from bam_core.feedforward.voltage_logs import PERIOD, VoltageLog
 from bam_core.identification.search.descent import Descent
-from bam_core.servo.effects import BenchEffects, ServoEffects
+from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor
@@ -244,9 +244,8 @@ def extended(start: DynabanModel, servo: ServoModel, friction: str = "m6", load:
         friction_model=friction,
         friction=law.friction(values),
         gear=None,
-        effects=(),
+        search=replace(servo.search, effects=()),
         servo_effects=ServoEffects(),
-        bench_effects=BenchEffects(),
     )
 
 

@@ -91,13 +91,14 @@ def axproj(
         raise OutOfRange("axproj load-independent friction", c.min(), ">= 0", told=f"{c.min():g}")
     f = np.zeros(count) if start is None else _array("start", start, (count,)).copy()
     w, internal = np.empty(count), np.empty(count)
+    problem = v, A, phi, P, c
     tolerance = TOLERANCE * _scale(v, A, phi)
-    iterations = newton(v, A, phi, P, c, f, w, internal, NEWTON_STEPS)
+    iterations = newton(problem, (f, w, internal), NEWTON_STEPS)
     residual = residual_of(A, c, f, w, internal)
     if not residual <= 1e-3 * tolerance:
         other = np.zeros(count)
-        iterations += follow(v, A, phi, P, c, other, w, internal, PATH_PIECES)
-        iterations += newton(v, A, phi, P, c, other, w, internal, 1)
+        iterations += follow(problem, (other, w, internal), PATH_PIECES)
+        iterations += newton(problem, (other, w, internal), 1)
         by_path = residual_of(A, c, other, w, internal)
         if not by_path <= tolerance:
             raise Unsupported(
@@ -147,7 +148,7 @@ def fixed_step_axproj(
     phi, P = np.asarray(drive, dtype=np.float64), np.asarray(feedback, dtype=np.float64)
     size = step / max(float(np.linalg.norm(A, 2) * np.linalg.norm(phi)), 1e-300)
     f, w, internal = np.zeros(len(v)), np.empty(len(v)), np.empty(len(v))
-    iterations = fixed_steps(v, A, phi, P, size, tolerance, limit, f, w, internal)
+    iterations = fixed_steps((v, A, phi, P, np.zeros(len(v))), (f, w, internal), size, tolerance, limit)
     return v - w, iterations
 
 

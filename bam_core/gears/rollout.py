@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core.errors import BadData, Missing, Unsupported, WrongShape
-from bam_core.gears._pendulum import simulate
+from bam_core.gears._pendulum import Outcome, simulate
 from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.packing import pack
+from bam_core.simulation.rows import MEASURED, Stepping
 
 Array = NDArray[np.float64]
 
@@ -44,15 +47,16 @@ TRACE_STEPS = 12
 """Steps of the firmware between positions that `GearRollout.positions` returns."""
 
 
-def gear_vector(servo: ServoModel) -> Array:
-    """Return a servo with a gear as a candidate, (GEAR_PARAMETERS,) SI.
+def gear_vector(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> Array:
+    """Return a servo with a gear, and its bench, as a candidate, (GEAR_PARAMETERS,) SI.
 
     Raises:
         BamError: it has no gear, or an effect that this rollout does not know.
     """
     if servo.gear is None:
         raise Missing(f"servo '{servo.name}', gear", "input_side and output_side")
-    for name, value in servo.effect_values.items():
+    effects = {**servo.effect_values, **vars(bench_effects)}
+    for name, value in effects.items():
         if value and name not in GEAR_PARAMETERS:
             raise Unsupported(
                 f"servo '{servo.name}', {name}",
@@ -60,7 +64,7 @@ def gear_vector(servo: ServoModel) -> Array:
                 expected=f"those that it has: {', '.join(GEAR_PARAMETERS[-2:])}",
                 advice="take it out, or use 'bam simulate'",
             )
-    values = {**servo.friction.coefficients(), **servo.effect_values, **servo.parameters}
+    values = {**servo.friction.coefficients(), **effects, **servo.parameters}
     return np.array([values[name] for name in GEAR_PARAMETERS])
 
 
@@ -95,14 +99,21 @@ class GearRollout:
         if not recordings:
             raise BadData("gear rollout", "no recordings", expected="at least one", advice="give some")
         self.recordings = tuple(recordings)
-        self._firmware, self._substeps = firmware, substeps
         self._packed = pack(recordings, firmware, dt or firmware.period)
-        lengths = self._packed.logs[0, self._packed.lanes].astype(np.intp)
+        self._stepping = Stepping(
+            dt=self._packed.dt,
+            substeps=substeps,
+            regulates_current=firmware.regulates_current,
+            resolution=firmware.resolution,
+            integrator=INTEGRATORS.index("midpoint"),
+            opposing_only=False,
+        )
+        lengths = self._packed.logs.length[self._packed.lanes].astype(np.intp)
         self.counts = -(-lengths // TRACE_STEPS)
         self._ends = np.concatenate([[0], np.cumsum(self.counts)])
         self.measured = np.concatenate(
             [
-                self._packed.signals[:length:TRACE_STEPS, 3, lane]
+                self._packed.signals[:length:TRACE_STEPS, MEASURED, lane]
                 for lane, length in zip(self._packed.lanes, lengths, strict=True)
             ]
         )
@@ -135,19 +146,8 @@ class GearRollout:
         trace = np.empty((len(candidates), int(self._ends[-1])))
 
         def run(rows: slice) -> None:
-            simulate(
-                candidates[rows],
-                self._packed.signals,
-                self._packed.logs,
-                self._packed.lanes,
-                self._ends,
-                self._firmware.regulates_current,
-                self._packed.dt,
-                self._substeps,
-                TRACE_STEPS,
-                errors[rows],
-                trace[rows],
-            )
+            outcome = Outcome(self._ends, TRACE_STEPS, errors[rows], trace[rows])
+            simulate(candidates[rows], self._packed.inputs, self._packed.lanes, self._stepping, outcome)
 
         workers = min(os.cpu_count() or 1, len(candidates))
         edges = [len(candidates) * i // workers for i in range(workers + 1)]

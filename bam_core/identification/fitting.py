@@ -201,8 +201,8 @@ class Fitter:
                 space.
             label: what progress calls it; default the model's name.
         """
-        chosen = self.servo.effects if effects is None else effects
-        space = search_space(model, self.data.recordings, self.servo.search, chosen)
+        chosen = self.servo.search.effects if effects is None else effects
+        space = search_space(model, self.data.recordings, self.servo.search.ranges, chosen)
         earlier = [vector for name, vector in self._optima.items() if is_nested(FRICTION_MODELS[name], model)]
         per_parameter = TRIALS_PER_PARAMETER if starts or earlier else COLD_TRIALS_PER_PARAMETER
         default = per_parameter * space.dimension

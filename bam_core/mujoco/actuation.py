@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported
 from bam_core.mujoco import _law
+from bam_core.mujoco._servo_constants import servo_constants
 from bam_core.mujoco.robot import JOINT_TRANSMISSIONS
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 
@@ -29,8 +30,8 @@ _RESETS = tuple(
 
 _BAD_POSITION = int(mujoco.mjtWarning.mjWARN_BADQPOS)  # counts positions, the others degrees of freedom
 
-_EMPTY_INDICES = np.zeros(0, dtype=np.int32)
 _EMPTY = np.zeros(0)
+_NO_ISLANDS = (np.zeros(0, dtype=np.int32), _EMPTY, _EMPTY, _EMPTY, _EMPTY)
 
 
 class SimulationError(BamError):
@@ -103,7 +104,7 @@ class ServoActuation:
         self.model, self.data, self._option = model, data, model.opt
         self._dof = np.array([model.jnt_dofadr[joint] for joint in joints], dtype=np.int32)
         self._position_address = np.array([model.jnt_qposadr[joint] for joint in joints], dtype=np.int32)
-        self._constants = np.array([_law.constants(servo) for servo in self.servos])
+        self._constants = np.array([servo_constants(servo) for servo in self.servos])
         for name, joint in zip(self.names, joints, strict=True):
             _check_joint(model, name, joint)
         self._check_friction()
@@ -134,8 +135,9 @@ class ServoActuation:
         self.reset()
 
         # Attribute access on MjData builds a new array object each time; these stay valid for its life.
-        self._before = (data.qpos, data.qvel, data.qfrc_bias, data.qfrc_passive, data.qfrc_applied)
-        self._after = (
+        self._servo_arrays = (self._constants, self._command, self._state, self._position_address, self._dof)
+        self._robot = (data.qpos, data.qvel, data.qfrc_bias, data.qfrc_passive, data.qfrc_applied)
+        self._solved = (
             data.qvel,
             data.qacc,
             data.qfrc_bias,
@@ -190,10 +192,10 @@ class ServoActuation:
         model, data = self.model, self.data
         time = data.time
         mujoco.mj_step1(model, data)
-        first_row, rows = data.ne, data.nf
-        kinds, ids = data.efc_type, data.efc_id
+        rows = data.ne, data.nf, data.efc_type, data.efc_id
+        settings = data.efc_diagA, data.efc_frictionloss, data.efc_R, data.efc_D, data.efc_aref
         if data.nisland:
-            copies = (
+            islands = (
                 data.map_efc2iefc,
                 data.iefc_frictionloss,
                 data.iefc_R,
@@ -201,41 +203,13 @@ class ServoActuation:
                 data.iefc_aref,
             )
         else:
-            copies = (_EMPTY_INDICES, _EMPTY, _EMPTY, _EMPTY, _EMPTY)
-        status = _law.before_solver(
-            self._constants,
-            self._command,
-            self._state,
-            self._position_address,
-            self._dof,
-            time,
-            self._option.timestep,
-            *self._before,
-            first_row,
-            rows,
-            kinds,
-            ids,
-            data.efc_diagA,
-            data.efc_frictionloss,
-            data.efc_R,
-            data.efc_D,
-            data.efc_aref,
-            *copies,
-        )
+            islands = _NO_ISLANDS
+        dt = self._option.timestep
+        status = _law.before_solver(self._servo_arrays, self._robot, time, dt, rows, settings, islands)
         if status != _law.OK:
             raise self._failure(status, time)
         mujoco.mj_step2(model, data)
-        _law.after_solver(
-            self._state,
-            self._dof,
-            self._option.timestep,
-            *self._after,
-            first_row,
-            rows,
-            kinds,
-            ids,
-            data.efc_force,
-        )
+        _law.after_solver(self._servo_arrays, self._solved, dt, rows, data.efc_force)
         # MuJoCo starts over when the state is no longer finite; the first step cannot be told by its time.
         if data.time <= time or (time == 0.0 and any(data.warning[kind].number for kind in _RESETS)):
             raise self._failure(_law.NOT_FINITE, time)

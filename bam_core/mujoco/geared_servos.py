@@ -84,20 +84,7 @@ class GearedServos(ServoActuation):
             self._state[_law.USER_TORQUE] = data.qfrc_applied[dof]
             raise self._failure(_law.NOT_FINITE, time)
         robot.observe()
-        status = _law.before_gears(
-            self._constants,
-            self._command,
-            self._state,
-            self._position_address,
-            dof,
-            time,
-            self._option.timestep,
-            data.qpos,
-            data.qvel,
-            data.qfrc_bias,
-            data.qfrc_passive,
-            data.qfrc_applied,
-        )
+        status = _law.before_gears(self._servo_arrays, self._robot, time, self._option.timestep)
         if status != _law.OK:
             raise self._failure(status, time)
         self._drive[dof], self._budget[dof] = self.motor_torque, self.friction_budget

@@ -17,18 +17,17 @@ from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.recordings.recording import Recording
 from bam_core.servo.arm_link import ArmLink
-from bam_core.servo.effects import BenchEffects
+from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.packing import pack
+from bam_core.simulation.rows import ENABLED, GOAL, SUPPLY
 
 Array = NDArray[np.float64]
 
 DEFAULT_DT = 1e-3
 """Time step where nothing else is said, s."""
-
-RIGID = BenchEffects()
-"""An arm that neither bends nor has play."""
 
 _STEP_SLACK = 1e-9  # s; commands that fall on a step count for it in spite of rounding
 
@@ -76,7 +75,7 @@ def replay(
     position: float = 0.0,
     velocity: float = 0.0,
     case_temperature_rise: float = 0.0,
-    bench_effects: BenchEffects = RIGID,
+    bench_effects: BenchEffects = IDEAL_BENCH,
 ) -> Replay:
     """Simulate the bench through one command per time step.
 
@@ -184,23 +183,32 @@ class _BenchRun:
         self.actuation.reset()
 
 
-def replay_recording(servo: ServoLike, recording: Recording, *, dt: float = DEFAULT_DT) -> Replay:
+def replay_recording(
+    servo: ServoLike,
+    recording: Recording,
+    *,
+    dt: float = DEFAULT_DT,
+    bench_effects: BenchEffectsLike = IDEAL_BENCH,
+) -> Replay:
     """Simulate a recorded run from its own start, with its load, gain, commands and measured supply voltage.
 
-    Commands, supply, the case's temperature and the state at the start are those that `rollout.Rollout` uses,
-    and so are the bench effects of the fit: command delay, the link of the arm, and the
-    encoder's zero offset.
+    Commands, supply, the case's temperature and the state at the start are those that `rollout.Rollout` uses.
+
+    Args:
+        servo: that was recorded.
+        recording: the run.
+        dt: time step, s.
+        bench_effects: of the bench that it was recorded on; the same "m4.yaml" as for the servo names those
+            that were identified with it. Command delay, link of the arm and zero offset of the encoder apply.
 
     Raises:
         BamError, SimulationError: as `replay`.
     """
-    servo = load_servo(servo)
-    zero = servo.bench_effects.zero_offset
+    servo, bench_effects = load_servo(servo), load_bench_effects(bench_effects)
+    zero = bench_effects.zero_offset
     servo = dataclasses.replace(servo, firmware=servo.firmware.limited(recording.demand_limit))
-    told = recorded_commands(servo, recording, dt)
-    run = replay(
-        servo, recording.bench, dt=dt, kp=recording.kp, bench_effects=servo.bench_effects, **vars(told)
-    )
+    told = recorded_commands(servo, recording, dt, bench_effects)
+    run = replay(servo, recording.bench, dt=dt, kp=recording.kp, bench_effects=bench_effects, **vars(told))
     return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
 
 
@@ -225,7 +233,9 @@ class BenchCommands:
     case_temperature_rise: float
 
 
-def recorded_commands(servo: ServoModel, recording: Recording, dt: float) -> BenchCommands:
+def recorded_commands(
+    servo: ServoModel, recording: Recording, dt: float, bench_effects: BenchEffects = IDEAL_BENCH
+) -> BenchCommands:
     """Return a recorded run's start and commands for time steps of dt s, as `replay_recording` gives them.
 
     Raises:
@@ -235,21 +245,22 @@ def recorded_commands(servo: ServoModel, recording: Recording, dt: float) -> Ben
     period = servo.firmware.period
     packed = pack([recording], servo.firmware, period)
     lane = packed.lanes[0]
-    zero = servo.bench_effects.zero_offset
+    zero = bench_effects.zero_offset
     signals = packed.signals[:, :, lane]
-    goal, enabled = (_delayed(signals[:, row], servo.bench_effects.command_delay / period) for row in (0, 2))
-    supply = signals[:, 1]
+    late = bench_effects.command_delay / period
+    goal, enabled = (_delayed(signals[:, row], late) for row in (GOAL, ENABLED))
+    supply = signals[:, SUPPLY]
     if packed.ripple.size:
-        supply = supply + servo.bench_effects.supply_ripple * packed.ripple[:, lane]
+        supply = supply + bench_effects.supply_ripple * packed.ripple[:, lane]
     steps = int(np.ceil(recording.duration / dt - _STEP_SLACK)) + 1
     held = ((np.arange(steps) * dt + _STEP_SLACK) / period).astype(np.intp).clip(max=len(signals) - 1)
     return BenchCommands(
         goal_position=goal[held] - zero,
         torque_enabled=_means(enabled, period, dt, steps),
         supply_voltage=supply[held],
-        position=float(packed.logs[4, lane]) - zero,
-        velocity=float(packed.logs[5, lane]),
-        case_temperature_rise=float(packed.logs[6, lane]),
+        position=float(packed.logs.position[lane]) - zero,
+        velocity=float(packed.logs.velocity[lane]),
+        case_temperature_rise=float(packed.logs.case_temperature_rise[lane]),
     )
 
 
@@ -273,7 +284,13 @@ def _means(values: Array, period: float, dt: float, steps: int) -> Array:
     return np.asarray(np.round(means, 6))
 
 
-def simulate_recording(servo: ServoLike, recording: Recording, *, dt: float = DEFAULT_DT) -> Array:
+def simulate_recording(
+    servo: ServoLike,
+    recording: Recording,
+    *,
+    dt: float = DEFAULT_DT,
+    bench_effects: BenchEffectsLike = IDEAL_BENCH,
+) -> Array:
     """Return (n,) rad: where the simulated arm is at the recording's own times; see `replay_recording`."""
-    simulated = replay_recording(servo, recording, dt=dt)
+    simulated = replay_recording(servo, recording, dt=dt, bench_effects=bench_effects)
     return simulated.position_at(recording.time - recording.time[0])

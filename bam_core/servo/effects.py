@@ -36,7 +36,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bam_core._checks import require_finite, require_not_negative, require_share
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import OutOfRange, UnknownName
 from bam_core.servo.pendulum import PendulumBench
 
 
@@ -127,22 +127,24 @@ class ServoEffects:
         )
         require_finite("servo_effects", firmware_gain=self.firmware_gain)
         if self.firmware_gain <= -1.0:
-            raise BamError(
-                f"servo_effects firmware_gain: is {self.firmware_gain:g} (expected above -1, no gain); "
-                f"correct it"
+            raise OutOfRange(
+                "servo_effects firmware_gain",
+                self.firmware_gain,
+                "above -1, no gain",
+                told=f"{self.firmware_gain:g}",
             )
         require_share(
             "servo_effects", bridge_coasting=self.bridge_coasting, limit_shortfall=self.limit_shortfall
         )
         if self.limit_shortfall == 1.0:
-            raise BamError(
-                "servo_effects limit_shortfall: is 1 (expected below, 1 leaves no drive); correct it"
+            raise OutOfRange(
+                "servo_effects limit_shortfall",
+                self.limit_shortfall,
+                "below 1, which leaves no drive",
+                told="1",
             )
         if self.encoder_quantisation not in (0.0, 1.0):
-            raise BamError(
-                f"servo_effects encoder_quantisation: is {self.encoder_quantisation!r} (expected 0 or 1); "
-                f"correct it"
-            )
+            raise OutOfRange("servo_effects encoder_quantisation", self.encoder_quantisation, "0 or 1")
 
     def seen_position(self, position: float, velocity: float, resolution: float) -> float:
         """Return the position that the firmware works with, rad.
@@ -163,6 +165,8 @@ class ServoEffects:
 @dataclass(frozen=True, kw_only=True)
 class BenchEffects:
     """What a fit found about the bench that a servo was recorded on; no part of the servo.
+
+    They apply where recordings of that bench are simulated, never in other robots and on other benches.
 
     Attributes:
         zero_offset: encoder position of the arm that hangs straight down, rad.
@@ -187,9 +191,11 @@ class BenchEffects:
     def __post_init__(self) -> None:
         require_finite("bench_effects", zero_offset=self.zero_offset, command_delay=self.command_delay)
         if not LEAST_DELAY <= self.command_delay <= MOST_DELAY:
-            raise BamError(
-                f"bench_effects command_delay: is {self.command_delay:g} s (expected {LEAST_DELAY:g} to "
-                f"{MOST_DELAY:g}: a command acts after it is given, but stamps may be late); correct it"
+            raise OutOfRange(
+                "bench_effects command_delay",
+                self.command_delay,
+                f"{LEAST_DELAY:g} to {MOST_DELAY:g}: a command acts after it is given; stamps may be late",
+                told=f"{self.command_delay:g} s",
             )
         require_not_negative(
             "bench_effects",
@@ -202,6 +208,10 @@ class BenchEffects:
     def corrected(self, bench: PendulumBench) -> PendulumBench:
         """Return a bench with what its arm really weighs."""
         return replace(bench, arm_mass=bench.arm_mass + self.arm_mass) if self.arm_mass else bench
+
+
+IDEAL_BENCH = BenchEffects()
+"""A bench as the recordings tell it: nothing bends, has play or comes late."""
 
 
 def resolve_effects(names: Iterable[str]) -> tuple[str, ...]:

@@ -19,13 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from bam_core._checks import require_positive
 from bam_core.errors import BamError, UnknownName
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import EFFECTS
+from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
-from bam_core.servo.model import ServoLike, ServoModel, load_servo
+from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
 from bam_core.simulation.packing import PackedLogs, pack
+from bam_core.simulation.rows import Stepping
 from bam_core.simulation.samples import Samples
 
 Array = NDArray[np.float64]
@@ -109,10 +110,14 @@ class Rollout:
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
-        self._regulates_current = firmware.regulates_current
-        self._resolution = firmware.resolution
-        self._integrator = INTEGRATORS.index(integrator)
-        self._opposing_only = quadratic_rule == "opposing"
+        self._stepping = Stepping(
+            dt=self.dt,
+            substeps=self.substeps,
+            regulates_current=firmware.regulates_current,
+            resolution=firmware.resolution,
+            integrator=INTEGRATORS.index(integrator),
+            opposing_only=quadratic_rule == "opposing",
+        )
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
         self._workers = workers or _threads.get() or available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
@@ -269,15 +274,8 @@ class Rollout:
             candidates[padded],
             task.first,
             task.lanes,
-            self.packed.signals,
-            self.packed.ripple,
-            self.packed.logs,
-            self._resolution,
-            self._regulates_current,
-            self.dt,
-            self.substeps,
-            self._integrator,
-            self._opposing_only,
+            self.packed.inputs,
+            self._stepping,
             errors,
             trace,
         )
@@ -298,12 +296,19 @@ class _Task:
         return len(self.rows)
 
 
-def parameter_vector(servo: ServoModel) -> Array:
-    """Return a servo's parameters, (PARAMETERS,) in SI units; raises BamError where it has a gear."""
+def parameter_vector(servo: ServoLike, bench_effects: BenchEffects = IDEAL_BENCH) -> Array:
+    """Return the parameters of a servo and of its bench, (PARAMETERS,) in SI units.
+
+    Raises:
+        Unsupported: the servo has a gear.
+    """
+    servo = load_servo(servo)
     servo.require_no_gear("this rollout")
     motor, friction = servo.motor, servo.friction.coefficients()
     constants = (motor.torque_constant, motor.resistance, motor.armature)
-    return np.array([*constants, *friction.values(), *servo.effect_values.values()])
+    return np.array(
+        [*constants, *friction.values(), *servo.effect_values.values(), *vars(bench_effects).values()]
+    )
 
 
 _threads: ContextVar[int | None] = ContextVar("threads", default=None)

@@ -12,6 +12,7 @@ import numpy as np
 
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script as find_script
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -32,6 +33,7 @@ def synthesize(
     initial_position: float | None = None,
     quantised: bool = False,
     demand_limit: float = math.inf,
+    bench_effects: BenchEffects = IDEAL_BENCH,
 ) -> Recording:
     """Record a simulated run of a trajectory script.
 
@@ -46,6 +48,7 @@ def synthesize(
         initial_position: of the arm at rest, rad; default where the script starts.
         quantised: round positions to whole encoder counts.
         demand_limit: largest duty, or current in A, that the servo's settings allow; default its firmware's.
+        bench_effects: of the bench that records.
 
     Returns:
         A recording without noise whose velocity, temperature and duty are unknown.
@@ -73,7 +76,7 @@ def synthesize(
         substeps=round(period / FINE_SUBSTEP),
         quadratic_rule=servo.friction.quadratic_rule,
     )
-    position = fine.positions(parameter_vector(servo))[0]
+    position = fine.positions(parameter_vector(servo, bench_effects))[0]
     if quantised:
         resolution = servo.firmware.resolution
         position = np.round(position / resolution) * resolution

@@ -37,6 +37,8 @@ from bam_core.identification.uncertainty.candidate_runs import CandidateRun, arm
 from bam_core.identification.uncertainty.uncertainty import describe, uncertainty_terms
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.servo.bench_effects_file import load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
@@ -86,7 +88,7 @@ class Case:
     Attributes:
         servo: its firmware and laws.
         space: in which it is searched for.
-        truth: (PARAMETERS,) its own parameters; where they lie outside the search, its nearest end.
+        truth: (PARAMETERS,) of servo and bench; where they lie outside the search, its nearest end.
     """
 
     servo: ServoModel
@@ -94,21 +96,23 @@ class Case:
     truth: Array
 
 
-def case_for(servo: ServoModel) -> Case:
-    """Return the case of a servo, as an identification would see it.
+def case_for(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> Case:
+    """Return the case of a servo on a bench, as an identification would see it.
 
     A rigid arm is another law than one on the stiffest link: what loads the gears is the arm's weight alone.
     Where it is rigid, the link is left out, as weighing of effects leaves it out.
     """
+    known = servo.search
+    effects = tuple(name for name in known.effects if name not in _LINK or getattr(bench_effects, name) > 0.0)
     paper = replace(
         servo,
         integrator=INTEGRATOR,
         friction=replace(servo.friction, quadratic_rule="paper"),
-        effects=tuple(name for name in servo.effects if name not in _LINK or servo.effect_values[name] > 0.0),
+        search=replace(known, effects=effects),
     )
     runs = [run.as_recording(paper) for run in session_runs(paper)]
-    space = search_space(FRICTION_MODELS[servo.friction_model], runs, servo.search, paper.effects)
-    truth = space.vectors(space.point(parameter_vector(paper))[None])[0]
+    space = search_space(FRICTION_MODELS[servo.friction_model], runs, known.ranges, effects)
+    truth = space.vectors(space.point(parameter_vector(paper, bench_effects))[None])[0]
     return Case(servo=paper, space=space, truth=truth)
 
 
@@ -222,7 +226,7 @@ def _study(arguments: argparse.Namespace) -> int:
     if arguments.trials < MIN_EVALUATIONS:
         raise OutOfRange("--trials", arguments.trials, f"at least {MIN_EVALUATIONS}")
     require_file(arguments.json)
-    cases = {name: case_for(load_servo(name)) for name in arguments.servos}
+    cases = {name: case_for(load_servo(name), load_bench_effects(name)) for name in arguments.servos}
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
     jobs = [(name, seed) for name in cases for seed in seeds]
     shared = {name: Shared(case) for name, case in cases.items()}

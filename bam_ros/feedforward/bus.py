@@ -109,7 +109,7 @@ class FeedForwardBus(ServoBus):
         found = self._bus.open()
         try:
             settings = self._settings.for_bus(self._bus)
-            follower = Follower(replace(settings, gains=self._gains), self._bus.now)
+            follower = Follower(replace(settings, gains=self._gains))
             rest = np.clip(self._none, follower.limits.low, follower.limits.high)
             follower.hold(rest)  # compiles what is compiled, with torque off
             follower.duty(rest, self._none, self._none + math.nan, measured=0.0, now=0.0)
@@ -188,7 +188,7 @@ class FeedForwardBus(ServoBus):
         self._opened().refuse(reason)
 
     def stop(self) -> None:
-        """Drop all trajectories, brake and hold; raises BamError where torque goes off meanwhile."""
+        """Drop all trajectories, brake and hold."""
         self._opened().stop(self._bus.now())
 
     def _next_duty(self, follower: Follower) -> np.ndarray:

@@ -46,7 +46,9 @@ def toy(logs: int, dimension: int, seed: int, *, kind: int = 0) -> Sensitivity:
 
 def space_for(servo: ServoModel, logs: Sequence[Recording]) -> SearchSpace:
     """The space that an identification of this servo's own friction model searches."""
-    return search_space(FRICTION_MODELS[servo.friction_model], logs, servo.search, servo.effects)
+    return search_space(
+        FRICTION_MODELS[servo.friction_model], logs, servo.search.ranges, servo.search.effects
+    )
 
 
 def fitted(

@@ -22,7 +22,9 @@ def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> No
     """
     if others := _apart(servo.name, recordings, lambda recording: recording.servo):
         raise Conflict(
-            f"servo {servo.name}", f"{others} of another servo", advice="leave them out, or name their servo"
+            f"servo {servo.name}",
+            f"{others} of another servo",
+            advice="leave them out, name their servo, or write a file for it with 'bam servos new'",
         )
     law = servo.firmware.name
     if others := _apart(law, recordings, lambda recording: recording.firmware or law):

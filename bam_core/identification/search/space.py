@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.friction import Friction, FrictionModel
-from bam_core.servo.model import MOTOR_PARAMETERS
+from bam_core.servo.parameters import MOTOR_PARAMETERS
 from bam_core.simulation.rollout import PARAMETERS
 
 Array = NDArray[np.float64]
@@ -129,7 +129,7 @@ def search_space(
     Args:
         model: which friction parameters are free.
         recordings: the training logs.
-        known: (low, high) of parameters, as in `ServoModel.search`.
+        known: (low, high) of parameters, as in `SearchRanges.ranges`.
         effects: which of EFFECTS are free, or on where they are switches; the others are off.
     """
     bounds = {**_bounds(recordings), **(known or {})}

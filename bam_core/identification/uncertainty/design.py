@@ -23,6 +23,7 @@ from bam_core.identification.search.sensitivity import sensitivity
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.candidate_runs import LOAD_CHANGE, CandidateRun
 from bam_core.identification.uncertainty.uncertainty import UncertaintyTerms
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -55,9 +56,11 @@ class Knowledge:
     samples: float = _TYPICAL_SAMPLES
 
     @classmethod
-    def before_any_recording(cls, servo: ServoModel, space: SearchSpace) -> Knowledge:
-        """Know a servo's likely parameters, and of their errors only the bounds of the search."""
-        return cls(vector=parameter_vector(servo), covariance=np.eye(space.dimension))
+    def before_any_recording(
+        cls, servo: ServoModel, space: SearchSpace, bench_effects: BenchEffects = IDEAL_BENCH
+    ) -> Knowledge:
+        """Know likely parameters of servo and bench, and of their errors only the bounds of the search."""
+        return cls(vector=parameter_vector(servo, bench_effects), covariance=np.eye(space.dimension))
 
     @classmethod
     def from_terms(cls, terms: UncertaintyTerms) -> Knowledge:

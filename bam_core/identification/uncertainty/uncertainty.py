@@ -32,6 +32,7 @@ from bam_core.identification.search.settle import follow, settle
 from bam_core.identification.search.space import Axis, SearchSpace
 from bam_core.identification.uncertainty.covariance import covariance
 from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -62,7 +63,7 @@ class ParameterEstimate:
     """One parameter and how well it is known.
 
     Attributes:
-        name: as in `ServoModel.parameters`.
+        name: as in `ModelFit.parameters`.
         value: SI.
         standard_error: SI; inf where the data say nothing.
         low: lower end of the 95 % interval, SI; never beyond the search range. It is about where finer steps
@@ -105,7 +106,7 @@ class Uncertainty:
     method: str
 
     def standard_errors(self) -> dict[str, float]:
-        """Return the finite standard errors, SI, by parameter: what `ServoModel.uncertainty` takes."""
+        """Return the finite standard errors, SI, by parameter: of servo and bench."""
         return {
             each.name: each.standard_error for each in self.estimates if math.isfinite(each.standard_error)
         }
@@ -168,6 +169,7 @@ def estimate_uncertainty(
     servo: ServoModel,
     recordings: Sequence[Recording],
     space: SearchSpace,
+    bench_effects: BenchEffects = IDEAL_BENCH,
     *,
     advise: Advise | None = None,
 ) -> Uncertainty:
@@ -180,9 +182,10 @@ def estimate_uncertainty(
         servo: with the parameters found.
         recordings: that they were fitted to, two at least.
         space: that was searched.
+        bench_effects: that were found with it.
         advise: tells which recording would help, see `advice.advisor`.
     """
-    vector = parameter_vector(servo)
+    vector = parameter_vector(servo, bench_effects)
     settled = settle(Rollout.for_servo(recordings, servo), space, vector)
     return describe(uncertainty_terms(servo, vector, recordings, settled), normalised(space, vector), advise)
 

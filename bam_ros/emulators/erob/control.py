@@ -8,7 +8,7 @@ import time
 
 from bam_core.errors import BamError, UnknownName
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.emulators.erob import bench_kernel as k
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.erob.faults import parse_faults
 from bam_ros.emulators.erob.server import SegmentServer
 from bam_ros.emulators.erob.slave import VirtualSlave
@@ -95,10 +95,10 @@ def _look_at(slave: VirtualSlave, now: int) -> dict[str, object]:
         "power_state": drive.state.name,
         "torque_enabled": drive.torque_enabled,
         "error_code": drive.error_code.value,
-        "position": float(state[k.POSITION]),
-        "velocity": float(state[k.VELOCITY]),
-        "current": float(state[k.CURRENT]),
-        "supply": float(state[k.SUPPLY]),
+        "position": float(state[physics.POSITION]),
+        "velocity": float(state[physics.VELOCITY]),
+        "current": float(state[physics.CURRENT]),
+        "supply": float(state[physics.SUPPLY]),
         "temperature": slave.bench.temperature,
     }
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from bam_core.errors import UnknownName
 from bam_core.servo.model import ServoModel, load_servo
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.erob import bench_kernel as k
 from bam_ros.emulators.erob.bench import Bench
 from bam_ros.emulators.erob.drive_objects import CSP, CST, CSV, FASTEST, FREE, RAMP_AND_HOLD, DriveObjects
@@ -337,5 +338,5 @@ class Drive:
         """Undo what `inject` did; the fault stays until the master resets it."""
         self._causes.clear()
         self.bench.set_supply(self._supply)
-        self.bench.state[k.SUPPLY] = self._supply
+        self.bench.state[physics.SUPPLY] = self._supply
         self.bench.temperature_offset = 0.0

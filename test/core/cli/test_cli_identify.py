@@ -155,7 +155,7 @@ def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -
         ({"--validation": "kp=123"}, ["kp=123", "100, 200, 800"]),
         ({"--validation": "speed=1"}, ["speed", "fraction"]),
         ({"--validation": "nowhere.json"}, ["nowhere.json"]),
-        ({"--validation": "kp"}, ["--validation kp", "neither a rule nor a file", "kp=800"]),
+        ({"--validation": "kp"}, ["--validation: is 'kp'", "kp=800"]),
         ({"--validation": "leave_one_out=kp"}, ["did you mean 'leave-one-out'?"]),
         ({"--trials": "49"}, ["trials: is 49", "at least 50"]),
         ({"--trials": "0"}, ["trials: is 0", "at least 50"]),
@@ -256,8 +256,8 @@ GARBAGE: dict[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str]] = {
     ),
     "backwards": (lambda log: {**log, "entries": log["entries"][::-1]}, "entry 1, time: "),
     "gap": (
-        lambda log: {**log, "entries": log["entries"][:400] + log["entries"][800:]},
-        "entry 400, time since the entry before: ",
+        lambda log: {**log, "entries": log["entries"][:100] + log["entries"][200:]},
+        "entry 100, time since the entry before: ",
     ),
     "weightless": (lambda log: {**log, "mass": 0}, "mass and arm_mass together: is 0 kg "),
     "featherweight": (

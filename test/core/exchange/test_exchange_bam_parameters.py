@@ -12,13 +12,13 @@ import pytest
 from exchange_cases import EROB80_100_M1, XL330_M4, write
 from hypothesis import given
 from hypothesis import strategies as st
-from identification_cases import xl330_logs
 from refusals import refused
 
 from bam_core.errors import BamError, Malformed, Missing, OutOfRange, UnknownName, WrongType
 from bam_core.exchange import bam_parameters, bam_parameters_text, read_bam_parameters
 from bam_core.exchange.bam_parameters import ACTUATORS, KEYS
 from bam_core.recordings import load_recordings
+from bam_core.servo.bench_effects_file import save_bench_effects
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo, servo_names
@@ -38,27 +38,28 @@ def test_parameters_come_back_with_identical_numbers(tmp_path: Path, model: str,
     random = np.random.default_rng(len(model + actuator))
     data = {key: float(random.uniform(1e-9, 1.0)) for name, key in KEYS.items() if name in names}
     data = {**data, "model": model, "actuator": actuator}
-    servo, remarks = read_bam_parameters(write(tmp_path / "a.json", data))
-    servo.save(tmp_path / "servo.yaml")
-    back, losses = bam_parameters(load_servo(tmp_path / "servo.yaml"))
+    found = read_bam_parameters(write(tmp_path / "a.json", data))
+    file = tmp_path / "servo.yaml"
+    found.servo.save(file)
+    save_bench_effects(file, found.bench_effects)
+    back, losses = bam_parameters(load_servo(file), bench_effects=file)
     assert json.loads(bam_parameters_text(back)) == data
     assert list(back) == list(data)
-    assert remarks == losses == []
+    assert [*found.remarks, *losses] == []
 
 
 @given(st.floats(-3.0, 3.0), st.floats(1e-300, 1e3))
 def test_any_offset_and_constant_come_back(offset: float, constant: float) -> None:
     servo = load_servo("xl330")
     motor = dataclasses.replace(servo.motor, torque_constant=constant)
-    data, _ = bam_parameters(
-        dataclasses.replace(servo, motor=motor, bench_effects=BenchEffects(zero_offset=-offset))
-    )
+    bench_effects = BenchEffects(zero_offset=-offset)
+    data, _ = bam_parameters(dataclasses.replace(servo, motor=motor), bench_effects=bench_effects)
     assert data["kt"] == constant
     assert data.get("q_offset", 0.0) == offset
 
 
 def test_an_imported_servo_is_marked_as_fitted_by_bam_s_program(tmp_path: Path) -> None:
-    servo, _ = read_bam_parameters(write(tmp_path / "m4.json", XL330_M4))
+    servo = read_bam_parameters(write(tmp_path / "m4.json", XL330_M4)).servo
     assert servo.integrator == "semi_implicit"
     assert servo.friction.quadratic_rule == "opposing"
     assert servo.firmware is load_servo("xl330").firmware
@@ -67,16 +68,15 @@ def test_an_imported_servo_is_marked_as_fitted_by_bam_s_program(tmp_path: Path) 
     assert servo.parameters["load_stribeck"] == XL330_M4["load_friction_stribeck"]
 
 
-def test_an_offset_changes_its_sign(tmp_path: Path) -> None:
+def test_an_offset_changes_its_sign(tmp_path: Path, xl330: Path) -> None:
     """BAM adds it to the encoder's angle, we take it off: only so does it help on the recordings."""
-    servo, _ = read_bam_parameters(write(tmp_path / "m4.json", XL330_M4))
-    assert servo.bench_effects.zero_offset == -XL330_M4["q_offset"]
-    rollout = Rollout.for_servo(load_recordings(xl330_logs()), servo)
+    found = read_bam_parameters(write(tmp_path / "m4.json", XL330_M4))
+    offset = found.bench_effects.zero_offset
+    assert offset == -XL330_M4["q_offset"]
+    rollout = Rollout.for_servo(load_recordings(xl330), found.servo)
     errors = [
-        rollout.errors(
-            parameter_vector(dataclasses.replace(servo, bench_effects=BenchEffects(zero_offset=zero)))
-        ).mean()
-        for zero in (servo.bench_effects.zero_offset, 0.0, -servo.bench_effects.zero_offset)
+        rollout.errors(parameter_vector(found.servo, BenchEffects(zero_offset=zero))).mean()
+        for zero in (offset, 0.0, -offset)
     ]
     assert errors[0] < errors[1] < errors[2]
 
@@ -90,10 +90,10 @@ def test_every_published_servo_of_the_library_goes_back_without_a_loss() -> None
 
 
 def test_a_missing_resistance_of_a_current_law_is_filled_in_and_told(tmp_path: Path) -> None:
-    servo, remarks = read_bam_parameters(write(tmp_path / "m1.json", EROB80_100_M1))
-    assert servo.motor.resistance == 2.0
-    assert len(remarks) == 1
-    assert "2 Ω" in remarks[0]
+    found = read_bam_parameters(write(tmp_path / "m1.json", EROB80_100_M1))
+    assert found.servo.motor.resistance == 2.0
+    (remark,) = found.remarks
+    assert "2 Ω" in remark
     without = {key: value for key, value in XL330_M4.items() if key != "R"}
     refuse(write(tmp_path / "m4.json", without), Missing, thing="R")
 
@@ -128,7 +128,7 @@ def test_a_wrong_value_is_named(
 def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
     path = write(tmp_path / "m4.json", {each: value for each, value in XL330_M4.items() if each != key})
     if key == "q_offset":
-        assert read_bam_parameters(path)[0].bench_effects == BenchEffects()
+        assert read_bam_parameters(path).bench_effects == BenchEffects()
     else:
         refuse(path, Missing, thing=key)
 
@@ -144,10 +144,8 @@ def test_what_bam_cannot_hold_is_told_line_by_line() -> None:
     motor = dataclasses.replace(servo.motor, torque_saturation=0.3, winding_heating=2.0)
     bench_effects = BenchEffects(zero_offset=0.01, command_delay=2e-3)
     friction = dataclasses.replace(servo.friction, quadratic_rule="paper")
-    ours = dataclasses.replace(
-        servo, motor=motor, bench_effects=bench_effects, friction=friction, integrator="midpoint"
-    )
-    data, losses = bam_parameters(ours)
+    ours = dataclasses.replace(servo, motor=motor, friction=friction, integrator="midpoint")
+    data, losses = bam_parameters(ours, bench_effects=bench_effects)
     assert [loss.split(":")[0] for loss in losses] == [
         "torque_saturation",
         "winding_heating",
@@ -168,6 +166,6 @@ def test_another_firmware_is_told() -> None:
 
 def test_a_servo_of_one_s_own_lends_its_firmware(tmp_path: Path) -> None:
     path = write(tmp_path / "m4.json", {**XL330_M4, "actuator": "mine"})
-    servo, _ = read_bam_parameters(path, load_servo("mx64_2"))
+    servo = read_bam_parameters(path, load_servo("mx64_2")).servo
     assert servo.name == "mx64_2"
     assert servo.motor.torque_constant == XL330_M4["kt"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from bam_core.feedforward import (
     PidGains,
     Points,
 )
+from bam_core.feedforward.buffer import Reference
 from bam_core.servo.firmware import FIRMWARES
 
 STEP = 2.5e-3
@@ -173,7 +174,7 @@ def test_a_refusal_says_why_and_changes_nothing(
     assert (follower.accepted, follower.refused, follower.refusal) == (1, 1, str(caught.value))
     for time, place in zip(times, before, strict=True):
         assert np.array_equal(goal(follower, time), place)
-    follower.follow(to(0.1, 0.0), 0.0, 0.0)
+    follower.follow(to(0.1, 0.0), times[-1], times[-1])
     assert follower.refusal == ""
 
 
@@ -200,31 +201,54 @@ def test_torque_that_goes_off_while_a_trajectory_is_planned_refuses_it() -> None
     assert not found.following
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Slow(Points):
+    """Points that take long to plan: each time the owner's thread has reached another moment, s."""
+
+    owner: Follower
+    reached: list[float]
+
+    def led_from(self, start: Reference, late: float) -> Points:
+        if self.reached:
+            goal(self.owner, self.reached.pop(0))
+        return Points(time=self.time, position=self.position).led_from(start, late)
+
+
 def test_a_plan_that_comes_too_late_is_made_anew_from_later_on() -> None:
-    reads: list[float] = []
-
-    def clock() -> float:
-        reads.append(0.0)
-        return (0.2, 0.205, 0.205)[len(reads) - 1]  # the first plan took 0.2 s, the second 5 ms
-
-    found = Follower(SETTINGS, clock)
+    reached = [0.2, 0.205]  # the first plan took 0.2 s, the second 5 ms
+    found = Follower(SETTINGS)
     found.hold(NOTHING)
-    found.follow(to(0.2, 0.0), 0.0, 0.0)
-    assert len(reads) == 2
-    assert found.goal(0.2) == pytest.approx([0.0, 0.0], abs=1e-9)
-    assert found.goal(0.5) == pytest.approx([0.2, 0.0])
+    slow = Slow(owner=found, reached=reached, time=np.array([0.5]), position=np.array([[0.2, 0.0]]))
+    found.follow(slow, 0.0, 0.0)
+    assert not reached
+    assert found.goal(0.205) == pytest.approx([0.0, 0.0], abs=1e-9)
     places = np.array([found.goal(time)[0] for time in np.arange(0.19, 0.5, STEP)])
     assert np.all(np.abs(np.diff(places, 2)) < 60.0 * STEP**2)
+    assert found.goal(0.5) == pytest.approx([0.2, 0.0])
 
 
-def test_a_machine_that_is_too_busy_refuses_instead_of_jumping_but_stops() -> None:
-    times = iter(np.arange(1.0, 100.0))
-    found = Follower(SETTINGS, lambda: next(times))
+def test_a_machine_that_is_too_busy_refuses_instead_of_jumping() -> None:
+    found = Follower(SETTINGS)
     found.hold(NOTHING)
+    reached = [1.0, 2.0, 3.0]
+    slow = Slow(owner=found, reached=reached, time=np.array([4.0]), position=np.array([[0.2, 0.0]]))
     with refused(Unavailable, thing="trajectory"):
-        found.follow(to(0.2, 0.0, after=4.0), 0.0, 0.0)
+        found.follow(slow, 0.0, 0.0)
+    assert not reached
     assert np.array_equal(found.goal(9.0), NOTHING)
-    found.stop(0.0)
+
+
+@pytest.mark.parametrize("late", [0.0, 0.1])
+def test_a_stop_that_comes_late_brakes_from_where_goals_are_by_then(late: float) -> None:
+    found = Follower(SETTINGS)
+    found.hold(NOTHING)
+    found.follow(to(0.6, 0.3), 0.0, 0.0)
+    before = np.array([goal(found, time) for time in np.arange(0.0, 0.3 + late, STEP)])
+    found.stop(0.3)
+    after = np.array([goal(found, 0.3 + late + time) for time in np.arange(0.0, 0.5, STEP)])
+    places = np.concatenate((before, after))
+    assert np.abs(np.diff(places, axis=0)).max() < 3.0 * STEP
+    assert np.array_equal(places[-1], places[-2])
 
 
 @given(st.floats(0.0, 0.6))

@@ -66,8 +66,8 @@ def test_the_path_from_piece_to_piece_arrives_where_newton_does_or_at_another_so
 ) -> None:
     v, A, phi, P = random_problem(np.random.default_rng(seed), count).arguments()
     f, w, internal, none = np.zeros(count), np.empty(count), np.empty(count), np.zeros(count)
-    follow(v, A, phi, P, none, f, w, internal, 2000)
-    newton(v, A, phi, P, none, f, w, internal, 1)
+    follow((v, A, phi, P, none), (f, w, internal), 2000)
+    newton((v, A, phi, P, none), (f, w, internal), 1)
     assert residual_of(A, none, f, w, internal) < 1e-10
     check_inclusion(v, A, phi, P, v - w, f)
 

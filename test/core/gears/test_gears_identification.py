@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from bam_core import PARAMETERS, PendulumBench, Rollout, load_servo
+from bam_core import (
+    PARAMETERS,
+    BenchEffects,
+    PendulumBench,
+    Rollout,
+    load_bench_effects,
+    load_servo,
+)
 from bam_core.cli import main
 from bam_core.errors import BadData, Missing, OutOfRange, UnknownName, Unsupported, WrongShape
 from bam_core.exchange import bam_log
@@ -238,11 +245,13 @@ def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     assert main([*words, "--output", str(file)]) == 0
     found = json.loads(result.read_text())
     servo = load_servo(file)
-    assert gear_vector(servo).tolist() == pytest.approx(
+    assert gear_vector(servo, load_bench_effects(file)).tolist() == pytest.approx(
         [found["parameters"][name] for name in GEAR_PARAMETERS], rel=1e-12
     )
-    assert servo.effects == ("zero_offset", "command_delay")
-    assert servo.uncertainty == pytest.approx(found["standard_errors"])
+    bench = ("zero_offset", "command_delay")
+    assert servo.search.effects == bench
+    own = {name: error for name, error in found["standard_errors"].items() if name not in bench}
+    assert servo.uncertainty == pytest.approx(own)
     assert set(servo.provenance.train_data) | set(servo.provenance.validation_data) == {
         path.stem for path in logs.iterdir()
     }
@@ -303,6 +312,8 @@ def test_a_servo_without_gear_or_with_effects_beyond_it_is_no_candidate() -> Non
         gear_vector(SERVO)
     with refused(Unsupported, thing="servo 'xl330', torque_saturation"):
         gear_vector(load_servo("xl330").with_gear(gear))
+    with refused(Unsupported, thing="servo 'xl330', arm_mass"):
+        gear_vector(SERVO.with_gear(gear), BenchEffects(arm_mass=0.1))
 
 
 def test_an_identification_from_a_servo_with_a_gear_finds_servos_without(recordings: list[Recording]) -> None:

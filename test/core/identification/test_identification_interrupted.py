@@ -25,6 +25,7 @@ from bam_core.identification import (
 from bam_core.recordings.recording import Recording
 from bam_core.report import load_results
 from bam_core.servo.model import load_servo
+from bam_core.servo.search_ranges import SearchRanges
 
 WITHIN = 600.0  # s; generous: a whole identification on a machine that others use as well
 
@@ -168,7 +169,7 @@ def test_where_no_model_is_finished_there_is_nothing_to_keep(recordings: list[Re
 
 
 def test_an_effect_ablation_that_is_interrupted_leaves_all_models(recordings: list[Recording]) -> None:
-    servo = replace(load_servo("mx106"), effects=("zero_offset",))
+    servo = replace(load_servo("mx106"), search=SearchRanges(effects=("zero_offset",)))
     (kept,) = interrupted(recordings, "without", servo=servo)
     assert list(kept.fits) == ["m1", "m2"]
     assert kept.not_done == ("effect ablation", "uncertainty")

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import mujoco
@@ -22,8 +21,6 @@ from bam_core.mujoco import (
     equip,
     load_robot,
 )
-from bam_core.servo.effects import BenchEffects
-from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 
 HOPPER = """
@@ -50,20 +47,6 @@ HOPPER = """
   </sensor>
 </mujoco>
 """
-
-
-def test_the_rig_stays_out_of_robots() -> None:
-    positions = []
-    plain = load_servo("mx64")
-    bench_effects = BenchEffects(zero_offset=0.3, command_delay=0.05, arm_compliance=0.3, arm_backlash=0.03)
-    for servo in (plain, dataclasses.replace(plain, bench_effects=bench_effects)):
-        actuation = walker(servo=servo)
-        actuation.torque_enabled[:] = 1.0
-        for k in range(300):
-            actuation.goal_position[:] = 0.3 * np.sin(6e-3 * k)
-            actuation.step()
-        positions.append(actuation.data.qpos.copy())
-    assert (positions[0] == positions[1]).all()
 
 
 def test_the_model_and_the_user_s_forces_stay_as_they_are() -> None:

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
+from missing import skip_or_fail
 from PIL import Image, ImageSequence
 from refusals import refused
 
@@ -43,7 +44,7 @@ render(run, PendulumBench(mass=0.5, length=0.15), sys.argv[1])
 
 
 def python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run code as a process: which OpenGL is used is settled when mujoco is imported."""
+    """Run code as a process: which OpenGL is used is decided when mujoco is imported."""
     kept = {name: os.environ[name] for name in os.environ if name not in ("MUJOCO_GL", "PYOPENGL_PLATFORM")}
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -54,7 +55,7 @@ def python(code: str, *arguments: str, **environment: str) -> subprocess.Complet
         check=False,
     )
     if "MUJOCO_GL" not in environment and "no OpenGL" in done.stderr:
-        pytest.skip(f"this machine cannot draw: {done.stderr}")
+        skip_or_fail(f"this machine cannot draw: {done.stderr}; apt install libegl1 libgl1-mesa-dri")
     return done
 
 

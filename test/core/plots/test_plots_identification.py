@@ -65,7 +65,7 @@ def test_numbers_stand_above_whiskers() -> None:
 def test_intervals_of_parameters_lie_where_they_lie_and_not_about_the_value() -> None:
     servo = mx106("m1")
     panels = plot_parameters(
-        {"m1": servo}, intervals={"m1": {"coulomb": (0.0, 0.2), "viscous": (0.07, 0.08)}}
+        {"m1": servo.parameters}, intervals={"m1": {"coulomb": (0.0, 0.2), "viscous": (0.07, 0.08)}}
     )
     drawn = {}
     for axes in panels.axes:
@@ -78,19 +78,19 @@ def test_intervals_of_parameters_lie_where_they_lie_and_not_about_the_value() ->
 
 
 def test_parameters_have_one_panel_each_with_their_unit() -> None:
-    servos = {model: mx106(model) for model in ("m1", "m4")}
-    panels = [axes for axes in plot_parameters(servos).axes if axes.get_visible()]
+    parameters = {model: mx106(model).parameters for model in ("m1", "m4")}
+    panels = [axes for axes in plot_parameters(parameters).axes if axes.get_visible()]
     titles = [axes.get_title() for axes in panels]
     assert titles[0] == "torque_constant [N·m/A]"
-    assert len(titles) == len(servos["m4"].parameters)
+    assert len(titles) == len(parameters["m4"])
     bars = dict(zip(titles, (len(axes.patches) for axes in panels), strict=True))
     assert bars["coulomb [N·m]"] == 2
     assert bars["load [-]"] == 1
 
 
 def test_parameters_at_their_bound_are_hatched_and_say_so() -> None:
-    servos = {model: mx106(model) for model in ("m1", "m4")}
-    panels = plot_parameters(servos, {"m1": ("coulomb",), "m4": ()}).axes
+    parameters = {model: mx106(model).parameters for model in ("m1", "m4")}
+    panels = plot_parameters(parameters, {"m1": ("coulomb",), "m4": ()}).axes
     marked = {
         axes.get_title(): [label.get_text() for label in axes.get_xticklabels()]
         for axes in panels
@@ -101,7 +101,9 @@ def test_parameters_at_their_bound_are_hatched_and_say_so() -> None:
 
 def test_labels_of_parameters_at_their_bounds_do_not_touch() -> None:
     names = [f"m{i}" for i in range(1, 7)]
-    figure = plot_parameters({name: mx106(name) for name in names}, dict.fromkeys(names, ("coulomb",)))
+    figure = plot_parameters(
+        {name: mx106(name).parameters for name in names}, dict.fromkeys(names, ("coulomb",))
+    )
     figure.draw_without_rendering()
     (axes,) = [axes for axes in figure.axes if axes.get_title() == "coulomb [N·m]"]
     boxes = [label.get_window_extent() for label in axes.get_xticklabels()]

@@ -31,7 +31,7 @@ def test_values_are_those_of_the_summary_and_the_servo_files(results: Path) -> N
         entry = summary["models"][name]
         assert model.train_mae == entry["train_mae"]
         assert model.per_log == entry["per_log"]
-        assert model.servo.parameters == pytest.approx(entry["parameters"])
+        assert model.parameters == pytest.approx(entry["parameters"])
     for name, log in loaded.logs.items():
         entry = summary["logs"][name]
         assert (log.kp, log.length, log.sha256) == (entry["kp"], entry["length"], entry["sha256"])
@@ -44,7 +44,7 @@ def test_uncertainties_effects_and_verdicts_are_read_where_there_are_some(
     loaded = load_results(complete_results)
     uncertainty = loaded.best.uncertainty
     assert uncertainty is not None
-    assert set(uncertainty.estimates) == set(loaded.best.servo.parameters)
+    assert set(uncertainty.estimates) == set(loaded.best.parameters)
     assert uncertainty.correlation.shape == (len(uncertainty.names),) * 2
     unknown = [name for name, each in uncertainty.estimates.items() if not each.identifiable]
     assert len(unknown) == 1
@@ -102,7 +102,9 @@ def test_trajectories_of_another_search_on_the_same_logs_are_refused(results: Pa
     assert load_results(results).trajectories
 
 
-@pytest.mark.parametrize("change", [{"resistance": 2.5}, {"sensor_delay": 0.1}, {"viscous": None}])
+@pytest.mark.parametrize(
+    "change", [{"resistance": 2.5}, {"sensor_delay": 0.1}, {"zero_offset": 0.5}, {"viscous": None}]
+)
 def test_a_servo_file_of_another_identification_is_refused(
     results: Path, change: dict[str, float | None]
 ) -> None:

@@ -71,16 +71,13 @@ def random_erob_run(seed: int, dt: float, samples: int = 300):
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("effects", [{}, {"torque_saturation": 0.05, "winding_heating": 0.3}])
 def test_the_kernel_is_the_reference(integrator, effects):
-    servo = dataclasses.replace(
-        erob(law("m6"), **effects),
-        integrator=integrator,
-        bench_effects=BenchEffects(zero_offset=0.03, arm_compliance=1e-3),
-    )
+    servo = dataclasses.replace(erob(law("m6"), **effects), integrator=integrator)
+    bench_effects = BenchEffects(zero_offset=0.03, arm_compliance=1e-3)
     recordings = [random_erob_run(seed, 2e-3) for seed in range(4)]
     rollout = Rollout.for_servo(recordings, servo, dt=2e-3, substeps=3)
-    positions = rollout.positions(parameter_vector(servo))
+    positions = rollout.positions(parameter_vector(servo, bench_effects))
     for index, (recording, ours) in enumerate(zip(recordings, positions, strict=True)):
-        expected = reference_positions(rollout, servo, recording, index, 3)
+        expected = reference_positions(rollout, servo, recording, index, 3, bench_effects)
         np.testing.assert_allclose(ours, expected, atol=1e-9)
 
 
@@ -113,9 +110,9 @@ def test_a_command_delay_is_commands_given_later(steps):
     dt = 1e-3
     time = np.arange(1500) * dt
     goal, later = (0.8 * np.sin(5.0 * np.clip(time - by * dt, 0.0, time[-1])) for by in (0, steps))
-    servo = dataclasses.replace(erob(), bench_effects=BenchEffects(command_delay=steps * dt))
+    servo = erob()
     rollout = Rollout.for_servo([run(time, goal, bench=LOAD), run(time, later, bench=LOAD)], servo, dt=dt)
-    vector = parameter_vector(servo)
+    vector = parameter_vector(servo, BenchEffects(command_delay=steps * dt))
     one = rollout.positions(vector)[0]
     vector[PARAMETERS.index("command_delay")] = 0.0
     np.testing.assert_allclose(one[:-2], rollout.positions(vector)[1][:-2], atol=1e-12)

@@ -21,6 +21,7 @@ from bam_core.identification import identify
 from bam_core.mujoco import simulate_recording
 from bam_core.recordings import read_bag
 from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
@@ -45,7 +46,8 @@ def test_every_log_of_a_rollout_has_its_own_limit() -> None:
     for ours, limit in ((strong, 1.0), (weak, 0.1)):
         lane = rollout.packed.lanes[0]
         goal, supply, enabled, _ = rollout.packed.signals[: len(ours), :, lane].T
-        start, velocity = rollout.packed.logs[4:6, lane]
+        logs = rollout.packed.logs
+        start, velocity = logs.position[lane], logs.velocity[lane]
         run = rollout.recordings[0]
         reference = ReferenceSimulation(
             firmware=model.firmware.limited(limit),
@@ -62,12 +64,9 @@ def test_every_log_of_a_rollout_has_its_own_limit() -> None:
 
 def test_effects_and_limits_go_together() -> None:
     model = servo()
-    late = dataclasses.replace(
-        model, bench_effects=dataclasses.replace(model.bench_effects, command_delay=1e-3)
-    )
-    for each in (model, late):
-        rollout = Rollout.for_servo(weak_and_strong(), each, dt=2e-3)
-        strong, weak = rollout.positions(parameter_vector(each))
+    rollout = Rollout.for_servo(weak_and_strong(), model, dt=2e-3)
+    for bench_effects in (IDEAL_BENCH, BenchEffects(command_delay=1e-3)):
+        strong, weak = rollout.positions(parameter_vector(model, bench_effects))
         assert np.max(np.abs(strong - weak)) > 0.1
 
 

@@ -30,7 +30,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bam_core.errors import BamError
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.emulators.dynamixel import bench_kernel as k
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.feedforward.node import FeedForwardNode
 
 pytestmark = pytest.mark.ros
@@ -344,13 +344,13 @@ def test_a_joint_that_is_blocked_ends_torque_until_torque_off_is_commanded(
     client = make_client()
     client.switch_on()
     block = PendulumBench(mass=30.0, length=0.3)  # nothing lifts it
-    virtual.bus.servos[1].bench._parameters[k.GRAVITY_TORQUE] = block.gravity_torque
+    virtual.bus.servos[1].bench._parameters[physics.GRAVITY_TORQUE] = block.gravity_torque
     client.send([[0.2, 0.8]], [4.0])
     client.wait_for(lambda: client.says(DiagnosticStatus.ERROR, "knee: is "))
     assert released(virtual)
     client.wait(0.3)  # the stream goes on
     assert released(virtual)
-    virtual.bus.servos[1].bench._parameters[k.GRAVITY_TORQUE] = LOAD.gravity_torque
+    virtual.bus.servos[1].bench._parameters[physics.GRAVITY_TORQUE] = LOAD.gravity_torque
 
     def acknowledged() -> bool:
         client.command(on=False)

@@ -144,9 +144,9 @@ def test_effects_are_fitted_that_a_request_names_or_else_the_nodes_parameter(cli
     def fitted(effects: list[str]) -> tuple[str, ...]:
         response = client.call(**{**BRIEF, "models": ["m1"], "effects": effects})
         assert response.success, response.message
-        return load_servo(Path(response.output) / "m1.yaml").effects
+        return load_servo(Path(response.output) / "m1.yaml").search.effects
 
-    assert fitted([]) == load_servo("mx106").effects
+    assert fitted([]) == load_servo("mx106").search.effects
     client.server.set_parameters([Parameter("effects", value="zero_offset, command_delay")])
     assert fitted([]) == ("zero_offset", "command_delay")
     assert fitted(["winding_heating"]) == ("winding_heating",)

@@ -24,7 +24,6 @@ from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
 
-LOGS = Path(__file__).parents[4].parent / "shared" / "data" / "xl330"
 SERVO = load_servo("xl330_bam")
 
 
@@ -44,7 +43,7 @@ def without(log: Recording, channel: str, name: str) -> Recording:
     return dataclasses.replace(log, name=name, **{channel: np.full(len(log), np.nan)})
 
 
-def test_sound_logs_are_not_doubted(log: Recording) -> None:
+def test_sound_logs_give_no_warning(log: Recording) -> None:
     assert missing_channels([log], ["winding_heating", "friction_temperature"]) == []
     assert gain_warnings(SERVO, [log]) == []
     assert outliers({"a": 0.010, "b": 0.030, "c": 0.012}) == []
@@ -97,8 +96,7 @@ def test_what_few_logs_cannot_tell_is_said() -> None:
     assert [line.split(":")[0] for line in scarcity(1, 1)] == ["one training log", "one held-out log"]
 
 
-@pytest.mark.skipif(not LOGS.is_dir(), reason="needs ../shared/data/xl330")
-def test_the_real_recordings_are_not_doubted() -> None:
-    logs = load_recordings([LOGS])
+def test_recordings_of_a_sound_bench_give_no_warning(xl330: Path) -> None:
+    logs = load_recordings([xl330])
     assert missing_channels(logs, ["winding_heating"]) == []
     assert gain_warnings(load_servo("xl330"), logs) == []

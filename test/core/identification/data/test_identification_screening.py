@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from identification_cases import BENCH, mx106, record, xl330_logs
+from identification_cases import BENCH, mx106, record
 from refusals import refused
 
 from bam_core.errors import BadData
@@ -34,8 +35,8 @@ def refuse(recording: Recording, thing: str = "position") -> str:
     return caught.value.problem
 
 
-def test_the_real_logs_tell_something() -> None:
-    logs = load_recordings([xl330_logs()])
+def test_recordings_of_a_sound_bench_are_informative(xl330: Path) -> None:
+    logs = load_recordings([xl330])
     require_informative(load_servo("xl330"), logs)
 
 
@@ -79,9 +80,9 @@ def test_an_arm_that_hangs_up_is_refused(script: str, angle: float) -> None:
     assert "gravity" in refuse(turned(record(SERVO, script, 8.0), angle))
 
 
-def test_every_real_log_is_refused_with_its_arm_up_and_with_goal_and_position_swapped() -> None:
+def test_every_log_is_refused_with_its_arm_up_and_with_goal_and_position_swapped(xl330: Path) -> None:
     servo = load_servo("xl330")
-    for log in load_recordings([xl330_logs()]):
+    for log in load_recordings([xl330]):
         unknown = np.full(len(log), np.nan)
         swapped = replace(log, position=log.goal_position, goal_position=log.position, velocity=unknown)
         for recording, told in (

@@ -22,7 +22,7 @@ TRUTH = mx106("m3")
 @pytest.fixture(scope="module")
 def case() -> tuple[Refiner, SearchSpace]:
     logs = session(TRUTH)
-    space = search_space(FRICTION_MODELS["m3"], logs, TRUTH.search)
+    space = search_space(FRICTION_MODELS["m3"], logs, TRUTH.search.ranges)
     return Refiner(Rollout(logs, firmware=TRUTH.firmware), space), space
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import optuna
 import pytest
 from identification_cases import mx106, record, write_log
+from missing import skip_or_fail
 from optuna.trial import FrozenTrial, TrialState
 from refusals import refused
 
@@ -82,7 +83,7 @@ def server() -> Iterator[str]:
     """URL of a PostgreSQL server of Debian's package, on a socket of its own."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not programs:
-        pytest.skip("no PostgreSQL to keep a study in (apt install postgresql)")
+        skip_or_fail("no PostgreSQL to keep a study in; apt install postgresql")
     # The server refuses to be root: it is the user that Debian's package has made for it.
     as_user = (
         ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.getuid() == 0 else []

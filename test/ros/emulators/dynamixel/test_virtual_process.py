@@ -20,6 +20,7 @@ from virtual_helpers import Client, virtual_bus
 
 from bam_core.errors import BamError
 from bam_ros.dynamixel.control_table import control_table
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
@@ -40,7 +41,7 @@ def emulator(link: Path, *options: str) -> Iterator[subprocess.Popen]:
     patience.start()
     try:
         assert process.stdout is not None
-        for words in ("starting", f": {link}", "connect with: python -m "):
+        for words in ("starting", f": {link}", f"connect with: {sys.executable} -m "):
             assert words in process.stdout.readline()
         patience.cancel()
         yield process
@@ -207,11 +208,11 @@ def test_the_watchdog_releases_a_servo_whose_client_was_killed():
             assert client.stdout is not None
             assert client.stdout.readline() == "driving\n"
             registers, state = served.servo.registers, served.servo.bench.state
-            wait_for(lambda: state[k.POSITION] > 0.2, what="the client moves the arm")
+            wait_for(lambda: state[physics.POSITION] > 0.2, what="the client moves the arm")
             assert registers.get("bus_watchdog") == 5
         finally:
             client.kill()
             client.communicate()
         wait_for(lambda: registers.get("bus_watchdog") == -1, what="the watchdog expires")
         wait_for(lambda: state[k.DUTY] == 0.0, what="the output is off")
-        wait_for(lambda: state[k.POSITION] < 0.2, what="the arm sinks")
+        wait_for(lambda: state[physics.POSITION] < 0.2, what="the arm sinks")
