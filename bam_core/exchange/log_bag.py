@@ -63,7 +63,7 @@ def write_bag(
         start_ns: when the run's first command was given, ns since the epoch; default now.
 
     Raises:
-        BagWriterError: the directory exists or cannot be created.
+        NotWritable: the directory exists or cannot be created.
     """
     start_ns = time.time_ns() if start_ns is None else start_ns
     store = get_typestore(Stores.EMPTY)

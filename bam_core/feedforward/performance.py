@@ -10,14 +10,13 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unsupported
 from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
 from bam_core.feedforward.controller import FeedForwardController
 from bam_core.feedforward.inverse_dynamics import InverseDynamics, pieces_from_dynamics
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.motions import Motion
 from bam_core.feedforward.pid import Pid, PidGains
-from bam_core.feedforward.piece import PieceError
 from bam_core.mujoco.actuation import ServoActuation
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.servo.firmware import VoltageFirmware
@@ -173,7 +172,7 @@ def perform_by_feed_forward(
         while waiting and waiting[0].start < time + 2.0 * waiting[0].duration:
             try:
                 controller.buffer.offer(waiting[0], time)
-            except PieceError:
+            except BamError:
                 break
             del waiting[0]
         if ticks[0] % loop == 0:
@@ -200,8 +199,11 @@ class _Robot:
         self.stage, self.timestep = stage, float(self.model.opt.timestep)
         firmware = stage.servos[0].firmware
         if not isinstance(firmware, VoltageFirmware):
-            raise BamError(
-                f"servo '{stage.servos[0].name}': regulates current (expected PWM); choose another"
+            raise Unsupported(
+                f"servo '{stage.servos[0].name}'",
+                "regulates current",
+                expected="PWM",
+                advice="choose another",
             )
         self.firmware = firmware
 

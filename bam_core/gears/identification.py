@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import OutOfRange, UnknownName
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
 from bam_core.identification.search.descent import Descent
 from bam_core.identification.search.space import Axis, fold, search_space
@@ -120,10 +120,10 @@ def fit_gear(
         BamError: too few trials, no recordings, or an effect that this model does not have.
     """
     if trials < LEAST_TRIALS:
-        raise BamError(f"gear trials: is {trials} (expected {LEAST_TRIALS} or more); give more")
+        raise OutOfRange("gear trials", trials, f"{LEAST_TRIALS} or more", advice="give more")
     for effect in effects:
         if effect not in _BENCH:
-            raise UnknownName("gear effect", effect, _BENCH)
+            raise UnknownName("gear effect", effect, _BENCH, advice="or leave it out")
     search = _Search(recordings, servo, tuple(effects), bench_effects, trials, say)
     random = np.random.default_rng(seed)
     drawn = random.random((int(_SCATTER * trials), len(search.axes)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import Missing, OutOfRange, UnknownName
 from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.choice.cross_validation import cross_validate
 from bam_core.identification.choice.effect_ablation import ablate_effects
@@ -103,11 +103,11 @@ def identify(
     chosen = resolve_models(models)
     estimated = _among(uncertainty, [model.name for model in chosen])
     if trials is not None and trials < MIN_EVALUATIONS:
-        raise BamError(
-            f"trials: is {trials} (expected at least {MIN_EVALUATIONS}); leave it out for the default"
+        raise OutOfRange(
+            "trials", trials, f"at least {MIN_EVALUATIONS}", advice="leave it out for the default"
         )
     if not 0 <= seed <= _MAX_SEED:
-        raise BamError(f"seed: is {seed} (expected 0 to {_MAX_SEED}); correct it")
+        raise OutOfRange("seed", seed, f"0 to {_MAX_SEED}")
     given = [] if validation is None or isinstance(validation, str) else validation
     require_same_servo(servo, (*recordings, *given))
     require_informative(servo, (*recordings, *given))
@@ -294,5 +294,5 @@ def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:
         return tuple(FRICTION_MODELS.values())
     found = {friction_model(name.strip().lower()).name for name in names}
     if not found:
-        raise BamError(f"models: none given (valid: all, {', '.join(FRICTION_MODELS)}); name some")
+        raise Missing("model", f"all, or some of {', '.join(FRICTION_MODELS)}", advice="name some")
     return tuple(model for name, model in FRICTION_MODELS.items() if name in found)

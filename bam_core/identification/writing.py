@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.atomic_file import require_directory, write_text
-from bam_core.errors import BamError
+from bam_core.errors import NotWritable
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
 from bam_core.identification.trajectories import TRAJECTORIES, Simulated, save_trajectories
@@ -56,9 +56,8 @@ def write_identification(identification: Identification, output: str | os.PathLi
     require_output(output)
     target = Path(output).absolute()
     if identification.not_done and _is_complete(target / SUMMARY):
-        raise BamError(
-            f"{target}: holds a complete identification (expected none, which an interrupted one would "
-            f"replace); choose another place"
+        raise NotWritable(
+            target, "holds a complete identification", expected="none, which an interrupted one would replace"
         )
     # Inside a directory that is there: what is beside it may be another file system, or not ours to write.
     place = target if target.exists() else target.parent
@@ -76,7 +75,7 @@ def write_identification(identification: Identification, output: str | os.PathLi
             _move_into(draft, target)
             _tell_replaced(target, before, _removed(target, outdated))
     except OSError as error:
-        raise BamError(f"{target}: cannot be written ({error.strerror}); choose another place") from None
+        raise NotWritable(target, error) from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict
 from bam_core.gears.axproj import largest_gain
 from bam_core.gears.robot import GearedRobot, JointGear
 from bam_core.mujoco import _law
@@ -93,9 +93,7 @@ class GearedServos(ServoActuation):
             made = robot.advance(self._drive, self._budget)
         except BamError as error:
             self.reset()
-            raise SimulationError(
-                f"simulation at {time:.4f} s: gears of {', '.join(self._geared_names)}: {error}"
-            ) from None
+            raise SimulationError(time, f"gears of {', '.join(self._geared_names)}: {error}") from None
         self.feedback = made.feedback
         self.friction_budget += np.abs(made.internal_force[dof])
         self.friction_torque[:] = -made.friction[dof]
@@ -110,9 +108,11 @@ class GearedServos(ServoActuation):
         """Raise BamError where a joint has friction of its own beside what its servo brings."""
         for name, dof in zip(self.names, self._dof, strict=True):
             if self.model.dof_frictionloss[dof] > 0.0:
-                raise BamError(
-                    f"joint '{name}': frictionloss is {self.model.dof_frictionloss[dof]:g} beside gears "
-                    f"(expected 0: servos bring their own); prepare the model with equip()"
+                raise Conflict(
+                    f"joint '{name}'",
+                    f"frictionloss is {self.model.dof_frictionloss[dof]:g} beside gears",
+                    expected="0: servos bring their own",
+                    advice="prepare the model with equip()",
                 )
 
 

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.robot import compile_robot, equip
@@ -266,7 +266,7 @@ def recorded_commands(
 
 def _require_step(dt: float) -> None:
     if not dt > 0.0:
-        raise BamError(f"time step: is {dt:g} s (expected > 0); correct it")
+        raise OutOfRange("time step", dt, "> 0", told=f"{dt:g} s")
 
 
 def _delayed(values: Array, steps: float) -> Array:

@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster
-from bam_core.errors import BamError
+from bam_core.errors import BamError, OutOfRange
 from bam_core.executors import Call, Shared, open_cluster, run_jobs, this_machine
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.search.problem import INTEGRATOR
@@ -222,9 +222,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _study(arguments: argparse.Namespace) -> int:
     if arguments.repeats < 1:
-        raise BamError(f"--repeats: is {arguments.repeats} (expected at least 1); correct it")
+        raise OutOfRange("--repeats", arguments.repeats, "at least 1")
     if arguments.trials < MIN_EVALUATIONS:
-        raise BamError(f"--trials: is {arguments.trials} (expected at least {MIN_EVALUATIONS}); correct it")
+        raise OutOfRange("--trials", arguments.trials, f"at least {MIN_EVALUATIONS}")
     require_file(arguments.json)
     cases = {name: case_for(load_servo(name), load_bench_effects(name)) for name in arguments.servos}
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)

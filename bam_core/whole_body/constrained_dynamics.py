@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict
 from bam_core.whole_body.robot import WholeBody
 
 Array = NDArray[np.float64]
@@ -190,9 +190,10 @@ class ConstrainedDynamics:
         basis, upper = np.linalg.qr(scaled)
         pivots = np.abs(np.diag(upper))
         if pivots.min() < _DEPENDENT * pivots.max():
-            raise BamError(
-                f"contacts {', '.join(contacts)}: hold the robot twice over in this posture (expected"
-                " constraints that are independent); leave one out"
+            raise Conflict(
+                f"contacts {', '.join(contacts)}",
+                "hold the robot twice over in this posture",
+                expected="constraints that are independent",
             )
         inverse, _ = lapack.dtrtri(upper)
         return basis, inverse

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData
 from bam_core.whole_body.derivatives import SavitzkyGolay, Scheme, ZeroPhaseButterworth, differentiate
 from bam_core.whole_body.estimate import FrictionEstimate
 from bam_core.whole_body.joint_log import JointLog
@@ -122,11 +122,13 @@ def _choose(
     squares wins.
     """
     if not len(samples):
-        raise BamError("filter choice: no samples to choose by; record longer")
+        raise BadData("filter choice", "no samples to choose by", advice="record longer")
     longest = max(log.stretches, key=lambda each: each.stop - each.start)
     usable = [each for each in candidates if 2 * each.before + 1 < longest.stop - longest.start]
     if not usable or longest.stop - longest.start < _LEAST_SAMPLES:
-        raise BamError(f"filter choice: {len(log)} samples are too few for any filter; record longer")
+        raise BadData(
+            "filter choice", f"{len(log)} samples are too few for any filter", advice="record longer"
+        )
     noise = np.array([noise_level(log.position[longest, column]) for column in range(len(log.names))])
     load_noise = np.array([noise_level(log.effort[longest, column]) for column in loads or []])
     motions = [differentiate(log, each) for each in usable]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, least_squares
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.fit import fit_friction
 from bam_core.whole_body.friction_law import (
@@ -102,7 +102,7 @@ def identify_inertia(
     masks = {joint: wanted[joint] & motion.valid for joint in wanted}
     samples = np.flatnonzero(np.any(list(masks.values()), axis=0))[::every]
     if not len(samples):
-        raise BamError("joint identification: no samples in single support; record longer")
+        raise BadData("joint identification", "no samples in single support", advice="record longer")
     shares = torque_shares(robot, motion, samples, groups)
     problem = _Problem(robot, motion, masks, shares)
     start = problem.start()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData, Missing, OutOfRange
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.contact_doubt import Doubt, Sample, doubt_contacts, nothing_stands
 from bam_core.whole_body.contact_times import JUMP, ContactTimes
@@ -88,7 +88,7 @@ class FrictionObserver:
         patience: float = 0.0,
     ) -> None:
         if not period > 0.0:
-            raise BamError(f"friction observer period: is {period!r} s (expected more than 0); correct it")
+            raise OutOfRange("friction observer period", period, "more than 0", told=f"{period!r} s")
         self.robot = robot
         self.period = period
         self.scheme = SavitzkyGolay(window)
@@ -131,8 +131,8 @@ class FrictionObserver:
         """
         values = self._arranged(position, effort)
         if self._contacts.unsaid:
-            raise BamError(
-                f"contact '{self._contacts.unsaid[0]}': nothing says whether it stands; publish its state"
+            raise Missing(
+                f"state of contact '{self._contacts.unsaid[0]}'", "whether it stands", advice="publish it"
             )
         if not self._follows(time):
             return None
@@ -158,9 +158,11 @@ class FrictionObserver:
         self._run += 1
         self._uneven.append(step)
         if len(self._uneven) == _ALL_UNEVEN:
-            raise BamError(
-                f"joint states: come every {float(np.median(self._uneven)):.2g} s (expected the period, "
-                f"{self.period:g} s); set the period to theirs, or lose fewer"
+            raise BadData(
+                "joint states",
+                f"come every {float(np.median(self._uneven)):.2g} s",
+                expected=f"the period, {self.period:g} s",
+                advice="set the period to theirs, or lose fewer",
             )
         self.lost += max(round(step / self.period) - 1, 1)
         return True
@@ -241,13 +243,14 @@ def _values(what: str, expected: str, names: tuple[str, ...], given: Mapping[str
     try:
         values = np.array([given[name] for name in names], dtype=np.float64)
     except KeyError as missing:
-        raise BamError(
-            f"joint '{missing.args[0]}': has no {what} (there are: {', '.join(given)}); publish it"
+        raise Missing(
+            f"joint '{missing.args[0]}', {what}",
+            f"{expected}, as of {', '.join(given) or 'every joint'}",
+            advice="publish it",
         ) from None
     if not np.isfinite(values).all():
         name = names[int(np.argmin(np.isfinite(values)))]
-        raise BamError(
-            f"joint '{name}': has no {what}, it is {given[name]} (expected {expected}); publish it, or "
-            "leave such samples out"
+        raise OutOfRange(
+            f"joint '{name}', {what}", given[name], expected, advice="publish it, or leave such samples out"
         )
     return values

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData
 from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.search.sensitivity import sensitivity
 from bam_core.identification.search.space import SearchSpace
@@ -175,7 +175,9 @@ def rank(found: Sequence[Prospect], space: SearchSpace, knowledge: Knowledge, co
         BamError: there is no run to choose from.
     """
     if not found:
-        raise BamError("runs: none is left to choose from (expected at least one); give other loads or gains")
+        raise BadData(
+            "runs", "none is left to choose from", expected="at least one", advice="give other loads or gains"
+        )
     information: Array = np.asarray(np.linalg.inv(knowledge.covariance))
     left = list(found)
     seconds, hung = 0.0, set()

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from identification_cases import mx106, record
 from matplotlib.figure import Figure
+from refusals import refused
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import BamError, NotWritable, UnknownName
 from bam_core.identification import (
     Identification,
     identify,
@@ -289,7 +290,7 @@ def test_a_failure_on_the_way_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("bam_core.identification.writing._plot", fail)
-    with pytest.raises(BamError, match="No space left on device"):
+    with refused(NotWritable, path=str(tmp_path / "results")):
         write_identification(found, tmp_path / "results")
     assert list(tmp_path.iterdir()) == []
     old = tmp_path / "old"
@@ -305,7 +306,7 @@ def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path: Path)
     file = tmp_path / "file"
     file.write_text("")
     for output in (file, file / "below"):
-        with pytest.raises(BamError, match="is a file"):
+        with refused(NotWritable, path=str(output)):
             require_output(output)
     require_output(tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()

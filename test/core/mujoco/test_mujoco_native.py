@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from mujoco_cases import HELD, held_bench
 from numpy.typing import NDArray
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import MissingSoftware
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.mujoco.native import NativeServo, NativeState, equip_native, load_plugin, plugin_path
 from bam_core.servo.effects import ServoEffects
@@ -431,5 +432,5 @@ def test_two_servos_on_one_joint_are_refused() -> None:
 
 def test_a_missing_library_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BAM_SERVO_PLUGIN", "/nowhere/libbam_servo.so")
-    with pytest.raises(BamError, match=r"/nowhere/libbam_servo.so: no such library .*make setup"):
+    with refused(MissingSoftware, software="/nowhere/libbam_servo.so"):
         plugin_path()

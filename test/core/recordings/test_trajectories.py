@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import UnknownName
 from bam_core.recordings.trajectories import SCRIPTS, script
 
 
@@ -59,5 +60,5 @@ def test_scripts_are_what_was_recorded(name, xl330):
 
 
 def test_an_unknown_script_is_answered_with_the_valid_ones():
-    with pytest.raises(BamError, match=r"lift_and_drop, sin_sin.*did you mean 'sin_sin'"):
+    with refused(UnknownName, kind="trajectory script", name="sin_sine"):
         script("sin_sine")

@@ -199,7 +199,7 @@ def test_limits_are_the_servos_own_unless_narrower_ones_are_given() -> None:
     found.open()
     assert found.position_limits == ((-math.pi, 1.0), (-math.pi, math.pi))
     found.exchange(on())
-    with pytest.raises(BamError, match=r"joint 'hip' goes from .* to 1\.00\d rad"):
+    with pytest.raises(BamError, match=r"joint 'hip': is .* to 1\.00\d rad"):
         found.follow(to(1.1, 0.0, after=9.0), time.monotonic())
     with pytest.raises(BamError, match="velocity of joint 'knee'"):
         found.follow(to(0.0, 1.0, after=0.5), time.monotonic())

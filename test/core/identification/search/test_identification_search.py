@@ -124,7 +124,7 @@ def test_a_refinement_counts_and_only_an_improvement_is_kept() -> None:
 
 def test_cancelling_ends_it_at_once() -> None:
     bowl = Bowl()
-    with pytest.raises(IdentificationCancelled, match="nothing was written"):
+    with pytest.raises(IdentificationCancelled):
         search(bowl, evaluations=6000, ledger=Ledger(cancelled=lambda: bowl.evaluations > 500))
     assert bowl.evaluations < 1000
 
