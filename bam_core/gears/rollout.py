@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import Missing, Unsupported, WrongShape
 from bam_core.gears._pendulum import Outcome, simulate
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
@@ -54,15 +54,15 @@ def gear_vector(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) ->
         BamError: it has no gear, or an effect that this rollout does not know.
     """
     if servo.gear is None:
-        raise BamError(
-            f"servo '{servo.name}', gear: is missing (expected input_side and output_side); add it"
-        )
+        raise Missing(f"servo '{servo.name}', gear", "input_side and output_side")
     effects = {**servo.effect_values, **vars(bench_effects)}
     for name, value in effects.items():
         if value and name not in GEAR_PARAMETERS:
-            raise BamError(
-                f"servo '{servo.name}', {name}: is {value:g} beside a gear, whose rollout has no such effect "
-                f"(it has {', '.join(GEAR_PARAMETERS[-2:])}); take it out, or use 'bam simulate'"
+            raise Unsupported(
+                f"servo '{servo.name}', {name}",
+                f"is {value:g} beside a gear, whose rollout has no such effect",
+                expected=" or ".join(GEAR_PARAMETERS[-2:]),
+                advice="take it out, or use 'bam simulate'",
             )
     values = {**servo.friction.coefficients(), **effects, **servo.parameters}
     return np.array([values[name] for name in GEAR_PARAMETERS])
@@ -97,7 +97,7 @@ class GearRollout:
             BamError: there is no recording.
         """
         if not recordings:
-            raise BamError("gear rollout: no recordings (expected at least one); give some")
+            raise Missing("recording", "at least one", advice="give some")
         self.recordings = tuple(recordings)
         self._packed = pack(recordings, firmware, dt or firmware.period)
         self._stepping = Stepping(
@@ -136,9 +136,11 @@ class GearRollout:
     def _simulate(self, parameters: ArrayLike) -> tuple[Array, Array]:
         candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
         if candidates.ndim != 2 or candidates.shape[1] != len(GEAR_PARAMETERS):
-            raise BamError(
-                f"gear parameters: shape {candidates.shape} (expected (candidates, {len(GEAR_PARAMETERS)})); "
-                f"columns are {', '.join(GEAR_PARAMETERS)}"
+            raise WrongShape(
+                "gear parameters",
+                candidates.shape,
+                f"(candidates, {len(GEAR_PARAMETERS)})",
+                advice=f"columns are {', '.join(GEAR_PARAMETERS)}",
             )
         errors = np.empty((len(candidates), len(self.recordings)))
         trace = np.empty((len(candidates), int(self._ends[-1])))
