@@ -13,13 +13,20 @@ from bam_core._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bam_core.errors import BamError as BamError
+    from bam_core.exchange import MjcfDrive as MjcfDrive
+    from bam_core.exchange import bam_parameters as bam_parameters
+    from bam_core.exchange import bam_parameters_text as bam_parameters_text
     from bam_core.exchange import read_bam_parameters as read_bam_parameters
     from bam_core.exchange import servo_mjcf as servo_mjcf
+    from bam_core.exchange import write_bag as write_bag
     from bam_core.identification import Identification as Identification
     from bam_core.identification import ModelFit as ModelFit
     from bam_core.identification import identify as identify
+    from bam_core.identification import with_uncertainty as with_uncertainty
     from bam_core.identification import write_identification as write_identification
+    from bam_core.mujoco import BENCH_JOINT as BENCH_JOINT
     from bam_core.mujoco import ServoActuation as ServoActuation
+    from bam_core.mujoco import bench_spec as bench_spec
     from bam_core.mujoco import compile_robot as compile_robot
     from bam_core.mujoco import equip as equip
     from bam_core.mujoco import load_robot as load_robot
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     from bam_core.mujoco.actuate import actuate as actuate
     from bam_core.mujoco.native import NativeServo as NativeServo
     from bam_core.mujoco.native import equip_native as equip_native
+    from bam_core.plots.fit import plot_fit as plot_fit
     from bam_core.recordings import load_recordings as load_recordings
     from bam_core.recordings.bag_writer import BagTopic as BagTopic
     from bam_core.recordings.bag_writer import BagWriter as BagWriter
@@ -54,9 +62,12 @@ if TYPE_CHECKING:
     from bam_core.simulation.rollout import Rollout as Rollout
     from bam_core.simulation.rollout import parameter_vector as parameter_vector
     from bam_core.simulation.synthetic import synthesize as synthesize
+    from bam_core.validation import Validation as Validation
+    from bam_core.validation import validate as validate
 
 
 _HOME = {
+    "BENCH_JOINT": "mujoco",
     "BagTopic": "recordings.bag_writer",
     "BagWriter": "recordings.bag_writer",
     "BamError": "errors",
@@ -68,6 +79,7 @@ _HOME = {
     "Friction": "servo.friction",
     "FrictionModel": "servo.friction",
     "Identification": "identification",
+    "MjcfDrive": "exchange",
     "ModelFit": "identification",
     "NativeServo": "mujoco.native",
     "PARAMETERS": "simulation.rollout",
@@ -79,8 +91,12 @@ _HOME = {
     "SearchRanges": "servo.search_ranges",
     "ServoActuation": "mujoco",
     "ServoModel": "servo.model",
+    "Validation": "validation",
     "VoltageFirmware": "servo.firmware",
     "actuate": "mujoco.actuate",
+    "bam_parameters": "exchange",
+    "bam_parameters_text": "exchange",
+    "bench_spec": "mujoco",
     "compile_robot": "mujoco",
     "equip": "mujoco",
     "equip_native": "mujoco.native",
@@ -92,11 +108,15 @@ _HOME = {
     "load_servo": "servo.model",
     "message_definition": "recordings.message_definition",
     "parameter_vector": "simulation.rollout",
+    "plot_fit": "plots.fit",
     "read_bam_parameters": "exchange",
     "servo_mjcf": "exchange",
     "servo_names": "servo.model",
     "simulate_recording": "mujoco",
     "synthesize": "simulation.synthetic",
+    "validate": "validation",
+    "with_uncertainty": "identification",
+    "write_bag": "exchange",
     "write_identification": "identification",
     "write_report": "report",
 }

@@ -113,9 +113,7 @@ def run_jobs(
             "cluster: workers cannot load what they are sent (expected the same packages and Python there as "
             "here); install them"
         ) from None
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":  # Dask's, which is loaded only where there is a cluster
-            raise
+    except _killed_worker():
         raise BamError(
             "cluster: several workers died at the same job (memory is the usual reason); give them more, or "
             "start fewer per machine"
@@ -123,6 +121,12 @@ def run_jobs(
     finally:
         for future in left:
             future.cancel()
+
+
+def _killed_worker() -> tuple[type[Exception], ...]:
+    """Return Dask's error for a job whose workers died; none where Dask is not loaded, so has no workers."""
+    scheduler = sys.modules.get("distributed.scheduler")
+    return () if scheduler is None else (scheduler.KilledWorker,)
 
 
 class _Unknown:

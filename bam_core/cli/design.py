@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster, executor_for
-from bam_core.errors import BamError
+from bam_core.errors import Missing, OutOfRange, WrongType
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.model import load_servo
 
     if arguments.runs < 1:
-        raise BamError(f"--runs: is {arguments.runs} (expected at least 1); correct it")
+        raise OutOfRange("--runs", arguments.runs, "at least 1")
     servo = load_servo(arguments.servo)
     for file in filter(None, (arguments.json, arguments.session)):
         require_file(file)
@@ -92,9 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
     choice, refused = _choice(arguments, servo, recordings)
     candidates = choice.runs()
     if len(candidates) > _MOST_CANDIDATES:
-        raise BamError(
-            f"candidates: {len(candidates)} combinations (expected at most {_MOST_CANDIDATES}); "
-            f"give fewer of --mass, --length, --kp or --script"
+        raise OutOfRange(
+            "count of candidates",
+            len(candidates),
+            f"at most {_MOST_CANDIDATES}",
+            advice="give fewer of --mass, --length, --kp or --script",
         )
     bench_effects = load_bench_effects(arguments.servo)
     space, knowledge = _knowledge(servo, bench_effects, recordings, choice)
@@ -131,7 +133,7 @@ def _choice(
     from bam_core.servo.pendulum import PendulumBench
 
     if arguments.voltage is not None and not 0.0 < arguments.voltage <= 100.0:
-        raise BamError(f"--voltage: is {arguments.voltage:g} (expected 0 to 100 V); correct it")
+        raise OutOfRange("--voltage", arguments.voltage, "0 to 100 V")
     choice = choice_near(servo, recordings) if recordings else choice_for(servo, arguments.voltage)
     if arguments.voltage is not None:
         choice = replace(choice, supply_voltage=arguments.voltage)
@@ -146,7 +148,7 @@ def _choice(
         return choice, ()
     if masses is None or lengths is None:
         one, other = ("--mass", "--length") if lengths is None else ("--length", "--mass")
-        raise BamError(f"{one}: is without {other} (a load is a mass at a length); give both")
+        raise Missing(other, f"beside {one}: a load is a mass at a length", advice="give both")
     loads = [
         PendulumBench(mass=mass, length=length, arm_mass=arguments.arm_mass)
         for length in lengths
@@ -157,17 +159,18 @@ def _choice(
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:
+    expected = "numbers above 0, as in 8,16,32"
     values = []
     for word in filter(None, (word.strip() for word in text.split(","))):
         try:
             value = float(word)
         except ValueError:
-            value = math.nan
+            raise WrongType(option, word, expected) from None
         if not 0.0 < value < math.inf:
-            raise BamError(f"{option}: {word!r} is no number above 0 (expected as in 8,16,32); correct it")
+            raise OutOfRange(option, value, expected)
         values.append(value)
     if not values:
-        raise BamError(f"{option}: is empty (expected numbers as in 8,16,32); give some")
+        raise Missing(option, expected, advice="give some")
     return tuple(dict.fromkeys(values))
 
 

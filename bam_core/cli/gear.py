@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.bench_effects import bench_effects_for
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, OutOfRange, WrongType
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.model import load_servo
 
     if arguments.seed < 0:
-        raise BamError(f"--seed: is {arguments.seed} (expected 0 or more); correct it")
+        raise OutOfRange("--seed", arguments.seed, "0 or more")
     trials = arguments.trials if arguments.trials is not None else DEFAULT_TRIALS
     if trials < LEAST_TRIALS:
-        raise BamError(f"--trials: is {trials} (expected {LEAST_TRIALS} or more); give more")
+        raise OutOfRange("--trials", trials, f"{LEAST_TRIALS} or more", advice="give more")
     for path in (arguments.json, arguments.output):
         if path:
             require_file(path)
@@ -96,9 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
         and arguments.output
         and Path(arguments.json).resolve() == Path(arguments.output).resolve()
     ):
-        raise BamError(f"--json and --output: both are {arguments.json} (expected two files); rename one")
+        raise Conflict(
+            "--json and --output",
+            f"both are {arguments.json}",
+            expected="two files",
+            advice="rename one",
+        )
     if arguments.output and Path(arguments.output).suffix not in (".yaml", ".yml"):
-        raise BamError(f"--output: is {arguments.output} (expected FILE.yaml, a servo's file); rename it")
+        raise WrongType("--output", arguments.output, "FILE.yaml, a servo file", advice="rename it")
     servo, recorded = load_servo(arguments.servo), load_bench_effects(arguments.servo)
     paths = list(dict.fromkeys(arguments.against))
     names = unique_names([Path(path) for path in paths])
@@ -141,9 +146,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _errors(servo: ServoModel, bench_effects: BenchEffects, split: Split) -> tuple[float, float]:
     """Return the training and held-out error of a servo model, rad."""
-    from bam_core.cli.validate import validate
+    from bam_core.validation import validate
 
-    per_log = validate(servo, (*split.train, *split.validation), bench_effects)["per_log"]
+    per_log = validate(servo, (*split.train, *split.validation), bench_effects).per_log
     train, held_out = (
         {log.name: per_log[log.name] for log in part} for part in (split.train, split.validation)
     )

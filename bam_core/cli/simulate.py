@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import io
 import logging
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_directory, write_text
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
-from bam_core.errors import BamError, Conflict
+from bam_core.errors import Conflict, MissingSoftware, OutOfRange
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ EXAMPLE = (
 )
 
 _BENCH_DEFAULTS = {"mass": 0.5, "arm_mass": 0.0, "length": 0.15}
+_LARGEST = {"kp": 65535.0, "voltage": 100.0}  # as in recordings
 _FINEST_DT, _COARSEST_DT = 1e-5, 0.1  # s; MuJoCo refuses what is unstable below that
 _COLUMNS = (
     "time [s]",
@@ -122,9 +122,10 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
         name: default if (given := getattr(arguments, name)) is None else given
         for name, default in defaults.items()
     }
-    for name in ("kp", "voltage"):
-        if not 0.0 < option[name] < math.inf:
-            raise BamError(f"--{name}: is {option[name]:g} (expected a number above 0); correct it")
+    for name, most in _LARGEST.items():
+        if not 0.0 < option[name] <= most:
+            cure = f"leave it out for the servo's own, {defaults[name]:g}"
+            raise OutOfRange(f"--{name}", option[name], f"above 0, at most {most:g}", advice=cure)
     bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
     goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
     _warn_of_ill_posed_gear(servo, [bench], IDEAL_BENCH)
@@ -160,14 +161,14 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
 
     for name in (*_BENCH_DEFAULTS, "kp", "voltage"):
         if getattr(arguments, name) is not None:
-            raise BamError(
-                f"--{name.replace('_', '-')}: not with --recording, which holds its own; leave one out"
-            )
+            raise Conflict(f"--{name.replace('_', '-')}", "not with --recording, which holds its own")
     rows, errors = [], []
     recordings = load_recordings(arguments.recording)
     if len(recordings) > 1 and (arguments.render or arguments.view):
         option = "--render" if arguments.render else "--view"
-        raise BamError(f"{option}: {len(recordings)} recordings (expected one to look at); name a single one")
+        raise Conflict(
+            option, f"{len(recordings)} recordings", expected="one to look at", advice="name a single one"
+        )
     for line in other_servos(servo, recordings):
         log.warning(line)
     bench_effects = bench_effects_for(arguments.bench_effects, arguments.params, recordings)
@@ -195,9 +196,12 @@ def _require_opengl(arguments: argparse.Namespace) -> None:
             import mujoco  # noqa: F401
         except Exception as error:
             reason = " ".join(str(error).split())
-            raise BamError(
-                f"--render: no OpenGL for MUJOCO_GL={os.environ['MUJOCO_GL']} ({reason}); unset it and"
-                f" apt install libegl1 libgl1-mesa-dri, or apt install libosmesa6 and set MUJOCO_GL=osmesa"
+            raise MissingSoftware(
+                "--render",
+                "OpenGL",
+                problem=f"no OpenGL for MUJOCO_GL={os.environ['MUJOCO_GL']} ({reason})",
+                advice="unset it and apt install libegl1 libgl1-mesa-dri, or apt install libosmesa6 and set "
+                "MUJOCO_GL=osmesa",
             ) from None
         from bam_core.mujoco.picture import require_picture
 
@@ -232,7 +236,7 @@ def _warn_of_ill_posed_gear(
 
 def _check_dt(dt: float) -> None:
     if not _FINEST_DT <= dt <= _COARSEST_DT:
-        raise BamError(f"--dt: is {dt:g} s (expected {_FINEST_DT:g} to {_COARSEST_DT:g}); correct it")
+        raise OutOfRange("--dt", dt, f"{_FINEST_DT:g} to {_COARSEST_DT:g}", told=f"{dt:g} s")
 
 
 def _write(directory: Path, name: str, simulated: Replay, recording: Recording | None) -> None:

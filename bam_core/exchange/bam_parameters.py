@@ -133,7 +133,7 @@ def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = 
 
 
 def bam_parameters(
-    servo: ServoModel, actuator: str | None = None, bench_effects: BenchEffectsLike = IDEAL_BENCH
+    servo: ServoLike, actuator: str | None = None, bench_effects: BenchEffectsLike = IDEAL_BENCH
 ) -> tuple[dict[str, Any], list[str]]:
     """Return a servo as BAM's program reads it, and one line about everything that it cannot hold.
 
@@ -145,6 +145,7 @@ def bam_parameters(
     Raises:
         BamError: BAM's program has no such actuator, or the servo has a gear.
     """
+    servo = load_servo(servo)
     servo.require_no_gear("BAM's program")
     actuator = servo.name if actuator is None else actuator
     if actuator not in ACTUATORS:

@@ -9,7 +9,9 @@ import json
 import logging
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bam_core.atomic_file import require_directory, write_text
 from bam_core.errors import BamError
@@ -41,10 +43,10 @@ def require_output(output: str | os.PathLike[str]) -> None:
 def write_identification(identification: Identification, output: str | os.PathLike[str]) -> None:
     """Write ``<model>.yaml``, its bench effects (`bench_effects_path`), ``summary.json`` and ``plots/``.
 
-    Everything is written to a directory of its own first and moved when complete, the summary last. In a
-    directory that exists, files of the same names are replaced; of other files only those are removed that
-    would pass for results of this one: models and plots of logs that its own summary lists and this
-    identification lacks, and the report of `bam report`.
+    Everything is written to a directory of its own first and moved when complete, the summary last. An
+    identification that is there is replaced, and a warning says so: files of the same names, and of other
+    files only those that would pass for results of this one (models and plots of logs that its own summary
+    lists and this identification lacks, and the report of `bam report`).
 
     One that was interrupted is written without plots, which take time, and replaces no complete one.
 
@@ -69,9 +71,10 @@ def write_identification(identification: Identification, output: str | os.PathLi
             with contextlib.suppress(OSError):  # another process may be quicker by a moment
                 draft.rename(target)
         if draft.exists():
-            outdated = set(_files_told_by(target / SUMMARY)) - _files_in(draft)
+            before = _told_by(target / SUMMARY)
+            outdated = _files_of(before) - _files_in(draft)
             _move_into(draft, target)
-            _remove(target, outdated)
+            _tell_replaced(target, before, _removed(target, outdated))
     except OSError as error:
         raise BamError(f"{target}: cannot be written ({error.strerror}); choose another place") from None
     finally:
@@ -145,20 +148,37 @@ def _files_in(directory: Path) -> set[str]:
     return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
 
 
-def _files_told_by(summary: Path) -> list[str]:
-    """Names of the files that follow from the summary of an earlier identification; none of anything else."""
+def _told_by(summary: Path) -> dict[str, Any]:
+    """Return models, logs and date in the summary of an earlier identification; nothing of other files."""
     try:
         told = json.loads(summary.read_text(encoding="utf-8"))
         models = [model for model in FRICTION_MODELS if model in set(told["models"])]
         split = told.get("split", {})
         logs = sorted({str(name) for side in ("train", "validation") for name in split.get(side, ())})
+        date = str(told.get("date", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not one of ours
-        return []
-    if not models:
-        return []
-    servos = [f"{model}.yaml" for model in models]
-    benches = [str(bench_effects_path(name)) for name in servos]
-    return [*servos, *benches, REPORT, *(f"{PLOTS}/{_fit_plot(name)}" for name in logs)]
+        return {}
+    return {"models": models, "logs": logs, "date": date} if models else {}
+
+
+def _files_of(told: Mapping[str, Any]) -> set[str]:
+    """Names of the files that follow from what a summary says."""
+    if not told:
+        return set()
+    servos = [f"{model}.yaml" for model in told["models"]]
+    benches = (str(bench_effects_path(name)) for name in servos)
+    return {*servos, *benches, REPORT, *(f"{PLOTS}/{_fit_plot(log)}" for log in told["logs"])}
+
+
+def _tell_replaced(target: Path, before: Mapping[str, Any], removed: Sequence[str]) -> None:
+    if before:
+        log.warning(
+            "%s: replaced the identification that was there (%s%s%s)",
+            target,
+            ", ".join(before["models"]),
+            f"; {before['date']}" if before["date"] else "",
+            f"; removed {', '.join(removed)}, which this one lacks" if removed else "",
+        )
 
 
 def _is_complete(summary: Path) -> bool:
@@ -170,18 +190,18 @@ def _is_complete(summary: Path) -> bool:
         return False
 
 
-def _remove(target: Path, names: set[str]) -> None:
+def _removed(target: Path, names: set[str]) -> list[str]:
+    """Remove files; return what was there, in words."""
     # By the listing: a damaged summary may tell of any name. There may be no plots, or others at work here.
     there = {str(path.relative_to(target)) for pattern in ("*", "*/*") for path in target.glob(pattern)}
     files = [name for name in sorted(names & there) if (target / name).is_file()]
     for name in files:
         (target / name).unlink(missing_ok=True)
     plots = [name for name in files if name.startswith(PLOTS)]
-    told = [name for name in files if name not in plots]
+    words = [name for name in files if name not in plots]
     if plots:
-        told.append(f"plots of {len(plots)} log{'s' if len(plots) > 1 else ''}")
-    if told:
-        log.warning("%s: removed %s of the identification that was there", target, ", ".join(told))
+        words.append(f"plots of {len(plots)} log{'s' if len(plots) > 1 else ''}")
+    return words
 
 
 def _move_into(draft: Path, target: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ RUN_FORMAT = 1
 """Newest ``BenchRun.format`` that is understood."""
 
 
-def read_bag(path: Path, name: str | None = None) -> Recording:
+def read_bag(path: str | os.PathLike[str], name: str | None = None) -> Recording:
     """Read one run.
 
     Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
@@ -51,6 +52,7 @@ def read_bag(path: Path, name: str | None = None) -> Recording:
         RecordingError: damaged, cut short after it was finished, without a description of the run or states
             of its joint, or unusable values.
     """
+    path = Path(path)
     files = data_files(path)
     contents = [read_messages(file, {RUN_TYPE, STATES_TYPE, COMMANDS_TYPE}) for file in files]
     finished = _require_whole(path, files, contents)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.recording import RecordingError
+from bam_core.recordings.run_end import reaches_its_end
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +42,8 @@ class Source:
 def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
     """Find all recordings under some paths, each once, in the order given (a search sorts by path).
 
-    Bags that were interrupted (no ``metadata.yaml``) are taken where they are named, and passed over with a
-    warning where a search meets them.
+    Bags that were interrupted (no ``metadata.yaml``, and they end before their run does) are taken where they
+    are named, and passed over with a warning where a search meets them.
 
     Raises:
         DiscoveryError: a path does not exist, is no recording, or is a directory without any; or a search
@@ -121,7 +122,7 @@ def _search(directory: Path) -> list[Path]:
     interrupted: list[Path] = []
     found = sorted(_walk(directory, interrupted))
     for path in sorted(interrupted):
-        log.warning("%s: interrupted recording passed over (no %s); name it to read it", path, METADATA_NAME)
+        log.warning("%s: interrupted recording passed over (it ends early); name it to read it", path)
     if not found:
         more = f" ({len(interrupted)} interrupted ones passed over)" if interrupted else ""
         raise DiscoveryError(
@@ -137,9 +138,12 @@ def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:
         if METADATA_NAME in files:
             subdirectories.clear()
             yield _check(here)
-        elif data_files(here):
+        elif data := data_files(here):
             subdirectories.clear()
-            interrupted.append(here)
+            if reaches_its_end(data):
+                yield here
+            else:
+                interrupted.append(here)
         else:
             subdirectories[:] = sorted(name for name in subdirectories if not name.startswith("."))
             yield from (here / name for name in files if name.endswith(".json"))

@@ -280,6 +280,14 @@ def servo_path(servo: str | os.PathLike[str]) -> Path:
     if text in servo_names():
         return Path(str(files("bam_core") / "servos" / f"{text}.yaml"))
     path = Path(text)
+    if path.is_dir():
+        inside = ", ".join(sorted(each.name for each in path.glob("*.y*ml"))) or "there is none"
+        raise Malformed(
+            path,
+            "is a directory",
+            expected="a library name or a servo's YAML file",
+            advice=f"name a servo file in it: {inside}",
+        )
     if path.suffix == ".json":
         raise Malformed(
             path,
@@ -289,12 +297,8 @@ def servo_path(servo: str | os.PathLike[str]) -> Path:
         )
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return path
-    raise UnknownName(
-        "servo",
-        text,
-        servo_names(),
-        advice=f"or write a file for a servo of your own with 'bam servos new {text}.yaml'",
-    )
+    own = f"or write a file for a servo of your own with 'bam servos new {text}.yaml'"
+    raise UnknownName("servo", text, servo_names(), advice=own)
 
 
 def _read(path: Path) -> ServoModel:

@@ -23,7 +23,7 @@ from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
-from bam_core.servo.model import ServoLike, ServoModel, load_servo
+from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
 from bam_core.simulation.packing import PackedLogs, pack
 from bam_core.simulation.rows import Stepping
@@ -299,12 +299,13 @@ class _Task:
         return len(self.rows)
 
 
-def parameter_vector(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> Array:
+def parameter_vector(servo: ServoLike, bench_effects: BenchEffects = IDEAL_BENCH) -> Array:
     """Return the parameters of a servo and of its bench, (PARAMETERS,) in SI units.
 
     Raises:
         Unsupported: the servo has a gear.
     """
+    servo = load_servo(servo)
     servo.require_no_gear("this rollout")
     motor, friction = servo.motor, servo.friction.coefficients()
     constants = (motor.torque_constant, motor.resistance, motor.armature)

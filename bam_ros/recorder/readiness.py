@@ -9,6 +9,7 @@ from collections.abc import Callable
 from rclpy.time import Time
 
 from bam_core.errors import UnknownName
+from bam_ros.node.node_about import node_command
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.errors import BenchError
@@ -114,6 +115,6 @@ def _what_is_missing(link: BenchLink, driver: DriverClient, tick: Tick) -> str:
             f" or restart it"
         )
     return (
-        f"driver {name!r}: no states on {link.topics.states} for {DISCOVERY:g} s; start one, "
-        f"e.g. python -m bam_ros.dynamixel.node --ros-args -p port:=/dev/ttyUSB0"
+        f"driver {name!r}: no states on {link.topics.states} for {DISCOVERY:g} s; start one, e.g. "
+        f"{node_command('bam_ros.dynamixel.node', ['port:=/dev/ttyUSB0'])}"
     )

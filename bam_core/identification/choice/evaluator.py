@@ -59,6 +59,7 @@ class Evaluator:
         judged = ModelFit(
             servo=servo,
             bench_effects=bench_effects,
+            space=fit.space,
             train_mae=fmean(train.values()),
             per_log={**train, **held_out} if self._split.validation else train,
             held_out=held_out,

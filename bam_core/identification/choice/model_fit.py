@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from bam_core.identification.choice.choice import SAME, Contender
+from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
 from bam_core.servo.effects import EFFECTS, BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
@@ -21,6 +22,7 @@ class ModelFit:
     Attributes:
         servo: the servo with the parameters found.
         bench_effects: found of the bench of the recordings.
+        space: that was searched.
         train_mae: mean over training logs of the mean absolute position error, rad.
         per_log: mean absolute position error of every log by name, rad.
         held_out: the same of logs that the parameters were not fitted to; where every configuration is left
@@ -30,11 +32,13 @@ class ModelFit:
         converged: the search ended because nothing led further down, not because its trials were spent.
         limited: the search was given fewer trials than it takes by default.
         seconds: that it took.
-        uncertainty: of the parameters; None where nobody asked.
+        uncertainty: of the parameters; None of models that were not chosen, unless it was asked for (argument
+            `uncertainty` of `identify`, or `with_uncertainty`).
     """
 
     servo: ServoModel
     bench_effects: BenchEffects
+    space: SearchSpace
     train_mae: float
     per_log: Mapping[str, float]
     held_out: Mapping[str, float]

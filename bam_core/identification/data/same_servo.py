@@ -21,7 +21,10 @@ def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> No
         BamError: some are not; it names one of each kind.
     """
     if others := _apart(servo.name, recordings, lambda recording: recording.servo):
-        raise BamError(f"servo {servo.name}: {others} of another servo; leave them out, or name their servo")
+        raise BamError(
+            f"servo {servo.name}: {others} of another servo; leave them out, name their servo, or write a "
+            f"file for it with 'bam servos new'"
+        )
     law = servo.firmware.name
     if others := _apart(law, recordings, lambda recording: recording.firmware or law):
         raise BamError(

@@ -30,10 +30,11 @@ _FAULTS = (
     f" {', '.join((*SLAVE_FAULTS, *DRIVE_FAULTS))}, fault=CODE, each with @SLAVE, or of every slave"
 )
 _LARGEST_CODE = 0xFFFFFFFF
-_EXAMPLES = """examples:
-  python -m bam_ros.emulators.erob --create-veth ecat0:ecat1 --slaves 2
+_COMMAND = f"{sys.executable} -m bam_ros.emulators.erob"
+_EXAMPLES = f"""examples:
+  {_COMMAND} --create-veth ecat0:ecat1 --slaves 2
       makes the pair, serves two drives at ecat1; a master opens ecat0
-  python -m bam_ros.emulators.erob --interface ecat1 --fault drop=0.01 overcurrent@1
+  {_COMMAND} --interface ecat1 --fault drop=0.01 overcurrent@1
       serves one drive at an interface that is there already, with faults
 """
 
@@ -47,7 +48,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="python -m bam_ros.emulators.erob",
+        prog=_COMMAND,
         description="Emulated eRob drives, each with a pendulum, as slaves of an EtherCAT segment.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_cases import has, mistake
 from json_log_cases import log, save
 from run_bag import RunBag
 
 from bam_core.cli import CORE_COMMANDS, Command, main
 from bam_core.cli.bench_effects import bench_effects_for
+from bam_core.errors import Conflict, FileError, MissingSoftware, OutOfRange, UnknownName, WrongType
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo, servo_names
@@ -91,7 +93,7 @@ def test_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["validate", "nowhere"], "bam validate: error: .*--params"),
         (["diagram", "xl330", "--output", "x.docx"], "bam diagram: x.docx: '.docx' is no picture format"),
         (["diagram", "xl330", "--output", "x.png", "--max-torque", "-1"], "bam diagram: --max-torque: is -1"),
-        (["record", "--session", "x"], "bam record: not part of an installation without ROS 2"),
+        (["record", "--session", "x"], "bam record: .* is not part of an installation without ROS 2"),
         ([], "bam: error: .*COMMAND"),
     ],
 )
@@ -103,6 +105,35 @@ def test_a_mistake_ends_with_status_2_and_one_line_that_says_what(
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert re.match(message, captured.err), captured.err
+
+
+def test_a_python_program_is_told_a_mistake_by_kind_and_objects() -> None:
+    assert has(mistake("servo"), UnknownName, kind="command", name="servo")
+    assert has(mistake("servos", "xl33"), UnknownName, kind="servo", name="xl33")
+    assert has(mistake("servos", "xl330", "extra"), Conflict, thing="extra")
+    assert has(mistake("diagram", "xl330", "--output", "x.png", "--max-torque", -1), OutOfRange, value=-1.0)
+    assert has(mistake("record", "--session", "x"), MissingSoftware, software="ROS 2")
+
+
+def test_a_directory_in_place_of_a_servo_file_is_told_with_the_files_in_it(tmp_path: Path) -> None:
+    load_servo("mx106").save(tmp_path / "m1.yaml")
+    load_servo("mx106").save(tmp_path / "m4.yaml")
+    error = mistake("validate", "nowhere", "--params", tmp_path)
+    assert has(error, FileError, path=str(tmp_path))
+    assert str(error).endswith("name a servo file in it: m1.yaml, m4.yaml")
+
+
+def test_several_values_of_an_option_are_told_to_be_separated_by_commas(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["identify", "recordings", "--servo", "xl330", "--models", "m1", "m4", "m6", "--output", "out"]
+    assert main(words) == 2
+    assert "--models takes them with commas between: --models m1,m4,m6 " in capsys.readouterr().err
+    error = mistake(
+        "identify", "--servo", "xl330", "--output", "out", "--models", "m1", "--", "m4", "recordings"
+    )
+    assert has(error, WrongType, thing="LOGS", value="m4")
+    assert "--models m1,m4" in str(error)
 
 
 @pytest.mark.parametrize(

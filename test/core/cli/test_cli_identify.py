@@ -155,7 +155,7 @@ def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -
         ({"--validation": "kp=123"}, ["kp=123", "100, 200, 800"]),
         ({"--validation": "speed=1"}, ["speed", "fraction"]),
         ({"--validation": "nowhere.json"}, ["nowhere.json"]),
-        ({"--validation": "kp"}, ["--validation kp", "neither a rule nor a file", "kp=800"]),
+        ({"--validation": "kp"}, ["--validation: is 'kp'", "kp=800"]),
         ({"--validation": "leave_one_out=kp"}, ["did you mean 'leave-one-out'?"]),
         ({"--trials": "49"}, ["trials: is 49", "at least 50"]),
         ({"--trials": "0"}, ["trials: is 0", "at least 50"]),

@@ -14,8 +14,14 @@ import pytest
 from identification_cases import mx106, record
 from matplotlib.figure import Figure
 
-from bam_core.errors import BamError
-from bam_core.identification import Identification, identify, require_output, write_identification
+from bam_core.errors import BamError, UnknownName
+from bam_core.identification import (
+    Identification,
+    identify,
+    require_output,
+    with_uncertainty,
+    write_identification,
+)
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo
@@ -90,6 +96,20 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     assert summary["split"]["rule"] == "script=up_and_down"
     assert summary["split"]["validation"] == [log.name for log in found.split.validation]
     assert summary["split"]["train"] == [log.name for log in found.split.train]
+
+
+def test_uncertainty_of_a_model_that_was_not_chosen_is_computed_when_asked_for(found: Identification) -> None:
+    (other,) = set(found.fits) - {found.chosen}
+    assert found.fits[other].uncertainty is None
+    complete = with_uncertainty(found, other)
+    uncertainty = complete.fits[other].uncertainty
+    assert uncertainty is not None
+    assert {each.name for each in uncertainty.estimates} == set(complete.fits[other].servo.parameters)
+    assert complete.fits[found.chosen] is found.fits[found.chosen]
+    assert complete.chosen == found.chosen
+    with pytest.raises(UnknownName) as caught:
+        with_uncertainty(found, "m6")
+    assert caught.value.valid == ("m1", "m3")
 
 
 def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, tmp_path: Path) -> None:
@@ -181,9 +201,9 @@ def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
         *("m5.yaml", "mine.yaml"),  # no summary lists them: they are the user's
     }
     assert (tmp_path.parent / "m5.yaml").read_text() == "not there"
-    assert [record.message for record in caplog.records] == [
-        f"{tmp_path}: removed m2.yaml, m6.yaml of the identification that was there"
-    ]
+    (line,) = [record.message for record in caplog.records]
+    assert line.startswith(f"{tmp_path}: replaced the identification that was there (m1, m2, m3, m4, m6; ")
+    assert line.endswith("removed m2.yaml, m6.yaml, which this one lacks)")
     assert list(json.loads((tmp_path / "summary.json").read_text())["models"]) == ["m1", "m3"]
 
 
@@ -209,8 +229,19 @@ def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_one
         *fits,
     }
     assert not (tmp_path / "report.html").exists()
+    (line,) = [record.message for record in caplog.records]
+    assert line.endswith("removed report.html, plots of 3 logs, which this one lacks)")
+
+
+def test_what_is_replaced_is_told(
+    found: Identification, tmp_path: Path, no_plots: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_identification(found, tmp_path)
+    assert caplog.text == ""
+    write_identification(found, tmp_path)
+    date = found.fits["m1"].servo.provenance.date
     assert [record.message for record in caplog.records] == [
-        f"{tmp_path}: removed report.html, plots of 3 logs of the identification that was there"
+        f"{tmp_path}: replaced the identification that was there (m1, m3; {date})"
     ]
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from identification_cases import mx106, record
 
 from bam_core.plots.fit import plot_fit
@@ -39,6 +40,19 @@ def test_the_legend_of_a_fit_covers_no_curve() -> None:
     legend = position.get_legend()
     assert legend is not None
     assert not legend.get_window_extent().overlaps(position.get_window_extent().padded(-1.0))
+
+
+@pytest.mark.parametrize("error", [1e-6, 0.02, 2.5])
+def test_labels_of_a_fit_are_whole_and_touch_no_numbers(error: float) -> None:
+    log = record(mx106("m1"), "sin_sin", 8.0)
+    figure = plot_fit(log, {"m1": log.position + error * np.sin(log.time)})
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        label = axes.yaxis.label.get_window_extent()
+        assert figure.bbox.x0 <= label.x0
+        assert axes.get_window_extent().y0 <= label.y0 < label.y1 <= axes.get_window_extent().y1
+        assert all(label.x1 < tick.get_window_extent().x0 for tick in axes.get_yticklabels())
+    assert figure.axes[-1].xaxis.label.get_window_extent().y0 >= figure.bbox.y0
 
 
 def test_errors_are_bars_in_mrad_and_the_chosen_model_is_marked() -> None:

@@ -39,6 +39,14 @@ def test_a_directory_is_searched_at_any_depth(tree: Path, caplog: pytest.LogCapt
     assert "summary.json: entries: is missing" in caplog.text
 
 
+def test_a_bag_without_metadata_whose_run_is_whole_is_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    RunBag(samples=3000).write(tmp_path / "whole", complete=False)
+    assert [recording.name for recording in load_recordings(tmp_path)] == ["whole"]
+    assert caplog.text == ""
+
+
 def test_a_recording_named_twice_is_counted_once_with_a_note(
     tree: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import re
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -235,7 +237,8 @@ def test_a_missing_driver_is_told_with_how_to_start_one(
     with pytest.raises(BamError, match=r"'driver': is inactive .expected active"):
         record(bench, tmp_path)
     recorder = SessionRecorder(bench.node, driver="nobody")
-    with pytest.raises(BamError, match=r"'nobody': no states .* python -m bam_ros\.dynamixel\.node"):
+    start = re.escape(f"{sys.executable} -m bam_ros.dynamixel.node --ros-args -p port:=")
+    with pytest.raises(BamError, match=f"'nobody': no states .* {start}"):
         recorder.record(short_session(), tmp_path, Operator())
     assert not directories(tmp_path)
 

@@ -41,7 +41,7 @@ def emulator(link: Path, *options: str) -> Iterator[subprocess.Popen]:
     patience.start()
     try:
         assert process.stdout is not None
-        for words in ("starting", f": {link}", "connect with: python -m "):
+        for words in ("starting", f": {link}", f"connect with: {sys.executable} -m "):
             assert words in process.stdout.readline()
         patience.cancel()
         yield process
