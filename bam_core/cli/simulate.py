@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from bam_core.mujoco import replay
+    from bam_core.mujoco import BenchCommands, replay
     from bam_core.recordings.trajectories import script as find_script
     from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.servo.pendulum import PendulumBench
@@ -132,12 +132,14 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     simulated = replay(
         servo,
         bench,
+        BenchCommands(
+            goal_position=goal,
+            torque_enabled=enabled,
+            supply_voltage=option["voltage"],
+            position=float(goal[0]),
+        ),
         dt=arguments.dt,
-        goal_position=goal,
-        torque_enabled=enabled,
         kp=option["kp"],
-        supply_voltage=option["voltage"],
-        position=float(goal[0]),
     )
     lag = np.abs(simulated.position - goal)[enabled]
     print(

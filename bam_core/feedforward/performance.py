@@ -130,7 +130,6 @@ def perform_by_feed_forward(
     gains: PidGains | None = None,
     timing: Timing | None = None,
     nominal_supply: float = 12.0,
-    limits: Limits | None = None,
     cut: float = np.inf,
 ) -> Performance:
     """Let a host in a PWM loop follow pieces from inverse dynamics, sent one ahead of the one that plays.
@@ -143,7 +142,6 @@ def perform_by_feed_forward(
         gains: of the PID.
         timing: of the bus.
         nominal_supply: V, as the host believes it to be.
-        limits: that pieces keep.
         cut: when the stream of pieces ends, s.
     """
     timing = Timing() if timing is None else timing
@@ -153,8 +151,7 @@ def perform_by_feed_forward(
     begin = motion(np.zeros(1))[0]
     load = dynamics.torque(begin, 0.0 * begin, 0.0 * begin)[0]
     wide = np.full(len(stage.joints), np.pi)
-    if limits is None:
-        limits = Limits(low=-wide, high=wide, speed=3.0 * wide, torque=2.0 * wide)
+    limits = Limits(low=-wide, high=wide, speed=3.0 * wide, torque=2.0 * wide)
     controller = FeedForwardController(
         PieceBuffer(begin[0], limits, HandOver(), load),
         laws,

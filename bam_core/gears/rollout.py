@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core.errors import BadData, Missing, Unsupported, WrongShape
+from bam_core.errors import Missing, Unsupported, WrongShape
 from bam_core.gears._pendulum import Outcome, simulate
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
@@ -61,7 +61,7 @@ def gear_vector(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) ->
             raise Unsupported(
                 f"servo '{servo.name}', {name}",
                 f"is {value:g} beside a gear, whose rollout has no such effect",
-                expected=f"those that it has: {', '.join(GEAR_PARAMETERS[-2:])}",
+                expected=" or ".join(GEAR_PARAMETERS[-2:]),
                 advice="take it out, or use 'bam simulate'",
             )
     values = {**servo.friction.coefficients(), **effects, **servo.parameters}
@@ -97,7 +97,7 @@ class GearRollout:
             BamError: there is no recording.
         """
         if not recordings:
-            raise BadData("gear rollout", "no recordings", expected="at least one", advice="give some")
+            raise Missing("recording", "at least one", advice="give some")
         self.recordings = tuple(recordings)
         self._packed = pack(recordings, firmware, dt or firmware.period)
         self._stepping = Stepping(
@@ -137,7 +137,7 @@ class GearRollout:
         candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
         if candidates.ndim != 2 or candidates.shape[1] != len(GEAR_PARAMETERS):
             raise WrongShape(
-                "gear parameters, shape",
+                "gear parameters",
                 candidates.shape,
                 f"(candidates, {len(GEAR_PARAMETERS)})",
                 advice=f"columns are {', '.join(GEAR_PARAMETERS)}",

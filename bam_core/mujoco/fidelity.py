@@ -137,9 +137,8 @@ def native_positions(servo: ServoModel, recording: Recording, dt: float) -> Arra
     """
     told = recorded_commands(servo, recording, dt)
     spec = bench_spec(recording.bench, timestep=dt)
-    each = NativeServo(
-        servo=servo, kp=recording.kp, supply_voltage=float(told.supply_voltage[0]), has_torque_enable=True
-    )
+    supply = float(np.ravel(told.supply_voltage)[0])
+    each = NativeServo(servo=servo, kp=recording.kp, supply_voltage=supply, has_torque_enable=True)
     equip_native(spec, {BENCH_JOINT: each})
     model = compile_robot(spec)
     data = mujoco.MjData(model)

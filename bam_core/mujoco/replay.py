@@ -63,18 +63,34 @@ class Replay:
         return np.asarray(CubicSpline(self.time, self.position)(time))
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BenchCommands:
+    """How a run on the bench starts and what it is told; angles count from where the arm hangs straight down.
+
+    Attributes:
+        goal_position: (n,) rad, in force from each time step on.
+        torque_enabled: (n,) likewise; or for which share of each step, 0..1.
+        supply_voltage: (n,) V, or one for all.
+        position: at the start, rad.
+        velocity: at the start, rad/s.
+        case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+    """
+
+    goal_position: Array
+    torque_enabled: Array | NDArray[np.bool_]
+    supply_voltage: Array | float
+    position: float = 0.0
+    velocity: float = 0.0
+    case_temperature_rise: float = 0.0
+
+
 def replay(
     servo: ServoLike,
     bench: PendulumBench,
+    commands: BenchCommands,
     *,
     dt: float,
-    goal_position: Array,
-    torque_enabled: Array | NDArray[np.bool_],
     kp: float,
-    supply_voltage: Array | float,
-    position: float = 0.0,
-    velocity: float = 0.0,
-    case_temperature_rise: float = 0.0,
     bench_effects: BenchEffects = IDEAL_BENCH,
 ) -> Replay:
     """Simulate the bench through one command per time step.
@@ -82,14 +98,9 @@ def replay(
     Args:
         servo: on the bench's axis.
         bench: load, arm and length.
+        commands: start, goals, torque and supply.
         dt: time step, s.
-        goal_position: (n,) rad, in force from time i·dt.
-        torque_enabled: (n,) likewise; or the share of each step, 0..1.
         kp: position gain, firmware units.
-        supply_voltage: (n,) or one for all, V.
-        position: at the start, rad.
-        velocity: at the start, rad/s.
-        case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
         bench_effects: the link between servo and arm (at first at rest) and the arm's mass beyond `bench`.
             Angles are from straight down: the zero offset only moves the encoder's counts. Command delay and
             supply ripple are ignored: commands are given when they are obeyed, the supply as it is.
@@ -102,20 +113,21 @@ def replay(
     run = _BenchRun(load_servo(servo), bench_effects.corrected(bench), bench_effects, dt)
     data, actuation = run.data, run.actuation
     actuation.kp[:] = kp
-    actuation.case_temperature_rise[:] = case_temperature_rise
+    actuation.case_temperature_rise[:] = commands.case_temperature_rise
     actuation.encoder_zero[:] = bench_effects.zero_offset
-    steps = len(goal_position)
-    voltage = np.broadcast_to(np.asarray(supply_voltage, dtype=np.float64), (steps,))
-    actuation.goal_position[0] = goal_position[0]
-    actuation.torque_enabled[0] = torque_enabled[0]
+    goal, enabled = commands.goal_position, commands.torque_enabled
+    steps = len(goal)
+    voltage = np.broadcast_to(np.asarray(commands.supply_voltage, dtype=np.float64), (steps,))
+    actuation.goal_position[0] = goal[0]
+    actuation.torque_enabled[0] = enabled[0]
     actuation.supply_voltage[0] = voltage[0]
-    run.start(position, velocity)
+    run.start(commands.position, commands.velocity)
     trace = np.empty((5, steps))
     for k in range(steps):
         trace[0, k] = data.qpos[0]
         trace[1, k] = data.qvel[0]
-        actuation.goal_position[0] = goal_position[k]
-        actuation.torque_enabled[0] = torque_enabled[k]
+        actuation.goal_position[0] = goal[k]
+        actuation.torque_enabled[0] = enabled[k]
         actuation.supply_voltage[0] = voltage[k]
         run.step()
         trace[2, k] = actuation.duty[0]
@@ -125,8 +137,8 @@ def replay(
         time=np.arange(steps, dtype=np.float64) * np.float64(dt),
         position=trace[0],
         velocity=trace[1],
-        goal_position=np.array(goal_position, dtype=np.float64),
-        torque_enabled=np.asarray(torque_enabled, dtype=np.float64) > 0.0,
+        goal_position=np.array(goal, dtype=np.float64),
+        torque_enabled=np.asarray(enabled, dtype=np.float64) > 0.0,
         duty=trace[2],
         motor_torque=trace[3],
         friction_torque=trace[4],
@@ -208,29 +220,8 @@ def replay_recording(
     zero = bench_effects.zero_offset
     servo = dataclasses.replace(servo, firmware=servo.firmware.limited(recording.demand_limit))
     told = recorded_commands(servo, recording, dt, bench_effects)
-    run = replay(servo, recording.bench, dt=dt, kp=recording.kp, bench_effects=bench_effects, **vars(told))
+    run = replay(servo, recording.bench, told, dt=dt, kp=recording.kp, bench_effects=bench_effects)
     return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BenchCommands:
-    """How a run on the bench starts and what it is told; angles count from where the arm hangs straight down.
-
-    Attributes:
-        goal_position: (n,) rad, in force from each time step on.
-        torque_enabled: (n,) for which share of each step, 0..1.
-        supply_voltage: (n,) V.
-        position: at the start, rad.
-        velocity: at the start, rad/s.
-        case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
-    """
-
-    goal_position: Array
-    torque_enabled: Array
-    supply_voltage: Array
-    position: float
-    velocity: float
-    case_temperature_rise: float
 
 
 def recorded_commands(

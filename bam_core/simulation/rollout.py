@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import Missing, OutOfRange, UnknownName, WrongShape
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
@@ -97,7 +97,7 @@ class Rollout:
             BamError: no recordings, or an option is out of range.
         """
         if not recordings:
-            raise BamError("rollout recordings: there are none (expected at least one); give some")
+            raise Missing("recording", "at least one", advice="give some")
         if substeps is None:
             substeps = DEFAULT_SUBSTEPS if dt is None else 1
         if dt is None:
@@ -187,8 +187,11 @@ class Rollout:
         """
         candidate = _checked(parameters)
         if len(candidate) != 1:
-            raise BamError(
-                f"parameters: {len(candidate)} candidates (expected one); ask for one trajectory at a time"
+            raise WrongShape(
+                "parameters",
+                candidate.shape,
+                f"one candidate, ({len(PARAMETERS)},)",
+                advice="ask for one trajectory at a time",
             )
         everything = self.samples(1)
         return everything.split(everything.positions(candidate)[0])
@@ -333,15 +336,15 @@ def available_processors() -> int:
 def _checked(parameters: ArrayLike) -> Array:
     candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
     if candidates.ndim != 2 or candidates.shape[1] != len(PARAMETERS):
-        raise BamError(
-            f"parameters: shape {candidates.shape} (expected (candidates, {len(PARAMETERS)})); "
-            f"columns are {', '.join(PARAMETERS)}"
+        raise WrongShape(
+            "parameters",
+            candidates.shape,
+            f"(candidates, {len(PARAMETERS)})",
+            advice=f"columns are {', '.join(PARAMETERS)}",
         )
     bad = np.argwhere(~np.isfinite(candidates))
     if len(bad):
         row, column = bad[0]
-        value = candidates[row, column]
-        raise BamError(
-            f"parameters, candidate {row}, {PARAMETERS[column]}: is {value} (expected finite); correct it"
-        )
+        name = f"parameters, candidate {row}, {PARAMETERS[column]}"
+        raise OutOfRange(name, float(candidates[row, column]), "a finite number")
     return candidates

@@ -15,7 +15,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from bam_core.errors import BamError, UnknownName
-from bam_ros.dynamixel._rows import protocol1_registers, protocol2_registers, row
+from bam_ros.dynamixel._rows import Protocol2Servo, protocol1_registers, row
 from bam_ros.dynamixel.register import ACCELERATION, CURRENT_MX, CURRENT_XL330, Register, Unit
 
 __all__ = [
@@ -131,8 +131,8 @@ def _mx_protocol2(
         firmware_version=45,
         protocol=2,
         position_firmware="mx-protocol2",
-        registers=protocol2_registers(
-            model_number,
+        registers=Protocol2Servo(
+            model_number=model_number,
             firmware_version=45,
             baud_values=len(_BAUD_P2),
             specific=(
@@ -147,7 +147,7 @@ def _mx_protocol2(
             gains=(1920, 100, 850),
             shutdown=52,
             indirect=indirect,
-        ),
+        ).registers(),
         indirect=indirect,
         baud_rates=MappingProxyType(_BAUD_P2),
     )
@@ -163,8 +163,8 @@ def _xl330() -> ControlTable:
         firmware_version=51,
         protocol=2,
         position_firmware="xl330",
-        registers=protocol2_registers(
-            1200,
+        registers=Protocol2Servo(
+            model_number=1200,
             firmware_version=51,
             baud_values=len(baud_rates),
             specific=(
@@ -181,7 +181,7 @@ def _xl330() -> ControlTable:
             gains=(1600, 180, 400),
             shutdown=53,
             indirect=indirect,
-        ),
+        ).registers(),
         indirect=indirect,
         baud_rates=MappingProxyType(baud_rates),
     )

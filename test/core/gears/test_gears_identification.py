@@ -20,7 +20,7 @@ from bam_core import (
     load_servo,
 )
 from bam_core.cli import main
-from bam_core.errors import BadData, Missing, OutOfRange, UnknownName, Unsupported, WrongShape
+from bam_core.errors import Missing, OutOfRange, UnknownName, Unsupported, WrongShape
 from bam_core.exchange import bam_log
 from bam_core.gears import Asymmetry, Gear
 from bam_core.gears.identification import fit_gear
@@ -53,9 +53,7 @@ SCRIPTS = ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
 def blank(script: str, kp: float, mass: float = 0.49) -> Recording:
     """A run whose positions are yet to come, on the grid of the rollout's samples."""
     bench = PendulumBench(mass=mass, length=0.1)
-    return synthesize(
-        SERVO, bench, script, kp, sample_period=TRACE_STEPS * SERVO.firmware.period, torque=True
-    )
+    return synthesize(SERVO, bench, script, kp, sample_period=TRACE_STEPS * SERVO.firmware.period)
 
 
 def record(runs: list[Recording], vector: np.ndarray) -> list[Recording]:
@@ -192,9 +190,9 @@ def test_too_few_trials_and_unknown_effects_are_refused(recordings: list[Recordi
         fit_gear(recordings, SERVO, trials=10)
     with refused(UnknownName, kind="gear effect", valid=("command_delay", "zero_offset")):
         fit_gear(recordings, SERVO, effects=["arm_backlash"])
-    with refused(BadData, thing="gear rollout"):
+    with refused(Missing, thing="recording"):
         GearRollout([], firmware=SERVO.firmware)
-    with refused(WrongShape, thing="gear parameters, shape", value=(1, 3)):
+    with refused(WrongShape, thing="gear parameters", value=(1, 3)):
         GearRollout(recordings, firmware=SERVO.firmware).errors(np.zeros((1, 3)))
 
 

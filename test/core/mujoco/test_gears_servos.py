@@ -18,6 +18,7 @@ from bam_core.gears.robot import GearedRobot
 from bam_core.gears.rollout import TRACE_STEPS, GearRollout, gear_vector
 from bam_core.mujoco import (
     BENCH_JOINT,
+    BenchCommands,
     BlackBox,
     ServoActuation,
     SimulationError,
@@ -131,11 +132,9 @@ def test_a_gear_that_takes_nothing_is_the_servo_without_it() -> None:
         replay(
             each,
             BENCH,
+            BenchCommands(goal_position=goal, torque_enabled=np.ones(len(goal)), supply_voltage=7.5),
             dt=2e-4,
-            goal_position=goal,
-            torque_enabled=np.ones(len(goal)),
             kp=400.0,
-            supply_voltage=7.5,
         )
         for each in (plain, nothing)
     ]

@@ -21,7 +21,7 @@ from mujoco_cases import (
 )
 from numpy.typing import NDArray
 
-from bam_core.mujoco import replay, replay_recording, simulate_recording
+from bam_core.mujoco import BenchCommands, replay, replay_recording, simulate_recording
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.bench_effects_file import load_bench_effects
@@ -38,12 +38,14 @@ def test_a_bench_without_friction_keeps_its_amplitude() -> None:
     run = replay(
         FREE,
         BENCH,
+        BenchCommands(
+            goal_position=np.zeros(1200),
+            torque_enabled=np.zeros(1200, dtype=bool),
+            supply_voltage=15.0,
+            position=1.0,
+        ),
         dt=5e-3,
-        goal_position=np.zeros(1200),
-        torque_enabled=np.zeros(1200, dtype=bool),
         kp=32.0,
-        supply_voltage=15.0,
-        position=1.0,
     )
     peaks = np.abs(run.position[-200:])
     assert peaks.max() == pytest.approx(1.0, abs=1e-3)
@@ -56,13 +58,15 @@ def test_a_free_swing_converges_with_second_order() -> None:
         run = replay(
             FREE,
             BENCH,
+            BenchCommands(
+                goal_position=np.zeros(steps),
+                torque_enabled=free,
+                supply_voltage=15.0,
+                position=1.0,
+                velocity=2.0,
+            ),
             dt=dt,
-            goal_position=np.zeros(steps),
-            torque_enabled=free,
             kp=32.0,
-            supply_voltage=15.0,
-            position=1.0,
-            velocity=2.0,
         )
         return float(run.position[-1])
 
@@ -114,12 +118,11 @@ def test_a_release_within_a_step_starts_the_fall_when_it_was_given(enabled: floa
     run = replay(
         servo,
         BENCH,
+        BenchCommands(
+            goal_position=np.full(steps, 1.005), torque_enabled=torque, supply_voltage=15.0, position=1.0
+        ),
         dt=dt,
-        goal_position=np.full(steps, 1.005),
-        torque_enabled=torque,
         kp=32.0,
-        supply_voltage=15.0,
-        position=1.0,
     )
     assert np.ptp(run.position[10:release]) < 1e-9
     gravity = float(BENCH.gravity_torque * np.sin(1.0))
@@ -195,12 +198,14 @@ def test_an_arm_that_is_held_hangs_still_behind_its_link() -> None:
     run = replay(
         held,
         BENCH,
+        BenchCommands(
+            goal_position=np.zeros(5000),
+            torque_enabled=np.zeros(5000, dtype=bool),
+            supply_voltage=15.0,
+            position=1.0,
+        ),
         dt=1e-4,
-        goal_position=np.zeros(5000),
-        torque_enabled=np.zeros(5000, dtype=bool),
         kp=32.0,
-        supply_voltage=15.0,
-        position=1.0,
         bench_effects=SOFT,
     )
     link = ReferenceSimulation(
@@ -228,7 +233,7 @@ def test_the_goal_of_a_replay_is_the_one_in_force() -> None:
 
 
 def test_a_recording_is_replayed_from_its_own_start() -> None:
-    recording = synthesize(SERVO, BENCH, "sin_sin", 16.0, initial_position=0.3, torque=False)
+    recording = synthesize(SERVO, BENCH, "sin_sin", 16.0, released_from=0.3)
     run = replay_recording(SERVO, recording)
     assert run.position[0] == pytest.approx(0.3)
     assert not run.torque_enabled.any()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from physics_cases import law, reference_positions, run
 
-from bam_core.mujoco import replay, simulate_recording
+from bam_core.mujoco import BenchCommands, replay, simulate_recording
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
@@ -237,11 +237,11 @@ def test_mujoco_reports_the_duty_and_the_current_that_were_in_force():
     result = replay(
         servo,
         LOAD,
+        BenchCommands(
+            goal_position=np.full(steps, 1.0), torque_enabled=np.arange(steps) < 1500, supply_voltage=20.0
+        ),
         dt=1e-3,
-        goal_position=np.full(steps, 1.0),
-        torque_enabled=np.arange(steps) < 1500,
         kp=50.0,
-        supply_voltage=20.0,
     )
     assert np.max(np.abs(result.duty)) == pytest.approx(1.0)
     motor = servo.motor
