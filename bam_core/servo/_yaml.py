@@ -156,7 +156,7 @@ def _document(path: Path) -> dict[str, Any]:
             raise Conflict(
                 old, f"is given beside {new}", expected=f"{new} alone", advice="merge them"
             ).within(path)
-    return {_OLD_NAMES[key] if key in _OLD_NAMES else key: value for key, value in data.items()}
+    return {_OLD_NAMES.get(str(key), str(key)): value for key, value in data.items()}
 
 
 def _holds_bench_effects_alone(data: Mapping[str, Any]) -> bool:
