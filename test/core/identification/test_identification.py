@@ -61,7 +61,7 @@ def test_known_parameters_are_recovered(model: str, trials: int, logs: dict[str,
 
 
 @pytest.mark.long
-def test_effects_of_motor_and_rig_are_recovered() -> None:
+def test_effects_of_motor_and_bench_are_recovered() -> None:
     xl330 = load_servo("xl330")
     truth = replace(
         xl330,

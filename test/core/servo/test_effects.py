@@ -84,7 +84,7 @@ def test_grease_loses_half_its_drag_where_its_constant_says_so():
     assert servo_effects.temperature_scale(-20.0) == pytest.approx(2.0)
 
 
-def test_a_rig_says_what_the_arm_really_weighs():
+def test_bench_effects_say_what_the_arm_really_weighs():
     bench = PendulumBench(mass=0.5, arm_mass=0.1, length=0.2)
     assert BenchEffects().corrected(bench) is bench
     assert BenchEffects(arm_mass=0.05).corrected(bench) == PendulumBench(

@@ -288,7 +288,7 @@ def test_an_arm_that_weighs_more_is_a_bench_with_a_heavier_arm():
     np.testing.assert_allclose(rollout.positions(corrected)[0], expected, atol=1e-12)
 
 
-def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_rig_says():
+def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_bench_says():
     aliased = dataclasses.replace(servo().firmware, supply_is_aliased=True)
     recording = random_run(6, 2e-3)
     vector = parameter_vector(servo())
