@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_not_negative, require_positive
+from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, UnknownName
-
-Array = NDArray[np.float64]
 
 JOINTS = ("shoulder", "elbow")
 

@@ -6,13 +6,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.simulation import law
 from bam_core.simulation.law import FrictionLaw
-
-Array = NDArray[np.float64]
 
 REST_SPEED = 0.02
 """rad/s; below it friction is helped in proportion, since a motion at rest has no direction."""

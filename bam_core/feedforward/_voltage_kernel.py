@@ -6,12 +6,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.simulation import law
-
-Array = NDArray[np.float64]
 
 
 @compiled()

@@ -9,13 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
+from bam_core.arrays import Array
 from bam_core.errors import Conflict, OutOfRange, WrongShape
 from bam_core.feedforward.piece import COEFFICIENTS, Piece, Reference
-
-Array = NDArray[np.float64]
 
 _SAME_POSITION, _SAME_VELOCITY, _SAME_TORQUE = 1e-6, 1e-4, 1e-3  # rad, rad/s, N·m: no jump at all
 _AT_REST_SPEED, _AT_REST_ACCELERATION = 0.05, 2.0  # rad/s, rad/s²: torque then is what holding takes

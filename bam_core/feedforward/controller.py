@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
+from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, WrongShape
 from bam_core.feedforward.buffer import PieceBuffer
 from bam_core.feedforward.law import FeedForwardLaw, voltages
 from bam_core.feedforward.pid import Pid, PidGains
 from bam_core.servo.firmware import VoltageFirmware
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bam_core.arrays import Array
 from bam_core.errors import BamError, OutOfRange, Unavailable, WrongShape
 from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
 from bam_core.feedforward.controller import FeedForwardController, Opposition
@@ -22,7 +23,6 @@ from bam_core.feedforward.piece import DEFAULT_DURATION
 from bam_core.feedforward.points import Dynamics, Points
 from bam_core.servo.firmware import VoltageFirmware
 
-Array = NDArray[np.float64]
 Plan = Callable[[PieceBuffer, float, float], float]
 """Changes a buffer, now, with a notice, s -> from when on it differs, s."""
 

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
+from bam_core.arrays import Array
 from bam_core.errors import BadData, WrongShape
-
-Array = NDArray[np.float64]
 
 _COARSE = 6  # times the step, in which the neighbourhood is found
 _LEAST_SPREAD = 1e-9  # of a signal that moves

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bam_core._checks import require_positive
+from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict
 from bam_core.feedforward._voltage_kernel import errors, simulate
 from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
@@ -19,8 +19,6 @@ from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor
-
-Array = NDArray[np.float64]
 
 Model = DynabanModel | ServoModel
 """What logs can be explained with: the law of the paper, or a servo with M1-M6."""

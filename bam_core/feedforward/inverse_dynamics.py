@@ -9,13 +9,11 @@ from collections.abc import Callable, Sequence
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import UnknownName, Unsupported
 from bam_core.feedforward.piece import DEFAULT_DURATION, Piece
 from bam_core.feedforward.points import fit_pieces
-
-Array = NDArray[np.float64]
 
 
 class InverseDynamics:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
+from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
 from bam_core.feedforward._law_kernel import REST_SPEED, torques
 from bam_core.feedforward.motor_model import DynabanModel
@@ -16,8 +17,6 @@ from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor
 
 __all__ = ["REST_SPEED", "FeedForwardLaw", "voltages"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

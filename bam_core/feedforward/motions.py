@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
+from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
 
-Array = NDArray[np.float64]
 Motion = Callable[[ArrayLike], tuple[Array, Array, Array]]
 """Times (n,) s -> position rad, velocity rad/s, acceleration rad/s², each (n, joints)."""
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, fields
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_not_negative, require_positive
+from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import DcMotor
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

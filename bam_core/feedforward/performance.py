@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import BamError, Unsupported
 from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
 from bam_core.feedforward.controller import FeedForwardController
@@ -21,8 +21,6 @@ from bam_core.mujoco.actuation import ServoActuation
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.servo.firmware import VoltageFirmware
 from bam_core.servo.model import ServoModel
-
-Array = NDArray[np.float64]
 
 MARGIN = 0.6
 """s; at rest before and after the motion, recorded too."""

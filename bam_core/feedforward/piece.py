@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.polynomial import polynomial
-from numpy.typing import NDArray
 
 from bam_core._checks import require_finite, require_positive
+from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, WrongShape
-
-Array = NDArray[np.float64]
 
 COEFFICIENTS = 5
 """Of a polynomial of 4th order."""

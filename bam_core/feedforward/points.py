@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
+from bam_core.arrays import Array
 from bam_core.errors import Conflict, OutOfRange, WrongShape, WrongType
 from bam_core.feedforward.piece import COEFFICIENTS, DEFAULT_DURATION, Piece, Reference
 
-Array = NDArray[np.float64]
 Dynamics = Callable[[Array, Array, Array], Array]
 """Position rad, velocity rad/s, acceleration rad/s² -> τ_o, N·m, each (n, joints)."""
 

@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.gears.internal_force import friction_range
 from bam_core.simulation import law
 from bam_core.simulation.kernel import whole_steps
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, VELOCITY_LIMIT, LaneInputs, Stepping
-
-Array = NDArray[np.float64]
 
 
 class Outcome(NamedTuple):

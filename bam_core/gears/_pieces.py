@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.compilation import compiled
 
-Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
 

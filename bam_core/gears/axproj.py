@@ -18,14 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, Unsupported, WrongShape
 from bam_core.gears._fixed_steps import fixed_steps
 from bam_core.gears._path import follow
 from bam_core.gears._pieces import newton, residual_of
-
-Array = NDArray[np.float64]
 
 NEWTON_STEPS = 8
 """More than this, and Newton's steps run in circles: few joints change their piece, and nine of ten problems

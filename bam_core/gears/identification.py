@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
+from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, UnknownName
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
 from bam_core.identification.search.descent import Descent
@@ -26,8 +26,6 @@ from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
-
-Array = NDArray[np.float64]
 
 DEFAULT_TRIALS = 4000
 """Simulations of all training logs."""

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bam_core.arrays import Array
 from bam_core.errors import Conflict, UnknownName, Unsupported, WrongShape
 from bam_core.gears.geared_joints import GearedJoints, JointsStep
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.friction import Friction
-
-Array = NDArray[np.float64]
 
 _ONE_DEGREE = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 _ROUNDS = 30  # of friction and contacts in turn; a handful is the rule

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bam_core.arrays import Array
 from bam_core.errors import Missing, Unsupported, WrongShape
 from bam_core.gears._pendulum import Outcome, simulate
 from bam_core.recordings.recording import Recording
@@ -24,8 +25,6 @@ from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.packing import pack
 from bam_core.simulation.rows import MEASURED, Stepping
-
-Array = NDArray[np.float64]
 
 GEAR_PARAMETERS = (
     "torque_constant",

@@ -9,10 +9,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bam_core._version import __version__
+from bam_core.arrays import Array
 from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.search.jobs import JobRunner, SentJobRunner
 from bam_core.identification.search.meter import Ledger, Report
@@ -26,8 +24,6 @@ from bam_core.servo.friction import FRICTION_MODELS, FrictionModel
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.small_matrices import one_blas_thread
-
-Array = NDArray[np.float64]
 
 TRIALS_PER_PARAMETER = 800
 """Default budget of a model that starts from one it contains: simulations per free parameter."""

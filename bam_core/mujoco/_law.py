@@ -17,11 +17,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.servo.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
 from bam_core.simulation import law
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
 _compiled = compiled(nogil=False)  # other threads would not get far within a microsecond

@@ -7,15 +7,13 @@ from collections.abc import Mapping
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported
 from bam_core.mujoco import _law
 from bam_core.mujoco._servo_constants import servo_constants
 from bam_core.mujoco.robot import JOINT_TRANSMISSIONS
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
-
-Array = NDArray[np.float64]
 
 _ONE_DOF = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 

@@ -16,15 +16,13 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.atomic_file import write_bytes
 from bam_core.errors import Malformed, MissingSoftware
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.actuation import ServoActuation
 from bam_core.servo.model import ServoModel, load_servo
-
-Array = NDArray[np.float64]
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 _MOMENTS = 500  # that are kept: a second at the simulator's usual rate

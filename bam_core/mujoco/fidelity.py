@@ -16,8 +16,8 @@ from types import MappingProxyType
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.mujoco.replay import recorded_commands, simulate_recording
@@ -28,8 +28,6 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import commanded
-
-Array = NDArray[np.float64]
 
 TIME_STEPS = (1e-3, 2e-3, 5e-3)
 """s."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from bam_core.errors import BamError, Conflict
 from bam_core.gears.axproj import largest_gain
@@ -16,8 +15,6 @@ from bam_core.mujoco import _law
 from bam_core.mujoco.actuation import ServoActuation, SimulationError
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.model import ServoModel
-
-Array = NDArray[np.float64]
 
 _NO_GEAR = Asymmetry(input_side=0.0, output_side=0.0)
 

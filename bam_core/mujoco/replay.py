@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
@@ -23,8 +24,6 @@ from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.packing import pack
 from bam_core.simulation.rows import ENABLED, GOAL, SUPPLY
-
-Array = NDArray[np.float64]
 
 DEFAULT_DT = 1e-3
 """Time step where nothing else is said, s."""

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import ServoModel, fitted_parameters
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.servo.arm_link import (
     DAMPING_RATIO,
@@ -36,8 +37,6 @@ from bam_core.simulation.rows import (
     LaneInputs,
     Stepping,
 )
-
-Array = NDArray[np.float64]
 
 LANES = 8
 """Lanes come in groups of this many: one 512-bit vector of doubles."""

@@ -9,12 +9,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bam_core.arrays import Array
 from bam_core.compilation import compiled
-
-Array = NDArray[np.float64]
 
 
 class FrictionLaw(NamedTuple):

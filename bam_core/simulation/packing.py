@@ -10,13 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
 from bam_core.simulation.kernel import BLOCK, LANES
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LaneInputs, LogRows
-
-Array = NDArray[np.float64]
 
 _START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
 _START_SAMPLES = 6

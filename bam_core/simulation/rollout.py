@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_positive
+from bam_core.arrays import Array
 from bam_core.errors import Missing, OutOfRange, UnknownName, WrongShape
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
@@ -28,8 +29,6 @@ from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
 from bam_core.simulation.packing import PackedLogs, pack
 from bam_core.simulation.rows import Stepping
 from bam_core.simulation.samples import Samples
-
-Array = NDArray[np.float64]
 
 PARAMETERS: tuple[str, ...] = (
     "torque_constant",

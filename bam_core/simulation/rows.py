@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
 
 GOAL, SUPPLY, ENABLED, MEASURED = range(4)
 """Rows of `LaneInputs.signals`."""

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from bam_core.arrays import Array
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster
 from bam_core.errors import BamError, OutOfRange
@@ -44,8 +45,6 @@ from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.text_table import format_table
-
-Array = NDArray[np.float64]
 
 REPEATS = 50
 

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, WrongShape
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.mcap_messages import TypedMessage, read_messages
 from bam_core.whole_body.joint_log import JointLog
-
-Array = NDArray[np.float64]
 
 STATES_TYPE = "sensor_msgs/msg/JointState"
 CONTACTS_TYPE = "bam_bench/msg/ContactStates"

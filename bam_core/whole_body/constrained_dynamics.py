@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from bam_core.arrays import Array
 from bam_core.errors import Conflict
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 _DEPENDENT = 1e-9  # least over largest pivot of constraints that still say different things
 

@@ -6,11 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
-
-Array = NDArray[np.float64]
 
 _STILL = 0.02  # m/s between feet that both stand
 _MOVING = 0.05  # m/s at which one of them does not

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy.ndimage import correlate1d
 from scipy.signal import butter, savgol_coeffs, sosfiltfilt
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData, OutOfRange, UnknownName
 from bam_core.whole_body.joint_log import JointLog
-
-Array = NDArray[np.float64]
 
 
 class Scheme(ABC):

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, UnknownName, WrongShape
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.joint_log import JointLog
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 _SINGULAR = 1e-9  # of M_mod⁻¹ scaled to a unit diagonal: least over largest eigenvalue that counts as one
 _CLEARLY_REGULAR = 1e-6  # of the same: a square pivot from which nothing has to be looked at more closely

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData
 from bam_core.whole_body.derivatives import SavitzkyGolay, Scheme, ZeroPhaseButterworth, differentiate
 from bam_core.whole_body.estimate import FrictionEstimate
 from bam_core.whole_body.joint_log import JointLog
-
-Array = NDArray[np.float64]
 
 SAVITZKY_GOLAY: tuple[Scheme, ...] = (
     SavitzkyGolay(7, order=6),

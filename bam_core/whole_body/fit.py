@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, least_squares
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData
 from bam_core.whole_body.friction_law import (
     JOINT_FRICTION_PARAMETERS,
@@ -16,8 +17,6 @@ from bam_core.whole_body.friction_law import (
     friction_curve,
     friction_curve_jacobian,
 )
-
-Array = NDArray[np.float64]
 
 _LOW = np.array([0.0, 0.0, 0.0, 0.01, -np.inf, 1.0])
 _HIGH = np.array([np.inf, np.inf, 20.0, 3.0, np.inf, 1000.0])

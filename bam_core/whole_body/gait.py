@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from scipy.interpolate import BSpline, make_interp_spline
 from scipy.linalg import solve_banded
 
+from bam_core.arrays import Array
 from bam_core.errors import Missing, Unsupported
 from bam_core.servo.pendulum import GRAVITY
 from bam_core.whole_body.humanoid import LEGS, SOLES
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 SINGLE_SUPPORT = 0.8
 """s, as in Egle's section 7.2."""

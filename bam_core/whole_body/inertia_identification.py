@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, least_squares
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.fit import fit_friction
@@ -21,8 +22,6 @@ from bam_core.whole_body.friction_law import (
 )
 from bam_core.whole_body.inverse_dynamics import TorqueShares, torque_shares
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 _SIX = len(JOINT_FRICTION_PARAMETERS)
 _MASS_TRUST = 0.3  # how far off masses may be; weak, for those that hardly show

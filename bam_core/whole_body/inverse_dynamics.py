@@ -11,12 +11,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData, UnknownName
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

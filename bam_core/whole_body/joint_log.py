@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongShape
 from bam_core.whole_body.robot import WholeBody
 
-Array = NDArray[np.float64]
 _GAP = 1.5  # periods without a sample: one was lost
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing, OutOfRange
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.contact_doubt import Doubt, Sample, doubt_contacts, nothing_stands
@@ -18,8 +19,6 @@ from bam_core.whole_body.contact_times import JUMP, ContactTimes
 from bam_core.whole_body.derivatives import SavitzkyGolay
 from bam_core.whole_body.estimate import Rank, rank_of, regularised
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 _UNEVEN = 0.5  # of the period, by which a sample may come early or late
 _ALL_UNEVEN = 20  # samples in a row that do not follow each other: the period is another one

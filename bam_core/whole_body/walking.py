@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import UnknownName
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics, ConstrainedState
 from bam_core.whole_body.friction_law import JointFriction, friction_curve
@@ -16,7 +16,6 @@ from bam_core.whole_body.gait import Gait, Support, rotation_vector
 from bam_core.whole_body.joint_log import JointLog
 from bam_core.whole_body.robot import WholeBody
 
-Array = NDArray[np.float64]
 Pose = tuple[Array, Array]
 
 SAMPLE_PERIOD = 1e-3

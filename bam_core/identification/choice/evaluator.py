@@ -8,10 +8,8 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from statistics import fmean
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bam_core._version import __version__
+from bam_core.arrays import Array
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.fitting import Fit
@@ -23,8 +21,6 @@ from bam_core.servo.model import Provenance, ServoModel
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import BENCH_EFFECTS, MOTOR_EFFECTS, MOTOR_PARAMETERS, SERVO_EFFECTS
 from bam_core.simulation.rollout import PARAMETERS, Rollout
-
-Array = NDArray[np.float64]
 
 
 class Evaluator:

@@ -13,11 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.sensitivity import Sensitivity, vector_at
-
-Array = NDArray[np.float64]
 
 LEAST_RMS = 1e-4
 """rad; finer than any encoder, so that a perfect run does not outweigh all others."""

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.sensitivity import Sensitivity, triangle
 from bam_core.identification.search.settle import descend
 from bam_core.identification.search.space import SearchSpace
 from bam_core.simulation.rollout import Rollout
-
-Array = NDArray[np.float64]
 
 _LEAST_SLOPE = 0.02  # at zero itself a root has none
 

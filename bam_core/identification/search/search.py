@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.descent import PROGRESS
 from bam_core.identification.search.jobs import Job, JobRunner
 from bam_core.identification.search.meter import Ledger, Meter
@@ -25,8 +25,6 @@ from bam_core.identification.search.race import polish, population_of, race
 from bam_core.identification.search.refine import Refined
 from bam_core.identification.search.settle import evaluations_for
 from bam_core.identification.search.space import SearchSpace
-
-Array = NDArray[np.float64]
 
 _RACES = 3  # where there are starts,
 _RACES_WITHOUT_STARTS = 8  # and where there are none

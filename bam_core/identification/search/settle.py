@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.evidence import SampleWeights, evidence
 from bam_core.identification.search.sensitivity import (
     Sensitivity,
@@ -29,8 +29,6 @@ from bam_core.identification.search.sensitivity import (
 )
 from bam_core.identification.search.space import SearchSpace
 from bam_core.simulation.rollout import Rollout
-
-Array = NDArray[np.float64]
 
 _DAMPING = (0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0)  # of the steps that are tried
 _WORTHWHILE = 1e-4  # relative gain that pays for another step: a fraction of a standard error

@@ -15,8 +15,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import BadData
 from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.search.sensitivity import sensitivity
@@ -26,8 +26,6 @@ from bam_core.identification.uncertainty.uncertainty import UncertaintyTerms
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
-
-Array = NDArray[np.float64]
 
 ERROR_LIMIT = 2.0
 """rad; where the recorder breaks off a run that is further from its goal."""

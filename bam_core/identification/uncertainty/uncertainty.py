@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from bam_core.arrays import Array
 from bam_core.identification.search.evidence import Evidence, evidence, set_right
 from bam_core.identification.search.sensitivity import (
     Sensitivity,
@@ -35,8 +35,6 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
-
-Array = NDArray[np.float64]
 
 LEVEL = 0.95
 """Of the intervals."""
