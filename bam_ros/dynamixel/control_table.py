@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import OutOfRange, UnknownName
 from bam_ros.dynamixel._rows import protocol1_registers, protocol2_registers, row
 from bam_ros.dynamixel.register import ACCELERATION, CURRENT_MX, CURRENT_XL330, Register, Unit
 
@@ -87,14 +87,16 @@ class ControlTable:
         """Return the register value for a baud rate; the UART tolerates 3 % of error.
 
         Raises:
-            BamError: the servo has no such baud rate.
+            OutOfRange: the servo has no such baud rate.
         """
         value = min(self.baud_rates, key=lambda key: abs(self.baud_rates[key] - bits_per_second))
         if abs(self.baud_rates[value] - bits_per_second) > 0.03 * bits_per_second:
             common = [rate for rate in COMMON_BAUD_RATES if rate in self.baud_rates.values()]
-            raise BamError(
-                f"baud rate {bits_per_second}: {self.title} cannot run at it"
-                f" (possible: {', '.join(map(str, common))} and others); choose one of these"
+            raise OutOfRange(
+                f"baud rate of {self.title}",
+                bits_per_second,
+                f"{', '.join(map(str, common))} and others",
+                advice="choose one of these",
             )
         return value
 
@@ -205,7 +207,7 @@ CONTROL_TABLES: Mapping[str, ControlTable] = MappingProxyType(
 
 
 def control_table(name: str) -> ControlTable:
-    """Return the control table of this name; raises BamError with the valid names where there is none."""
+    """Return the control table of this name; raises UnknownName where there is none."""
     try:
         return CONTROL_TABLES[name]
     except KeyError:

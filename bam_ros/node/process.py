@@ -21,7 +21,7 @@ from rclpy.executors import (
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unsupported
 from bam_ros.node.node_about import NodeAbout
 
 _POLL = 0.1  # s; a signal is noticed after this at the latest
@@ -135,17 +135,19 @@ def destroy_nodes(executor: Executor | None, *nodes: Node) -> None:
 
 
 def _init(about: NodeAbout, arguments: list[str]) -> None:
-    """Start ROS 2 with its arguments; raises BamError for those that nobody would read."""
+    """Start ROS 2 with its arguments; raises Unsupported for those that nobody would read."""
     try:
         rclpy.init(args=[about.name, *arguments], signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # what rclpy raises for arguments it does not understand
         reason = str(error).removeprefix("failed to initialize rcl: ").partition(", at ")[0]
         if reason.startswith("["):
             reason = f"unknown arguments after --ros-args {reason}"
-        raise BamError(f"{about.name}: {reason}; write it as in: {about.usage}") from None
+        raise Unsupported(about.name, reason, advice=f"write it as in: {about.usage}") from None
     rest = rclpy.utilities.remove_ros_args([about.name, *arguments])[1:]
     if rest:
-        raise BamError(
-            f"{about.name}: argument {rest[0]!r} is not known (expected --ros-args -p PARAMETER:=VALUE);"
-            f" write it as in: {about.usage}"
+        raise Unsupported(
+            about.name,
+            f"argument {rest[0]!r} is not known",
+            expected="--ros-args -p PARAMETER:=VALUE",
+            advice=f"write it as in: {about.usage}",
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.mcap_messages import read_messages
@@ -35,7 +35,7 @@ def inspect(output: Path, session: Session) -> Shelf:
     """Look at the bag of every run of a session, without changing anything.
 
     Raises:
-        BamError: a complete bag has the name of a run but holds another one.
+        Conflict: a complete bag has the name of a run but holds another one.
     """
     complete: set[str] = set()
     broken: dict[str, str] = {}
@@ -86,8 +86,10 @@ def _problem(directory: Path, run: PlannedRun, session: Session) -> str | None:
         return f"has a bag without {_RUN}"
     difference = _difference(runs[-1], run, session)
     if difference:
-        raise BamError(
-            f"{directory}: holds another run ({difference}); choose another output directory for this session"
+        raise Conflict(
+            str(directory),
+            f"holds another run ({difference})",
+            advice="choose another output directory for this session",
         )
     return None
 

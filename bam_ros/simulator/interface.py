@@ -20,11 +20,11 @@ from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, WrongShape
 from bam_core.mujoco import bench_urdf
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.driver.servo_bus import BusError, ServoSample
+from bam_ros.driver.servo_bus import ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.node.parameters import one_each
@@ -84,7 +84,7 @@ class SimulationInterface:
         """
         joints = list(self._value("joint_names"))
         if not joints or len(set(joints)) != len(joints):
-            raise BusError(f"joint_names: {joints} (expected at least one, each once); correct the parameter")
+            raise WrongShape("joint_names", joints, "at least one, each once", advice="correct the parameter")
         each = zip(joints, one_each("servos", servos, joints), strict=True)
         positions = one_each("initial_position", self._value("initial_position"), joints)
         factor = float(self._value("real_time_factor"))

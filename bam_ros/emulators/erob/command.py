@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import NoReturn
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Missing
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
 from bam_ros.emulators.erob.control import COMMANDS, obey
@@ -99,8 +99,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             pair = VethPair.parse(arguments.create_veth) if arguments.create_veth else None
             interface = arguments.interface or (pair.slaves if pair is not None else "")
             if not interface:
-                raise BamError(
-                    "interface: not given; name one with --interface, or make a pair with --create-veth"
+                raise Missing(
+                    "interface",
+                    "the one of the slaves",
+                    advice="name one with --interface, or make a pair with --create-veth",
                 )
             setup = SegmentSetup(
                 servo=arguments.servo,

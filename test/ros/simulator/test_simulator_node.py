@@ -185,13 +185,13 @@ ARM = Path(__file__).parents[3] / "config" / "robots" / "dynamixel_2r.xml"
         ({"servos": ["mx107"]}, "servo 'mx107': unknown"),
         ({"model": "nowhere.urdf"}, "nowhere.urdf: no such file"),
         ({"joint_names": ["elbow"], "keyframe": "home"}, "keyframe 'home': unknown"),
-        ({"initial_position": [math.inf]}, "initial_position: joint 'joint' is to start at inf rad"),
+        ({"initial_position": [math.inf]}, "initial_position of joint 'joint': is inf rad"),
         ({"joint_names": ["a", "a"]}, "joint_names: "),
         (
             {"model": str(ARM), "servos": ["mx64"]},
             "joint_names: joint 'joint': unknown (valid: elbow, shoulder)",
         ),
-        ({"servos": ["mx64", "mx106"]}, "servos: 2 entries for 1 joint_names"),
+        ({"servos": ["mx64", "mx106"]}, "servos: is 2 entries for 1 joint_names"),
         ({"timestep": 0.05}, "time step of 0.05 s is unstable"),
     ],
 )

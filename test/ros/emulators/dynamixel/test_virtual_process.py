@@ -18,7 +18,7 @@ from dynamixel_sdk import COMM_SUCCESS
 from ros_helpers import PATIENCE, wait_for
 from virtual_helpers import Client, virtual_bus
 
-from bam_core.errors import BamError
+from bam_core.errors import NotWritable
 from bam_ros.dynamixel.control_table import control_table
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
@@ -152,10 +152,10 @@ def test_a_link_left_by_a_killed_emulator_is_replaced(tmp_path):
     ("options", "message"),
     [
         (["--servo", "mx107"], "servo 'mx107': unknown"),
-        (["--baud", "12"], "baud rate 12: MX-106 cannot run at it"),
+        (["--baud", "12"], "baud rate of MX-106: is 12"),
         (["--mass", "-1"], "mass"),
         (["--fault", "gremlins"], "fault 'gremlins': unknown"),
-        (["--link", "/nowhere/bus"], "link /nowhere/bus: cannot be made"),
+        (["--link", "/nowhere/bus"], "/nowhere/bus: cannot be written"),
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(options, message):
@@ -169,8 +169,9 @@ def test_a_file_in_the_place_of_the_link_is_never_touched(tmp_path):
     link = tmp_path / "bus"
     link.write_text("precious")
     server = PtyServer(build_bus(BusSetup(), time.monotonic()), link=link)
-    with pytest.raises(BamError, match="is a file already"):
+    with pytest.raises(NotWritable) as caught:
         server.start()
+    assert caught.value.path == str(link)
     server.stop()
     assert link.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [link]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from virtual_wire import HEAVY, MS
 
-from bam_core.errors import BamError
+from bam_core.errors import UnknownName
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.erob import bench_kernel as k
 from bam_ros.emulators.erob.bench import Bench
@@ -269,7 +269,7 @@ def test_a_cause_is_back_after_a_reset_until_it_is_repaired(fault):
 
 
 def test_an_unknown_fault_is_refused_by_name():
-    with pytest.raises(BamError, match="fault 'gremlins': unknown"):
+    with pytest.raises(UnknownName):
         MountedDrive().drive.inject("gremlins")
 
 
@@ -384,7 +384,7 @@ def test_a_seed_draws_the_same_drive_and_another_one_another():
     typical = typical_drive("erob80_100")
     drawn = draw_hidden_drive("erob80_100", 3)
     assert abs(drawn.motor.torque_constant / typical.motor.torque_constant - 1.0) <= 0.18
-    with pytest.raises(BamError, match="servo 'mx106': unknown"):
+    with pytest.raises(UnknownName):
         draw_hidden_drive("mx106", 0)
 
 
