@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bam_core.errors import Unavailable
+from bam_core.errors import Conflict, Unavailable
 
 _OLDEST = 0.05  # s; a sample that seems to be older was stamped by another clock
 
@@ -24,6 +24,10 @@ class BusTimeout(Unavailable):
 
 class BusCorrupt(Unavailable):
     """An answer arrived damaged (checksum, length, framing); the sample is lost, the next one may be fine."""
+
+
+class OtherServos(Conflict):
+    """A bus that is opened again has other servos; commands and limits were meant for the former ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +187,7 @@ class ServoBus(ABC):
         May be called again after `close`.
 
         Raises:
+            OtherServos: they are not those that it was opened with before; nothing was written to them.
             BamError: they cannot be reached; nothing stays open.
         """
 

@@ -18,7 +18,7 @@ from bam_ros.driver.following_guard import FollowingGuard
 from bam_ros.driver.goal_shaper import GoalShaper, GoalSpeeds, JointCommand
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.driver.joint_limits import HALF_TURN, Range, joint_limits
-from bam_ros.driver.servo_bus import BusCorrupt, BusGone, BusTimeout, ServoBus, ServoSample
+from bam_ros.driver.servo_bus import BusCorrupt, BusGone, BusTimeout, OtherServos, ServoBus, ServoSample
 
 T = TypeVar("T")
 
@@ -385,6 +385,9 @@ class ServoLoop:
         self._bus.close()
         try:
             found = self._bus.open()
+        except OtherServos as error:
+            self._latch(str(error), gone=self._was_gone)
+            return False
         except BamError:
             return False
         self._bus_lost = False

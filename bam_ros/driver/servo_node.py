@@ -226,7 +226,7 @@ class ServoNode(LifecycleNode):
             self.get_logger().error(line)
         else:
             self.get_logger().info(line)
-            if self._bus is not None:  # it may have come back with other servos
+            if self._bus is not None:  # servos that came back may have other settings
                 self._publish_configuration(self._bus)
         self._publish_diagnostics()
 

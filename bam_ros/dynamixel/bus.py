@@ -13,6 +13,7 @@ from bam_core.errors import BamError, OutOfRange, Unavailable, UnknownName, Wron
 from bam_ros.driver.servo_bus import (
     Gains,
     LawSettings,
+    OtherServos,
     ServoBus,
     ServoGoal,
     ServoIdentity,
@@ -166,6 +167,7 @@ class DynamixelBus(ServoBus):
         """Lock the port, find the servos, release them and make them ready.
 
         Raises:
+            OtherServos: models are not those that were found before; nothing was written to them.
             BamError: one line that tells which of these failed, and what to do.
         """
         settings = self._settings
@@ -184,6 +186,8 @@ class DynamixelBus(ServoBus):
                 stop=self._stop,
                 say=self._say,
             )
+            if known is not None:
+                self._require_same_servos(known, found)
             self._link = Link(port, found.protocol)
             self._guardian = self._post_guardian(port, found)
             self._servos = [
@@ -392,6 +396,20 @@ class DynamixelBus(ServoBus):
                 f"stood still for {guardian.gap:.2g} s while torque was on: its guardian turned torque off",
                 expected=f"at most {guardian.silence:.2g} s",
                 advice="give it a processor, or raise the parameter watchdog",
+            )
+
+    def _require_same_servos(self, known: FoundServos, found: FoundServos) -> None:
+        settings, before, now = self._settings, known.tables, found.tables
+        changed = [
+            f"{name}: {now[servo].title}, before {before[servo].title}"
+            for name, servo in zip(settings.joints, settings.ids, strict=True)
+            if now[servo].name != before[servo].name
+        ]
+        if changed:
+            raise OtherServos(
+                "bus",
+                f"came back with other servos ({'; '.join(changed)}), torque stays off",
+                advice="put the former ones back, or clean the node up and configure it anew",
             )
 
     def _post_guardian(self, port: SerialPort, found: FoundServos) -> Guardian:

@@ -24,6 +24,7 @@ from bam_ros.driver.servo_bus import (
     BusGone,
     BusTimeout,
     Gains,
+    OtherServos,
     ServoGoal,
     ServoSample,
 )
@@ -158,6 +159,28 @@ def test_a_port_that_comes_back_serves_a_new_stream() -> None:
     stepped.run(0.1)
     assert stepped.loop.fault is None  # the old stream has ended
     assert stepped.bus.torque == [False]
+    stepped.run(0.01, joint=0.0)
+    assert stepped.bus.torque == [True]
+
+
+def test_a_bus_that_comes_back_with_other_servos_is_refused_until_the_former_ones_are_back() -> None:
+    stepped = holding(retry_period=0.0)
+    lose(stepped, GONE)
+    stepped.bus.open_failure = OtherServos("bus", "has others", advice="put the former ones back")
+    for _ in range(5):
+        stepped.loop.take(OFF)
+        stepped.loop.step()
+        stepped.loop.take(ON)
+        stepped.loop.step()
+    assert stepped.loop.bus_lost
+    assert stepped.bus.torque == [False]
+    assert stepped.events.count(str(stepped.bus.open_failure)) == 1
+    assert str(stepped.bus.open_failure) in str(stepped.loop.fault)
+    stepped.bus.open_failure = None
+    stepped.run(0.01)
+    stepped.loop.take(OFF)
+    stepped.run(0.01)
+    assert stepped.loop.fault is None
     stepped.run(0.01, joint=0.0)
     assert stepped.bus.torque == [True]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,8 +12,9 @@ from ros_helpers import VirtualServos, wait_for
 
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported, WrongShape, WrongValue
 from bam_ros.driver.hardware_errors import HardwareError
-from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout, Gains, ServoGoal, ServoIdentity
+from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout, Gains, OtherServos, ServoGoal, ServoIdentity
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.control_table import control_table
 from bam_ros.dynamixel.servo import PWM_WATCHDOG, WATCHDOG
 from bam_ros.emulators.dynamixel import bench_kernel as k
 
@@ -257,6 +259,30 @@ def test_gains_are_read_back_and_checked(
     assert (unknown.value.name, unknown.value.valid) == ("elbow", ("joint",))
     held = bus.set_gains("joint", Gains(kp=7.3, ki=0.0, kd=0.0))
     assert held.kp == virtual.get("position_p_gain") == 7  # the answer tells what the register holds
+
+
+@pytest.mark.parametrize(("servo", "other"), [("mx106", "mx64"), ("mx106_2", "mx64_2")])
+def test_other_servos_than_before_are_refused_and_nothing_is_written_to_them(
+    servo: str, other: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    bus.exchange(on(0.0))
+    bus.close()
+    own = virtual.get("model_number")
+    virtual.set("model_number", control_table(other).model_number)
+    writes = len(virtual.writes)
+    with pytest.raises(OtherServos, match=f"{re.escape(control_table(other).title)}, before"):
+        bus.open()
+    assert len(virtual.writes) == writes
+    assert virtual.get("torque_enable") == 0
+    anew = make_bus(virtual)
+    anew.open()
+    assert anew.identities[0].servo == other
+    anew.close()
+    virtual.set("model_number", own)
+    bus.open()
 
 
 @pytest.mark.parametrize("servo", SERVOS)
