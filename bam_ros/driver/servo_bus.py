@@ -149,6 +149,11 @@ class ServoBus(ABC):
         return self.now() - min(max(age, 0.0), _OLDEST)
 
     @property
+    def second(self) -> str:
+        """What a second of `now` is called in messages."""
+        return "s"
+
+    @property
     def identities(self) -> tuple[ServoIdentity, ...]:
         """Which servo each joint is; valid after `open`."""
         return (ServoIdentity(),) * len(self.names)

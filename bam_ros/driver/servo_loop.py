@@ -89,7 +89,7 @@ class ServoLoop:
         self._shaper = GoalShaper(
             joints, GoalSpeeds(torque_on=settings.torque_on_speed, limit=settings.speed_limit)
         )
-        self._guard = FollowingGuard(bus.names, settings.following_error)
+        self._guard = FollowingGuard(bus.names, settings.following_error, bus.second)
         self._counter = BusCounter()
         self._last = bus.now()
         self._sample: ServoSample | None = None
@@ -335,7 +335,8 @@ class ServoLoop:
         for index in ended - self._silent.keys():
             if not released[index]:  # else its torque was off anyway
                 self._silent[index] = (
-                    f"no servo_commands for {self._settings.command_timeout:g} s while its torque was on"
+                    f"no servo_commands for {self._settings.command_timeout:g} {self._bus.second} while its"
+                    f" torque was on"
                     f" (parameter command_timeout), its torque is off; send them again to go on"
                 )
         back = [index for index in self._silent if index not in ended]

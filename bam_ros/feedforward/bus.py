@@ -56,6 +56,11 @@ class FeedForwardBus(ServoBus):
         return self._bus.now()
 
     @property
+    def second(self) -> str:
+        """As the bus calls it."""
+        return self._bus.second
+
+    @property
     def identities(self) -> tuple[ServoIdentity, ...]:
         """Of the servos."""
         return self._bus.identities

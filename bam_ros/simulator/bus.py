@@ -83,6 +83,11 @@ class MujocoBus(ServoBus):
         return self._clock
 
     @property
+    def second(self) -> str:
+        """Seconds of simulated time."""
+        return "simulated s"
+
+    @property
     def identities(self) -> tuple[ServoIdentity, ...]:
         """The model of each servo."""
         return tuple(ServoIdentity(servo=servo.name) for servo in self._settings.servos.values())
@@ -206,6 +211,7 @@ class MujocoBus(ServoBus):
 
     def release(self) -> None:
         """Turn torque off everywhere."""
+        self._goal[:] = math.nan
         if self._world is not None:
             self._world.actuation.torque_enabled[:] = 0.0
 
@@ -268,7 +274,9 @@ class MujocoBus(ServoBus):
 
     def _take_position(self, actuation: ServoActuation, goal: ServoGoal) -> None:
         for i, (torque, position) in enumerate(zip(goal.torque_enable, goal.position, strict=True)):
-            if not math.isnan(position):
+            if not torque:
+                self._goal[i] = math.nan  # as on servos: no goal outlives its torque
+            elif not math.isnan(position):
                 self._goal[i] = position
             actuation.goal_position[i] = self._goal[i]
             actuation.torque_enabled[i] = torque

@@ -172,14 +172,14 @@ class SimulationInterface:
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         def pause(bus: MujocoBus, loop: ServoLoop) -> str:
             loop.call(lambda: setattr(bus, "paused", request.data))
-            return f"{'paused' if request.data else 'running'} at {bus.clock:.3f} s"
+            return f"{'paused' if request.data else 'running'} at {bus.clock:.3f} simulated s"
 
         return self._answer(response, pause)
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         def step(bus: MujocoBus, loop: ServoLoop) -> str:
             loop.call(bus.step)
-            return f"at {bus.clock:.4f} s"
+            return f"at {bus.clock:.4f} simulated s"
 
         return self._answer(response, step)
 

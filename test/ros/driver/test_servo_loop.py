@@ -185,6 +185,22 @@ def test_a_bus_that_comes_back_with_other_servos_is_refused_until_the_former_one
     assert stepped.bus.torque == [True]
 
 
+def test_durations_on_the_clock_of_a_simulation_are_called_simulated() -> None:
+    class Simulated(SteppedBus):
+        @property
+        def second(self) -> str:
+            return "simulated s"
+
+    stepped = holding(Simulated(), command_timeout=0.05)
+    stepped.run(0.1)
+    assert "no servo_commands for 0.05 simulated s" in str(stepped.loop.fault)
+    bus = Simulated()
+    bus.stuck = {"joint"}
+    stepped = holding(bus, following_error=0.1, speed_limit=20.0, torque_on_speed=20.0)
+    stepped.run(2.0, joint=1.0)
+    assert "rad from its goal for 0.5 simulated s" in str(stepped.loop.fault)
+
+
 def test_a_hardware_error_releases_and_is_named_once() -> None:
     stepped = holding()
     stepped.bus.errors = [int(HardwareError.OVERLOAD)]

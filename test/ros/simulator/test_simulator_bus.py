@@ -16,7 +16,9 @@ from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, Unknown
 from bam_core.mujoco import load_diverged_run
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.servo_bus import Gains, ServoGoal, ServoSample
+from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
 
@@ -90,6 +92,25 @@ def test_a_goal_that_is_no_number_keeps_the_one_in_force() -> None:
     assert math.isnan(bus.exchange(ServoGoal.released(1)).goal_position[0])
     exchange(bus, goal(0.3), 300)
     assert exchange(bus, goal(math.nan), 300)[-1].position[0] == pytest.approx(0.3, abs=0.03)
+
+
+@pytest.mark.parametrize("by_release", [False, True])
+def test_no_goal_outlives_its_torque(by_release: bool) -> None:
+    bus = opened()
+    exchange(bus, goal(0.5), 500)
+    if by_release:
+        bus.release()
+    hung = exchange(bus, ServoGoal.released(1), 2000)[-1]
+    assert math.isnan(hung.goal_position[0])
+    loop = ServoLoop(bus, LoopSettings(torque_on_speed=0.5), lambda *_: None, lambda *_: None)
+    loop.step()
+    loop.take({0: JointCommand(torque_enable=True)})  # to hold, wherever it is
+    for _ in range(100):
+        loop.step()
+    assert loop.sample is not None
+    assert loop.sample.torque_enabled == (True,)
+    assert loop.sample.goal_position == hung.position
+    assert loop.sample.position[0] == pytest.approx(hung.position[0], abs=0.02)
 
 
 def test_one_exchange_is_one_period_and_stamps_follow() -> None:
