@@ -255,7 +255,7 @@ def test_a_slave_that_comes_back_is_configured_anew_with_torque_off(
     ("parameters", "message"),
     [
         ({"interface": "eth_nowhere"}, "interface eth_nowhere: there is none"),
-        ({"positions": "[1, 3]"}, "slave at position 3 (joint 'elbow'): missing (expected 3 slaves"),
+        ({"positions": "[1, 3]"}, "slave at position 3 (joint 'elbow'): is missing (expected 3 slaves"),
         ({"layout": "default"}, "layout default: receive has no 0x6071 target torque"),
         ({"servos": "[mx106]"}, "servos: mx106 has a voltage law"),
     ],

@@ -102,9 +102,12 @@ def test_a_process_says_so_in_one_line_with_status_2(
         assert word in lines[0]
 
 
-def test_a_node_of_another_name_is_not_concerned(ros_domain: int) -> None:
+@pytest.mark.parametrize("given", ["other:servo:=mx106", "limits:=[-1, 1.5]", "limits:=[-.inf, 1]"])
+def test_what_concerns_another_node_and_lists_of_integers_and_doubles_are_no_mistake(
+    ros_domain: int, given: str
+) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "bam_ros.simulator.node", "--ros-args", "-p", "other:servo:=mx106"],
+        [sys.executable, "-m", "bam_ros.simulator.node", "--ros-args", "-p", given],
         stderr=subprocess.PIPE,
         text=True,
     )
