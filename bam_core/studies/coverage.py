@@ -171,7 +171,7 @@ def repeat(case: Case, seed: int, trials: int = _TRIALS) -> Repeat:
     servo, space = case.servo, case.space
     recordings = record_session(case, np.random.default_rng(seed))
     fitter = Fitter(servo, recordings, seed=seed)
-    fit = fitter.fit(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension)
+    fit = fitter.plan(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension).make()
     settled = settle(fitter.rollout, space, fit.vector)
     told = describe(
         uncertainty_terms(servo, fit.vector, recordings, settled), normalised(space, fit.vector)
