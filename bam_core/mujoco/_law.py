@@ -16,37 +16,37 @@ from numpy.typing import NDArray
 
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
+from bam_core.servo.plugin_attributes import law_constants
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-# Columns of the constants, one row per servo.
-_TORQUE_PER_VOLT = 0
-_TORQUE_CONSTANT = 1
+# Columns of the constants, one row per servo: `law_constants` in their order.
+_TORQUE_CONSTANT = 0
+_RESISTANCE = 1
 _DEMAND_PER_KP_RAD = 2
-_DEMAND_LIMIT = 3
-_PERIOD = 4
-_VISCOUS = 5
-_COULOMB = 6
-_STRIBECK_COULOMB = 7
-_STRIBECK_VELOCITY = 8
-_STRIBECK_EXPONENT = 9
-_LOAD_MOTOR = 10
-_LOAD_EXTERNAL = 11
-_LOAD_MOTOR_STRIBECK = 12
-_LOAD_EXTERNAL_STRIBECK = 13
-_QUADRATIC_MOTOR = 14
-_QUADRATIC_EXTERNAL = 15
-_OPPOSING = 16
-_TORQUE_SATURATION = 17
-_WARMING_PER_CURRENT_SQUARED = 18  # of a cold winding
-_DEMAND_PER_ROOT_KP_VELOCITY = 19
-_REGULATES_CURRENT = 20
-_RESISTANCE = 21
-_FRICTION_TEMPERATURE = 22
-_BRIDGE_COASTING = 23
-_SENSOR_DELAY = 24
-_COUNT = 25  # of the encoder as the firmware sees it, rad; 0 where it sees angles
+_DEMAND_PER_ROOT_KP_VELOCITY = 3
+_DEMAND_LIMIT = 4
+_PERIOD = 5
+_REGULATES_CURRENT = 6
+_VISCOUS = 7
+_COULOMB = 8
+_STRIBECK_COULOMB = 9
+_STRIBECK_VELOCITY = 10
+_STRIBECK_EXPONENT = 11
+_LOAD_MOTOR = 12
+_LOAD_EXTERNAL = 13
+_LOAD_MOTOR_STRIBECK = 14
+_LOAD_EXTERNAL_STRIBECK = 15
+_QUADRATIC_MOTOR = 16
+_QUADRATIC_EXTERNAL = 17
+_QUADRATIC_OPPOSING = 18
+_TORQUE_SATURATION = 19
+_WINDING_HEATING = 20
+_FRICTION_TEMPERATURE = 21
+_BRIDGE_COASTING = 22
+_SENSOR_DELAY = 23
+_ENCODER_COUNT = 24  # rad, as the firmware sees it; 0 where it sees angles
 
 # Rows of the command, written by the user; one column per servo.
 GOAL_POSITION = 0
@@ -94,31 +94,7 @@ _CLOCK_SLACK = 1e-9  # s; rounding of the simulation time
 
 def constants(servo: ServoModel) -> list[float]:
     """Return the row of constants of one servo."""
-    motor, firmware, friction, servo_effects = (
-        servo.motor,
-        servo.firmware,
-        servo.friction,
-        servo.servo_effects,
-    )
-    stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + servo_effects.firmware_gain))
-    return [
-        motor.torque_constant / motor.resistance,
-        motor.torque_constant,
-        stiffness,
-        firmware.demand_limit * (1.0 - servo_effects.limit_shortfall),
-        firmware.period,
-        *friction.coefficients().values(),
-        1.0 if friction.quadratic_rule == "opposing" else 0.0,
-        motor.torque_saturation,
-        motor.winding_heating * motor.resistance,
-        damping,
-        1.0 if firmware.regulates_current else 0.0,
-        motor.resistance,
-        servo_effects.friction_temperature,
-        servo_effects.bridge_coasting,
-        servo_effects.sensor_delay,
-        firmware.resolution if servo_effects.encoder_quantisation else 0.0,
-    ]
+    return list(law_constants(servo).values())
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -130,7 +106,7 @@ def budget(
     speed = abs(velocity)
     stribeck_factor = math.exp(-((speed / c[_STRIBECK_VELOCITY]) ** c[_STRIBECK_EXPONENT]))
     quadratic = 0.0
-    if c[_OPPOSING] == 0.0 or motor * external < 0.0:
+    if c[_QUADRATIC_OPPOSING] == 0.0 or motor * external < 0.0:
         if abs(motor) > abs(external):
             quadratic = c[_QUADRATIC_EXTERNAL] * external * external
         elif abs(motor) < abs(external):
@@ -191,14 +167,15 @@ def _linear_torque(
         return share * c[_TORQUE_CONSTANT] * _limited(c, command, state, i, demand, velocity)
     voltage = demand * command[SUPPLY_VOLTAGE, i]
     closed = 1.0 - c[_BRIDGE_COASTING] * (1.0 - abs(demand))
-    cold = share * c[_TORQUE_PER_VOLT] * (voltage - closed * c[_TORQUE_CONSTANT] * velocity)
+    driving = voltage - closed * c[_TORQUE_CONSTANT] * velocity
+    cold = share * (c[_TORQUE_CONSTANT] / c[_RESISTANCE]) * driving
     return float(cold / (1.0 + COPPER_COEFFICIENT * state[WINDING_WARMING, i]))
 
 
 @numba.njit(cache=True, error_model="numpy")
 def _seen(c: Array, position: float, zero: float) -> float:
     """Return a position in rad as the firmware sees it, in whole counts of its encoder where it does."""
-    count = c[_COUNT]
+    count = c[_ENCODER_COUNT]
     return count * np.rint((position + zero) / count) - zero if count > 0.0 else position
 
 
@@ -222,9 +199,9 @@ def _saturate_and_heat(c: Array, command: Array, state: Array, i: int, dt: float
     """
     warming = state[WINDING_WARMING, i]
     current = linear / c[_TORQUE_CONSTANT]
-    loss = c[_WARMING_PER_CURRENT_SQUARED] * (1.0 + COPPER_COEFFICIENT * warming) * current * current
+    loss = c[_WINDING_HEATING] * c[_RESISTANCE] * (1.0 + COPPER_COEFFICIENT * warming) * current * current
     state[CURRENT, i] = current
-    case = command[CASE_TEMPERATURE_RISE, i] if c[_WARMING_PER_CURRENT_SQUARED] > 0.0 else 0.0
+    case = command[CASE_TEMPERATURE_RISE, i] if c[_WINDING_HEATING] > 0.0 else 0.0
     state[WINDING_WARMING, i] = warming + dt * (loss - (warming - case) / WINDING_COOLING_TIME)
     return float(linear / (1.0 + c[_TORQUE_SATURATION] * abs(current)))
 
@@ -352,7 +329,7 @@ def before_solver(
     """Apply motor torques and set this step's friction budgets; return OK, NO_ROW or NOT_FINITE.
 
     Args:
-        constants: (servos, 26), see `constants`.
+        constants: (servos, 25), see `constants`.
         command: (COMMANDS, servos).
         state: (STATES, servos).
         position_address: (servos,) into qpos.

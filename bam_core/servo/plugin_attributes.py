@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A servo as the plugin's configuration: the numbers of `servo_law.h`, by name."""
+"""The constants of a servo's law by name: those of `servo_law.h`, the plugin's configuration."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ from bam_core.servo.model import ServoModel
 
 
 def plugin_attributes(servo: ServoModel) -> dict[str, float]:
-    """Return the constants of a servo by the plugin's names, SI units; kp is the user's to choose.
+    """Return the plugin's configuration for a servo, SI units; kp is the user's to choose.
 
     Raises:
         BamError: the servo has a gear.
     """
     servo.require_no_gear("MuJoCo's engine plugin")
+    return {
+        **law_constants(servo),
+        "supply_voltage": servo.nominal_voltage,
+        "armature": servo.motor.armature,
+    }
+
+
+def law_constants(servo: ServoModel) -> dict[str, float]:
+    """Return the constants of a servo's firmware, motor and friction budget, SI units."""
     motor, firmware, friction, servo_effects = (
         servo.motor,
         servo.firmware,
@@ -32,10 +41,8 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "quadratic_opposing": 1.0 if friction.quadratic_rule == "opposing" else 0.0,
         "torque_saturation": motor.torque_saturation,
         "winding_heating": motor.winding_heating,
-        "supply_voltage": servo.nominal_voltage,
         "friction_temperature": servo_effects.friction_temperature,
         "bridge_coasting": servo_effects.bridge_coasting,
         "sensor_delay": servo_effects.sensor_delay,
         "encoder_count": firmware.resolution if servo_effects.encoder_quantisation else 0.0,
-        "armature": motor.armature,
     }

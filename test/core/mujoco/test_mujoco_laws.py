@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from robot_cases import EXECUTORS, Executor, RandomRobot
 
 from bam_core.mujoco import _law
+from bam_core.servo.model import load_servo
+from bam_core.servo.plugin_attributes import law_constants
 
 Array = NDArray[np.float64]
 
@@ -27,6 +29,11 @@ DRIVEN, STEPS = 200, 400
 seeds = st.integers(0, 2**31)
 each_executor = pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
 some_robots = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def test_the_columns_of_the_compiled_law_are_the_constants_of_their_names() -> None:
+    for column, name in enumerate(law_constants(load_servo("mx106"))):
+        assert getattr(_law, f"_{name.upper()}") == column
 
 
 def goals(robot: RandomRobot, step: int) -> Array:
