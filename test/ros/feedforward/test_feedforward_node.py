@@ -1,186 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The feed-forward node as a process of its own, on virtual servos: it follows, refuses, and lets go."""
+"""The feed-forward node on virtual servos: it follows, refuses, replaces and holds."""
 
 from __future__ import annotations
 
 import math
-import os
 import re
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import SetGains
-from builtin_interfaces.msg import Duration
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.context import Context
-from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
-from ros_client import RosClient
-from ros_helpers import PATIENCE, VirtualServos, client_maker
+from diagnostic_msgs.msg import DiagnosticStatus
+from feedforward_client import NAMES, MakeClient, Start, check_no_jump, released
+from ros_helpers import PATIENCE, VirtualServos
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from bam_core.errors import BamError
-from bam_core.servo.pendulum import PendulumBench
-from bam_ros.emulators.dynamixel import bench_kernel as k
-from bam_ros.feedforward.node import FeedForwardNode
-
 pytestmark = pytest.mark.ros
-
-NAMES = ["hip", "knee"]
-LOAD = PendulumBench(mass=0.2, length=0.1)
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-Process = subprocess.Popen[str]
-
-
-class Client(RosClient):
-    """Keeps torque on while it waits, unless told otherwise."""
-
-    def __init__(self, domain: int) -> None:
-        super().__init__(domain)
-        self.states: list[ServoStates] = []
-        self.configurations: list[ServoConfiguration] = []
-        self.diagnostics: list[DiagnosticStatus] = []
-        node = self.node
-        node.create_subscription(ServoStates, "servo_states", self.states.append, qos_profile_sensor_data)
-        node.create_subscription(
-            ServoConfiguration, "servo_configuration", self.configurations.append, LATCHED
-        )
-        node.create_subscription(
-            DiagnosticArray, "/diagnostics", lambda array: self.diagnostics.extend(array.status), 10
-        )
-        self._commands = node.create_publisher(ServoCommands, "servo_commands", 1)
-        self.trajectories = node.create_publisher(JointTrajectory, "joint_trajectory", 10)
-        self._next_command = 0.0
-        self._torque = True
-
-    def command(self, on: bool = True, position: float = math.nan, names: list[str] = NAMES) -> None:
-        self._commands.publish(
-            ServoCommands(name=names, torque_enable=[on] * len(names), position=[position] * len(names))
-        )
-
-    def while_waiting(self) -> None:
-        if self._torque and time.monotonic() > self._next_command:
-            self._next_command = time.monotonic() + 0.02
-            self.command()
-
-    def wait_for(
-        self, predicate: Callable[[], object], timeout: float = PATIENCE, torque: bool = True
-    ) -> None:
-        self._torque = torque
-        super().wait_for(predicate, timeout)
-
-    def wait(self, seconds: float) -> None:
-        """Keep torque on for a while."""
-        end = time.monotonic() + seconds
-        self.wait_for(lambda: time.monotonic() > end)
-
-    def switch_on(self) -> None:
-        self.wait_for(lambda: self.states and all(self.states[-1].torque_enabled))
-        self.wait_for(lambda: self.trajectories.get_subscription_count() == 1)
-
-    def send(
-        self,
-        rows: list[list[float]],
-        times: list[float],
-        velocities: list[list[float]] | None = None,
-        ahead: float | None = None,
-    ) -> None:
-        """Send points, beginning at once, or so many seconds ahead."""
-        points = []
-        for number, (row, at) in enumerate(zip(rows, times, strict=True)):
-            point = JointTrajectoryPoint(positions=row)
-            point.time_from_start = Duration(sec=int(at), nanosec=round(at % 1.0 * 1e9))
-            if velocities is not None:
-                point.velocities = velocities[number]
-            points.append(point)
-        message = JointTrajectory(joint_names=NAMES, points=points)
-        if ahead is not None:
-            begin = self.node.get_clock().now().nanoseconds + round(ahead * 1e9)
-            message.header.stamp.sec, message.header.stamp.nanosec = divmod(begin, 1_000_000_000)
-        self.trajectories.publish(message)
-
-    def said(self) -> str:
-        return "; ".join(dict.fromkeys(status.message for status in self.diagnostics))
-
-    def says(self, level: bytes, words: str) -> bool:
-        return any(status.level == level and words in status.message for status in self.diagnostics)
-
-    def figure(self, name: str) -> str:
-        """The newest value of a figure."""
-        values = (v.value for status in reversed(self.diagnostics) for v in status.values if v.key == name)
-        return next(values, "")
-
-
-@pytest.fixture
-def start(ros_domain: int) -> Iterator[Callable[..., Process]]:
-    processes: list[Process] = []
-
-    def make(port: str, *, ready: bool = True, **parameters: object) -> Process:
-        # The emulator shares this process with the client: it answers late now and then.
-        patient = {"rate": 100.0, "failures": 1000, "command_timeout": PATIENCE, "watchdog": 2.5}
-        bus = {"port": port, "baud_rate": 1_000_000, "ids": [1, 2], "joint_names": NAMES}
-        values = {**bus, **patient, **parameters}
-        arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
-        command = [sys.executable, "-m", "bam_ros.feedforward.node", "--ros-args", *arguments]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-        processes.append(process)
-        if ready:
-            assert process.stderr is not None
-            assert "fed forward in PWM mode" in process.stderr.readline()
-        return process
-
-    yield make
-    for process in processes:
-        process.kill()
-        process.communicate()
-
-
-@pytest.fixture
-def virtual(virtual_servos: Callable[..., VirtualServos]) -> VirtualServos:
-    return virtual_servos(servo="mx64_2", ids=(1, 2), pendulum=LOAD)
-
-
-@pytest.fixture
-def make_client(ros_domain: int) -> Iterator[Callable[[], Client]]:
-    """Make clients once the node is up: participants that start together take 3 s to find each other."""
-    with client_maker(Client, ros_domain) as make:
-        yield make
-
-
-MakeClient = Callable[[], Client]
-Start = Callable[..., Process]
-
-
-def released(virtual: VirtualServos) -> bool:
-    return not any(servo.torque_enabled for servo in virtual.bus.servos)
-
-
-def check_no_jump(states: list[ServoStates], speed: float) -> None:
-    """Goals of states with torque move no faster than this, rad/s, however many states were lost.
-
-    A goal is as old as the answer that its state comes with: where the driver had to wait for its turn in
-    between, the stamp is late, and the next one seems to come too soon after it.
-    """
-    moving = [state for state in states if all(state.torque_enabled)]
-    goals = np.array([state.goal_position for state in moving])
-    stamps = np.array([state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec for state in moving])
-    passed = stamps[1:] - np.concatenate((stamps[:1], stamps[:-2]))
-    jumps = np.flatnonzero((np.abs(np.diff(goals, axis=0)) > speed * passed[:, None] + 0.01).any(axis=1))
-    assert not len(jumps), [(stamps[k - 2 : k + 4] - stamps[k], goals[k - 2 : k + 4]) for k in jumps]
-
-
-def duties(virtual: VirtualServos) -> list[int]:
-    return [servo.registers.get("goal_pwm") for servo in virtual.bus.servos]
 
 
 def test_a_trajectory_is_followed_and_its_end_held(
@@ -313,54 +152,6 @@ def test_a_trajectory_is_replaced_and_stopped_in_motion(
     check_no_jump(client.states, 3.0)
 
 
-@pytest.mark.parametrize("way", ["SIGINT", "SIGKILL", "SIGSTOP"])
-def test_servos_are_let_go_of_whatever_becomes_of_the_node(
-    way: str, virtual: VirtualServos, start: Start, make_client: MakeClient
-) -> None:
-    process = start(virtual.path)
-    client = make_client()
-    client.switch_on()
-    client.send([[1.2, -1.2]], [3.0])
-    client.wait_for(lambda: client.states[-1].goal_position[0] > 0.3)
-    assert any(duties(virtual))
-    os.kill(process.pid, getattr(signal, way))
-    if way == "SIGSTOP":
-        # The servos' own watchdogs brake them, before the guardian takes their torque.
-        client.wait_for(
-            lambda: all(s.registers.get("bus_watchdog") < 0 for s in virtual.bus.servos) or released(virtual),
-            torque=False,
-        )
-    client.wait_for(lambda: released(virtual), torque=False)
-    if way == "SIGINT":
-        _, log = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0
-        assert "Traceback" not in log
-
-
-def test_a_joint_that_is_blocked_ends_torque_until_torque_off_is_commanded(
-    virtual: VirtualServos, start: Start, make_client: MakeClient
-) -> None:
-    start(virtual.path, following_error=0.15, duty_limit=0.5)
-    client = make_client()
-    client.switch_on()
-    block = PendulumBench(mass=30.0, length=0.3)  # nothing lifts it
-    virtual.bus.servos[1].bench._parameters[k.GRAVITY_TORQUE] = block.gravity_torque
-    client.send([[0.2, 0.8]], [4.0])
-    client.wait_for(lambda: client.says(DiagnosticStatus.ERROR, "knee: is "))
-    assert released(virtual)
-    client.wait(0.3)  # the stream goes on
-    assert released(virtual)
-    virtual.bus.servos[1].bench._parameters[k.GRAVITY_TORQUE] = LOAD.gravity_torque
-
-    def acknowledged() -> bool:
-        client.command(on=False)
-        return client.says(DiagnosticStatus.OK, "running")
-
-    client.diagnostics.clear()
-    client.wait_for(acknowledged, torque=False)
-    client.switch_on()
-
-
 def test_gains_and_reboot_are_served(virtual: VirtualServos, start: Start, make_client: MakeClient) -> None:
     start(virtual.path)
     client = make_client()
@@ -413,39 +204,3 @@ def test_the_example_says_where_its_trajectory_was_refused(virtual: VirtualServo
     done = run_example()
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "joint_trajectory: not followed to its end; /diagnostics says why\n"
-
-
-def test_a_servo_without_pwm_mode_ends_the_node_with_one_line_and_status_2(
-    start: Start, virtual_servos: Callable[..., VirtualServos]
-) -> None:
-    old = virtual_servos(servo="mx64", ids=(1, 2), pendulum=LOAD)
-    process = start(old.path, ready=False)
-    _, log = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 2
-    assert len(log.splitlines()) == 1, log
-    assert log.startswith("hip: MX-64 with Protocol 1.0 firmware has no PWM mode (expected Protocol 2.0")
-    assert released(old)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "reason"),
-    [
-        ({"following_error": 0.0}, "following_error: 0 rad .expected above 0"),
-        ({"resume": 1.0}, "opposition resume: is 1 .expected below drop"),
-        ({"limits": [0.1, 0.2, 0.3]}, "limits: 3 numbers for 1 joint_names"),
-        ({"limits": [0.2, 0.1]}, "limits: 0.2 to 0.1 rad .expected the lowest angle, then the highest"),
-        ({"servos": ["mx64", "mx64"]}, "servos: 2 entries for 1 joint_names"),
-        ({"gain": 1.0}, "parameter 'gain': unknown"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(
-    parameters: dict[str, Any], reason: str, ros_domain: int
-) -> None:
-    context = Context()
-    context.init(domain_id=ros_domain)
-    overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-    try:
-        with pytest.raises(BamError, match=reason):
-            FeedForwardNode(context=context, parameter_overrides=overrides).start()
-    finally:
-        context.try_shutdown()
