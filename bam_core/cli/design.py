@@ -177,7 +177,7 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
 def _knowledge(
     servo: ServoModel, bench_effects: BenchEffects, recordings: Sequence[Recording], choice: Choice
 ) -> tuple[SearchSpace, Knowledge]:
-    from bam_core.identification.search.settle import settle
+    from bam_core.identification.search.gauss_newton import nearest_optimum
     from bam_core.identification.search.space import search_space
     from bam_core.identification.uncertainty.design import Knowledge
     from bam_core.identification.uncertainty.uncertainty import uncertainty_terms
@@ -191,8 +191,8 @@ def _knowledge(
     known = Knowledge.before_any_recording(servo, space, bench_effects)
     if not recordings:
         return space, known
-    settled = settle(Rollout.for_servo(recordings, servo), space, known.vector)
-    return space, Knowledge.from_terms(uncertainty_terms(servo, settled.vector, recordings, settled))
+    optimum = nearest_optimum(Rollout.for_servo(recordings, servo), space, known.vector)
+    return space, Knowledge.from_terms(uncertainty_terms(servo, optimum.vector, recordings, optimum))
 
 
 def _result(

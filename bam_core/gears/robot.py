@@ -18,7 +18,7 @@ from bam_core.servo.friction import Friction
 
 _ONE_DEGREE = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 _ROUNDS = 30  # of friction and contacts in turn; a handful is the rule
-_SETTLED = 1e-8  # change of the friction at hand that ends them, relative to the largest
+_CONVERGED = 1e-8  # change of the friction at hand that ends them, relative to the largest
 _FRICTION_ROW = mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF.value
 
 
@@ -165,7 +165,7 @@ class GearedRobot:
         bound = np.zeros(len(self._geared))
         for _ in range(_ROUNDS):
             last, bound = bound, (np.abs(made.internal_force) + beside)[self._geared]
-            if np.max(np.abs(bound - last)) <= _SETTLED * np.max(bound):
+            if np.max(np.abs(bound - last)) <= _CONVERGED * np.max(bound):
                 break
             model.dof_frictionloss[self._geared] = np.maximum(bound, mujoco.mjMINVAL)
             mujoco.mj_forward(model, data)

@@ -176,7 +176,7 @@ def _stages(
         return [model.name for model in models if model.name not in fits]
 
     for model in models:
-        found[model.name] = fit.fit(model, trials=trials)
+        found[model.name] = fit.plan(model, trials=trials).make()
         if not folds:
             fits[model.name] = evaluator.evaluate(found[model.name])
             yield stage(*left(), *effects, UNCERTAINTY)

@@ -117,8 +117,8 @@ def _plot(identification: Identification, simulated: Simulated, directory: Path)
 
     fits = identification.fits
     errors = {model: (fit.train_mae, fit.validation_mae) for model, fit in fits.items()}
-    doubts = {model: fit.contender.standard_error for model, fit in fits.items()}
-    figure = plot_mae(errors, standard_errors=doubts, chosen=identification.chosen)
+    standard_errors = {model: fit.contender.standard_error for model, fit in fits.items()}
+    figure = plot_mae(errors, standard_errors=standard_errors, chosen=identification.chosen)
     save_figure(figure, directory / "mae.png")
     parameters = {model: fit.parameters for model, fit in fits.items()}
     bounds = {model: fit.at_bound for model, fit in fits.items()}

@@ -80,8 +80,8 @@ class ServoActuation:
             write it. Zero at first. Used only where `winding_heating` or `friction_temperature` is not zero.
         encoder_zero: (servos,) rad, what their encoders say where the joint is at zero; write it. Zero at
             first. Used only with the effect `encoder_quantisation`.
-        goal_duty: (servos,) open-loop command in place of the goal position; write it. A duty, -1..1, or for
-            firmware that asks for a current, A. NaN at first: servos follow their goal positions.
+        goal_duty: (servos,) duty, -1..1, commanded directly in place of a goal position; for firmware that
+            regulates a current, that current, A; write it. NaN, as at first: the goal position is followed.
         duty: (servos,) -1..1 in the last step; where firmware asks for a current, that which it takes.
         current: (servos,) of the motors in the last step, A.
         winding_warming: (servos,) the same of the windings, by now, K.
@@ -178,7 +178,7 @@ class ServoActuation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is doubtful about the last step, one line each; nothing here."""
+        """Warnings about the last step, one line each; none here."""
         return ()
 
     def step(self) -> None:

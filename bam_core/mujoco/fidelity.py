@@ -3,8 +3,8 @@
 
 A pendulum bench follows the four scripts. The equations are those of servo and bench with a firmware that
 renews its demand once per period of its own, whatever the time step of a simulation. The truth is their
-solution with steps so short that others half as long would change next to nothing (`Fidelity.doubt`); the
-variants of Algorithm 1 have the same limit. Three simulations are held against it: the engine plugin,
+solution with steps so short that others half as long would change next to nothing (`Fidelity.truth_error`);
+the variants of Algorithm 1 have the same limit. Three simulations are held against it: the engine plugin,
 `ServoActuation`, and Algorithm 1, whose controller runs once per time step with the mean goal of that step.
 """
 
@@ -72,8 +72,8 @@ class Fidelity:
         python: distance of `ServoActuation`.
         algorithm1: distance of BAM's Algorithm 1.
         disagreement: largest, between engine plugin and `ServoActuation`, rad.
-        doubt: how far the truth moved, at most, when its steps were halved, rad: of first order, so that it
-            is about as far from the limit.
+        truth_error: how far the truth moved, at most, when its steps were halved, rad: of first order, so
+            that it is about as far from the limit.
     """
 
     servo: str
@@ -83,7 +83,7 @@ class Fidelity:
     python: Distance
     algorithm1: Distance
     disagreement: float
-    doubt: float
+    truth_error: float
 
 
 def fidelity(
@@ -119,7 +119,7 @@ def servo_fidelity(
                     python=Distance.between(python, truth),
                     algorithm1=Distance.between(algorithm1, truth),
                     disagreement=Distance.between(native, python).highest,
-                    doubt=Distance.between(coarser, truth).highest,
+                    truth_error=Distance.between(coarser, truth).highest,
                 )
             )
     return rows

@@ -29,10 +29,10 @@ from bam_core.cli.cluster import add_cluster
 from bam_core.errors import BamError, OutOfRange
 from bam_core.executors import Call, Shared, open_cluster, run_jobs, this_machine
 from bam_core.identification.fitting import Fitter
+from bam_core.identification.search.gauss_newton import descend, nearest_optimum
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.search.sensitivity import normalised
-from bam_core.identification.search.settle import descend, settle
 from bam_core.identification.search.space import SearchSpace, search_space
 from bam_core.identification.uncertainty.candidate_runs import CandidateRun, arm_stretch, stall_torque
 from bam_core.identification.uncertainty.uncertainty import describe, uncertainty_terms
@@ -174,10 +174,10 @@ def repeat(case: Case, seed: int, trials: int = _TRIALS) -> Repeat:
     servo, space = case.servo, case.space
     recordings = record_session(case, np.random.default_rng(seed))
     fitter = Fitter(servo, recordings, seed=seed)
-    fit = fitter.fit(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension)
-    settled = settle(fitter.rollout, space, fit.vector)
+    fit = fitter.plan(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension).make()
+    optimum = nearest_optimum(fitter.rollout, space, fit.vector)
     told = describe(
-        uncertainty_terms(servo, fit.vector, recordings, settled), normalised(space, fit.vector)
+        uncertainty_terms(servo, fit.vector, recordings, optimum), normalised(space, fit.vector)
     ).estimates
     values = case.truth[[PARAMETERS.index(axis.targets[0]) for axis in space.axes]]
     rounding = 1e-9 * np.abs(values)

@@ -25,7 +25,7 @@ _CUTOFFS = (160.0, 113.0, 80.0, 56.6, 40.0, 28.3, 20.0, 14.1, 10.0, 7.1)
 _FINER = 2  # places up the list: half the window, twice the cutoff
 _NORMAL = 0.6745  # median of the size of what is normal with RMS 1
 _THINNING = 5  # samples per one that is looked at: they are alike
-_DOUBT = 2.0  # times what noise is expected to change: more than that is no noise
+_NOISE_FACTOR = 2.0  # times what noise is expected to change: more than that is no noise
 _LEAST_SAMPLES = 25  # without which noise cannot be told from motion
 _DIFFERENCE = 6  # order of the differences in which noise drowns motion
 
@@ -157,7 +157,7 @@ def _choose(
             noisy = sum(square * float(each @ each) for square, each in zip(sources, apart, strict=False))
             changed = float(np.mean(moved[mask, target] ** 2))
             distorted = max(changed - noisy, certain[target])
-            certain[target] = max(certain[target], changed - _DOUBT * noisy)
+            certain[target] = max(certain[target], changed - _NOISE_FACTOR * noisy)
             row[target] = passed + distorted
         squares.append(row)
     errors = np.sqrt(squares)

@@ -89,7 +89,7 @@ def identify_inertia(
     Σ (factor · share) - τ + friction curve; it is least squares over all joints, since they share the bodies.
 
     Args:
-        robot: whose model is doubted.
+        robot: whose inertias are corrected.
         motion: of its log.
         wanted: (n,) samples by joint; those joints' friction is sought. Single support.
         groups: bodies by group; each group has one factor of mass and one of moments of inertia.

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing, OutOfRange
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
-from bam_core.whole_body.contact_doubt import Doubt, Sample, doubt_contacts, nothing_stands
+from bam_core.whole_body.contact_consistency import (
+    Inconsistency,
+    Sample,
+    contact_inconsistency,
+    nothing_stands,
+)
 from bam_core.whole_body.contact_times import JUMP, ContactTimes
 from bam_core.whole_body.derivatives import SavitzkyGolay
 from bam_core.whole_body.estimate import Rank, rank_of, regularised
@@ -42,7 +47,7 @@ class ObservedFriction:
         velocity: of the same joints, (j,) rad/s.
         residual: what of their accelerations it does not explain, (j,) rad/s².
         rank: what the contacts allow.
-        doubt: why the contacts cannot be right, and the torques are NaN; None: nothing seen.
+        inconsistency: why the contacts cannot be right, and the torques are NaN; None: nothing seen.
     """
 
     time: float
@@ -50,7 +55,7 @@ class ObservedFriction:
     velocity: Array
     residual: Array
     rank: Rank
-    doubt: Doubt | None = None
+    inconsistency: Inconsistency | None = None
 
     @property
     def driving(self) -> NDArray[np.int8]:
@@ -213,16 +218,16 @@ class FrictionObserver:
         else:
             torque = regularised(mobility, lacking)
         residual = lacking - mobility @ torque
-        doubt = doubt_contacts(dynamics, sample, standing, torque)
+        inconsistency = contact_inconsistency(dynamics, sample, standing, torque)
         hidden = [robot.joints.index(name) for name in rank.unidentifiable]
-        torque[slice(None) if doubt else hidden] = np.nan
+        torque[slice(None) if inconsistency else hidden] = np.nan
         return ObservedFriction(
             time=time,
             torque=torque,
             velocity=sample.velocity[robot.torque_columns],
             residual=residual,
             rank=rank,
-            doubt=doubt,
+            inconsistency=inconsistency,
         )
 
     def _in_the_air(self, time: float, velocity: Array) -> ObservedFriction:
@@ -234,7 +239,7 @@ class FrictionObserver:
             velocity=velocity[self.robot.torque_columns],
             residual=unknown,
             rank=Rank(contacts=(), rank=0, joints=len(joints), unidentifiable=joints, samples=1),
-            doubt=nothing_stands(),
+            inconsistency=nothing_stands(),
         )
 
 

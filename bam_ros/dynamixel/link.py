@@ -78,7 +78,7 @@ class Link:
             try:
                 return self._read_once(servos, address, length)
             except (BusTimeout, BusCorrupt):
-                self.port.settle(quiet)
+                self.port.drain(quiet)
                 if attempts <= 0:
                     raise
             quiet *= 2.0
@@ -121,7 +121,7 @@ class Link:
             result, error = self._handler.writeTxRx(self.port, servo, register.address, len(data), data)
             if result == sdk.COMM_SUCCESS:
                 break
-            self.port.settle(_QUIET * 2**attempt)
+            self.port.drain(_QUIET * 2**attempt)
             if attempt == _ATTEMPTS - 1:
                 check_result(result, f"id {servo}")
         reason = refusal(self.protocol, error)

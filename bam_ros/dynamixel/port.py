@@ -148,7 +148,7 @@ class SerialPort(PortHandler):
         """Return the monotonic time in ms: a clock that is set must not end or extend a timeout."""
         return time.monotonic() * 1e3
 
-    def settle(self, quiet: float, longest: float = 0.2) -> None:
+    def drain(self, quiet: float, longest: float = 0.2) -> None:
         """Wait until nothing has arrived for `quiet` s, so that no late answer is taken for the next."""
         deadline = time.monotonic() + longest
         while time.monotonic() < deadline and self._receive(quiet * 1e3):

@@ -135,7 +135,7 @@ class DynamixelServo:
         answer = self._link.read_block((self.id,), register.address, register.size)
         return status_errors(self.table.protocol, answer[self.id][1])
 
-    def settle(self, register: str, count: int) -> None:
+    def ensure(self, register: str, count: int) -> None:
         """Write a register only where it holds something else: spares the EEPROM."""
         if register in self.table and self.read(register) != count:
             self.write(register, count)
@@ -158,11 +158,11 @@ class DynamixelServo:
                 advice="update its firmware, or drive it by position",
             )
         if self.table.protocol == 2:
-            self.settle("bus_watchdog", 0)  # also ends its latched state
-            self.settle("operating_mode", _PWM_MODE if self._pwm else _POSITION_MODE)
+            self.ensure("bus_watchdog", 0)  # also ends its latched state
+            self.ensure("operating_mode", _PWM_MODE if self._pwm else _POSITION_MODE)
             self._pwm_limit = self.read("pwm_limit")
             if self._pwm:
-                self.settle("goal_pwm", 0)
+                self.ensure("goal_pwm", 0)
             elif self.read("goal_pwm") == 0:  # as PWM mode leaves it; any other value is somebody's limit
                 self.write("goal_pwm", self._pwm_limit)
         elif not self.error() & HardwareError.OVERLOAD:
@@ -170,8 +170,8 @@ class DynamixelServo:
         for register in LAW_OFF[self.table.protocol]:
             self._borrowed.set(self, register, 0)
         self._judge_law()
-        self.settle("status_return_level", 2)
-        self.settle("return_delay_time", 0)
+        self.ensure("status_return_level", 2)
+        self.ensure("return_delay_time", 0)
         low, high = (
             self.table["goal_position"].to_si(self.read(f"{end}_position_limit")) for end in ("min", "max")
         )
@@ -193,7 +193,7 @@ class DynamixelServo:
 
     def _recover_torque_limit(self) -> None:
         """Give a Protocol 1.0 servo back the limit that a shutdown has set to 0; a lower one stays."""
-        self.settle("torque_limit", limit_in_force(self, self.table, self._borrowed))
+        self.ensure("torque_limit", limit_in_force(self, self.table, self._borrowed))
 
     def _judge_law(self) -> None:
         """Find out which control law the registers make, and warn where it is not the firmware's own."""

@@ -50,7 +50,7 @@ class ErobBus(ServoBus):
         self._kp = [settings.kp] * len(settings.joints)
         self._goals = self._released(0)
         self._codes: dict[str, int] = {}
-        self._doubts: tuple[str, ...] = ()
+        self._settings_warnings: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class ErobBus(ServoBus):
         master = self._master
         if master is None:
             return ()
-        lasting = (*self._doubts, *master.warnings)
+        lasting = (*self._settings_warnings, *master.warnings)
         if master.lost_share * self._settings.rate <= _TOLERABLE_LOSS:
             return lasting
         return (
@@ -148,7 +148,7 @@ class ErobBus(ServoBus):
         settings = self._settings
         self._goals = self._released(0)
         self._master = MasterProcess(self._master_settings, self._stop)
-        self._doubts = settings.doubts(self._master.ratings)
+        self._settings_warnings = settings.warnings(self._master.ratings)
         drives = ", ".join(
             f"{joint}: {servo.title} at position {position}"
             for joint, servo, position in zip(settings.joints, self._models, settings.positions, strict=True)

@@ -156,7 +156,7 @@ class ErobSettings:
                 )
         return tuple(models[name] for name in names)
 
-    def doubts(self, ratings: Sequence[tuple[float, float]]) -> tuple[str, ...]:
+    def warnings(self, ratings: Sequence[tuple[float, float]]) -> tuple[str, ...]:
         """Return one line for each drive that cannot be the servo it is said to be.
 
         All eRobs have the same product code, so their rated torque and current must tell them apart.

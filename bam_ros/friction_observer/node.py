@@ -211,8 +211,8 @@ class FrictionObserverNode(Node):
             )
 
     def _publish(self, observed: ObservedFriction) -> None:
-        if observed.doubt:
-            self._tell(f"{observed.doubt.what}; {observed.doubt.cure}")
+        if observed.inconsistency:
+            self._tell(f"{observed.inconsistency.what}; {observed.inconsistency.cure}")
         elif observed.rank.unidentifiable:
             feet = " and ".join(observed.rank.contacts)
             self._tell(
@@ -227,7 +227,7 @@ class FrictionObserverNode(Node):
             power=observed.driving.tolist(),
             standing=list(observed.rank.contacts),
             rank=observed.rank.rank,
-            contradiction=observed.doubt.what if observed.doubt else "",
+            contradiction=observed.inconsistency.what if observed.inconsistency else "",
         )
         stamp = round(observed.time * 1e9) + (self._origin or 0)
         message.header.stamp = Time(nanoseconds=stamp).to_msg()

@@ -105,15 +105,15 @@ class MujocoBus(ServoBus):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Whether the simulation keeps up, whether it stands, and what is doubtful about its gears."""
+        """Whether the simulation keeps up, whether it stands, and warnings about its gears."""
         if self._stands:
             return (f"simulation: {_STANDS}",)
         world, lag = self._world, self._pacer.lag()
-        doubts = world.actuation.warnings if world is not None else ()
+        warnings = world.actuation.warnings if world is not None else ()
         if lag * WINDOW <= self._settings.period:
-            return doubts
+            return warnings
         return (
-            *doubts,
+            *warnings,
             f"simulation: runs at {1.0 - lag:.0%} of the speed asked for (expected 100%); lower"
             f" real_time_factor or raise timestep",
         )

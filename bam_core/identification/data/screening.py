@@ -32,7 +32,7 @@ _SCRIPTED = 5.0  # if it is so many times nearer than the goal
 _ITSELF = 0.01  # rad; a goal nearer to its script than this is it
 _PLUMB = 0.13  # rad; beyond the zero offsets that a fit looks for
 _SURE = 6.0  # standard errors; friction of one direction feigns up to 5
-_DECIDED = 0.15  # rad of standard error, below which gravity's direction is beyond doubt
+_DECIDED = 0.15  # rad of standard error, below which gravity's direction is taken as known
 _FOLLOWS = 0.3  # correlation at the best delay; 0.8 and more on every working bench, 0.2 for a free swing
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How simulated positions answer to parameters: the linear model on which every statement of doubt rests.
+"""How simulated positions answer to parameters: the linear model on which uncertainties rest.
 
 Stiction makes positions rough in the parameters: where the arm almost stops, a trifle decides whether it
 sticks. Short differences see that roughness, long ones the curvature. What an estimate's uncertainty needs is

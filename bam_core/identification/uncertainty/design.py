@@ -63,20 +63,20 @@ class Knowledge:
     @classmethod
     def from_terms(cls, terms: UncertaintyTerms) -> Knowledge:
         """Know what a fit told: its errors and how much a log of its kind is worth."""
-        settled, logs = terms.settled, len(terms.settled.counts)
-        rms = np.sqrt(np.add.reduceat(settled.residuals**2, settled.starts) / settled.counts)
+        optimum, logs = terms.optimum, len(terms.optimum.counts)
+        rms = np.sqrt(np.add.reduceat(optimum.residuals**2, optimum.starts) / optimum.counts)
         typical = max(float(np.median(rms)), 1e-4)
         per_log = np.zeros_like(terms.covariance)
-        for start, count in zip(settled.starts, settled.counts, strict=True):
-            jacobian = settled.jacobian[start : start + count]
+        for start, count in zip(optimum.starts, optimum.counts, strict=True):
+            jacobian = optimum.jacobian[start : start + count]
             per_log += jacobian.T @ jacobian / count / typical**2
         # The logs' information is their mean square response times what each is worth.
         worth = len(per_log) / float(np.trace(terms.scatter @ per_log))
         return cls(
-            vector=settled.vector,
+            vector=optimum.vector,
             covariance=terms.covariance,
             rms=typical,
-            samples=float(np.clip(worth, 1.0 / logs, max(settled.counts))),
+            samples=float(np.clip(worth, 1.0 / logs, max(optimum.counts))),
         )
 
 

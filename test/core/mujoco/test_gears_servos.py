@@ -256,7 +256,7 @@ def test_an_ill_posed_gear_is_simulated_and_reported(output_side: float, expecte
         assert words in servos.warnings[0]
 
 
-def test_gears_that_are_doubtful_together_only_are_reported_by_their_gain() -> None:
+def test_gears_with_a_warning_together_only_are_reported_by_their_gain() -> None:
     pair = servo().with_gear(Asymmetry(input_side=0.0, output_side=1.4))
     servos = arm(pair, pair)
     assert isinstance(servos, GearedServos)

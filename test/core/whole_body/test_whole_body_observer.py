@@ -115,8 +115,8 @@ def test_what_cannot_be_is_named_and_gives_no_torque(
     found = sent(FrictionObserver(robot(), 1e-3, WINDOW), samples, flags, effort)
     assert len(found) == 30 - WINDOW + 1
     for each in found:
-        assert each.doubt is not None
-        assert what in each.doubt.what
+        assert each.inconsistency is not None
+        assert what in each.inconsistency.what
         assert np.isnan(each.torque).all()
         assert (each.driving == 0).all()
 
@@ -140,7 +140,7 @@ def test_contacts_count_by_their_times_not_by_when_they_are_said() -> None:
                 dict(zip(log.names, log.effort[index], strict=True)),
             )
             if observed:
-                assert observed.doubt is None
+                assert observed.inconsistency is None
                 torques[observed.time] = observed.torque
     shared = found[early].keys() & found[late].keys()
     assert len(shared) == len(found[late]) > 600

@@ -36,7 +36,7 @@ class Noise:
     def isPacketTimeout(self) -> bool:  # noqa: N802
         return not self._data
 
-    def settle(self, quiet: float) -> None:
+    def drain(self, quiet: float) -> None:
         pass
 
 

@@ -245,15 +245,15 @@ def test_the_capabilities_that_are_missing_are_told_exactly(
     assert "setpriv" in told
 
 
-def test_a_drive_whose_ratings_belong_to_another_gear_is_doubted() -> None:
+def test_a_drive_whose_ratings_belong_to_another_gear_is_a_warning() -> None:
     settings = ErobSettings(
         interface="eth9",
         joints=("a", "b", "c"),
         positions=(1, 2, 3),
         servos=("erob80_100", "erob80_50", "erob80_100"),
     )
-    assert settings.doubts([(6.0, 56.4), (6.0, 29.4), (6.0, math.nan)]) == ()
-    lines = settings.doubts([(6.0, 29.4), (6.0, 56.4), (6.0, 50.0)])
+    assert settings.warnings([(6.0, 56.4), (6.0, 29.4), (6.0, math.nan)]) == ()
+    lines = settings.warnings([(6.0, 29.4), (6.0, 56.4), (6.0, 50.0)])
     assert len(lines) == 2
     assert lines[0].startswith(
         "slave at position 1 (joint 'a'): rated 29.4 N·m at 6 A, 4.9 N·m/A (expected about 9.4, as erob80_100"

@@ -111,7 +111,7 @@ def corrected(
     split = split_recordings(logs, "fraction=0.34", seed=0)
     fitter = Fitter(servo, split.train, seed=0)
     judge = Evaluator(fitter.rollout, split, 0, servo)
-    full = fitter.fit(M1, trials=TRIALS, effects=effects, starts=[start_of(servo, effects)])
+    full = fitter.plan(M1, trials=TRIALS, effects=effects, starts=[start_of(servo, effects)]).make()
     used, weights = ablate_effects(fitter, full, judge.evaluate, prune=True, trials=None)
     return judge.evaluate(used), weights
 

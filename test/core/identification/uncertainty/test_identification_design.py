@@ -10,7 +10,7 @@ from refusals import refused
 from uncertainty_cases import fitted, space_for
 
 from bam_core.errors import BadData, Conflict
-from bam_core.identification.search.settle import settle
+from bam_core.identification.search.gauss_newton import nearest_optimum
 from bam_core.identification.uncertainty import design
 from bam_core.identification.uncertainty.candidate_runs import (
     Choice,
@@ -35,7 +35,7 @@ CHOICE = Choice(loads=(BENCH,), gains=(8.0, 16.0, 32.0), supply_voltage=15.0)
 
 @pytest.fixture(scope="module")
 def knowledge() -> Knowledge:
-    fit = settle(Rollout.for_servo(LOGS, SERVO), SPACE, parameter_vector(SERVO))
+    fit = nearest_optimum(Rollout.for_servo(LOGS, SERVO), SPACE, parameter_vector(SERVO))
     return Knowledge.from_terms(uncertainty_terms(SERVO, fit.vector, LOGS, fit))
 
 
