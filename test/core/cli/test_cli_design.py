@@ -8,11 +8,20 @@ from pathlib import Path
 
 import pytest
 import yaml
-from cli_cases import has, mistake
 from identification_cases import xl330_logs
+from refusals import refused
 
-from bam_core.cli import main
-from bam_core.errors import BamError, Missing, OutOfRange, UnknownName, WrongType
+from bam_core.cli import execute, main
+from bam_core.errors import (
+    BamError,
+    Conflict,
+    Missing,
+    NotWritable,
+    OutOfRange,
+    UnknownName,
+    Unreadable,
+    WrongType,
+)
 from bam_ros.recorder.session_file import load_session
 
 SMALL = ("--mass", "0.2,0.5", "--length", "0.1", "--kp", "100,800", "--script", "sin_sin,lift_and_drop")
@@ -76,15 +85,16 @@ def test_loads_too_heavy_are_left_out_with_the_numbers(capsys: pytest.CaptureFix
         (["--servo", "xl330", "--script", "jump"], UnknownName, {"name": "jump"}),
         (["--servo", "xl330", "--runs", "0"], OutOfRange, {"thing": "--runs", "value": 0}),
         (["--servo", "xl330", "--voltage", "-5"], OutOfRange, {"thing": "--voltage", "value": -5.0}),
-        (["--servo", "xl330", "--mass", "50", "--length", "1"], BamError, {}),
-        (["nowhere", "--servo", "xl330"], BamError, {}),
-        (["--servo", "xl330", "--json", "/proc/x/design.json"], BamError, {}),
+        (["--servo", "xl330", "--mass", "50", "--length", "1"], Conflict, {"thing": "loads"}),
+        (["nowhere", "--servo", "xl330"], Unreadable, {"path": "nowhere"}),
+        (["--servo", "xl330", "--json", "/proc/x/design.json"], NotWritable, {}),
     ],
 )
 def test_what_cannot_be_is_an_error_about_it(
     words: list[str], kind: type[BamError], about: dict[str, object]
 ) -> None:
-    assert has(mistake("design", *words), kind, **about)
+    with refused(kind, **about):
+        execute(["design", *words])
 
 
 def test_logs_of_another_servo_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,13 +8,21 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from cli_cases import has, mistake
 from exchange_cases import EROB80_100_M1, XL330_M4, write
 from identification_cases import xl330_logs
 from physics_cases import random_run
+from refusals import refused
 
-from bam_core.cli import main
-from bam_core.errors import BamError, Conflict, NotWritable, OutOfRange, UnknownName, WrongType
+from bam_core.cli import execute, main
+from bam_core.errors import (
+    BamError,
+    Conflict,
+    NotWritable,
+    OutOfRange,
+    UnknownName,
+    Unreadable,
+    WrongType,
+)
 from bam_core.exchange import bam_log_text
 from bam_core.recordings import load_recordings
 from bam_core.servo.bench_effects_file import load_bench_effects
@@ -89,12 +97,14 @@ def test_an_unknown_actuator_can_be_given_a_servo(capsys: pytest.CaptureFixture[
 def test_an_import_overwrites_nothing() -> None:
     write(Path("m4.json"), XL330_M4)
     write(Path("servo.yaml"), "mine")
-    assert has(mistake("import", "m4.json", "--output", "servo.yaml"), NotWritable, path="servo.yaml")
+    with refused(NotWritable, path="servo.yaml"):
+        execute(["import", "m4.json", "--output", "servo.yaml"])
     assert Path("servo.yaml").read_text() == "mine"
     for name in ("a", "b"):
         write(Path(f"{name}.json"), bam_log_text(random_run(len(name) + ord(name), 5e-3)))
     Path("bags/b").mkdir(parents=True)
-    assert has(mistake("import", "a.json", "b.json", "--output", "bags"), NotWritable, path="bags/b")
+    with refused(NotWritable, path="bags/b"):
+        execute(["import", "a.json", "b.json", "--output", "bags"])
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, 2]", '{"a": 1}', "\0\1", "[" * 5000, '{"entries": []}'])
@@ -116,17 +126,17 @@ def test_one_damaged_log_stops_the_import_of_all(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "kind", "about"),
     [
-        (("import", "no.json", "--output", "out"), BamError, {}),
+        (("import", "no.json", "--output", "out"), Unreadable, {"path": "no.json"}),
         (("import", "m4.json", "--output", "servo.txt"), WrongType, {"value": "servo.txt"}),
-        (("import", "m4.json", "--output", "no/servo.yaml"), BamError, {}),
+        (("import", "m4.json", "--output", "no/servo.yaml"), NotWritable, {"path": "no/servo.yaml"}),
         (("import", "m4.json", "m4.json", "--output", "a.yaml"), Conflict, {"thing": "m4.json"}),
         (("import", "m4.json", "--servo", "mx107", "--output", "a.yaml"), UnknownName, {"name": "mx107"}),
         (("import", "log.json", "--servo", "mx106", "--output", "bags"), Conflict, {"thing": "--servo"}),
-        (("import", "log.json", "--output", "m4.json"), BamError, {}),
+        (("import", "log.json", "--output", "m4.json"), NotWritable, {"path": "m4.json"}),
         (("export", "mx107", "--output", "a.json"), UnknownName, {"name": "mx107"}),
-        (("export", "no/such.mcap", "--output", "a.json"), BamError, {}),
+        (("export", "no/such.mcap", "--output", "a.json"), Unreadable, {"path": "no/such.mcap"}),
         (("export", "mx106", "--output", "a.txt"), WrongType, {"thing": "--output", "value": "a.txt"}),
-        (("export", "mx106", "--output", "no/a.json"), BamError, {}),
+        (("export", "mx106", "--output", "no/a.json"), NotWritable, {"path": "no/a.json"}),
         (("export", "mx106", "mx64", "--output", "a.json"), Conflict, {"thing": "mx64"}),
         (("export", "mx106", "--output", "a.json", "--kp", "8"), Conflict, {"thing": "--kp"}),
         (
@@ -139,13 +149,13 @@ def test_one_damaged_log_stops_the_import_of_all(capsys: pytest.CaptureFixture[s
             UnknownName,
             {"kind": "actuator of BAM", "name": "mx107"},
         ),
-        (("export", "mx106", "--output", "a.xml", "--kp", "nan"), BamError, {}),
-        (("export", "mx106", "--output", "a.xml", "--voltage", "-3"), BamError, {}),
+        (("export", "mx106", "--output", "a.xml", "--kp", "nan"), OutOfRange, {"thing": "kp"}),
+        (("export", "mx106", "--output", "a.xml", "--voltage", "-3"), OutOfRange, {"value": -3.0}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1"), WrongType, {"value": "1"}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1,x"), WrongType, {"value": "1,x"}),
         (("export", "mx106", "--output", "a.xml", "--bench", "1,-0.1"), OutOfRange, {"value": -0.1}),
         (("export", "log.json", "--output", "a.xml"), WrongType, {"value": "a.xml"}),
-        (("export", "none.yaml", "--output", "a.json"), BamError, {}),
+        (("export", "none.yaml", "--output", "a.json"), Unreadable, {"path": "none.yaml"}),
         (("export", ".", "--output", "m4.json"), Conflict, {"thing": "--output"}),
     ],
 )
@@ -156,5 +166,6 @@ def test_a_mistake_is_an_error_about_it_and_nothing_is_written(
     for name in ("log", "other"):
         write(Path(f"{name}.json"), bam_log_text(random_run(len(name), 5e-3)))
     before = sorted(Path().rglob("*"))
-    assert has(mistake(*words), kind, **about)
+    with refused(kind, **about):
+        execute(words)
     assert sorted(Path().rglob("*")) == before

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli_cases import has, mistake
 from identification_cases import BENCH, record, write_log
+from refusals import refused
 
-from bam_core.cli import main
+from bam_core.cli import execute, main
 from bam_core.cli.new_servo import SHEET
 from bam_core.errors import BamError, Conflict, Missing, NotWritable, OutOfRange, WrongType, WrongValue
 from bam_core.report import load_results
@@ -120,7 +120,7 @@ def test_what_is_missing_is_asked_for_and_wrong_answers_once_more(
     [
         ([], Missing, {"thing": "FILE"}),
         (["my.txt"], WrongType, {"thing": "FILE", "value": "my.txt"}),
-        (["TMP/no/my.yaml"], BamError, {}),
+        (["TMP/no/my.yaml"], NotWritable, {}),
         (["TMP/there.yaml"], NotWritable, {}),
         (["TMP/my.yaml"], Missing, {"thing": "--voltage"}),
         (["TMP/my.yaml", "--stall-torque", "5 lb"], Missing, {"thing": "--voltage"}),
@@ -139,8 +139,8 @@ def test_what_is_wrong_is_an_error_about_it_and_nothing_is_written(
     words: list[str], kind: type[BamError], about: dict[str, object], tmp_path: Path
 ) -> None:
     (tmp_path / "there.yaml").touch()
-    error = mistake("servos", "new", *(word.replace("TMP", str(tmp_path)) for word in words))
-    assert has(error, kind, **about)
+    with refused(kind, **about):
+        execute(["servos", "new", *(word.replace("TMP", str(tmp_path)) for word in words)])
     assert [path.name for path in tmp_path.iterdir()] == ["there.yaml"]
 
 
