@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import mujoco
-import mujoco.batch
 import mujoco.rollout
 import numpy as np
 import pytest
@@ -205,7 +204,9 @@ def test_rollouts_and_batches_are_what_a_loop_over_mj_step_is() -> None:
     )
     for states_of_one in states:
         np.testing.assert_array_equal(states_of_one[:, 1 : 1 + model.nq], serial)
-    batch = mujoco.batch.Batch(model, nsim=5, nthread=2)
+    from mujoco.batch import Batch  # of MuJoCo 3.17 or newer
+
+    batch = Batch(model, nsim=5, nthread=2)
     found = batch.rollout(len(serial), control=np.tile(control, (5, 1, 1)), record=("qpos",))["qpos"]
     for of_one in found:
         np.testing.assert_array_equal(of_one, serial)
