@@ -36,7 +36,7 @@ def compile_plugin(target: Path) -> None:
     """Compile the engine plugin against the MuJoCo of this Python."""
     found = find_spec("mujoco")
     if found is None or not found.submodule_search_locations:
-        raise SystemExit("setup.py: MuJoCo is not installed (expected mujoco>=3.11); pip install mujoco")
+        raise SystemExit("setup.py: MuJoCo is not installed (expected mujoco>=3.12); pip install mujoco")
     mujoco = Path(found.submodule_search_locations[0])
     (library,) = mujoco.glob("libmujoco.so.*")
     with tempfile.TemporaryDirectory() as place:
