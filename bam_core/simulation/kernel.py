@@ -34,7 +34,8 @@ from bam_core.simulation.rows import (
     MEASURED,
     SUPPLY,
     VELOCITY_LIMIT,
-    LaneInputs,
+    LaneArrays,
+    LogRows,
     Stepping,
 )
 
@@ -413,8 +414,8 @@ def simulate_block(
     candidates: Array,
     first: int,
     lanes: int,
-    inputs: LaneInputs,
-    stepping: Stepping,
+    lane_arrays: LaneArrays,
+    stepping_values: tuple[float, int, bool, float, int, bool],
     mae: Array,
     trace: Array,
 ) -> None:
@@ -427,12 +428,13 @@ def simulate_block(
         candidates: (lanes, PARAMETERS): a row of `rollout.PARAMETERS` for every lane.
         first: first lane of the block, counted over all lanes of the packed logs.
         lanes: count, a multiple of LANES, at most BLOCK.
-        inputs: all lanes.
-        stepping: how to follow them.
+        lane_arrays: all lanes, as of `LaneInputs`.
+        stepping_values: how to follow them, as of `Stepping`.
         mae: (lanes,) rad; receives the mean absolute error over the length of each log.
         trace: (2, steps, lanes); receives positions and velocities, unless it is empty.
     """
-    signals, ripple, logs = inputs.signals, inputs.ripple, inputs.logs
+    signals, ripple, log_rows = lane_arrays
+    logs, stepping = LogRows(*log_rows), Stepping(*stepping_values)
     dt, substeps, regulates_current = stepping.dt, stepping.substeps, stepping.regulates_current
     s = np.zeros(_ROWS * BLOCK)
     c = np.zeros(candidates.shape[1] * BLOCK)

@@ -109,7 +109,7 @@ class Rollout:
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
-        self._stepping = Stepping(
+        stepping = Stepping(
             dt=self.dt,
             substeps=self.substeps,
             regulates_current=firmware.regulates_current,
@@ -117,7 +117,9 @@ class Rollout:
             integrator=INTEGRATORS.index(integrator),
             opposing_only=quadratic_rule == "opposing",
         )
+        self._stepping = (*stepping,)  # a plain tuple, see `LaneArrays`
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
+        self._lane_arrays = (self.packed.signals, self.packed.ripple, tuple(self.packed.logs))
         self._workers = workers or _threads.get() or available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
@@ -276,7 +278,7 @@ class Rollout:
             candidates[padded],
             task.first,
             task.lanes,
-            self.packed.inputs,
+            self._lane_arrays,
             self._stepping,
             errors,
             trace,

@@ -58,6 +58,10 @@ class LaneInputs(NamedTuple):
     logs: LogRows
 
 
+LaneArrays = tuple[Array, Array, tuple[Array, ...]]
+"""`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
+
+
 class Stepping(NamedTuple):
     """How a recording is followed.
 
