@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bam_core.errors import BadData, Malformed, Unreadable
 from bam_core.recordings.bag_writer import METADATA_NAME
-from bam_core.recordings.run_end import reaches_its_end
+from bam_core.recordings.run_end import is_set_aside, reaches_its_end
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +38,8 @@ class Source:
 def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
     """Find all recordings under some paths, each once, in the order given (a search sorts by path).
 
-    Bags that were interrupted (no ``metadata.yaml``, and they end before their run does) are taken where they
-    are named, and passed over with a warning where a search meets them.
+    Bags without ``metadata.yaml`` that end before their run does, or that the recorder set aside, are taken
+    where they are named, and passed over with a warning where a search meets them.
 
     Raises:
         FileError: a path does not exist, is no recording, or is a directory without any; or a search
@@ -126,7 +126,8 @@ def _search(directory: Path) -> list[Path]:
     interrupted: list[Path] = []
     found = sorted(_walk(directory, interrupted))
     for path in sorted(interrupted):
-        log.warning("%s: interrupted recording passed over (it ends early); name it to read it", path)
+        why = "the recorder set it aside" if is_set_aside(path) else "it ends early"
+        log.warning("%s: interrupted recording passed over (%s); name it to read it", path, why)
     if not found:
         more = f" ({len(interrupted)} interrupted ones passed over)" if interrupted else ""
         raise Malformed(
@@ -146,7 +147,7 @@ def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:
             yield _check(here)
         elif data := data_files(here):
             subdirectories.clear()
-            if reaches_its_end(data):
+            if reaches_its_end(data) and not is_set_aside(here):
                 yield here
             else:
                 interrupted.append(here)

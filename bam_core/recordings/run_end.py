@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a bag that nobody finished (no ``metadata.yaml``) holds its whole run all the same."""
+"""Whether a bag that nobody finished (no ``metadata.yaml``) counts all the same."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,12 @@ from bam_core.recordings.mcap_messages import read_messages
 
 _RUN, _STATES = "bam_bench/msg/BenchRun", "bam_bench/msg/ServoStates"
 _SLACK = 0.2  # s before the planned end in which no state need come: the longest sampling period
+_SET_ASIDE = re.compile(r"\.(interrupted|stalled)-\d+$")
+
+
+def is_set_aside(bag: Path) -> bool:
+    """Tell whether the recorder has renamed a bag because its run does not count, and is recorded again."""
+    return _SET_ASIDE.search(bag.name) is not None
 
 
 def reaches_its_end(files: Sequence[Path]) -> bool:

@@ -52,7 +52,10 @@ def inspect(output: Path, session: Session) -> Shelf:
 
 
 def set_aside(directory: Path, reason: str = "interrupted") -> Path:
-    """Rename the bag of a run that is not complete, so that it can be recorded again; return its path."""
+    """Rename the bag of a run that does not count, so that it can be recorded again; return its path.
+
+    Searches for recordings know it by its name: see `run_end.is_set_aside`.
+    """
     number = 1
     while (aside := directory.with_name(f"{directory.name}.{reason}-{number}")).exists():
         number += 1
