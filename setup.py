@@ -36,13 +36,14 @@ def compile_plugin(target: Path) -> None:
     """Compile the engine plugin against the MuJoCo of this Python."""
     found = find_spec("mujoco")
     if found is None or not found.submodule_search_locations:
-        raise SystemExit("setup.py: MuJoCo is not installed (expected mujoco>=3.3); pip install mujoco")
+        raise SystemExit("setup.py: MuJoCo is not installed (expected mujoco>=3.12); pip install mujoco")
     mujoco = Path(found.submodule_search_locations[0])
     (library,) = mujoco.glob("libmujoco.so.*")
     with tempfile.TemporaryDirectory() as place:
         servos = Path(place) / "servo_library.inc"
         environment = {**os.environ, "PYTHONPATH": str(HERE)}
-        command = [sys.executable, "-m", "bam_core.servo.plugin_library", str(servos)]
+        sources = [str(path) for path in (*NATIVE.glob("*.cc"), *NATIVE.glob("*.h"))]
+        command = [sys.executable, "-m", "bam_core.servo.plugin_library", str(servos), *sources]
         subprocess.run(command, check=True, env=environment)
         compiler = os.environ.get("CXX", "c++")
         flags = ["-std=c++17", "-O2", "-fPIC", "-shared", f"-I{mujoco / 'include'}", f"-I{place}"]

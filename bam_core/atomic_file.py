@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bam_core.errors import BamError
+from bam_core.errors import NotWritable
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -50,11 +50,15 @@ def require_file(path: str | os.PathLike[str]) -> None:
     with _refusing(path):
         if path.exists() and not path.is_file():
             kind = "a directory" if path.is_dir() else "no regular file"
-            raise BamError(f"{path}: is {kind} (expected the name of a file to write); choose another name")
+            raise NotWritable(
+                path, f"is {kind}", expected="the name of a file to write", advice="choose another name"
+            )
         if not path.parent.is_dir():
-            raise BamError(
-                f"{path}: there is no directory {path.parent} (expected one to write into); "
-                f"create it or correct the path"
+            raise NotWritable(
+                path,
+                f"there is no directory {path.parent}",
+                expected="one to write into",
+                advice="create it or correct the path",
             )
         _try_out(path.parent)
 
@@ -69,9 +73,7 @@ def require_directory(path: str | os.PathLike[str]) -> None:
     with _refusing(path):
         existing = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
         if not existing.is_dir():
-            raise BamError(
-                f"{path}: {existing} is a file (expected a directory for results); choose another place"
-            )
+            raise NotWritable(path, f"{existing} is a file", expected="a directory for results")
         _try_out(existing)
 
 
@@ -86,4 +88,4 @@ def _refusing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise BamError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+        raise NotWritable(path, error) from None

@@ -200,16 +200,19 @@ class Unreadable(FileError):
         path: str | os.PathLike[str],
         reason: OSError | str,
         *,
+        expected: str = "",
         advice: str = "check path and permissions",
     ) -> None:
         """Compose the line.
 
         Args:
             path: of the file.
-            reason: why it cannot be read.
+            reason: what the system said, or what is wrong, in words.
+            expected: in words; may be empty.
             advice: what to do.
         """
-        super().__init__(path, f"cannot be read ({_told(reason)})", advice=advice)
+        problem = f"cannot be read ({_told(reason)})" if isinstance(reason, OSError) else reason
+        super().__init__(path, problem, expected=expected, advice=advice)
 
 
 class Malformed(FileError):
@@ -298,5 +301,5 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, where a command ends on it as on Ctrl-C; the exit status tells them apart."""
 
 
-def _told(reason: OSError | str) -> str:
-    return (reason.strerror or str(reason)) if isinstance(reason, OSError) else reason
+def _told(reason: OSError) -> str:
+    return reason.strerror or str(reason)

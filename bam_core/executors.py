@@ -26,7 +26,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from bam_core._version import __version__
-from bam_core.errors import BamError
+from bam_core.errors import MissingSoftware, Unavailable, WrongValue
 from bam_core.simulation.rollout import simulation_threads
 from bam_core.simulation.small_matrices import one_blas_thread
 
@@ -103,26 +103,34 @@ def run_jobs(
             if meanwhile is not None:
                 meanwhile()
     except (BrokenProcessPool, CancelledError) as error:
-        raise BamError(
-            f"workers: ended before their jobs ({_words(error)}); run the same command again"
+        raise Unavailable(
+            "workers", f"ended before their jobs ({_words(error)})", advice="run the same command again"
         ) from None
     except RuntimeError as error:
         if "deserialization" not in str(error):  # Dask's word for it
             raise
-        raise BamError(
-            "cluster: workers cannot load what they are sent (expected the same packages and Python there as "
-            "here); install them"
+        raise MissingSoftware(
+            "cluster",
+            "bam_bench",
+            problem="workers cannot load what they are sent (expected the same packages and Python there "
+            "as here)",
+            advice="install them",
         ) from None
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":  # Dask's, which is loaded only where there is a cluster
-            raise
-        raise BamError(
-            "cluster: several workers died at the same job (memory is the usual reason); give them more, or "
-            "start fewer per machine"
+    except _killed_worker():
+        raise Unavailable(
+            "cluster",
+            "several workers died at the same job (memory is the usual reason)",
+            advice="give them more, or start fewer per machine",
         ) from None
     finally:
         for future in left:
             future.cancel()
+
+
+def _killed_worker() -> tuple[type[Exception], ...]:
+    """Return Dask's error for a job whose workers died; none where Dask is not loaded, so has no workers."""
+    scheduler = sys.modules.get("distributed.scheduler")
+    return () if scheduler is None else (scheduler.KilledWorker,)
 
 
 class _Unknown:
@@ -137,9 +145,11 @@ def _run(
     function: Callable[..., R], shared: tuple[str, bytes | None], arguments: tuple[Any, ...], version: str
 ) -> R | _Unknown:
     if version != __version__:
-        raise BamError(
-            f"worker on {platform.node()}: has bam_bench {__version__} (expected {version}, as here); "
-            f"install the same version there"
+        raise MissingSoftware(
+            f"worker on {platform.node()}",
+            "bam_bench",
+            problem=f"has bam_bench {__version__} (expected {version}, as here)",
+            advice="install the same version there",
         )
     key, content = shared
     with _values_lock:
@@ -173,14 +183,16 @@ def open_cluster(address: str) -> Iterator[Executor]:
     kind, _, count = address.partition(":")
     workers = int(count) if kind == "local" and count.isascii() and count.isdigit() else 0
     if kind == "local" and workers < 1:
-        raise BamError(f"cluster {address!r}: is no count of workers (expected as in {_EXAMPLE}); correct it")
+        raise WrongValue("cluster", address, f"as in {_EXAMPLE}", told=f"{address!r}, no count of workers")
     try:
         from distributed import Client
         from distributed.deploy.subprocess import SubprocessCluster
     except ImportError:
-        raise BamError(
-            f"cluster {address!r}: Dask is not installed (expected the Python module distributed); install "
-            f"it, with: {sys.executable} -m pip install distributed"
+        raise MissingSoftware(
+            f"cluster {address!r}",
+            "distributed",
+            problem="Dask is not installed (expected the Python module distributed)",
+            advice=f"install it, with: {sys.executable} -m pip install distributed",
         ) from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is raised
     if kind != "local":
@@ -207,9 +219,11 @@ def _connected(address: str, connect: Callable[[], Any]) -> Iterator[Any]:
     try:
         client = connect()
     except (OSError, ValueError, TypeError) as error:
-        raise BamError(
-            f"cluster {address!r}: no scheduler answers ({_words(error)}; expected as in {_EXAMPLE}); start "
-            f"one with 'dask scheduler', or correct the address"
+        raise Unavailable(
+            f"cluster {address!r}",
+            f"no scheduler answers ({_words(error)})",
+            expected=f"as in {_EXAMPLE}",
+            advice="start one with 'dask scheduler', or correct the address",
         ) from None
     with client:
         yield client

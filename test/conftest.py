@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: one thread of BLAS, and the examples that Hypothesis draws.
+"""What all tests share: builds that are not stale, one thread of BLAS, the examples that Hypothesis draws.
 
-They are the same in every run of `make test`, and others in `make test-random`.
+The examples are the same in every run of `make test`, and others in `make test-random`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,16 @@ providers._get_local_constants = providers.Constants  # type: ignore[assignment]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rounds", type=int, default=1, help="draw the examples of each property so many times")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """End where a build is stale: tests would fail for no fault of the sources, or pass in spite of one."""
+    if hasattr(session.config, "workerinput"):
+        return  # the process that started this one has looked
+    from builds import stale_builds
+
+    if stale := stale_builds():
+        pytest.exit(f"{', '.join(stale)}: built from other sources (expected these); run `make setup`", 4)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile the numerical kernels into Numba's caches once; else every first process takes half a minute.
+"""Compile the numerical kernels into their caches once; else every first process takes half a minute.
 
-Does nothing where no kernel has changed since it ran last. Numba looks at each cache itself: should this not
-have run, or a kernel be missing here, whoever needs it first compiles it.
+Does nothing where no source has changed since it ran last. What is cached is looked at again where it is used
+(see `bam_core/compilation.py`): should this not have run, or a kernel be missing here, whoever needs it first
+compiles it.
 """
 
 from __future__ import annotations
@@ -57,12 +58,14 @@ def executors() -> None:
 
 def main() -> int:
     """Compile what has changed, on two processors."""
-    kernels = [path for room in ("bam_core", "bam_ros") for path in sorted((ROOT / room).rglob("*.py"))]
-    sources = b"".join(text for text in (path.read_bytes() for path in kernels) if b"numba" in text)
-    digest = hashlib.sha256(sources).hexdigest()
+    sources = [path for room in ("bam_core", "bam_ros") for path in sorted((ROOT / room).rglob("*.py"))]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     if STAMP.exists() and STAMP.read_text() == digest:
         return 0
-    print("\033[1m==> Compiling the numerical kernels (half a minute)\033[0m", flush=True)
+    print(
+        "\033[1m==> Compiling those numerical kernels that have changed (all: half a minute)\033[0m",
+        flush=True,
+    )
     with ProcessPoolExecutor(2) as processes:
         for job in [processes.submit(work) for work in (rollouts, executors)]:
             job.result()

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core.arms.two_link import TwoLinkArm
+from bam_core.arrays import Array
 from bam_core.errors import UnknownName
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

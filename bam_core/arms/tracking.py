@@ -8,17 +8,15 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from bam_core.arms.description import arm_spec
 from bam_core.arms.paths import PATHS, path_points
 from bam_core.arms.two_link import JOINTS, TwoLinkArm
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import WrongShape
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.servo.model import ServoModel
-
-Array = NDArray[np.float64]
 
 SETTLING = 1.0
 """s; how long the arm hangs on its servos at the path's start before it sets off."""
@@ -56,7 +54,7 @@ def track(
         SimulationError: the simulation diverges.
     """
     if len(servos) != len(JOINTS):
-        raise BamError(f"servos: {len(servos)} (expected one each for {' and '.join(JOINTS)}); correct them")
+        raise WrongShape("servos", len(servos), f"one each for {' and '.join(JOINTS)}", advice="correct them")
     by_joint = dict(zip(JOINTS, servos, strict=True))
     spec = arm_spec(arm, timestep=timestep)
     equip(spec, by_joint)

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_not_negative, require_positive
-from bam_core.errors import BamError, UnknownName
-
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange, UnknownName
 
 JOINTS = ("shoulder", "elbow")
 
@@ -87,9 +86,13 @@ class TwoLinkArm:
         cosine = (y**2 + z**2 - one**2 - two**2) / (2.0 * one * two)
         if np.any(np.abs(cosine) > 1.0):
             worst = int(np.argmax(np.abs(np.atleast_1d(cosine))))
-            raise BamError(
-                f"arm {self.name}: point ({np.atleast_1d(y)[worst]:.3f}, {np.atleast_1d(z)[worst]:.3f}) m is "
-                f"out of reach (expected {abs(one - two):g} to {one + two:g} m from the shoulder); move it"
+            point = f"({np.atleast_1d(y)[worst]:.3f}, {np.atleast_1d(z)[worst]:.3f}) m"
+            raise OutOfRange(
+                f"arm {self.name}, point",
+                (float(np.atleast_1d(y)[worst]), float(np.atleast_1d(z)[worst])),
+                f"{abs(one - two):g} to {one + two:g} m from the shoulder",
+                told=f"{point}, out of reach",
+                advice="move it",
             )
         elbow = np.arccos(cosine)
         shoulder = np.arctan2(y, -z) - np.arctan2(two * np.sin(elbow), one + two * np.cos(elbow))

@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from bam_core.cli.command import CORE_COMMANDS, Command, main
+from bam_core.cli.command import CORE_COMMANDS, Command, execute, main
 
-__all__ = ["CORE_COMMANDS", "Command", "main"]
+__all__ = ["CORE_COMMANDS", "Command", "execute", "main"]

@@ -70,16 +70,10 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
     argv = sys.argv[1:] if argv is None else list(argv)
     logging.basicConfig(level=logging.WARNING, format="bam: %(message)s")
     table = {command.name: command for command in commands}
-    chosen = next((word for word in argv if not word.startswith("-")), None)
+    chosen = _chosen(argv)
     prefix = f"bam {chosen}" if chosen in table else "bam"
     try:
-        if chosen is not None and chosen not in table:
-            raise UnknownName("command", chosen, table)
-        arguments = _parse(table, chosen, argv)
-        with one_blas_thread():
-            status: int = arguments.run(arguments)
-        sys.stdout.flush()
-        return status
+        return execute(argv, commands)
     except BamError as error:
         print(f"{prefix}: {error}", file=sys.stderr)
         return USER_ERROR
@@ -93,6 +87,28 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
         return 0
 
 
+def execute(argv: Sequence[str], commands: Sequence[Command] = CORE_COMMANDS) -> int:
+    """Run ``bam`` for a Python program: as `main`, but mistakes are raised.
+
+    Raises:
+        BamError: a mistake in what was given.
+        SystemExit: the words are none that the command takes; or help, after it was printed.
+    """
+    table = {command.name: command for command in commands}
+    chosen = _chosen(argv)
+    if chosen is not None and chosen not in table:
+        raise UnknownName("command", chosen, table)
+    arguments = _parse(table, chosen, argv)
+    with one_blas_thread():
+        status: int = arguments.run(arguments)
+    sys.stdout.flush()
+    return status
+
+
+def _chosen(argv: Sequence[str]) -> str | None:
+    return next((word for word in argv if not word.startswith("-")), None)
+
+
 class _Parser(argparse.ArgumentParser):
     """Tells a mistake in one line; usage is what --help shows."""
 
@@ -100,6 +116,18 @@ class _Parser(argparse.ArgumentParser):
         if message.endswith(" LOGS"):  # an option that takes several words has taken them, too
             message += "; give them before the options"
         self.exit(USER_ERROR, f"{self.prog}: error: {' '.join(message.split())} (see {self.prog} --help)\n")
+
+    def refuse(self, argv: Sequence[str], unknown: Sequence[str]) -> NoReturn:
+        """End because of words that no argument takes."""
+        first = unknown[0]
+        before = list(argv[: argv.index(first)]) if first in argv else []
+        option = next((word for word in reversed(before) if word.startswith("--")), "")
+        action = self._option_string_actions.get(option)
+        cure = ""
+        if action is not None and "," in str(action.metavar):
+            together = ",".join([*before[before.index(option) + 1 :], *unknown])
+            cure = f"; {option} takes them with commas between: {option} {together}"
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{cure}")
 
 
 def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -> argparse.Namespace:
@@ -122,8 +150,8 @@ def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -
             module = import_module(command.module)
             subparser.epilog = f"example:\n  {module.EXAMPLE}"
             module.add_arguments(subparser)
-            subparser.set_defaults(run=module.run, refuse=subparser.error)
+            subparser.set_defaults(run=module.run, refuse=subparser.refuse)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown and not getattr(arguments, "accept_unknown", False):
-        arguments.refuse(f"unrecognized arguments: {' '.join(unknown)}")
+        arguments.refuse(argv, unknown)
     return arguments

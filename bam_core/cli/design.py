@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster, executor_for
-from bam_core.errors import BamError
+from bam_core.errors import Missing, OutOfRange, WrongType
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bam_core.identification.uncertainty.candidate_runs import Choice
     from bam_core.identification.uncertainty.design import Knowledge, RankedRun
     from bam_core.recordings.recording import Recording
+    from bam_core.servo.effects import BenchEffects
     from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam design recordings/ --servo out/xl330/m4.yaml --runs 6 --session next.yaml"
@@ -47,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--servo",
         required=True,
         metavar="NAME|FILE",
-        help="the current model: a servo YAML file, best one fitted to LOGS, or a name from 'bam servos'",
+        help="the current model: a servo YAML file, best one fitted to LOGS, or a name from 'bam servos'; "
+        "the effects of the bench on which it was identified are part of it",
     )
     parser.add_argument("--runs", type=int, default=8, metavar="N", help="how many to plan (default: 8)")
     choice = parser.add_argument_group(
@@ -77,10 +79,11 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.identification.data.same_servo import require_same_servo
     from bam_core.identification.uncertainty.design import prospects, rank
     from bam_core.recordings import load_recordings
+    from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.model import load_servo
 
     if arguments.runs < 1:
-        raise BamError(f"--runs: is {arguments.runs} (expected at least 1); correct it")
+        raise OutOfRange("--runs", arguments.runs, "at least 1")
     servo = load_servo(arguments.servo)
     for file in filter(None, (arguments.json, arguments.session)):
         require_file(file)
@@ -89,11 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
     choice, refused = _choice(arguments, servo, recordings)
     candidates = choice.runs()
     if len(candidates) > _MOST_CANDIDATES:
-        raise BamError(
-            f"candidates: {len(candidates)} combinations (expected at most {_MOST_CANDIDATES}); "
-            f"give fewer of --mass, --length, --kp or --script"
+        raise OutOfRange(
+            "count of candidates",
+            len(candidates),
+            f"at most {_MOST_CANDIDATES}",
+            advice="give fewer of --mass, --length, --kp or --script",
         )
-    space, knowledge = _knowledge(servo, recordings, choice)
+    bench_effects = load_bench_effects(arguments.servo)
+    space, knowledge = _knowledge(servo, bench_effects, recordings, choice)
     with (
         executor_for(arguments.cluster) as executor,
         tqdm(total=len(candidates), desc="candidates", unit="run", disable=None, leave=False) as bar,
@@ -127,7 +133,7 @@ def _choice(
     from bam_core.servo.pendulum import PendulumBench
 
     if arguments.voltage is not None and not 0.0 < arguments.voltage <= 100.0:
-        raise BamError(f"--voltage: is {arguments.voltage:g} (expected 0 to 100 V); correct it")
+        raise OutOfRange("--voltage", arguments.voltage, "0 to 100 V")
     choice = choice_near(servo, recordings) if recordings else choice_for(servo, arguments.voltage)
     if arguments.voltage is not None:
         choice = replace(choice, supply_voltage=arguments.voltage)
@@ -142,7 +148,7 @@ def _choice(
         return choice, ()
     if masses is None or lengths is None:
         one, other = ("--mass", "--length") if lengths is None else ("--length", "--mass")
-        raise BamError(f"{one}: is without {other} (a load is a mass at a length); give both")
+        raise Missing(other, f"beside {one}: a load is a mass at a length", advice="give both")
     loads = [
         PendulumBench(mass=mass, length=length, arm_mass=arguments.arm_mass)
         for length in lengths
@@ -153,24 +159,25 @@ def _choice(
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:
+    expected = "numbers above 0, as in 8,16,32"
     values = []
     for word in filter(None, (word.strip() for word in text.split(","))):
         try:
             value = float(word)
         except ValueError:
-            value = math.nan
+            raise WrongType(option, word, expected) from None
         if not 0.0 < value < math.inf:
-            raise BamError(f"{option}: {word!r} is no number above 0 (expected as in 8,16,32); correct it")
+            raise OutOfRange(option, value, expected)
         values.append(value)
     if not values:
-        raise BamError(f"{option}: is empty (expected numbers as in 8,16,32); give some")
+        raise Missing(option, expected, advice="give some")
     return tuple(dict.fromkeys(values))
 
 
 def _knowledge(
-    servo: ServoModel, recordings: Sequence[Recording], choice: Choice
+    servo: ServoModel, bench_effects: BenchEffects, recordings: Sequence[Recording], choice: Choice
 ) -> tuple[SearchSpace, Knowledge]:
-    from bam_core.identification.search.settle import settle
+    from bam_core.identification.search.gauss_newton import nearest_optimum
     from bam_core.identification.search.space import search_space
     from bam_core.identification.uncertainty.design import Knowledge
     from bam_core.identification.uncertainty.uncertainty import uncertainty_terms
@@ -178,12 +185,14 @@ def _knowledge(
     from bam_core.simulation.rollout import Rollout
 
     logs = list(recordings) or [run.as_recording(servo) for run in choice.runs()]
-    space = search_space(friction_model(servo.friction_model), logs, servo.search, servo.effects)
-    known = Knowledge.before_any_recording(servo, space)
+    space = search_space(
+        friction_model(servo.friction_model), logs, servo.search.ranges, servo.search.effects
+    )
+    known = Knowledge.before_any_recording(servo, space, bench_effects)
     if not recordings:
         return space, known
-    settled = settle(Rollout.for_servo(recordings, servo), space, known.vector)
-    return space, Knowledge.from_terms(uncertainty_terms(servo, settled.vector, recordings, settled))
+    optimum = nearest_optimum(Rollout.for_servo(recordings, servo), space, known.vector)
+    return space, Knowledge.from_terms(uncertainty_terms(servo, optimum.vector, recordings, optimum))
 
 
 def _result(
@@ -195,7 +204,7 @@ def _result(
 ) -> dict[str, Any]:
     """Return the content of the JSON file."""
     from bam_core.identification.search.sensitivity import normalised, slope_at, value_at
-    from bam_core.servo.model import PARAMETER_UNITS
+    from bam_core.servo.parameters import PARAMETER_UNITS
 
     where = normalised(space, knowledge.vector)
     slopes = [slope_at(axis, share) for axis, share in zip(space.axes, where, strict=True)]

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from bam_core.atomic_file import require_file
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 
 EXAMPLE = "bam diagram out/xl330/m1.yaml out/xl330/m6.yaml --output diagram.png"
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.model import load_servo
 
     if arguments.max_torque is not None and not arguments.max_torque > 0:
-        raise BamError(f"--max-torque: is {arguments.max_torque:g} (expected N·m above 0); correct it")
+        raise OutOfRange("--max-torque", arguments.max_torque, "N·m above 0")
     require_file(arguments.output)
     names = unique_names([Path(path) for path in arguments.servos])
     servos = [(name, load_servo(path)) for name, path in zip(names, arguments.servos, strict=True)]

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_directory, require_file, write_text
-from bam_core.errors import BamError, UnknownName
+from bam_core.cli.bench_effects import bench_effects_for
+from bam_core.errors import Conflict, UnknownName, WrongType
 
 if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording
@@ -77,14 +78,24 @@ def run(arguments: argparse.Namespace) -> int:
             raise UnknownName("servo or recording", each, servo_names())
     servos = [each for each in sources if each in servo_names() or Path(each).suffix in (".yaml", ".yml")]
     if servos and len(sources) > 1:
-        raise BamError(
-            f"{sources[1]}: given beside {sources[0]} (expected one servo alone); export one at a time"
+        raise Conflict(
+            sources[1],
+            f"is given beside {sources[0]}",
+            expected="one servo alone",
+            advice="export one at a time",
         )
     given = [f"--{name}" for name in _FOR_MJCF if getattr(arguments, name) is not None]
     if given and not (servos and output.suffix == ".xml"):
-        raise BamError(f"{given[0]}: is for MJCF (a servo, and --output FILE.xml); leave it out")
+        raise Conflict(
+            given[0], "is for MJCF", expected="a servo, and --output FILE.xml", advice="leave it out"
+        )
     if arguments.actuator is not None and not (servos and output.suffix == ".json"):
-        raise BamError("--actuator: is for parameter JSON (a servo, and --output FILE.json); leave it out")
+        raise Conflict(
+            "--actuator",
+            "is for parameter JSON",
+            expected="a servo, and --output FILE.json",
+            advice="leave it out",
+        )
     if servos:
         _export_servo(servos[0], output, arguments)
     else:
@@ -97,8 +108,8 @@ def _export_servo(source: str, output: Path, arguments: argparse.Namespace) -> N
     from bam_core.servo.model import load_servo
 
     if output.suffix not in (".json", ".xml"):
-        raise BamError(
-            f"--output: is {output.name} (expected FILE.json for BAM, or FILE.xml for MuJoCo); rename it"
+        raise WrongType(
+            "--output", output.name, "FILE.json for BAM, or FILE.xml for MuJoCo", advice="rename it"
         )
     require_file(output)
     servo = load_servo(source)
@@ -106,7 +117,7 @@ def _export_servo(source: str, output: Path, arguments: argparse.Namespace) -> N
         drive = MjcfDrive(kp=arguments.kp, supply_voltage=arguments.voltage)
         text, remarks = servo_mjcf(servo, drive, _bench(arguments.bench))
     else:
-        data, remarks = bam_parameters(servo, arguments.actuator)
+        data, remarks = bam_parameters(servo, arguments.actuator, bench_effects_for(None, source))
         text = bam_parameters_text(data)
     write_text(output, text)
     for remark in remarks:
@@ -123,9 +134,7 @@ def _bench(text: str | None) -> PendulumBench | None:
         mass, length, *arm = map(float, text.split(","))
         (arm_mass,) = arm or [0.0]
     except ValueError:
-        raise BamError(
-            f"--bench: is '{text}' (expected KG,M or KG,M,ARM_KG, as in 0.5,0.1); correct it"
-        ) from None
+        raise WrongType("--bench", text, "KG,M or KG,M,ARM_KG, as in 0.5,0.1") from None
     return PendulumBench(mass=mass, length=length, arm_mass=arm_mass)
 
 
@@ -135,13 +144,16 @@ def _export_recordings(sources: list[str], output: Path) -> None:
 
     alone = output.suffix == ".json"
     if output.suffix in (".xml", ".yaml", ".yml", ".mcap"):
-        raise BamError(
-            f"--output: is {output.name} (expected FILE.json, or a directory for many recordings); rename it"
+        raise WrongType(
+            "--output", output.name, "FILE.json, or a directory for many recordings", advice="rename it"
         )
     recordings = load_recordings(sources)
     if alone and len(recordings) > 1:
-        raise BamError(
-            f"--output: is a file for {len(recordings)} recordings (expected a directory); rename it"
+        raise Conflict(
+            "--output",
+            f"is a file for {len(recordings)} recordings",
+            expected="a directory",
+            advice="rename it",
         )
     (require_file if alone else require_directory)(output)
     places = [output if alone else output / f"{recording.name}.json" for recording in recordings]

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
-from bam_core.errors import BamError
+from bam_core.cli.bench_effects import bench_effects_for
+from bam_core.errors import Conflict, OutOfRange, WrongType
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
     from bam_core.gears.identification import GearFit
     from bam_core.identification.data.split import Split
+    from bam_core.servo.effects import BenchEffects
     from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam gear recordings/ --servo xl330 --against out/xl330/m1.yaml --output gear.yaml"
@@ -50,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="FILE",
-        help="servo YAML files or names to compare with on the same logs",
+        help="servo YAML files or names to compare with on the same logs; bench effects as in 'bam validate'",
     )
     parser.add_argument(
         "--trials", type=int, metavar="N", help="simulations of all training logs, 200 or more (default 4000)"
@@ -61,7 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", metavar="FILE", help="write parameters and errors to this file, SI units")
     parser.add_argument(
-        "--output", metavar="FILE", help="write the servo with its gear to this YAML file, to simulate it"
+        "--output",
+        metavar="FILE",
+        help="write the servo with its gear to this YAML file, to simulate it; the bench effects go into "
+        "bench_effects/ beside it",
     )
 
 
@@ -75,13 +80,14 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.identification.data.split import split_recordings
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
+    from bam_core.servo.bench_effects_file import load_bench_effects, save_bench_effects
     from bam_core.servo.model import load_servo
 
     if arguments.seed < 0:
-        raise BamError(f"--seed: is {arguments.seed} (expected 0 or more); correct it")
+        raise OutOfRange("--seed", arguments.seed, "0 or more")
     trials = arguments.trials if arguments.trials is not None else DEFAULT_TRIALS
     if trials < LEAST_TRIALS:
-        raise BamError(f"--trials: is {trials} (expected {LEAST_TRIALS} or more); give more")
+        raise OutOfRange("--trials", trials, f"{LEAST_TRIALS} or more", advice="give more")
     for path in (arguments.json, arguments.output):
         if path:
             require_file(path)
@@ -90,14 +96,20 @@ def run(arguments: argparse.Namespace) -> int:
         and arguments.output
         and Path(arguments.json).resolve() == Path(arguments.output).resolve()
     ):
-        raise BamError(f"--json and --output: both are {arguments.json} (expected two files); rename one")
+        raise Conflict(
+            "--json and --output",
+            f"both are {arguments.json}",
+            expected="two files",
+            advice="rename one",
+        )
     if arguments.output and Path(arguments.output).suffix not in (".yaml", ".yml"):
-        raise BamError(f"--output: is {arguments.output} (expected FILE.yaml, a servo's file); rename it")
-    servo = load_servo(arguments.servo)
+        raise WrongType("--output", arguments.output, "FILE.yaml, a servo file", advice="rename it")
+    servo, recorded = load_servo(arguments.servo), load_bench_effects(arguments.servo)
     paths = list(dict.fromkeys(arguments.against))
     names = unique_names([Path(path) for path in paths])
     others = {
-        path if name == _FIT else name: load_servo(path) for name, path in zip(names, paths, strict=True)
+        path if name == _FIT else name: (load_servo(path), bench_effects_for(None, path))
+        for name, path in zip(names, paths, strict=True)
     }
     split = split_recordings(load_recordings(arguments.logs), arguments.validation, seed=arguments.seed)
     with tqdm(desc="gear", total=trials, unit="trial", disable=None, leave=False) as bar:
@@ -107,10 +119,12 @@ def run(arguments: argparse.Namespace) -> int:
             if math.isfinite(error):
                 bar.set_postfix_str(f"best {1e3 * error:.2f} mrad", refresh=False)
 
-        fit = fit_gear(split.train, servo, trials=trials, seed=arguments.seed, say=say)
+        fit = fit_gear(
+            split.train, servo, trials=trials, seed=arguments.seed, bench_effects=recorded, say=say
+        )
     held_out = _mean(fit.validate(split.validation, servo))
     errors = {_FIT: (fit.train_mae, held_out)}
-    errors |= {name: _errors(other, split) for name, other in others.items()}
+    errors |= {name: _errors(other, bench, split) for name, (other, bench) in others.items()}
     print(_parameters(fit))
     print()
     print(_comparison(errors))
@@ -118,21 +132,23 @@ def run(arguments: argparse.Namespace) -> int:
     for line in _known_before(others, split):
         print(line)
     fitted = fitted_servo(fit, servo, split, held_out)
-    if warning := ill_posed(fitted, (recording.bench for recording in (*split.train, *split.validation))):
+    benches = [recording.bench for recording in (*split.train, *split.validation)]
+    if warning := ill_posed(fitted, benches, fit.bench_effects):
         log.warning(warning)
     if arguments.json:
         write_text(arguments.json, json.dumps(_summary(fit, errors), indent=2) + "\n")
     if arguments.output:
         fitted.save(arguments.output)
+        save_bench_effects(arguments.output, fit.bench_effects, fit.standard_errors)
         print(f"\nwrote {arguments.output}, for 'bam simulate' and the node simulator")
     return 0
 
 
-def _errors(servo: ServoModel, split: Split) -> tuple[float, float]:
+def _errors(servo: ServoModel, bench_effects: BenchEffects, split: Split) -> tuple[float, float]:
     """Return the training and held-out error of a servo model, rad."""
-    from bam_core.cli.validate import validate
+    from bam_core.validation import validate
 
-    per_log = validate(servo, (*split.train, *split.validation))["per_log"]
+    per_log = validate(servo, (*split.train, *split.validation), bench_effects).per_log
     train, held_out = (
         {log.name: per_log[log.name] for log in part} for part in (split.train, split.validation)
     )
@@ -144,7 +160,7 @@ def _mean(values: dict[str, float]) -> float:
 
 
 def _parameters(fit: GearFit) -> str:
-    from bam_core.servo.model import PARAMETER_UNITS
+    from bam_core.servo.parameters import PARAMETER_UNITS
 
     rows = [
         (
@@ -178,11 +194,11 @@ def _comparison(errors: dict[str, tuple[float, float]]) -> str:
     return format_table(("model", "train [mrad]", "held out [mrad]"), rows)
 
 
-def _known_before(others: Mapping[str, ServoModel], split: Split) -> list[str]:
+def _known_before(others: Mapping[str, tuple[ServoModel, BenchEffects]], split: Split) -> list[str]:
     """Say which of the others were fitted to recordings that are held out here."""
     held_out = {recording.sha256 for recording in split.validation}
     lines = []
-    for name, other in others.items():
+    for name, (other, _) in others.items():
         seen = len(held_out & set(other.provenance.train_data.values()))
         if seen:
             lines.append(

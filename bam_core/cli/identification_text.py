@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def models_table(result: Identification) -> str:
-    """Errors in mrad and time, one row per model."""
+    """Errors in mrad, and the time that the search of the model took; one row per model."""
     rows = [
         (
             model,
@@ -24,7 +25,7 @@ def models_table(result: Identification) -> str:
         )
         for model, fit in result.fits.items()
     ]
-    return format_table(("model", "train [mrad]", "held out [mrad]", "", "trials", "time [s]"), rows)
+    return format_table(("model", "train [mrad]", "held out [mrad]", "", "trials", "search [s]"), rows)
 
 
 def effects_table(result: Identification) -> str:
@@ -43,6 +44,18 @@ def effects_table(result: Identification) -> str:
         for ablation in result.effects
     ]
     return format_table(("effects", "train [mrad]", "held out [mrad]", ""), rows)
+
+
+def stopped_parameters(result: Identification) -> list[str]:
+    """Say which parameters the end of their search range has stopped, and the range."""
+    lines = []
+    for fit in result.fits.values():
+        axes = {axis.name: axis for axis in fit.space.axes}
+        for name in fit.at_bound:
+            value, axis = fit.parameters[name], axes[name]
+            range_ = f"{axis.low:.4g} to {axis.high:.4g} {PARAMETER_UNITS[name].strip('-')}".strip()
+            lines.append(f"{fit.model}, {name}: {value:.4g} is at the end of its search range, {range_}")
+    return lines
 
 
 def unidentifiable_parameters(result: Identification) -> list[str]:

@@ -10,13 +10,14 @@ import math
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
-from bam_core.errors import BamError, Terminated
+from bam_core.errors import BamError, Conflict, Terminated, WrongType
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -71,6 +72,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "servo's file names, less those that held-out logs are followed as well without)",
     )
     parser.add_argument(
+        "--uncertainty",
+        default="",
+        metavar="M1,M4,...|all",
+        help="models whose parameters get standard errors and intervals besides those of the chosen one, "
+        "which always does (default: none; it takes time)",
+    )
+    parser.add_argument(
         "--storage",
         metavar="URL",
         help="database that keeps what the search has found, as Optuna studies: after an interruption the "
@@ -86,16 +94,23 @@ def run(arguments: argparse.Namespace) -> int:
     """Identify, print the table, write the results."""
     from bam_core.identification import identify, require_output, resolve_models, write_identification
     from bam_core.recordings import load_recordings
+    from bam_core.servo.friction import FRICTION_MODELS
     from bam_core.servo.model import load_servo
 
-    models = resolve_models(name for name in arguments.models.split(",") if name.strip())
+    start = time.monotonic()
+    for word in arguments.logs:
+        if word in FRICTION_MODELS and not Path(word).exists():
+            together = f"separate models by commas: --models {arguments.models},{word}"
+            raise WrongType("LOGS", word, "paths of recordings", advice=together)
+    models = resolve_models(_words(arguments.models))
     servo = load_servo(arguments.servo)
     require_output(arguments.output)
     file = Path(arguments.servo)
     if file.is_file() and file.resolve().parent == Path(arguments.output).resolve():
-        raise BamError(
-            f"--output: {arguments.output} holds the servo file {file.name}, which results may replace; name "
-            f"another directory"
+        raise Conflict(
+            "--output",
+            f"{arguments.output} holds the servo file {file.name}, which results may replace",
+            advice="name another directory",
         )
     recordings = load_recordings(arguments.logs)
     validation = None
@@ -116,23 +131,28 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             validation=validation,
             effects=_effects(arguments.effects),
+            uncertainty=_words(arguments.uncertainty),
             storage=arguments.storage,
             executor=executor,
             progress=bars.show,
             interrupted=kept.keep,
         )
     write_identification(result, arguments.output)
-    _tell(result)
-    print(f"wrote {Path(arguments.output)}; see it with: bam report {arguments.output}")
+    _tell(result, arguments.servo)
+    print(
+        f"{time.monotonic() - start:.0f} s in all, with effect ablation, uncertainty and plots; "
+        f"wrote {Path(arguments.output)}, see it with: bam report {arguments.output}"
+    )
     return 0
 
 
-def _tell(result: Identification) -> None:
+def _tell(result: Identification, servo: str) -> None:
     """Print errors, effects and the choice; warn about what not to rely on."""
     from bam_core.cli.identification_text import (
         effects_table,
         models_table,
         small_parameters,
+        stopped_parameters,
         unidentifiable_parameters,
     )
     from bam_core.identification.data.data_warnings import outliers
@@ -150,9 +170,15 @@ def _tell(result: Identification) -> None:
             "give more --trials",
             ", ".join(unfinished),
         )
-    for fit in result.fits.values():
-        if fit.at_bound:
-            log.warning("%s: at the end of its search range: %s", fit.model, ", ".join(fit.at_bound))
+    stopped = stopped_parameters(result)
+    for line in stopped:
+        log.warning(line)
+    if stopped:
+        log.warning(
+            "to widen a range: bam servos %s > my_servo.yaml, write NAME: [LOW, HIGH] under `search:` there, "
+            "and give it with --servo my_servo.yaml",
+            servo,
+        )
     for line in outliers(result.fits[result.chosen].per_log):
         log.warning("%s, %s", result.chosen, line)
     for line in unidentifiable_parameters(result):
@@ -162,7 +188,11 @@ def _tell(result: Identification) -> None:
 def _effects(text: str | None) -> list[str] | None:
     if text is None:
         return None
-    return [] if text == "none" else [name.strip() for name in text.split(",") if name.strip()]
+    return [] if text == "none" else _words(text)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _validation(
@@ -177,16 +207,15 @@ def _validation(
     if len(words) == 1 and rules:
         return list(recordings), rules[0]
     if rules:
-        raise BamError(
-            f"--validation {' '.join(words)}: not one rule (expected one rule, or files); "
-            f"give LOGS before the options"
+        raise Conflict(
+            f"--validation {' '.join(words)}",
+            "is not one rule",
+            expected="one rule, or files",
+            advice="give LOGS before the options",
         )
     for word in words:
         if word.isidentifier() and not Path(word).exists():
-            raise BamError(
-                f"--validation {word}: is neither a rule nor a file (expected a rule such as kp=800, or "
-                f"paths of logs); correct it"
-            )
+            raise WrongType("--validation", word, "a rule such as kp=800, or paths of logs")
     held_out = load_recordings(words)
     digests = {recording.sha256 for recording in held_out}
     both = [str(recording.source) for recording in recordings if recording.sha256 in digests]

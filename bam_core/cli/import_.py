@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_directory, require_file, write_text
-from bam_core.errors import BamError
+from bam_core.atomic_file import require_directory, require_file
+from bam_core.errors import BadData, Conflict, NotWritable, WrongType
 
 if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording
@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="PATH",
-        help="the YAML file; or the directory in which every log becomes a bag of its name; nothing is "
-        "overwritten",
+        help="the YAML file (a zero offset goes into bench_effects/ beside it); or the directory in which "
+        "every log becomes a bag of its name; nothing is overwritten",
     )
     parser.add_argument(
         "--servo",
@@ -56,12 +56,17 @@ def run(arguments: argparse.Namespace) -> int:
     paths = [Path(path) for path in arguments.files]
     if any(_holds_parameters(path) for path in paths):
         if len(paths) > 1:
-            raise BamError(
-                f"{paths[1]}: given beside parameters (expected one file of them); import one at a time"
+            raise Conflict(
+                str(paths[1]),
+                "is given beside parameters",
+                expected="one file of them",
+                advice="import one at a time",
             )
         _import_parameters(paths[0], Path(arguments.output), arguments.servo)
     elif arguments.servo is not None:
-        raise BamError(f"--servo: is for parameters, but {paths[0]} is none of BAM's; leave it out")
+        raise Conflict(
+            "--servo", f"is for parameters, but {paths[0]} is none of BAM's", advice="leave it out"
+        )
     else:
         _import_logs(paths, Path(arguments.output))
     return 0
@@ -79,18 +84,19 @@ def _holds_parameters(path: Path) -> bool:
 
 def _import_parameters(path: Path, output: Path, servo: str | None) -> None:
     from bam_core.exchange import read_bam_parameters
+    from bam_core.servo.bench_effects_file import save_bench_effects
     from bam_core.servo.model import load_servo
 
     require_file(output)
     if output.exists():
-        raise BamError(
-            f"{output}: exists already (imports overwrite nothing); remove it or choose another name"
-        )
+        raise _exists(output)
     if output.suffix not in (".yaml", ".yml"):
-        raise BamError(f"{output}: is no name of a servo's file (expected .yaml); choose another")
-    imported, remarks = read_bam_parameters(path, None if servo is None else load_servo(servo))
-    write_text(output, imported.to_yaml())
-    for remark in remarks:
+        raise WrongType("--output", output.name, "FILE.yaml, a servo file", advice="rename it")
+    found = read_bam_parameters(path, None if servo is None else load_servo(servo))
+    imported = found.servo
+    imported.save(output)
+    save_bench_effects(output, found.bench_effects)
+    for remark in found.remarks:
         log.warning("%s", remark)
     print(f"wrote {output}: {imported.title}, {imported.friction_model}, fitted with {imported.integrator}")
 
@@ -100,16 +106,16 @@ def _import_logs(paths: Sequence[Path], output: Path) -> None:
 
     recordings = [each for each in load_recordings(paths) if each.source.suffix == ".json"]
     if not recordings:
-        raise BamError(
-            f"{paths[0]}: holds bags, no JSON logs (expected logs of BAM's recorder); nothing to import"
+        raise BadData(
+            str(paths[0]),
+            "holds bags, no JSON logs",
+            expected="logs of BAM's recorder",
+            advice="bags need no import",
         )
     require_directory(output)
     for recording in recordings:
         if (output / recording.name).exists():
-            raise BamError(
-                f"{output / recording.name}: exists already (bags are not overwritten); remove it or choose "
-                f"another output"
-            )
+            raise _exists(output / recording.name)
     _write_bags(recordings, output)
     for recording in recordings:
         print(f"wrote {output / recording.name}: {recording.script}, {len(recording)} samples")
@@ -131,4 +137,12 @@ def _write_bags(recordings: Sequence[Recording], output: Path) -> None:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 (Path(hidden) / recording.name).rename(place)
     except OSError as error:
-        raise BamError(f"{output}: cannot be written ({error.strerror}); choose another place") from None
+        raise NotWritable(output, error) from None
+
+
+def _exists(path: Path) -> NotWritable:
+    return NotWritable(
+        path,
+        "exists already, and imports overwrite nothing",
+        advice="remove it or choose another name",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from bam_core.errors import BamError
+from bam_core.errors import MissingSoftware
 
 EXAMPLE = "make setup && .venv/bin/bam demo --output demo_output"
 
@@ -19,9 +19,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Say what is missing.
 
     Raises:
-        BamError: always.
+        MissingSoftware: always.
     """
-    raise BamError(
-        "not part of an installation without ROS 2 (expected the ROS 2 package bam_bench); "
-        "run 'make setup' in its checkout and use the .venv/bin/bam that it leaves"
+    raise MissingSoftware(
+        f"the command {arguments.command}",
+        "ROS 2",
+        problem="is not part of an installation without ROS 2 (expected the ROS 2 package bam_bench)",
+        advice="run 'make setup' in its checkout and use the .venv/bin/bam that it leaves",
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 from bam_core.cli import new_servo
-from bam_core.errors import BamError
+from bam_core.errors import Conflict
 from bam_core.text_table import format_table
 
 EXAMPLE = "bam servos xl330 > my_servo.yaml"
@@ -31,7 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.servo == "new":
         return new_servo.run(arguments)
     if arguments.file is not None:
-        raise BamError(f"{arguments.file}: is one argument too many (expected a servo alone); leave it out")
+        raise Conflict(
+            arguments.file, "is one argument too many", expected="a servo alone", advice="leave it out"
+        )
     if arguments.servo is not None:
         print(load_servo(arguments.servo).to_yaml(), end="")
         return 0

@@ -6,19 +6,20 @@ from __future__ import annotations
 import argparse
 import io
 import logging
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_directory, write_text
-from bam_core.errors import BamError
+from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
+from bam_core.errors import Conflict, MissingSoftware, OutOfRange
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
     from bam_core.mujoco import Replay
     from bam_core.recordings.recording import Recording
+    from bam_core.servo.effects import BenchEffects
     from bam_core.servo.model import ServoModel
     from bam_core.servo.pendulum import PendulumBench
 
@@ -29,6 +30,7 @@ EXAMPLE = (
 )
 
 _BENCH_DEFAULTS = {"mass": 0.5, "arm_mass": 0.0, "length": 0.15}
+_LARGEST = {"kp": 65535.0, "voltage": 100.0}  # as in recordings
 _FINEST_DT, _COARSEST_DT = 1e-5, 0.1  # s; MuJoCo refuses what is unstable below that
 _COLUMNS = (
     "time [s]",
@@ -55,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LOGS",
         help="recorded runs whose commands, load and supply are replayed and whose positions are compared",
     )
+    add_bench_effects(parser.add_argument_group("with --recording"))
     bench = parser.add_argument_group("with --script")
     for name, text in (
         ("mass", "load, kg"),
@@ -102,10 +105,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from bam_core.mujoco import replay
+    from bam_core.mujoco import BenchCommands, replay
     from bam_core.recordings.trajectories import script as find_script
+    from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.servo.pendulum import PendulumBench
 
+    if arguments.bench_effects is not None:
+        raise Conflict("--bench-effects", "is for recordings", expected="--recording")
     script = find_script(arguments.script)
     defaults = {
         **_BENCH_DEFAULTS,
@@ -116,21 +122,24 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
         name: default if (given := getattr(arguments, name)) is None else given
         for name, default in defaults.items()
     }
-    for name in ("kp", "voltage"):
-        if not 0.0 < option[name] < math.inf:
-            raise BamError(f"--{name}: is {option[name]:g} (expected a number above 0); correct it")
+    for name, most in _LARGEST.items():
+        if not 0.0 < option[name] <= most:
+            cure = f"leave it out for the servo's own, {defaults[name]:g}"
+            raise OutOfRange(f"--{name}", option[name], f"above 0, at most {most:g}", advice=cure)
     bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
     goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
-    _warn_of_ill_posed_gear(servo, [bench])
+    _warn_of_ill_posed_gear(servo, [bench], IDEAL_BENCH)
     simulated = replay(
         servo,
         bench,
+        BenchCommands(
+            goal_position=goal,
+            torque_enabled=enabled,
+            supply_voltage=option["voltage"],
+            position=float(goal[0]),
+        ),
         dt=arguments.dt,
-        goal_position=goal,
-        torque_enabled=enabled,
         kp=option["kp"],
-        supply_voltage=option["voltage"],
-        position=float(goal[0]),
     )
     lag = np.abs(simulated.position - goal)[enabled]
     print(
@@ -152,19 +161,20 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
 
     for name in (*_BENCH_DEFAULTS, "kp", "voltage"):
         if getattr(arguments, name) is not None:
-            raise BamError(
-                f"--{name.replace('_', '-')}: not with --recording, which holds its own; leave one out"
-            )
+            raise Conflict(f"--{name.replace('_', '-')}", "not with --recording, which holds its own")
     rows, errors = [], []
     recordings = load_recordings(arguments.recording)
     if len(recordings) > 1 and (arguments.render or arguments.view):
         option = "--render" if arguments.render else "--view"
-        raise BamError(f"{option}: {len(recordings)} recordings (expected one to look at); name a single one")
+        raise Conflict(
+            option, f"{len(recordings)} recordings", expected="one to look at", advice="name a single one"
+        )
     for line in other_servos(servo, recordings):
         log.warning(line)
-    _warn_of_ill_posed_gear(servo, [recording.bench for recording in recordings])
+    bench_effects = bench_effects_for(arguments.bench_effects, arguments.params, recordings)
+    _warn_of_ill_posed_gear(servo, [recording.bench for recording in recordings], bench_effects)
     for recording in recordings:
-        simulated = replay_recording(servo, recording, dt=arguments.dt)
+        simulated = replay_recording(servo, recording, dt=arguments.dt, bench_effects=bench_effects)
         position = simulated.position_at(recording.time - recording.time[0])
         errors.append(float(np.abs(position - recording.position).mean()))
         rows.append((recording.name, f"{1e3 * errors[-1]:.2f}"))
@@ -186,9 +196,12 @@ def _require_opengl(arguments: argparse.Namespace) -> None:
             import mujoco  # noqa: F401
         except Exception as error:
             reason = " ".join(str(error).split())
-            raise BamError(
-                f"--render: no OpenGL for MUJOCO_GL={os.environ['MUJOCO_GL']} ({reason}); unset it and"
-                f" apt install libegl1 libgl1-mesa-dri, or apt install libosmesa6 and set MUJOCO_GL=osmesa"
+            raise MissingSoftware(
+                "--render",
+                "OpenGL",
+                problem=f"no OpenGL for MUJOCO_GL={os.environ['MUJOCO_GL']} ({reason})",
+                advice="unset it and apt install libegl1 libgl1-mesa-dri, or apt install libosmesa6 and set "
+                "MUJOCO_GL=osmesa",
             ) from None
         from bam_core.mujoco.picture import require_picture
 
@@ -211,17 +224,19 @@ def _look(arguments: argparse.Namespace, simulated: Replay, bench: PendulumBench
         show(simulated, bench)
 
 
-def _warn_of_ill_posed_gear(servo: ServoModel, benches: Sequence[PendulumBench]) -> None:
+def _warn_of_ill_posed_gear(
+    servo: ServoModel, benches: Sequence[PendulumBench], bench_effects: BenchEffects
+) -> None:
     """Say where a gear is ill-posed with a load (Kikuuwe eq. 29); it is simulated all the same."""
     from bam_core.gears.posedness import ill_posed
 
-    if warning := ill_posed(servo, benches):
+    if warning := ill_posed(servo, benches, bench_effects):
         log.warning(warning)
 
 
 def _check_dt(dt: float) -> None:
     if not _FINEST_DT <= dt <= _COARSEST_DT:
-        raise BamError(f"--dt: is {dt:g} s (expected {_FINEST_DT:g} to {_COARSEST_DT:g}); correct it")
+        raise OutOfRange("--dt", dt, f"{_FINEST_DT:g} to {_COARSEST_DT:g}", told=f"{dt:g} s")
 
 
 def _write(directory: Path, name: str, simulated: Replay, recording: Recording | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bam_core.exchange.bam_log import bam_log, bam_log_text
 from bam_core.exchange.bam_parameters import (
+    BamParameters,
     bam_parameters,
     bam_parameters_text,
     is_bam_parameters,
@@ -14,6 +15,7 @@ from bam_core.exchange.log_bag import write_bag
 from bam_core.exchange.mjcf import MjcfDrive, servo_mjcf
 
 __all__ = [
+    "BamParameters",
     "MjcfDrive",
     "bam_log",
     "bam_log_text",

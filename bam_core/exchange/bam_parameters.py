@@ -18,11 +18,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bam_core.errors import BamError, UnknownName
-from bam_core.servo.effects import BenchEffects
+from bam_core.errors import Malformed, Missing, OutOfRange, UnknownName, Unreadable, WrongType
+from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.servo.model import PARAMETER_UNITS, Provenance, ServoLike, ServoModel, load_servo
+from bam_core.servo.model import Provenance, ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.parameters import PARAMETER_UNITS
 
 ACTUATORS = ("erob80_100", "erob80_50", "mx106", "mx64", "xl320", "xl330")
 """What BAM's program and our library both know, by the same name."""
@@ -66,18 +68,28 @@ def is_bam_parameters(data: object) -> bool:
     )
 
 
-def read_bam_parameters(
-    path: str | os.PathLike[str], servo: ServoLike | None = None
-) -> tuple[ServoModel, list[str]]:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BamParameters:
+    """What a parameter file holds.
+
+    Attributes:
+        servo: with its parameters.
+        bench_effects: its `q_offset`, which belongs to the bench of the recordings.
+        remarks: one line about everything that was filled in.
+    """
+
+    servo: ServoModel
+    bench_effects: BenchEffects
+    remarks: tuple[str, ...]
+
+
+def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = None) -> BamParameters:
     """Read a parameter file.
 
     Args:
         path: JSON with `model`, `actuator` and exactly the numbers of that model; `q_offset` may be missing,
             and `R` too where the firmware asks for a current, as in the published files of the eRob80:100.
         servo: gives name, firmware and search bounds; default the library's of the name `actuator`.
-
-    Returns:
-        The servo, and one line about everything that was filled in.
 
     Raises:
         BamError: not such a file; a key is unknown, missing, of another model, or out of range.
@@ -86,17 +98,18 @@ def read_bam_parameters(
     servo = None if servo is None else load_servo(servo)
     text, data = _parse(path)
     if not is_bam_parameters(data):
-        raise BamError(f"{path}: is no parameter file of BAM (expected kt, model, actuator, …); give one")
+        raise Malformed(
+            path, "is no parameter file of BAM", expected="kt, model, actuator, …", advice="give one"
+        )
     law = FRICTION_MODELS.get(_text(path, data, "model"))
     if law is None:
-        raise BamError(f"{path}: {UnknownName('model', data['model'], FRICTION_MODELS)}")
+        raise UnknownName("model", data["model"], FRICTION_MODELS).within(path)
     actuator = _text(path, data, "actuator")
     if servo is None:
         if actuator not in ACTUATORS:
-            raise BamError(
-                f"{path}: {UnknownName('actuator', actuator, ACTUATORS)}, or name a servo file with its "
-                f"firmware (--servo)"
-            )
+            raise UnknownName(
+                "actuator", actuator, ACTUATORS, advice="or name a servo file with its firmware (--servo)"
+            ).within(path)
         servo = load_servo(actuator)
     values, remarks = _numbers(path, data, law.parameters, servo)
     source = (
@@ -110,32 +123,40 @@ def read_bam_parameters(
         friction_model=law.name,
         friction=law.friction({name: values[name] for name in law.parameters}, quadratic_rule=QUADRATIC_RULE),
         integrator=INTEGRATOR,
-        bench_effects=BenchEffects(zero_offset=-values["zero_offset"] or 0.0),
         uncertainty={},
         provenance=Provenance(source=source, software="github.com/Rhoban/bam"),
     )
-    return imported, remarks
+    return BamParameters(
+        servo=imported,
+        bench_effects=BenchEffects(zero_offset=-values["zero_offset"] or 0.0),
+        remarks=tuple(remarks),
+    )
 
 
-def bam_parameters(servo: ServoModel, actuator: str | None = None) -> tuple[dict[str, Any], list[str]]:
+def bam_parameters(
+    servo: ServoLike, actuator: str | None = None, bench_effects: BenchEffectsLike = IDEAL_BENCH
+) -> tuple[dict[str, Any], list[str]]:
     """Return a servo as BAM's program reads it, and one line about everything that it cannot hold.
 
     Args:
         servo: any without a gear.
         actuator: BAM's name of it; default the servo's own.
+        bench_effects: of the bench on which it was recorded: BAM's parameters hold its zero offset.
 
     Raises:
         BamError: BAM's program has no such actuator, or the servo has a gear.
     """
+    servo = load_servo(servo)
     servo.require_no_gear("BAM's program")
     actuator = servo.name if actuator is None else actuator
     if actuator not in ACTUATORS:
         raise UnknownName("actuator of BAM", actuator, ACTUATORS)
-    values = {**servo.parameters, "zero_offset": -servo.bench_effects.zero_offset}
+    bench_effects = load_bench_effects(bench_effects)
+    values = {**servo.parameters, "zero_offset": -bench_effects.zero_offset}
     law = FRICTION_MODELS[servo.friction_model]
     written = (*_MOTOR, *(("zero_offset",) if values["zero_offset"] else ()), *law.parameters)
     data: dict[str, Any] = {key: values[name] for name, key in KEYS.items() if name in written}
-    return {**data, "model": law.name, "actuator": actuator}, _losses(servo, actuator)
+    return {**data, "model": law.name, "actuator": actuator}, _losses(servo, bench_effects, actuator)
 
 
 def bam_parameters_text(data: Mapping[str, Any]) -> str:
@@ -143,10 +164,10 @@ def bam_parameters_text(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=4) + "\n"
 
 
-def _losses(servo: ServoModel, actuator: str) -> list[str]:
+def _losses(servo: ServoModel, bench_effects: BenchEffects, actuator: str) -> list[str]:
     losses = [
         f"{name}: {value:g} {PARAMETER_UNITS[name]} is left out, BAM's program has no such effect"
-        for name, value in servo.effect_values.items()
+        for name, value in {**servo.effect_values, **vars(bench_effects)}.items()
         if value and name != "zero_offset"
     ]
     if servo.integrator != INTEGRATOR:
@@ -175,23 +196,23 @@ def _parse(path: Path) -> tuple[str, Any]:
         text = path.read_text(encoding="utf-8")
         return text, json.loads(text)
     except OSError as error:
-        raise BamError(f"{path}: cannot be read ({error.strerror}); check path and permissions") from None
+        raise Unreadable(path, error) from None
     except UnicodeDecodeError:
-        raise BamError(f"{path}: is not text (expected JSON); give a parameter file of BAM") from None
+        raise Malformed(path, "is not text", expected="JSON", advice="give a parameter file of BAM") from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise BamError(f"{path}: is not JSON at {where} ({error.msg}); copy the file again") from None
+        raise Malformed(path, f"is not JSON at {where} ({error.msg})", advice="copy the file again") from None
     except (ValueError, RecursionError) as error:
-        raise BamError(f"{path}: is no sensible JSON ({error}); copy the file again") from None
+        raise Malformed(path, f"is no sensible JSON ({error})", advice="copy the file again") from None
 
 
 def _text(path: Path, data: Mapping[str, Any], key: str) -> str:
     expected = {"model": "m1 to m6", "actuator": "a servo such as mx106"}[key]
     if key not in data:
-        raise BamError(f"{path}: {key}: is missing (expected {expected}); add it")
+        raise Missing(key, expected).within(path)
     value = data[key]
     if not isinstance(value, str):
-        raise BamError(f"{path}: {key}: is {json.dumps(value)[:40]} (expected {expected}); correct it")
+        raise WrongType(key, value, expected, told=json.dumps(value)[:40]).within(path)
     return value
 
 
@@ -203,11 +224,10 @@ def _numbers(
     expected = {KEYS[name]: name for name in names}
     for key in data:
         if key not in expected and key not in ("model", "actuator"):
-            also = " of another model" if key in KEYS.values() else ""
-            raise BamError(
-                f"{path}: {key}: is a key{also} that {data['model']} does not have "
-                f"(it has {', '.join(expected)}); remove it or correct the model"
-            )
+            also = "it belongs to another model; " if key in KEYS.values() else ""
+            raise UnknownName(
+                f"key of {data['model']}", key, expected, advice=f"{also}remove it or correct the model"
+            ).within(path)
     values, remarks = {"zero_offset": 0.0}, []
     for key, name in expected.items():
         if key in data:
@@ -216,7 +236,7 @@ def _numbers(
             values[name] = servo.motor.resistance
             remarks.append(f"R: is not in {path.name}, {values[name]:g} Ω of {servo.name} taken instead")
         elif name != "zero_offset":
-            raise BamError(f"{path}: {key}: is missing (a number, {PARAMETER_UNITS[name]}); add it")
+            raise Missing(key, f"a number, {PARAMETER_UNITS[name]}").within(path)
     return values, remarks
 
 
@@ -229,8 +249,8 @@ def _number(path: Path, key: str, value: Any, name: str) -> float:
         accepts, expected = (0.0, math.inf), ">= 0"
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not accepts[0] <= value <= accepts[1] or abs(value) > _LARGEST:
-        raise BamError(
-            f"{path}: {key}: is {json.dumps(value)[:40]} (expected a finite number {expected}, "
-            f"{PARAMETER_UNITS[name]}); correct it"
-        )
+        kind = OutOfRange if is_number else WrongType
+        raise kind(
+            key, value, f"a finite number {expected}, {PARAMETER_UNITS[name]}", told=json.dumps(value)[:40]
+        ).within(path)
     return float(value)

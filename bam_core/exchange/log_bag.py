@@ -8,8 +8,9 @@ fields only.
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -51,17 +52,20 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
 _JOINT = "joint"
 
 
-def write_bag(recording: Recording, directory: Path, *, start_ns: int) -> None:
+def write_bag(
+    recording: Recording, directory: str | os.PathLike[str], *, start_ns: int | None = None
+) -> None:
     """Write a recording as a complete bag.
 
     Args:
         recording: any run; what it does not know is NaN in the bag. Times are kept to the nanosecond.
         directory: must not exist yet.
-        start_ns: when the run's first command was given, ns since the epoch.
+        start_ns: when the run's first command was given, ns since the epoch; default now.
 
     Raises:
-        BagWriterError: the directory exists or cannot be created.
+        NotWritable: the directory exists or cannot be created.
     """
+    start_ns = time.time_ns() if start_ns is None else start_ns
     store = get_typestore(Stores.EMPTY)
     topics = {
         topic: BagTopic(kind, message_definition(kind, DEFINITIONS.__getitem__))

@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from bam_core._version import __version__
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
-from bam_core.servo.model import SERVO_EFFECTS, ServoLike, ServoModel, load_servo
+from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME, DcMotor
+from bam_core.servo.parameters import SERVO_EFFECTS
 from bam_core.servo.pendulum import PendulumBench
 
 _GRID = 41  # points per axis on which laws are approximated
@@ -53,7 +54,7 @@ class MjcfDrive:
         for name, unit in (("kp", "firmware units"), ("supply_voltage", "V")):
             value = getattr(self, name)
             if value is not None and not 0.0 < value < np.inf:
-                raise BamError(f"{name}: is {value:g} (expected {unit}, above 0); correct it")
+                raise OutOfRange(name, value, f"{unit}, above 0", told=f"{value:g}")
 
 
 def servo_mjcf(

@@ -21,7 +21,7 @@ from bam_core.feedforward.inverse_dynamics import InverseDynamics, pieces_from_d
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from bam_core.feedforward.pid import Pid, PidGains
-from bam_core.feedforward.piece import Piece, PieceError, Reference
+from bam_core.feedforward.piece import Piece, Reference
 from bam_core.feedforward.points import Points, fit_pieces, pieces_from_points
 from bam_core.feedforward.voltage_logs import VoltageLog, record_virtual, voltage_commands
 
@@ -44,7 +44,6 @@ __all__ = [
     "PidGains",
     "Piece",
     "PieceBuffer",
-    "PieceError",
     "Points",
     "Reference",
     "VoltageFit",

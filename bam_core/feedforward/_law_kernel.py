@@ -5,25 +5,24 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
+from bam_core.compilation import compiled
+from bam_core.simulation import law
+from bam_core.simulation.law import FrictionLaw
 
 REST_SPEED = 0.02
 """rad/s; below it friction is helped in proportion, since a motion at rest has no direction."""
 
-LAW_SIZE = 15
-"""Of a law as a vector: torque constant, resistance, armature, FRICTION_PARAMETERS, whether the quadratic
-rule is "opposing"."""
+# A law as a vector: torque constant, resistance, armature, FRICTION_PARAMETERS, whether the quadratic rule is
+# "opposing".
+_ARMATURE, _FRICTION, _OPPOSING, LAW_SIZE = 2, 3, 14, 15
 
 _HALVINGS = 60  # of the bracket around a torque: its width ends below the last digits of a double
 
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 
-
-@_compiled
+@compiled()
 def torques(laws: Array, velocity: Array, next_velocity: Array, dt: float, output: Array) -> Array:
     """Return τ_o + τ_a + τ_f, (n,) N·m; see `FeedForwardLaw`.
 
@@ -36,16 +35,17 @@ def torques(laws: Array, velocity: Array, next_velocity: Array, dt: float, outpu
     """
     found = np.empty_like(velocity)
     for i in range(velocity.size):
-        law = laws[i % laws.shape[0]]
-        wanted = output[i] + law[2] * (next_velocity[i] - velocity[i]) / dt
+        row = laws[i % laws.shape[0]]
+        friction = law.friction_law(row[_FRICTION:_OPPOSING], row[_OPPOSING])
+        wanted = output[i] + row[_ARMATURE] * (next_velocity[i] - velocity[i]) / dt
         mean = 0.5 * (velocity[i] + next_velocity[i])
         direction = min(max(mean / REST_SPEED, -1.0), 1.0)
-        found[i] = _solution(law, wanted, direction, -output[i], abs(mean))
+        found[i] = _solution(friction, wanted, direction, -output[i], abs(mean))
     return found
 
 
-@_compiled
-def _solution(law: Array, wanted: float, direction: float, external: float, speed: float) -> float:
+@compiled()
+def _solution(friction: FrictionLaw, wanted: float, direction: float, external: float, speed: float) -> float:
     """Return the motor torque τ with τ - direction·budget(τ) = wanted, N·m.
 
     The quadratic term jumps at |τ| = |τ_e|, from K_m^q·τ_e² below to K_e^q·τ_e² above. Where friction
@@ -54,7 +54,7 @@ def _solution(law: Array, wanted: float, direction: float, external: float, spee
     smaller one is returned.
 
     Args:
-        law: (LAW_SIZE,).
+        friction: law of friction.
         wanted: N·m.
         direction: share and sign of friction that is compensated, -1 to 1.
         external: τ_e, N·m.
@@ -65,58 +65,54 @@ def _solution(law: Array, wanted: float, direction: float, external: float, spee
     """
     if not math.isfinite(wanted + external + speed):
         return math.nan
-    stribeck = math.exp(-((speed / law[6]) ** law[7]))
-    offset = law[3] * speed + law[4] + stribeck * law[5]
+    factor = law.stribeck_factor(friction, speed)
     edge = abs(external)
-    if _excess(law, edge, wanted, direction, external, stribeck, offset, False) < 0.0:
+    if _excess(friction, edge, wanted, direction, external, speed, factor, False) < 0.0:
         low, outside = edge, True
         # Friction grows by less than the torque does (`FeedForwardLaw.from_servo`): there is an upper end.
         high = max(2.0 * edge, 1.0)
-        while _excess(law, high, wanted, direction, external, stribeck, offset, True) < 0.0:
+        while _excess(friction, high, wanted, direction, external, speed, factor, True) < 0.0:
             high *= 2.0
-    elif _excess(law, -edge, wanted, direction, external, stribeck, offset, False) > 0.0:
+    elif _excess(friction, -edge, wanted, direction, external, speed, factor, False) > 0.0:
         high, outside = -edge, True
         low = -max(2.0 * edge, 1.0)
-        while _excess(law, low, wanted, direction, external, stribeck, offset, True) > 0.0:
+        while _excess(friction, low, wanted, direction, external, speed, factor, True) > 0.0:
             low *= 2.0
     else:
         low, high, outside = -edge, edge, False
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        if _excess(law, middle, wanted, direction, external, stribeck, offset, outside) < 0.0:
+        if _excess(friction, middle, wanted, direction, external, speed, factor, outside) < 0.0:
             low = middle
         else:
             high = middle
     return 0.5 * (low + high)
 
 
-@_compiled
+@compiled()
 def _excess(
-    law: Array,
+    friction: FrictionLaw,
     motor: float,
     wanted: float,
     direction: float,
     external: float,
-    stribeck: float,
-    offset: float,
+    speed: float,
+    factor: float,
     outside: bool,
 ) -> float:
     """Return τ - direction·budget(τ) - wanted, N·m, with friction of BAM eq. 10.
 
     Args:
-        law: (LAW_SIZE,).
+        friction: law of friction.
         motor: τ, N·m.
         wanted: N·m.
         direction: -1 to 1.
         external: τ_e, N·m.
-        stribeck: exp(-|ω/v_s|^α), dimensionless.
-        offset: friction that no torque changes, N·m.
+        speed: rad/s, zero or more.
+        factor: exp(-|ω/v_s|^α), dimensionless.
         outside: whether the quadratic term is that of |τ| > |τ_e|, else that of |τ| < |τ_e|.
     """
-    load_motor, load_external, motor_stribeck, external_stribeck, motor_square, external_square = law[8:14]
-    quadratic = external_square * external * external if outside else motor_square * motor * motor
-    if law[14] != 0.0 and motor * external >= 0.0:
-        quadratic = 0.0
-    load = abs(load_motor * motor - load_external * external)
-    at_rest = abs(motor_stribeck * motor - external_stribeck * external) + quadratic
-    return motor - direction * (offset + load + stribeck * at_rest) - wanted
+    quadratic = law.quadratic_term(friction, motor, external, outside)
+    always = law.always_available(friction, motor, external, speed, 1.0)
+    at_rest = law.available_at_rest(friction, motor, external, quadratic, 1.0)
+    return motor - direction * (always + factor * at_rest) - wanted

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
+from bam_core.compilation import compiled
+from bam_core.simulation import law
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def simulate(
     candidate: Array,
     inertia: float,
@@ -36,10 +36,11 @@ def simulate(
         dt: s.
         position: (n,) to be filled.
     """
-    torque_constant, resistance, armature, viscous, coulomb = candidate[:5]
-    stribeck_coulomb, stribeck_velocity, exponent = candidate[5:8]
-    motor_share, load_share, motor_stribeck, load_stribeck, motor_square, load_square = candidate[8:14]
-    has_load = np.any(candidate[8:14] != 0.0)
+    torque_constant, resistance, armature = candidate[:3]
+    viscous = candidate[3]
+    rest = candidate[3:14].copy()
+    rest[0] = 0.0
+    friction = law.friction_law(rest, 0.0)  # but for viscous friction
     drive, back_emf = torque_constant / resistance, torque_constant**2 / resistance
     total, damping = inertia + armature, back_emf + viscous
     kept, scale = total - 0.5 * dt * damping, 1.0 / (total + 0.5 * dt * damping)
@@ -49,24 +50,13 @@ def simulate(
         push = drive * voltage[k]
         load = -gravity * math.sin(place + 0.5 * dt * speed) if gravity > 0.0 else 0.0
         momentum = kept * speed + dt * (push + load)
-        ratio = abs(speed) / stribeck_velocity
-        stribeck_factor = math.exp(-ratio if exponent == 1.0 else -(ratio**exponent))
-        friction = coulomb + stribeck_factor * stribeck_coulomb
-        if has_load:
-            motor = push - back_emf * speed
-            square = 0.0
-            if abs(motor) > abs(load):
-                square = load_square * load * load
-            elif abs(motor) < abs(load):
-                square = motor_square * motor * motor
-            at_rest = abs(motor_stribeck * motor - load_stribeck * load) + square
-            friction += abs(motor_share * motor - load_share * load) + stribeck_factor * at_rest
-        after = math.copysign(max(abs(momentum) - dt * friction, 0.0) * scale, momentum)
+        limit = law.budget(friction, push - back_emf * speed, load, speed, 1.0)
+        after = math.copysign(max(abs(momentum) - dt * limit, 0.0) * scale, momentum)
         place += 0.5 * dt * (speed + after)
         speed = after
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def errors(
     candidates: Array, inertia: Array, gravity: Array, voltage: Array, measured: Array, dt: float
 ) -> Array:

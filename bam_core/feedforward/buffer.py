@@ -9,13 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError
-from bam_core.feedforward.piece import COEFFICIENTS, Piece, PieceError, Reference
-
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
+from bam_core.errors import Conflict, OutOfRange, WrongShape
+from bam_core.feedforward.piece import COEFFICIENTS, Piece, Reference
 
 _SAME_POSITION, _SAME_VELOCITY, _SAME_TORQUE = 1e-6, 1e-4, 1e-3  # rad, rad/s, N·m: no jump at all
 _AT_REST_SPEED, _AT_REST_ACCELERATION = 0.05, 2.0  # rad/s, rad/s²: torque then is what holding takes
@@ -52,9 +51,10 @@ class Limits:
             values = np.array(getattr(self, name), dtype=np.float64)
             object.__setattr__(self, name, values)
             if values.shape != shape or values.ndim != 1 or np.any(np.isnan(values)):
-                raise BamError(f"limits {name}: {values} (expected a number per joint); correct it")
+                kind = WrongShape if values.shape != shape or values.ndim != 1 else OutOfRange
+                raise kind(f"limits {name}", values, "a number per joint", told=str(values.tolist()))
         if np.any(self.low >= self.high) or np.any(self.speed <= 0.0) or np.any(self.torque <= 0.0):
-            raise BamError("limits: low >= high, or speed or torque not above 0; correct them")
+            raise Conflict("limits", "low >= high, or speed or torque not above 0", advice="correct them")
 
     def including(self, position: Array) -> Limits:
         """Return them, wide enough for where joints stand already, (joints,) rad."""
@@ -135,7 +135,8 @@ class PieceBuffer:
         """
         place = np.array(position, dtype=np.float64)
         if place.shape != limits.low.shape or not np.all(np.isfinite(place)):
-            raise BamError(f"buffer position: {place} (expected {len(limits.low)} finite angles); correct it")
+            kind = WrongShape if place.shape != limits.low.shape else OutOfRange
+            raise kind("buffer position", place, f"{len(limits.low)} finite angles", told=str(place.tolist()))
         self._limits = limits
         self._rules = HandOver() if hand_over is None else hand_over
         held = np.zeros((len(place), COEFFICIENTS))
@@ -173,7 +174,7 @@ class PieceBuffer:
             name: what it is called where it is refused; empty: by its start.
 
         Raises:
-            PieceError: the reason; what was planned goes on.
+            BamError: the reason; what was planned goes on.
         """
         self._forget(now)
         waiting = self._place(piece, now)
@@ -196,17 +197,20 @@ class PieceBuffer:
     def _joined(self, piece: Piece, now: float, name: str) -> list[Piece]:
         rules = self._rules
         if piece.position.shape[0] != len(self._limits.low):
-            raise PieceError(
-                f"{name}: has {len(piece.position)} joints (expected {len(self._limits.low)}); correct it"
-            )
+            raise WrongShape(f"{name}, joints", len(piece.position), str(len(self._limits.low)))
         start = max(piece.start, now)
         left = piece.end - start
         if left <= _TICK:
-            raise PieceError(f"{name}: ended {-left:.3g} s ago; send it earlier")
+            raise OutOfRange(
+                f"{name}, end", left, "a time to come", told=f"{-left:.3g} s ago", advice="send it earlier"
+            )
         if start > now + rules.horizon:
-            raise PieceError(
-                f"{name}: begins {start - now:.3g} s ahead (expected at most {rules.horizon:g} s); "
-                f"send it later"
+            raise OutOfRange(
+                f"{name}, start",
+                start - now,
+                f"at most {rules.horizon:g} s ahead",
+                told=f"{start - now:.3g} s ahead",
+                advice="send it later",
             )
         before, fresh = self.at(start), piece.at(start)
         limits = self._limits.including(before.position)
@@ -233,9 +237,11 @@ class PieceBuffer:
         """Return when those start that wait, with this one."""
         waiting = tuple(start for start in self._waiting if now < start < piece.start - _TICK)
         if len(waiting) >= self._rules.waiting:
-            raise PieceError(
-                f"piece {piece.start - now:+.3g} s from now: {len(waiting)} wait already (expected at most "
-                f"{self._rules.waiting}); send it after {waiting[0]:g} s"
+            raise Conflict(
+                f"piece {piece.start - now:+.3g} s from now",
+                f"{len(waiting)} wait already",
+                expected=f"at most {self._rules.waiting}",
+                advice=f"send it after {waiting[0]:g} s",
             )
         return (*waiting, piece.start)
 
@@ -282,9 +288,12 @@ def _require_no_jump(gaps: tuple[Array, Array, Array], rules: HandOver, limits: 
     for gap, (kind, unit, most) in zip(gaps, kinds, strict=True):
         joint = int(np.argmax(np.abs(gap)))
         if abs(gap[joint]) > most:
-            raise PieceError(
-                f"{name}: {kind} of {limits.joint(joint)} jumps by {-gap[joint]:.3g} {unit} (expected at "
-                f"most {most:g}); begin where what was planned leads"
+            raise OutOfRange(
+                f"{name}, jump of {kind} of {limits.joint(joint)}",
+                -gap[joint],
+                f"at most {most:g}",
+                told=f"{-gap[joint]:.3g} {unit}",
+                advice="begin where what was planned leads",
             )
 
 
@@ -303,8 +312,10 @@ def _require_limits(piece: Piece, limits: Limits, name: str) -> None:
         over = (least < low - slack) | (most > high + slack)
         if np.any(over):
             joint = int(np.argmax(over))
-            raise PieceError(
-                f"{name}: {quantity} of {limits.joint(joint)} goes from {least[joint]:.4g} to "
-                f"{most[joint]:.4g} {unit} (expected within {low[joint]:.4g} to "
-                f"{high[joint]:.4g}); slow it down or keep away"
+            raise OutOfRange(
+                f"{name}, {quantity} of {limits.joint(joint)}",
+                (least[joint], most[joint]),
+                f"within {low[joint]:.4g} to {high[joint]:.4g}",
+                told=f"{least[joint]:.4g} to {most[joint]:.4g} {unit}",
+                advice="slow it down or keep away",
             )

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange, WrongShape
 from bam_core.feedforward.buffer import PieceBuffer
 from bam_core.feedforward.law import FeedForwardLaw, voltages
 from bam_core.feedforward.pid import Pid, PidGains
 from bam_core.servo.firmware import VoltageFirmware
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +36,8 @@ class Opposition:
     def __post_init__(self) -> None:
         require_positive("opposition", drop=self.drop, resume=self.resume)
         if self.resume >= self.drop:
-            raise BamError(
-                f"opposition resume: is {self.resume:g} (expected below drop, {self.drop:g}); correct it"
+            raise OutOfRange(
+                "opposition resume", self.resume, f"below drop, {self.drop:g}", told=f"{self.resume:g}"
             )
 
 
@@ -77,7 +76,7 @@ class FeedForwardController:
         """
         joints = len(buffer.limits.low)
         if len(laws) != joints:
-            raise BamError(f"controller laws: {len(laws)} (expected one for each of {joints} joints)")
+            raise WrongShape("controller laws", len(laws), f"one for each of {joints} joints")
         self.buffer = buffer
         self.pid = Pid(PidGains() if gains is None else gains, firmware, joints)
         self.model_on = np.ones(joints, dtype=bool)

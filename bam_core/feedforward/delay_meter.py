@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
 
 _MEMORY = 2.0  # s; older motion hardly counts
 _LEAST = 1e-4  # rad²/s of motion that tells anything

@@ -9,20 +9,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BamError, OutOfRange, Unavailable, WrongShape
 from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
 from bam_core.feedforward.controller import FeedForwardController, Opposition
 from bam_core.feedforward.delay_meter import DelayMeter
 from bam_core.feedforward.guard import Guard
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.pid import PidGains
-from bam_core.feedforward.piece import DEFAULT_DURATION, PieceError
+from bam_core.feedforward.piece import DEFAULT_DURATION
 from bam_core.feedforward.points import Dynamics, Points
 from bam_core.servo.firmware import VoltageFirmware
 
-Array = NDArray[np.float64]
 Plan = Callable[[PieceBuffer, float, float], float]
 """Changes a buffer, now, with a notice, s -> from when on it differs, s."""
 
@@ -89,7 +89,7 @@ class Follower:
         for name in ("laws", "supply", "gains"):
             count = len(getattr(settings, name))
             if count != joints:
-                raise BamError(f"follower {name}: {count} (expected one for each of {joints} joints)")
+                raise WrongShape(f"follower {name}", count, f"one for each of {joints} joints")
         self._settings = settings
         self._rules = replace(settings.hand_over, waiting=_MANY)
         self._guard = Guard(limits=settings.limits, error=settings.error)
@@ -228,31 +228,38 @@ class Follower:
     def _take(self, points: Points, start: float, now: float) -> None:
         joints = len(self._settings.limits.low)
         if points.position.shape[1] != joints:
-            raise PieceError(
-                f"trajectory: positions have shape {points.position.shape} (expected (points, {joints})); "
-                f"correct it"
-            )
+            raise WrongShape("trajectory positions, shape", points.position.shape, f"(points, {joints})")
         first, last = float(points.time[0]), float(points.time[-1])
         if not math.isfinite(start):
-            raise PieceError(f"trajectory start: is {start:g} s (expected a finite time); correct it")
+            raise OutOfRange("trajectory start", start, "a finite time", told=f"{start:g} s")
         if last <= 0.0:
-            raise PieceError(
-                f"trajectory: ends {last:.3g} s after its start (expected > 0); let it last longer"
+            raise OutOfRange(
+                "trajectory end",
+                last,
+                "> 0",
+                told=f"{last:.3g} s after its start",
+                advice="let it last longer",
             )
         # Before it is cut into pieces: with a wrong time they could be billions.
         reach = max(start + last - now, last - first)
         if reach > self._rules.horizon:
-            raise PieceError(
-                f"trajectory: reaches {reach:.3g} s ahead (expected at most {self._rules.horizon:g} s);"
-                f" send it later, or in parts"
+            raise OutOfRange(
+                "trajectory reach",
+                reach,
+                f"at most {self._rules.horizon:g} s",
+                told=f"{reach:.3g} s ahead",
+                advice="send it later, or in parts",
             )
 
         def plan(buffer: PieceBuffer, now: float, notice: float) -> float:
             late = max(now + notice - start, 0.0)
             if last <= late:
-                raise PieceError(
-                    f"trajectory that starts {start - now:.3g} s from now: ends {late - last:.3g} s too early"
-                    f" to be planned; send it earlier, or let it last longer"
+                raise OutOfRange(
+                    "trajectory end",
+                    last,
+                    f"more than {late:.3g} s",
+                    told=f"{last:.3g} s after its start, {late - last:.3g} s too early to be planned",
+                    advice="send it earlier, or let it last longer",
                 )
             led = points.led_from(buffer.at(start + late), late) if first > late else points
             pieces = led.pieces(start, self._settings.dynamics)
@@ -283,22 +290,27 @@ class Follower:
         """
         controller = self._controller
         if controller is None:
-            raise PieceError("trajectory: torque is off (expected on); switch it on first")
+            raise Unavailable("trajectory", "torque is off", expected="on", advice="switch it on first")
         for attempt in range(_ATTEMPTS):
             buffer = controller.buffer.copy()
             notice *= _PATIENCE if attempt else 1.0
             begins = plan(buffer, now, notice)
             with self._lock:
                 if self._controller is not controller:
-                    raise PieceError(
-                        "trajectory: torque went off meanwhile (expected on); switch it on, and send it again"
+                    raise Unavailable(
+                        "trajectory",
+                        "torque went off meanwhile",
+                        expected="on",
+                        advice="switch it on, and send it again",
                     )
                 if self._reached <= begins:
                     controller.buffer = buffer
                     return
                 now = max(now, self._reached)
-        raise PieceError(
-            f"trajectory: is not planned within {notice:.2g} s; send a shorter one, or free the machine"
+        raise Unavailable(
+            "trajectory",
+            f"is not planned within {notice:.2g} s",
+            advice="send a shorter one, or free the machine",
         )
 
     def _holding(self, place: Array) -> Array:

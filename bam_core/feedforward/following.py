@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError
-
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
+from bam_core.errors import BadData, WrongShape
 
 _COARSE = 6  # times the step, in which the neighbourhood is found
 _LEAST_SPREAD = 1e-9  # of a signal that moves
@@ -51,7 +50,9 @@ def following(
     wanted, seen = _signals(goal, measured, dt, reach)
     for name, signal in (("goal", wanted), ("measured", seen)):
         if np.ptp(signal) < _LEAST_SPREAD:
-            raise BamError(f"following {name}: does not move (expected a motion); leave this joint out")
+            raise BadData(
+                f"following {name}", "does not move", expected="a motion", advice="leave this joint out"
+            )
     return _shifted_best(wanted, seen, dt, reach, step, _correlation)
 
 
@@ -111,16 +112,18 @@ def _signals(goal: ArrayLike, measured: ArrayLike, dt: float, reach: float) -> t
     require_positive("following", dt=dt, reach=reach)
     wanted, seen = np.asarray(goal, dtype=np.float64), np.asarray(measured, dtype=np.float64)
     if wanted.shape != seen.shape:
-        raise BamError(
-            f"following: goal {wanted.shape} and measured {seen.shape} differ (expected one shape)"
-        )
+        raise WrongShape("following measured, shape", seen.shape, f"{wanted.shape}, as goal")
     if (len(wanted) - 1) * dt <= 2.0 * reach + 2.0 * dt:
-        raise BamError(
-            f"following: {len(wanted)} samples last {(len(wanted) - 1) * dt:.3g} s (expected more than "
-            f"twice the reach of {reach:g} s); record longer"
+        raise BadData(
+            "following",
+            f"{len(wanted)} samples last {(len(wanted) - 1) * dt:.3g} s",
+            expected=f"more than twice the reach of {reach:g} s",
+            advice="record longer",
         )
     if not (np.all(np.isfinite(wanted)) and np.all(np.isfinite(seen))):
-        raise BamError("following: a sample is not finite (expected numbers); repair the recording")
+        raise BadData(
+            "following", "a sample is not finite", expected="numbers", advice="repair the recording"
+        )
     if wanted.ndim == 1:
         wanted, seen = wanted[:, None], seen[:, None]
     return wanted, seen

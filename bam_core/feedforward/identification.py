@@ -7,20 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Conflict
 from bam_core.feedforward._voltage_kernel import errors, simulate
 from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from bam_core.feedforward.voltage_logs import PERIOD, VoltageLog
 from bam_core.identification.search.descent import Descent
-from bam_core.servo.effects import BenchEffects, ServoEffects
+from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor
-
-Array = NDArray[np.float64]
 
 Model = DynabanModel | ServoModel
 """What logs can be explained with: the law of the paper, or a servo with M1-M6."""
@@ -112,7 +110,7 @@ def tune_by_hand(logs: Sequence[VoltageLog], datasheet: Datasheet | None = None)
         if log.bench.mass == 0.0 and np.ptp(log.voltage) == 0.0 and np.ptp(log.position) > _MOVES
     ]
     if not broke_away:
-        raise BamError("voltage logs: no step moved the bare shaft (expected some); record steps")
+        raise BadData("voltage logs", "no step moved the bare shaft", expected="some", advice="record steps")
     static = torque_constant / resistance * min(broke_away)
     return DynabanModel(
         torque_constant=torque_constant,
@@ -244,9 +242,8 @@ def extended(start: DynabanModel, servo: ServoModel, friction: str = "m6", load:
         friction_model=friction,
         friction=law.friction(values),
         gear=None,
-        effects=(),
+        search=replace(servo.search, effects=()),
         servo_effects=ServoEffects(),
-        bench_effects=BenchEffects(),
     )
 
 
@@ -280,9 +277,11 @@ def _row(model: Model) -> Array:
 
 def _packed(logs: Sequence[VoltageLog]) -> tuple[Array, Array, Array, Array]:
     if not logs:
-        raise BamError("voltage logs: there are none (expected one or more); record some")
+        raise BadData("voltage logs", "there are none", expected="one or more", advice="record some")
     if len({len(log.voltage) for log in logs}) > 1:
-        raise BamError("voltage logs: lengths differ (expected one length); cut them to the shortest")
+        raise Conflict(
+            "voltage logs", "lengths differ", expected="one length", advice="cut them to the shortest"
+        )
     return (
         np.array([log.bench.inertia for log in logs]),
         np.array([log.bench.gravity_torque for log in logs]),

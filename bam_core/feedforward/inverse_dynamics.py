@@ -9,13 +9,11 @@ from collections.abc import Callable, Sequence
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.arrays import Array
+from bam_core.errors import UnknownName, Unsupported
 from bam_core.feedforward.piece import DEFAULT_DURATION, Piece
 from bam_core.feedforward.points import fit_pieces
-
-Array = NDArray[np.float64]
 
 
 class InverseDynamics:
@@ -45,8 +43,8 @@ class InverseDynamics:
             if name not in every:
                 raise UnknownName("joint", name, every)
             if int(model.joint(name).type[0]) < int(mujoco.mjtJoint.mjJNT_SLIDE):
-                raise BamError(
-                    f"joint '{name}': has more than one degree of freedom; choose a hinge or slide"
+                raise Unsupported(
+                    f"joint '{name}'", "has more than one degree of freedom", advice="choose a hinge or slide"
                 )
         self._position = [int(model.joint(name).qposadr[0]) for name in joints]
         self._dof = [int(model.joint(name).dofadr[0]) for name in joints]

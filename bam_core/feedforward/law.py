@@ -6,18 +6,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange
 from bam_core.feedforward._law_kernel import REST_SPEED, torques
 from bam_core.feedforward.motor_model import DynabanModel
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import DcMotor
 
 __all__ = ["REST_SPEED", "FeedForwardLaw", "voltages"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,12 @@ class FeedForwardLaw:
         friction = servo.friction
         share = friction.load_motor + friction.load_motor_stribeck
         if share >= 1.0:
-            raise BamError(
-                f"servo '{servo.name}': load_motor + load_motor_stribeck is {share:g} (expected < 1: else "
-                f"friction outgrows every torque); feed forward with another friction model"
+            raise OutOfRange(
+                f"servo '{servo.name}', load_motor + load_motor_stribeck",
+                share,
+                "< 1: else friction outgrows every torque",
+                told=f"{share:g}",
+                advice="feed forward with another friction model",
             )
         coefficients = tuple(friction.coefficients().values())
         return cls(servo.motor, coefficients, friction.quadratic_rule == "opposing")

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange
 
-Array = NDArray[np.float64]
 Motion = Callable[[ArrayLike], tuple[Array, Array, Array]]
 """Times (n,) s -> position rad, velocity rad/s, acceleration rad/s², each (n, joints)."""
 
@@ -65,8 +65,12 @@ def through_keys(times: ArrayLike, places: ArrayLike, size: float = 1.0) -> Moti
     """
     when, where = np.asarray(times, dtype=np.float64), np.asarray(places, dtype=np.float64)
     if len(when) < 2 or when[0] != 0.0 or np.any(np.diff(when) <= 0.0):
-        raise BamError(
-            f"motion keys: at {when} (expected two or more times from 0 on, increasing); correct them"
+        raise OutOfRange(
+            "motion keys",
+            when,
+            "two or more times from 0 on, increasing",
+            told=f"at {when.tolist()}",
+            advice="correct them",
         )
     where = where[0] + size * (where - where[0])
     rest = [(order, np.zeros(where.shape[1])) for order in (1, 2)]

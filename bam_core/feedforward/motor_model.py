@@ -6,14 +6,13 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, fields
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_not_negative, require_positive
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import DcMotor
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +65,12 @@ class DynabanModel:
             BamError: friction at rest is the smaller one, which M2 cannot say.
         """
         if self.static < self.coulomb:
-            raise BamError(
-                f"Dynaban model static: is {self.static:g} N·m, below coulomb {self.coulomb:g} "
-                f"(expected at least that where M2 is to hold it); use the model itself"
+            raise OutOfRange(
+                "Dynaban model static",
+                self.static,
+                f"at least coulomb, {self.coulomb:g} N·m, where M2 is to hold it",
+                told=f"{self.static:g} N·m",
+                advice="use the model itself",
             )
         return Friction(
             viscous=self.viscous,

@@ -8,22 +8,19 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BamError, Unsupported
 from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
 from bam_core.feedforward.controller import FeedForwardController
 from bam_core.feedforward.inverse_dynamics import InverseDynamics, pieces_from_dynamics
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.motions import Motion
 from bam_core.feedforward.pid import Pid, PidGains
-from bam_core.feedforward.piece import PieceError
 from bam_core.mujoco.actuation import ServoActuation
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.servo.firmware import VoltageFirmware
 from bam_core.servo.model import ServoModel
-
-Array = NDArray[np.float64]
 
 MARGIN = 0.6
 """s; at rest before and after the motion, recorded too."""
@@ -131,7 +128,6 @@ def perform_by_feed_forward(
     gains: PidGains | None = None,
     timing: Timing | None = None,
     nominal_supply: float = 12.0,
-    limits: Limits | None = None,
     cut: float = np.inf,
 ) -> Performance:
     """Let a host in a PWM loop follow pieces from inverse dynamics, sent one ahead of the one that plays.
@@ -144,7 +140,6 @@ def perform_by_feed_forward(
         gains: of the PID.
         timing: of the bus.
         nominal_supply: V, as the host believes it to be.
-        limits: that pieces keep.
         cut: when the stream of pieces ends, s.
     """
     timing = Timing() if timing is None else timing
@@ -154,8 +149,7 @@ def perform_by_feed_forward(
     begin = motion(np.zeros(1))[0]
     load = dynamics.torque(begin, 0.0 * begin, 0.0 * begin)[0]
     wide = np.full(len(stage.joints), np.pi)
-    if limits is None:
-        limits = Limits(low=-wide, high=wide, speed=3.0 * wide, torque=2.0 * wide)
+    limits = Limits(low=-wide, high=wide, speed=3.0 * wide, torque=2.0 * wide)
     controller = FeedForwardController(
         PieceBuffer(begin[0], limits, HandOver(), load),
         laws,
@@ -173,7 +167,7 @@ def perform_by_feed_forward(
         while waiting and waiting[0].start < time + 2.0 * waiting[0].duration:
             try:
                 controller.buffer.offer(waiting[0], time)
-            except PieceError:
+            except BamError:
                 break
             del waiting[0]
         if ticks[0] % loop == 0:
@@ -200,8 +194,11 @@ class _Robot:
         self.stage, self.timestep = stage, float(self.model.opt.timestep)
         firmware = stage.servos[0].firmware
         if not isinstance(firmware, VoltageFirmware):
-            raise BamError(
-                f"servo '{stage.servos[0].name}': regulates current (expected PWM); choose another"
+            raise Unsupported(
+                f"servo '{stage.servos[0].name}'",
+                "regulates current",
+                expected="PWM",
+                advice="choose another",
             )
         self.firmware = firmware
 

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bam_core._checks import require_not_negative
+from bam_core.arrays import Array
 from bam_core.servo.firmware import VoltageFirmware
-
-Array = NDArray[np.float64]
 
 _INTEGRAL = 1000.0 / 2048.0 * 8.0  # manual of MX(1.0): K_p = P/8, K_i = I·1000/2048, K_d = D·4/1000
 _DERIVATIVE = 4.0 / 1000.0 * 8.0

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.polynomial import polynomial
-from numpy.typing import NDArray
 
-from bam_core._checks import require_finite
-from bam_core.errors import BamError
-
-Array = NDArray[np.float64]
+from bam_core._checks import require_finite, require_positive
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange, WrongShape
 
 COEFFICIENTS = 5
 """Of a polynomial of 4th order."""
@@ -26,10 +24,6 @@ _BERNSTEIN = np.array([[math.comb(i, k) / math.comb(4, k) for k in range(5)] for
 
 
 _NEGLIGIBLE = 1e-12  # share of the largest coefficient of a slope, over a unit of time
-
-
-class PieceError(BamError):
-    """A piece that is not played; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +54,7 @@ class Piece:
         torque: (joints, 5) of τ_o: what the load takes, without the motor's own inertia, N·m/s^k.
 
     Raises:
-        PieceError: a number is not finite, the duration not positive, or the shapes differ.
+        BamError: a number is not finite, the duration not positive, or the shapes differ.
     """
 
     start: float
@@ -70,28 +64,26 @@ class Piece:
     _rates: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        try:
-            require_finite("piece", start=self.start, duration=self.duration)
-        except BamError as error:
-            raise PieceError(str(error)) from None
-        if self.duration <= 0.0:
-            raise PieceError(f"piece duration: is {self.duration:g} s (expected > 0); correct it")
+        require_finite("piece", start=self.start)
+        require_positive("piece", duration=self.duration)
         for name in ("position", "torque"):
             values = np.array(getattr(self, name), dtype=np.float64)
             values.setflags(write=False)
             object.__setattr__(self, name, values)
             if values.ndim != 2 or values.shape[1] != COEFFICIENTS:
-                raise PieceError(f"piece {name}: has shape {values.shape} (expected (joints, 5)); correct it")
+                raise WrongShape(f"piece {name}, shape", values.shape, "(joints, 5)")
             if not np.all(np.isfinite(values)):
                 joint, power = np.argwhere(~np.isfinite(values))[0]
-                raise PieceError(
-                    f"piece at {self.start:g} s, {name} of joint {joint}: coefficient {power} is "
-                    f"{values[joint, power]} (expected a finite number); correct it"
+                raise OutOfRange(
+                    f"piece at {self.start:g} s, {name} of joint {joint}, coefficient {power}",
+                    values[joint, power],
+                    "a finite number",
                 )
         if self.position.shape != self.torque.shape:
-            raise PieceError(
-                f"piece at {self.start:g} s: {len(self.position)} joints have positions, {len(self.torque)} "
-                f"torques (expected as many); correct it"
+            raise WrongShape(
+                f"piece at {self.start:g} s, torques",
+                len(self.torque),
+                f"{len(self.position)}, as many as positions",
             )
         powers = np.arange(COEFFICIENTS, dtype=np.float64)
         velocity = np.zeros_like(self.position)

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.feedforward.identification import VoltageFit, log_errors, replay_log
 from bam_core.feedforward.performance import Performance
 from bam_core.feedforward.voltage_logs import PERIOD, VoltageLog
-
-Array = NDArray[np.float64]
 
 POSITION = "PID only"
 LAW_4, LAW_M5, LAW_M6 = "feed-forward, law (4)", "feed-forward, M5", "feed-forward, M6"

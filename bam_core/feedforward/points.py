@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import Conflict, OutOfRange, WrongShape, WrongType
 from bam_core.feedforward.piece import COEFFICIENTS, DEFAULT_DURATION, Piece, Reference
 
-Array = NDArray[np.float64]
 Dynamics = Callable[[Array, Array, Array], Array]
 """Position rad, velocity rad/s, acceleration rad/s² -> τ_o, N·m, each (n, joints)."""
 
@@ -127,7 +127,9 @@ def pieces_from_points(
     times = _increasing(time, least=2)
     places = _places(position, len(times))
     if acceleration is not None and velocity is None:
-        raise BamError("points acceleration: is given without velocity (expected both); give velocity")
+        raise Conflict(
+            "points acceleration", "is given without velocity", expected="both", advice="give velocity"
+        )
     rates = None if velocity is None else _checked("velocity", velocity, places.shape)
     if rates is None:
         leaving = np.broadcast_to(np.asarray(leaves_at, dtype=np.float64), places.shape[1:])
@@ -180,9 +182,12 @@ def fit_pieces(
     require_positive("pieces", piece_duration=piece_duration, length=end - begin)
     count = max(int(np.ceil((end - begin) / piece_duration - 1e-9)), 1)
     if count > _MOST:
-        raise BamError(
-            f"pieces: {count} of {piece_duration:g} s (expected at most {_MOST}); shorten the motion, or make"
-            f" pieces longer"
+        raise OutOfRange(
+            "pieces",
+            count,
+            f"at most {_MOST}",
+            told=f"{count} of {piece_duration:g} s",
+            advice="shorten the motion, or make pieces longer",
         )
     duration = (end - begin) / count
     share = np.linspace(0.0, 1.0, _SAMPLES)
@@ -236,15 +241,15 @@ def _powers(duration: float) -> Array:
 def _increasing(time: ArrayLike, least: int) -> Array:
     times = _checked("time", time, None)
     if times.ndim != 1 or len(times) < least:
-        raise BamError(
-            f"points time: has shape {times.shape} (expected a row of {least} or more); correct it"
-        )
+        raise WrongShape("points time, shape", times.shape, f"a row of {least} or more")
     late = np.flatnonzero(np.diff(times) <= 0.0)
     if len(late):
         first, second = times[late[0] : late[0] + 2]
-        raise BamError(
-            f"points time: does not increase ({first:g} s, then {second:g} s, in point {late[0] + 1}); "
-            f"correct it"
+        raise OutOfRange(
+            f"points time, point {late[0] + 1}",
+            second,
+            f"more than {first:g} s, the time of the point before",
+            told=f"{second:g} s",
         )
     return times
 
@@ -252,7 +257,7 @@ def _increasing(time: ArrayLike, least: int) -> Array:
 def _places(position: ArrayLike, count: int) -> Array:
     places = _checked("position", position, None)
     if places.ndim != 2 or len(places) != count:
-        raise BamError(f"points position: has shape {places.shape} (expected ({count}, joints)); correct it")
+        raise WrongShape("points position, shape", places.shape, f"({count}, joints)")
     return places
 
 
@@ -260,15 +265,13 @@ def _checked(name: str, values: ArrayLike, shape: tuple[int, ...] | None) -> Arr
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise BamError(
-            f"points {name}: is not an array of numbers (expected as many in every row); correct it"
+        raise WrongType(
+            f"points {name}", values, "as many in every row", told="not an array of numbers"
         ) from None
     if shape is not None and array.shape != shape:
-        raise BamError(f"points {name}: has shape {array.shape} (expected {shape}); correct it")
+        raise WrongShape(f"points {name}, shape", array.shape, f"{shape}")
     if not np.all(np.isfinite(array)):
         place = [int(index) for index in np.argwhere(~np.isfinite(array))[0]]
         where = f"point {place[0]}" + "".join(f", joint {joint}" for joint in place[1:])
-        raise BamError(
-            f"points {name}: has a number that is not finite ({where}: {array[tuple(place)]:g}); correct it"
-        )
+        raise OutOfRange(f"points {name}, {where}", array[tuple(place)], "a finite number")
     return array

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BadData, WrongShape
 from bam_core.feedforward.motor_model import DynabanModel
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
-
-Array = NDArray[np.float64]
 
 BARE = PendulumBench(mass=0.0, arm_mass=0.0, length=0.12)
 """Nothing attached to the shaft."""
@@ -53,12 +51,15 @@ class VoltageLog:
 
     def __post_init__(self) -> None:
         if self.voltage.shape != self.position.shape or self.voltage.ndim != 1 or len(self.voltage) < 2:
-            raise BamError(
-                f"log '{self.name}': voltage {self.voltage.shape} and position {self.position.shape} "
-                f"(expected as many samples, two or more); record it again"
+            raise WrongShape(
+                f"log '{self.name}', shapes",
+                (self.voltage.shape, self.position.shape),
+                "as many samples, two or more",
+                told=f"voltage {self.voltage.shape} and position {self.position.shape}",
+                advice="record it again",
             )
         if not (np.all(np.isfinite(self.voltage)) and np.all(np.isfinite(self.position))):
-            raise BamError(f"log '{self.name}': a sample is not finite; record it again")
+            raise BadData(f"log '{self.name}'", "a sample is not finite", advice="record it again")
 
 
 def voltage_commands(supply: float) -> dict[str, Array]:

@@ -4,46 +4,31 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bam_core.gears._pieces import residual_of
-from bam_core.gears.internal_force import compiled
-
-Array = NDArray[np.float64]
+from bam_core.compilation import compiled
+from bam_core.gears._pieces import ProblemArrays, SolutionArrays, residual_of
 
 
-@compiled
+@compiled()
 def fixed_steps(
-    v: Array,
-    A: Array,
-    phi: Array,
-    P: Array,
-    size: float,
-    tolerance: float,
-    limit: int,
-    f: Array,
-    w: Array,
-    internal: Array,
+    problem: ProblemArrays, solution: SolutionArrays, size: float, tolerance: float, limit: int
 ) -> int:
     """Iterate s := proj(K, s - c·F(s)) from s = 0, with λ := φ + P·[s]·|λ| within (remark 3).
 
     Args:
-        v: (n,) rad/s.
-        A: (n, n).
-        phi: (n,) N·m.
-        P: (n, n), σ_max(P) < 1.
+        problem: as of `_pieces.Problem`, without load-independent friction; σ_max(P) < 1.
+        solution: as of `_pieces.Solution`.
         size: c, s/rad.
         tolerance: residual that ends it, rad/s.
         limit: of iterations.
-        f: (n,) N·m, result.
-        w: (n,) rad/s, result.
-        internal: (n,) N·m, result.
 
     Returns:
         Iterations made.
     """
+    v, A, phi, P, none = problem
+    f, w, internal = solution
     count = len(v)
-    s, none, again = np.zeros(count), np.zeros(count), np.empty(count)
+    s, again = np.zeros(count), np.empty(count)
     internal[:] = phi
     largest = np.max(np.abs(phi))
     for done in range(1, limit + 1):

@@ -4,18 +4,36 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.gears.internal_force import compiled, friction_range
+from bam_core.arrays import Array
+from bam_core.compilation import compiled
+from bam_core.gears.internal_force import friction_range
+from bam_core.simulation import law
 from bam_core.simulation.kernel import whole_steps
-from bam_core.simulation.reference import VELOCITY_LIMIT
-
-Array = NDArray[np.float64]
+from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, VELOCITY_LIMIT, LaneInputs, Stepping
 
 
-@compiled
+class Outcome(NamedTuple):
+    """What a simulation fills in.
+
+    Attributes:
+        ends: (recordings + 1,), where the samples of each recording begin and end in `trace`; given.
+        stride: periods between samples of `trace`; given.
+        errors: (candidates, recordings) mean absolute error, rad.
+        trace: (candidates, samples) rad.
+    """
+
+    ends: NDArray[np.intp]
+    stride: int
+    errors: Array
+    trace: Array
+
+
+@compiled()
 def motor(
     demand: float,
     supply: float,
@@ -27,82 +45,71 @@ def motor(
 ) -> tuple[float, float]:
     """Return the motor's torque, N·m, and its back-EMF damping, N·m·s/rad (BAM eqs. 12-15)."""
     damping = torque_constant * torque_constant / resistance * enabled
+    back_emf = torque_constant * velocity
     if not by_current:
-        driving = demand * supply - torque_constant * velocity
-        return torque_constant / resistance * driving * enabled, damping
-    highest = (supply - torque_constant * velocity) / resistance
-    lowest = (-supply - torque_constant * velocity) / resistance
-    current = min(max(demand, lowest), highest) * enabled
-    return torque_constant * current, damping if demand <= lowest or demand >= highest else 0.0
+        return law.voltage_torque(torque_constant / resistance, demand * supply, back_emf) * enabled, damping
+    current = law.limited_current(demand, supply, back_emf, resistance)
+    is_kept = (-supply - back_emf) / resistance < demand < (supply - back_emf) / resistance
+    return torque_constant * (current * enabled), 0.0 if is_kept else damping
 
 
-@compiled
+@compiled()
 def simulate(
-    candidates: Array,
-    signals: Array,
-    logs: Array,
-    lanes: NDArray[np.intp],
-    ends: NDArray[np.intp],
-    by_current: bool,
-    dt: float,
-    substeps: int,
-    stride: int,
-    errors: Array,
-    trace: Array,
+    candidates: Array, inputs: LaneInputs, lanes: NDArray[np.intp], stepping: Stepping, outcome: Outcome
 ) -> None:
-    """Simulate candidates on recordings.
+    """Simulate candidates on recordings, with the "midpoint" integrator.
 
     Args:
         candidates: (candidates, GEAR_PARAMETERS) SI.
-        signals: as in `packing.PackedLogs`.
-        logs: likewise.
+        inputs: packed logs.
         lanes: of the recordings.
-        ends: (recordings + 1,), where the samples of each recording begin and end in `trace`.
-        by_current: the firmware asks for a current.
-        dt: period of the firmware, s.
-        substeps: per period.
-        stride: periods between samples of `trace`.
-        errors: (candidates, recordings) rad, result.
-        trace: (candidates, samples) rad, result.
+        stepping: how to follow them.
+        outcome: to be filled in.
     """
+    signals, logs = inputs.signals, inputs.logs
+    dt, substeps = stepping.dt, stepping.substeps
     h = dt / substeps
     for row in range(candidates.shape[0]):
-        kt, resistance, armature, viscous, coulomb = candidates[row, :5]
-        stribeck, stribeck_velocity, exponent, u, v, offset, delay = candidates[row, 5:]
+        kt, resistance, armature = candidates[row, :3]
+        u, v, offset, delay = candidates[row, 8:]
+        friction = law.without_load(candidates[row, 3:8])
         last = signals.shape[0] - 1
         late = whole_steps(delay / dt, signals.shape[0])
         share = delay / dt - late
         for column in range(len(lanes)):
             lane = lanes[column]
-            length, M, gravity = int(logs[0, lane]), logs[1, lane], logs[2, lane]
-            gain, position, speed, rate_gain = logs[3, lane], logs[4, lane], logs[5, lane], logs[7, lane]
-            limit = logs[9, lane]
+            length, M, gravity = int(logs.length[lane]), logs.inertia[lane], logs.gravity_torque[lane]
+            position, speed = logs.position[lane], logs.velocity[lane]
+            stiffness, damping, limit = logs.stiffness[lane], logs.damping[lane], logs.demand_limit[lane]
             total = 0.0
             for k in range(length):
-                if k % stride == 0:
-                    trace[row, ends[column] + k // stride] = position
-                total += abs(position - signals[k, 3, lane])
+                if k % outcome.stride == 0:
+                    outcome.trace[row, outcome.ends[column] + k // outcome.stride] = position
+                total += abs(position - signals[k, MEASURED, lane])
                 now, before = min(max(k - late, 0), last), min(max(k - late - 1, 0), last)
-                goal = signals[now, 0, lane] * (1.0 - share) + signals[before, 0, lane] * share
-                enabled = signals[now, 2, lane] * (1.0 - share) + signals[before, 2, lane] * share
-                demand = min(max(gain * (goal - position) - rate_gain * speed, -limit), limit)
+                goal = signals[now, GOAL, lane] * (1.0 - share) + signals[before, GOAL, lane] * share
+                enabled = signals[now, ENABLED, lane] * (1.0 - share) + signals[before, ENABLED, lane] * share
+                demand = law.demand(goal - position, speed, stiffness, damping, limit)
                 for _ in range(substeps):
-                    drive, damping = motor(
-                        demand, signals[k, 1, lane], enabled, speed, kt, resistance, by_current
+                    drive, back_emf_damping = motor(
+                        demand,
+                        signals[k, SUPPLY, lane],
+                        enabled,
+                        speed,
+                        kt,
+                        resistance,
+                        stepping.regulates_current,
                     )
                     load = gravity * math.sin(position + 0.5 * h * speed - offset)
-                    m = armature + 0.5 * h * damping
+                    m = armature + 0.5 * h * back_emf_damping
                     inertia = m + M
                     feedback = (u * m - v * M) / inertia
                     phi = u * drive + v * load - feedback * (drive - load)
-                    stribeck_factor = (
-                        math.exp(-((abs(speed) / stribeck_velocity) ** exponent)) if stribeck > 0.0 else 0.0
-                    )
-                    extra = viscous * abs(speed) + coulomb + stribeck * stribeck_factor
+                    extra = law.budget(friction, 0.0, 0.0, speed, 1.0)
                     lowest, highest = friction_range(phi, feedback, extra)
                     wanted = inertia / h * speed + (drive - load)
                     left = wanted - min(max(wanted, lowest), highest)
                     after = min(max(left * h / inertia, -VELOCITY_LIMIT), VELOCITY_LIMIT)
                     position += 0.5 * (speed + after) * h
                     speed = after
-            errors[row, column] = total / length
+            outcome.errors[row, column] = total / length

@@ -18,14 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange, Unsupported, WrongShape
 from bam_core.gears._fixed_steps import fixed_steps
 from bam_core.gears._path import follow
 from bam_core.gears._pieces import newton, residual_of
-
-Array = NDArray[np.float64]
 
 NEWTON_STEPS = 8
 """More than this, and Newton's steps run in circles: few joints change their piece, and nine of ten problems
@@ -88,21 +87,24 @@ def axproj(
     phi = _array("drive φ", drive, (count,))
     c = np.zeros(count) if extra is None else _array("load-independent friction", extra, (count,))
     if c.min(initial=0.0) < 0.0:
-        raise BamError(f"axproj load-independent friction: is {c.min():g} (expected >= 0); correct it")
+        raise OutOfRange("axproj load-independent friction", c.min(), ">= 0", told=f"{c.min():g}")
     f = np.zeros(count) if start is None else _array("start", start, (count,)).copy()
     w, internal = np.empty(count), np.empty(count)
+    problem = v, A, phi, P, c
     tolerance = TOLERANCE * _scale(v, A, phi)
-    iterations = newton(v, A, phi, P, c, f, w, internal, NEWTON_STEPS)
+    iterations = newton(problem, (f, w, internal), NEWTON_STEPS)
     residual = residual_of(A, c, f, w, internal)
     if not residual <= 1e-3 * tolerance:
         other = np.zeros(count)
-        iterations += follow(v, A, phi, P, c, other, w, internal, PATH_PIECES)
-        iterations += newton(v, A, phi, P, c, other, w, internal, 1)
+        iterations += follow(problem, (other, w, internal), PATH_PIECES)
+        iterations += newton(problem, (other, w, internal), 1)
         by_path = residual_of(A, c, other, w, internal)
         if not by_path <= tolerance:
-            raise BamError(
-                f"axproj: no solution of eq. 67 found, off by {by_path:.1e} rad/s (expected σ_max(P) < 1, "
-                f"eq. 57; it is {largest_gain(P):.3g}); lower γ_u, γ_v or change the inertias"
+            raise Unsupported(
+                "axproj",
+                f"no solution of eq. 67 found, off by {by_path:.1e} rad/s",
+                expected=f"σ_max(P) < 1, eq. 57; it is {largest_gain(P):.3g}",
+                advice="lower γ_u, γ_v or change the inertias",
             )
         f, residual = other, by_path
     return AxisProjection(
@@ -145,7 +147,7 @@ def fixed_step_axproj(
     phi, P = np.asarray(drive, dtype=np.float64), np.asarray(feedback, dtype=np.float64)
     size = step / max(float(np.linalg.norm(A, 2) * np.linalg.norm(phi)), 1e-300)
     f, w, internal = np.zeros(len(v)), np.empty(len(v)), np.empty(len(v))
-    iterations = fixed_steps(v, A, phi, P, size, tolerance, limit, f, w, internal)
+    iterations = fixed_steps((v, A, phi, P, np.zeros(len(v))), (f, w, internal), size, tolerance, limit)
     return v - w, iterations
 
 
@@ -163,7 +165,7 @@ def _array(what: str, value: ArrayLike, shape: tuple[int, ...] | None = None) ->
     array = np.ascontiguousarray(value, dtype=np.float64)
     if (shape is None and array.ndim != 1) or (shape is not None and array.shape != shape):
         expected = "one row" if shape is None else str(shape)
-        raise BamError(f"axproj {what}: shape {array.shape} (expected {expected}, eq. 67); correct it")
+        raise WrongShape(f"axproj {what}, shape", array.shape, f"{expected}, eq. 67")
     if not np.isfinite(array).all():
-        raise BamError(f"axproj {what}: holds values that are not finite (expected numbers); correct them")
+        raise OutOfRange(f"axproj {what}", array, "finite numbers", told="not finite everywhere")
     return array

@@ -8,13 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.gears.axproj import axproj, fixed_step_axproj, largest_gain
 from bam_core.gears.geared_joints import GearedJoints
 from bam_core.servo.asymmetry import Asymmetry
-
-Array = NDArray[np.float64]
 
 DT = 1e-3
 """h, s."""

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.gears.gear import Gear
 from bam_core.gears.robot import GearedRobot, JointGear
 from bam_core.servo.asymmetry import Asymmetry
-
-Array = NDArray[np.float64]
 
 TIMESTEP = 1e-3
 """h, s."""

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 
 from bam_core._checks import require_finite, require_positive
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 from bam_core.gears.internal_force import friction_range
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.friction import Friction
@@ -115,10 +115,13 @@ class Gear:
 
 
 def require_load_independent(friction: Friction) -> None:
-    """Raise BamError where a friction law has load-dependent terms, which a gear brings itself."""
+    """Raise OutOfRange where a friction law has load-dependent terms, which a gear brings itself."""
     for name in LOAD_TERMS:
         if getattr(friction, name) != 0.0:
-            raise BamError(
-                f"gear friction {name}: is {getattr(friction, name):g} (expected 0: load-dependent friction "
-                f"is the gear's, eq. 14); give viscous, coulomb and stribeck terms only"
+            raise OutOfRange(
+                f"gear friction {name}",
+                getattr(friction, name),
+                "0: load-dependent friction is the gear's, eq. 14",
+                told=f"{getattr(friction, name):g}",
+                advice="give viscous, coulomb and stribeck terms only",
             )

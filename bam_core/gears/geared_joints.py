@@ -6,16 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bam_core._checks import require_not_negative, require_positive
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import Conflict, OutOfRange, WrongShape
 from bam_core.gears.axproj import axproj, largest_gain
 from bam_core.gears.gear import require_load_independent
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.friction import Friction
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +77,13 @@ class GearedJoints:
         self.frictions = tuple(frictions) if frictions is not None else (Friction(),) * len(asymmetries)
         counts = (len(asymmetries), *self.input_inertia.shape, len(self.frictions))
         if len(counts) != 3 or len(set(counts)) != 1:
-            raise BamError(
-                f"geared joints: {counts[0]} asymmetries, input inertias {self.input_inertia.shape}, "
-                f"{counts[-1]} frictions (expected one of each per joint); correct them"
+            raise WrongShape(
+                "geared joints",
+                counts,
+                "one of each per joint",
+                told=f"{counts[0]} asymmetries, input inertias {self.input_inertia.shape}, {counts[-1]} "
+                "frictions",
+                advice="correct them",
             )
         for index, (inertia, friction) in enumerate(zip(self.input_inertia, self.frictions, strict=True)):
             require_not_negative(f"geared joint {index}", input_inertia=float(inertia))
@@ -171,37 +174,36 @@ class GearedJoints:
             np.linalg.cholesky(total)
             return np.asarray(np.linalg.inv(total), dtype=np.float64)
         except np.linalg.LinAlgError:
-            raise BamError(
-                "geared joints: [m] + M is not positive definite (expected inertia in every joint, eq. 69a); "
-                "correct them"
+            raise Conflict(
+                "geared joints",
+                "[m] + M is not positive definite",
+                expected="inertia in every joint, eq. 69a",
+                advice="correct them",
             ) from None
 
     def _row(self, what: str, value: ArrayLike) -> Array:
         row = np.asarray(value, dtype=np.float64)
         if row.shape != (len(self),):
-            raise BamError(
-                f"geared joints {what}: shape {row.shape} (expected {(len(self),)}, one per joint); "
-                f"correct it"
-            )
+            raise WrongShape(f"geared joints {what}, shape", row.shape, f"{(len(self),)}, one per joint")
         if not np.isfinite(row).all():
-            raise BamError(
-                f"geared joints {what}: holds values that are not finite (expected numbers); correct them"
-            )
+            raise OutOfRange(f"geared joints {what}", row, "finite numbers", told="not finite everywhere")
         return row
 
     def _inertia(self, output_inertia: ArrayLike) -> Array:
         M = np.asarray(output_inertia, dtype=np.float64)
         if M.shape != (len(self), len(self)):
-            raise BamError(
-                f"geared joints M: shape {M.shape} (expected {(len(self), len(self))}, square with a row per "
-                f"joint, eq. 49); correct it"
+            raise WrongShape(
+                "geared joints M, shape",
+                M.shape,
+                f"{(len(self), len(self))}, square with a row per joint, eq. 49",
             )
         if not np.isfinite(M).all():
-            raise BamError(
-                "geared joints M: holds values that are not finite (expected numbers, eq. 49); correct them"
-            )
+            raise OutOfRange("geared joints M", M, "finite numbers, eq. 49", told="not finite everywhere")
         if not float(np.abs(M - M.T).max(initial=0.0)) <= 1e-9 * float(np.abs(M).max(initial=0.0)):
-            raise BamError(
-                "geared joints M: is not symmetric (expected an inertia matrix, eq. 49); correct it"
+            raise Conflict(
+                "geared joints M",
+                "is not symmetric",
+                expected="an inertia matrix, eq. 49",
+                advice="correct it",
             )
         return M

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 from bam_core._checks import require_not_negative, require_positive
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 from bam_core.servo.asymmetry import Asymmetry
 
 
@@ -122,14 +122,15 @@ def _ends(contact: float | tuple[float, float], radius: float) -> tuple[float, f
     ends = contact if isinstance(contact, tuple) else (contact, contact)
     numbers = len(ends) == 2 and all(isinstance(each, Real) and math.isfinite(each) for each in ends)
     if not (numbers and ends[0] <= ends[1]):
-        raise BamError(
-            f"spur gear contact: is {contact!r} (expected ξ in m, or (first, last) with first <= last); "
-            f"correct it"
+        raise OutOfRange(
+            "spur gear contact", contact, "ξ in m, or (first, last) with first <= last", told=repr(contact)
         )
     if max(abs(ends[0]), abs(ends[1])) > radius:
-        raise BamError(
-            f"spur gear contact: is {contact!r} m, beyond the larger wheel of {radius:g} m (expected near "
-            f"the pitch point); correct it"
+        raise OutOfRange(
+            "spur gear contact",
+            contact,
+            "near the pitch point",
+            told=f"{contact!r} m, beyond the larger wheel of {radius:g} m",
         )
     return ends
 
@@ -147,4 +148,6 @@ def _require_angle(what: str, value: float, *, zero: bool = False) -> None:
     if not (number and (value > 0.0 or (zero and value == 0.0)) and value < 0.5 * math.pi):
         low = "0" if zero else "above 0"
         degrees = f" ({value:g}° are {math.radians(value):.3g} rad)" if number and value > 0.0 else ""
-        raise BamError(f"{what}: is {value!r} rad (expected {low} to below π/2); correct it{degrees}")
+        raise OutOfRange(
+            what, value, f"{low} to below π/2", told=f"{value!r} rad", advice=f"correct it{degrees}"
+        )

@@ -14,19 +14,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange, UnknownName
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
 from bam_core.identification.search.descent import Descent
 from bam_core.identification.search.space import Axis, fold, search_space
 from bam_core.recordings.recording import Recording
 from bam_core.servo.asymmetry import Asymmetry
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
-
-Array = NDArray[np.float64]
 
 DEFAULT_TRIALS = 4000
 """Simulations of all training logs."""
@@ -43,6 +42,7 @@ _LEAST_RMS = 1e-4  # rad; finer than any encoder
 _POLISH_STEP = 0.04
 _ANYWHERE = 1.0 / math.sqrt(12.0)  # standard deviation, in coordinates, of what lies anywhere within bounds
 
+_BENCH = ("zero_offset", "command_delay")  # effects that this model knows
 _GEAR_AXES = (
     Axis(name="input_side", low=-1e-9, high=1.0, targets=("input_side",)),  # below zero makes it linear
     Axis(name="output_side", low=-1e-9, high=1.5, targets=("output_side",)),
@@ -81,6 +81,11 @@ class GearFit:
         """The parameters in the order of GEAR_PARAMETERS."""
         return np.array([self.parameters[name] for name in GEAR_PARAMETERS])
 
+    @property
+    def bench_effects(self) -> BenchEffects:
+        """What was found of the bench."""
+        return BenchEffects(**{name: self.parameters[name] for name in _BENCH})
+
     def validate(self, recordings: Sequence[Recording], servo: ServoModel) -> dict[str, float]:
         """Return the mean absolute position error of other recordings, rad, by name."""
         errors = GearRollout(recordings, firmware=servo.firmware).errors(self.vector)[0]
@@ -93,7 +98,8 @@ def fit_gear(
     *,
     trials: int = DEFAULT_TRIALS,
     seed: int = 0,
-    effects: Sequence[str] = ("zero_offset", "command_delay"),
+    effects: Sequence[str] = _BENCH,
+    bench_effects: BenchEffects = IDEAL_BENCH,
     say: Callable[[int, float], None] = lambda done, error: None,
 ) -> GearFit:
     """Identify a servo behind a gear.
@@ -105,20 +111,18 @@ def fit_gear(
         trials: simulations of all training logs that it may take, LEAST_TRIALS or more.
         seed: of all that is drawn.
         effects: which of zero_offset and command_delay are free; the others are zero.
+        bench_effects: of the point to start from that is the servo's own.
         say: told the simulations so far and the least error so far, rad.
 
     Raises:
         BamError: too few trials, no recordings, or an effect that this model does not have.
     """
     if trials < LEAST_TRIALS:
-        raise BamError(f"gear trials: is {trials} (expected {LEAST_TRIALS} or more); give more")
+        raise OutOfRange("gear trials", trials, f"{LEAST_TRIALS} or more", advice="give more")
     for effect in effects:
-        if effect not in GEAR_PARAMETERS[-2:]:
-            known = ", ".join(GEAR_PARAMETERS[-2:])
-            raise BamError(
-                f"gear effect {effect!r}: is not part of this model (valid: {known}); leave it out"
-            )
-    search = _Search(recordings, servo, tuple(effects), trials, say)
+        if effect not in _BENCH:
+            raise UnknownName("gear effect", effect, _BENCH, advice="or leave it out")
+    search = _Search(recordings, servo, tuple(effects), bench_effects, trials, say)
     random = np.random.default_rng(seed)
     drawn = random.random((int(_SCATTER * trials), len(search.axes)))
     errors = search.errors(drawn)
@@ -149,13 +153,14 @@ class _Search:
         recordings: Sequence[Recording],
         servo: ServoModel,
         effects: tuple[str, ...],
+        bench_effects: BenchEffects,
         trials: int,
         say: Callable[[int, float], None],
     ) -> None:
         self.rollout = GearRollout(recordings, firmware=servo.firmware)
-        known = search_space(FRICTION_MODELS["m2"], recordings, servo.search, effects)
+        known = search_space(FRICTION_MODELS["m2"], recordings, servo.search.ranges, effects)
         self.axes = (*known.axes, *_GEAR_AXES)
-        values = _known_values(servo)
+        values = _known_values(servo, bench_effects)
         # Away from the bounds, where there is little slope to follow.
         self.known = np.clip([axis.coordinate(values[axis.name]) for axis in self.axes], 0.1, 0.9)
         self.spent, self._trials, self._say = 0, trials, say
@@ -268,10 +273,10 @@ class _Search:
         return errors, tuple(unidentifiable)
 
 
-def _known_values(servo: ServoModel) -> dict[str, float]:
+def _known_values(servo: ServoModel, bench_effects: BenchEffects) -> dict[str, float]:
     """Return what a servo model says; without a gear, load-dependent friction at rest stands for γ."""
     law = servo.friction
-    values = {**servo.parameters, **law.coefficients(), **servo.effect_values}
+    values = {**servo.parameters, **law.coefficients(), **servo.effect_values, **vars(bench_effects)}
     if servo.gear is not None:
         return values | {"input_side": servo.gear.input_side, "output_side": servo.gear.output_side}
     values["input_side"] = law.load_motor + law.load_motor_stribeck

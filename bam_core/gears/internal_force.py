@@ -4,18 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
 
-import numba
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def compiled(function: _Function) -> _Function:
-    """Compile arithmetic that has to round as plain Python does."""
-    made: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    return cast("_Function", made)
+from bam_core.compilation import compiled
 
 
 def internal_forces(drive: float, feedback: float) -> tuple[float, ...]:
@@ -39,7 +29,7 @@ def internal_forces(drive: float, feedback: float) -> tuple[float, ...]:
     return (drive / (1.0 - feedback), drive / (1.0 + feedback))
 
 
-@compiled
+@compiled()
 def internal_force(drive: float, feedback: float) -> float:
     """Return λ_s (35): λ where there is one; where it jams, ±inf or the branch that hangs together.
 
@@ -54,7 +44,7 @@ def internal_force(drive: float, feedback: float) -> float:
     return 0.0
 
 
-@compiled
+@compiled()
 def friction_torque(side: float, drive: float, feedback: float) -> float:
     """Return Φ (34), the friction torque of a gear, with λ_s for λ.
 
@@ -68,7 +58,7 @@ def friction_torque(side: float, drive: float, feedback: float) -> float:
     return side * abs(internal_force(drive, feedback * side))
 
 
-@compiled
+@compiled()
 def friction_range(drive: float, feedback: float, extra: float) -> tuple[float, float]:
     """Return [Φ(-1), Φ(1)], the friction torques at hand at rest, with load-independent friction beside.
 

@@ -6,25 +6,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bam_core.gears.gear import Gear
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 
 
-def ill_posed(servo: ServoModel, benches: Iterable[PendulumBench]) -> str:
+def ill_posed(
+    servo: ServoModel, benches: Iterable[PendulumBench], bench_effects: BenchEffects = IDEAL_BENCH
+) -> str:
     """Say in one sentence that a servo's gear is ill-posed with some of these loads; else say nothing.
 
     Args:
         servo: with a gear or without.
         benches: what it moves.
+        bench_effects: of all of them.
 
     Returns:
         The sentence, with the largest |ρ̂|; empty where |ρ̂| < 1 with all, and without a gear.
     """
     if servo.gear is None or servo.motor.armature == 0.0:
         return ""
-    inertias = {
-        inertia for bench in benches if (inertia := servo.bench_effects.corrected(bench).inertia) > 0.0
-    }
+    inertias = {inertia for bench in benches if (inertia := bench_effects.corrected(bench).inertia) > 0.0}
     gears = [
         Gear(asymmetry=servo.gear, input_inertia=servo.motor.armature, output_inertia=inertia)
         for inertia in inertias

@@ -10,10 +10,11 @@ from datetime import datetime, timezone
 from bam_core._version import __version__
 from bam_core.gears.identification import GearFit
 from bam_core.identification.data.split import Split
-from bam_core.servo.effects import BenchEffects, ServoEffects
+from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import friction_model
-from bam_core.servo.model import GEAR_FRICTION, MOTOR_PARAMETERS, Provenance, ServoModel
+from bam_core.servo.model import Provenance, ServoModel
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.parameters import BENCH_EFFECTS, GEAR_FRICTION, MOTOR_PARAMETERS
 
 
 def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: float) -> ServoModel:
@@ -26,7 +27,12 @@ def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: 
         validation_mae: mean absolute position error on those held out, rad.
     """
     found, model = fit.parameters, friction_model(GEAR_FRICTION[-1])
-    bench_effects = {name: found[name] for name in ("zero_offset", "command_delay")}
+    free = tuple(name for name in BENCH_EFFECTS if name in fit.standard_errors)
+    errors = {
+        name: error
+        for name, error in fit.standard_errors.items()
+        if math.isfinite(error) and name not in BENCH_EFFECTS
+    }
     return replace(
         known,
         motor=DcMotor(**{name: found[name] for name in MOTOR_PARAMETERS}),
@@ -34,10 +40,9 @@ def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: 
         friction=model.friction({name: found[name] for name in model.parameters}),
         gear=fit.asymmetry,
         integrator="midpoint",
-        effects=tuple(name for name in bench_effects if name in fit.standard_errors),
+        search=replace(known.search, effects=free),
         servo_effects=ServoEffects(),
-        bench_effects=BenchEffects(**bench_effects),
-        uncertainty={name: error for name, error in fit.standard_errors.items() if math.isfinite(error)},
+        uncertainty=errors,
         provenance=Provenance(
             source=f"gear identified from {len(split.train)} recordings (validation {split.rule})",
             software=f"bam_bench {__version__}",

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.arrays import Array
+from bam_core.errors import Conflict, UnknownName, Unsupported, WrongShape
 from bam_core.gears.geared_joints import GearedJoints, JointsStep
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.friction import Friction
 
-Array = NDArray[np.float64]
-
 _ONE_DEGREE = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 _ROUNDS = 30  # of friction and contacts in turn; a handful is the rule
-_SETTLED = 1e-8  # change of the friction at hand that ends them, relative to the largest
+_CONVERGED = 1e-8  # change of the friction at hand that ends them, relative to the largest
 _FRICTION_ROW = mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF.value
 
 
@@ -68,9 +67,11 @@ class GearedRobot:
         """
         self.model, self.data = model, data
         if model.na:
-            raise BamError(
-                f"robot with gears: {model.na} activations of actuators are states (expected none: only "
-                f"positions and velocities are stepped); use actuators without dyntype"
+            raise Unsupported(
+                "robot with gears",
+                f"{model.na} activations of actuators are states",
+                expected="none: only positions and velocities are stepped",
+                advice="use actuators without dyntype",
             )
         asymmetries = [Asymmetry(input_side=0.0, output_side=0.0)] * model.nv
         frictions = [Friction()] * model.nv
@@ -78,9 +79,11 @@ class GearedRobot:
             dof = _degree_of_freedom(model, name)
             asymmetries[dof], frictions[dof] = gear.asymmetry, gear.friction
             if model.dof_frictionloss[dof] > 0.0:
-                raise BamError(
-                    f"joint {name!r}: has a gear and a frictionloss of {model.dof_frictionloss[dof]:g} "
-                    f"(expected 0); give it as JointGear(friction=Friction(coulomb=...))"
+                raise Conflict(
+                    f"joint {name!r}",
+                    f"has a gear and a frictionloss of {model.dof_frictionloss[dof]:g}",
+                    expected="0",
+                    advice="give it as JointGear(friction=Friction(coulomb=...))",
                 )
         self.joints = GearedJoints(asymmetries, model.dof_armature.copy(), frictions)
         self._geared = np.array([_degree_of_freedom(model, name) for name in gears], dtype=np.intp)
@@ -120,9 +123,10 @@ class GearedRobot:
         model, data = self.model, self.data
         input_torque = np.asarray(input_torque, dtype=np.float64)
         if input_torque.shape not in ((), (model.nv,)):
-            raise BamError(
-                f"robot with gears input_torque: shape {input_torque.shape} (expected {(model.nv,)}, one per "
-                f"degree of freedom, or one for all); correct it"
+            raise WrongShape(
+                "robot with gears input_torque, shape",
+                input_torque.shape,
+                f"{(model.nv,)}, one per degree of freedom, or one for all",
             )
         applied = data.qfrc_applied.copy()
         data.qfrc_applied += input_torque  # so that constraints know it
@@ -161,7 +165,7 @@ class GearedRobot:
         bound = np.zeros(len(self._geared))
         for _ in range(_ROUNDS):
             last, bound = bound, (np.abs(made.internal_force) + beside)[self._geared]
-            if np.max(np.abs(bound - last)) <= _SETTLED * np.max(bound):
+            if np.max(np.abs(bound - last)) <= _CONVERGED * np.max(bound):
                 break
             model.dof_frictionloss[self._geared] = np.maximum(bound, mujoco.mjMINVAL)
             mujoco.mj_forward(model, data)
@@ -183,5 +187,7 @@ def _degree_of_freedom(model: mujoco.MjModel, name: str) -> int:
     if joint < 0:
         raise UnknownName("joint", name, [model.joint(index).name for index in range(model.njnt)])
     if mujoco.mjtJoint(model.jnt_type[joint]) not in _ONE_DEGREE:
-        raise BamError(f"joint {name!r}: is neither hinge nor slide (expected one of them); choose another")
+        raise Unsupported(
+            f"joint {name!r}", "is neither hinge nor slide", expected="one of them", advice="choose another"
+        )
     return int(model.jnt_dofadr[joint])

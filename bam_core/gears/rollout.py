@@ -13,16 +13,18 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bam_core.errors import BamError
-from bam_core.gears._pendulum import simulate
+from bam_core.arrays import Array
+from bam_core.errors import Missing, Unsupported, WrongShape
+from bam_core.gears._pendulum import Outcome, simulate
 from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.packing import pack
-
-Array = NDArray[np.float64]
+from bam_core.simulation.rows import MEASURED, Stepping
 
 GEAR_PARAMETERS = (
     "torque_constant",
@@ -44,23 +46,24 @@ TRACE_STEPS = 12
 """Steps of the firmware between positions that `GearRollout.positions` returns."""
 
 
-def gear_vector(servo: ServoModel) -> Array:
-    """Return a servo with a gear as a candidate, (GEAR_PARAMETERS,) SI.
+def gear_vector(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> Array:
+    """Return a servo with a gear, and its bench, as a candidate, (GEAR_PARAMETERS,) SI.
 
     Raises:
         BamError: it has no gear, or an effect that this rollout does not know.
     """
     if servo.gear is None:
-        raise BamError(
-            f"servo '{servo.name}', gear: is missing (expected input_side and output_side); add it"
-        )
-    for name, value in servo.effect_values.items():
+        raise Missing(f"servo '{servo.name}', gear", "input_side and output_side")
+    effects = {**servo.effect_values, **vars(bench_effects)}
+    for name, value in effects.items():
         if value and name not in GEAR_PARAMETERS:
-            raise BamError(
-                f"servo '{servo.name}', {name}: is {value:g} beside a gear, whose rollout has no such effect "
-                f"(it has {', '.join(GEAR_PARAMETERS[-2:])}); take it out, or use 'bam simulate'"
+            raise Unsupported(
+                f"servo '{servo.name}', {name}",
+                f"is {value:g} beside a gear, whose rollout has no such effect",
+                expected=" or ".join(GEAR_PARAMETERS[-2:]),
+                advice="take it out, or use 'bam simulate'",
             )
-    values = {**servo.friction.coefficients(), **servo.effect_values, **servo.parameters}
+    values = {**servo.friction.coefficients(), **effects, **servo.parameters}
     return np.array([values[name] for name in GEAR_PARAMETERS])
 
 
@@ -93,16 +96,23 @@ class GearRollout:
             BamError: there is no recording.
         """
         if not recordings:
-            raise BamError("gear rollout: no recordings (expected at least one); give some")
+            raise Missing("recording", "at least one", advice="give some")
         self.recordings = tuple(recordings)
-        self._firmware, self._substeps = firmware, substeps
         self._packed = pack(recordings, firmware, dt or firmware.period)
-        lengths = self._packed.logs[0, self._packed.lanes].astype(np.intp)
+        self._stepping = Stepping(
+            dt=self._packed.dt,
+            substeps=substeps,
+            regulates_current=firmware.regulates_current,
+            resolution=firmware.resolution,
+            integrator=INTEGRATORS.index("midpoint"),
+            opposing_only=False,
+        )
+        lengths = self._packed.logs.length[self._packed.lanes].astype(np.intp)
         self.counts = -(-lengths // TRACE_STEPS)
         self._ends = np.concatenate([[0], np.cumsum(self.counts)])
         self.measured = np.concatenate(
             [
-                self._packed.signals[:length:TRACE_STEPS, 3, lane]
+                self._packed.signals[:length:TRACE_STEPS, MEASURED, lane]
                 for lane, length in zip(self._packed.lanes, lengths, strict=True)
             ]
         )
@@ -125,27 +135,18 @@ class GearRollout:
     def _simulate(self, parameters: ArrayLike) -> tuple[Array, Array]:
         candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
         if candidates.ndim != 2 or candidates.shape[1] != len(GEAR_PARAMETERS):
-            raise BamError(
-                f"gear parameters: shape {candidates.shape} (expected (candidates, {len(GEAR_PARAMETERS)})); "
-                f"columns are {', '.join(GEAR_PARAMETERS)}"
+            raise WrongShape(
+                "gear parameters",
+                candidates.shape,
+                f"(candidates, {len(GEAR_PARAMETERS)})",
+                advice=f"columns are {', '.join(GEAR_PARAMETERS)}",
             )
         errors = np.empty((len(candidates), len(self.recordings)))
         trace = np.empty((len(candidates), int(self._ends[-1])))
 
         def run(rows: slice) -> None:
-            simulate(
-                candidates[rows],
-                self._packed.signals,
-                self._packed.logs,
-                self._packed.lanes,
-                self._ends,
-                self._firmware.regulates_current,
-                self._packed.dt,
-                self._substeps,
-                TRACE_STEPS,
-                errors[rows],
-                trace[rows],
-            )
+            outcome = Outcome(self._ends, TRACE_STEPS, errors[rows], trace[rows])
+            simulate(candidates[rows], self._packed.inputs, self._packed.lanes, self._stepping, outcome)
 
         workers = min(os.cpu_count() or 1, len(candidates))
         edges = [len(candidates) * i // workers for i in range(workers + 1)]

@@ -9,10 +9,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bam_core._version import __version__
+from bam_core.arrays import Array
 from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.search.jobs import JobRunner, SentJobRunner
 from bam_core.identification.search.meter import Ledger, Report
@@ -26,8 +24,6 @@ from bam_core.servo.friction import FRICTION_MODELS, FrictionModel
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.small_matrices import one_blas_thread
-
-Array = NDArray[np.float64]
 
 TRIALS_PER_PARAMETER = 800
 """Default budget of a model that starts from one it contains: simulations per free parameter."""
@@ -126,6 +122,67 @@ class PlannedFit:
     limited: bool
     label: str
 
+    def make(self) -> Fit:
+        """Make the fit: its rounds of jobs one after the other."""
+        begin = time.monotonic()
+        fitter, execution, study = self.fitter, self.fitter.execution, self._study()
+        outcome = study.outcomes.get(_WHOLE) if study is not None else None
+        if outcome is None:
+            space, ledger = self.search.space, Ledger(self._report(begin), execution.cancelled)
+            outcome = self.search.run(
+                JobRunner(fitter.data.problem(space), ledger, study)
+                if execution.executor is None
+                else SentJobRunner(fitter._shared, space, execution.executor, ledger, study)
+            )
+        return self._made(outcome, time.monotonic() - begin)
+
+    def _made(self, outcome: Outcome, seconds: float) -> Fit:
+        if not self.search.local:
+            self.fitter._optima[self.model.name] = outcome.vector
+        return Fit(
+            model=self.model,
+            effects=self.effects,
+            space=self.search.space,
+            result=outcome,
+            seconds=seconds,
+            limited=self.limited,
+        )
+
+    def _report(self, begin: float) -> Report:
+        progress = self.fitter.execution.progress
+
+        def report(evaluation: int, best: float) -> None:
+            if progress is not None:
+                progress(
+                    Progress(
+                        model=self.label,
+                        evaluation=evaluation,
+                        evaluations=self.search.evaluations,
+                        best_mae=best,
+                        seconds=time.monotonic() - begin,
+                    )
+                )
+
+        return report
+
+    def _study(self) -> Study | None:
+        """Open the record of this very search: its name differs wherever the search could."""
+        fitter, search = self.fitter, self.search
+        if fitter.execution.storage is None:
+            return None
+        everything = (
+            __version__,
+            replace(fitter.servo, uncertainty={}).to_yaml(),
+            sorted(log.sha256 for log in fitter.data.recordings),
+            search.space.axes,
+            search.evaluations,
+            search.seed,
+            search.local,
+            [start.tolist() for start in search.starts],
+        )
+        digest = hashlib.sha256(repr(everything).encode()).hexdigest()[:12]
+        return open_study(f"bam {fitter.servo.name} {self.label} {digest}", fitter.execution.storage)
+
 
 class Fitter:
     """Fits friction models to training logs and remembers their optima.
@@ -167,18 +224,6 @@ class Fitter:
         """Simulates the training logs."""
         return self.data.rollout
 
-    def fit(
-        self,
-        model: FrictionModel,
-        *,
-        trials: int | None = None,
-        effects: Sequence[str] | None = None,
-        starts: Sequence[Array] = (),
-        label: str | None = None,
-    ) -> Fit:
-        """Fit one model; arguments as in `plan`."""
-        return self.make(self.plan(model, trials=trials, effects=effects, starts=starts, label=label))
-
     def plan(
         self,
         model: FrictionModel,
@@ -188,7 +233,7 @@ class Fitter:
         starts: Sequence[Array] = (),
         label: str | None = None,
     ) -> PlannedFit:
-        """Plan a fit for `fit_all`.
+        """Plan a fit, for `PlannedFit.make` or `fit_all`.
 
         A model that contains an earlier one starts from that one's optimum as well, so that its training
         error is never the higher one.
@@ -201,8 +246,8 @@ class Fitter:
                 space.
             label: what progress calls it; default the model's name.
         """
-        chosen = self.servo.effects if effects is None else effects
-        space = search_space(model, self.data.recordings, self.servo.search, chosen)
+        chosen = self.servo.search.effects if effects is None else effects
+        space = search_space(model, self.data.recordings, self.servo.search.ranges, chosen)
         earlier = [vector for name, vector in self._optima.items() if is_nested(FRICTION_MODELS[name], model)]
         per_parameter = TRIALS_PER_PARAMETER if starts or earlier else COLD_TRIALS_PER_PARAMETER
         default = per_parameter * space.dimension
@@ -223,65 +268,6 @@ class Fitter:
             label=self._prefix + (label or model.name),
         )
 
-    def make(self, planned: PlannedFit) -> Fit:
-        """Make a planned fit: its rounds of jobs one after the other."""
-        begin = time.monotonic()
-        search, execution, study = planned.search, self.execution, self._study(planned)
-        outcome = study.outcomes.get(_WHOLE) if study is not None else None
-        if outcome is None:
-            ledger = Ledger(self._report(planned, begin), execution.cancelled)
-            outcome = search.run(
-                JobRunner(self.data.problem(search.space), ledger, study)
-                if execution.executor is None
-                else SentJobRunner(self._shared, search.space, execution.executor, ledger, study)
-            )
-        return self._made(planned, outcome, time.monotonic() - begin)
-
-    def _made(self, planned: PlannedFit, outcome: Outcome, seconds: float) -> Fit:
-        if not planned.search.local:
-            self._optima[planned.model.name] = outcome.vector
-        return Fit(
-            model=planned.model,
-            effects=planned.effects,
-            space=planned.search.space,
-            result=outcome,
-            seconds=seconds,
-            limited=planned.limited,
-        )
-
-    def _report(self, planned: PlannedFit, begin: float) -> Report:
-        def report(evaluation: int, best: float) -> None:
-            if self.execution.progress is not None:
-                self.execution.progress(
-                    Progress(
-                        model=planned.label,
-                        evaluation=evaluation,
-                        evaluations=planned.search.evaluations,
-                        best_mae=best,
-                        seconds=time.monotonic() - begin,
-                    )
-                )
-
-        return report
-
-    def _study(self, planned: PlannedFit) -> Study | None:
-        """Open the record of this very search: its name differs wherever the search could."""
-        if self.execution.storage is None:
-            return None
-        search = planned.search
-        everything = (
-            __version__,
-            replace(self.servo, uncertainty={}).to_yaml(),
-            sorted(log.sha256 for log in self.data.recordings),
-            search.space.axes,
-            search.evaluations,
-            search.seed,
-            search.local,
-            [start.tolist() for start in search.starts],
-        )
-        digest = hashlib.sha256(repr(everything).encode()).hexdigest()[:12]
-        return open_study(f"bam {self.servo.name} {planned.label} {digest}", self.execution.storage)
-
 
 def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
     """Make fits that do not depend on each other: one after the other, or each as one job of the executor.
@@ -293,9 +279,9 @@ def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
         return []
     execution = planned[0].fitter.execution
     if execution.executor is None or len(planned) == 1:
-        return [each.fitter.make(each) for each in planned]
+        return [each.make() for each in planned]
     begin = time.monotonic()
-    studies = [each.fitter._study(each) for each in planned]
+    studies = [each._study() for each in planned]
     outcomes = [None if study is None else study.outcomes.get(_WHOLE) for study in studies]
     left = [index for index, outcome in enumerate(outcomes) if outcome is None]
     calls = [Call(_do_search, planned[index].fitter._shared, (planned[index].search,)) for index in left]
@@ -305,10 +291,10 @@ def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
         each, study, outcomes[index] = planned[index], studies[index], outcome
         if study is not None:
             study.add(_WHOLE, outcome, each.search.space)
-        each.fitter._report(each, begin)(outcome.evaluations, outcome.error)
+        each._report(begin)(outcome.evaluations, outcome.error)
     seconds = time.monotonic() - begin
     return [
-        each.fitter._made(each, outcome, seconds)
+        each._made(outcome, seconds)
         for each, outcome in zip(planned, outcomes, strict=True)
         if outcome is not None
     ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from bam_core.errors import BamError
+from bam_core.errors import Missing, OutOfRange, UnknownName
 from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.choice.cross_validation import cross_validate
 from bam_core.identification.choice.effect_ablation import ablate_effects
@@ -27,13 +27,13 @@ from bam_core.identification.fitting import Execution, Fit, Fitter, Progress, fi
 from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.search.search import MIN_EVALUATIONS
-from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.uncertainty import Uncertainty, estimate_uncertainty
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
+from bam_core.servo.parameters import BENCH_EFFECTS
 from bam_core.simulation.small_matrices import one_blas_thread
 
 log = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ def identify(
     seed: int = 0,
     validation: str | Sequence[Recording] | None = None,
     effects: Iterable[str] | None = None,
+    uncertainty: str | Iterable[str] = (),
     storage: str | None = None,
     executor: Executor | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -79,6 +80,8 @@ def identify(
             configuration in turn, which takes a fit each, and all logs are trained on in the end.
         effects: which of `effects.EFFECTS` to fit besides motor and friction; default those that the servo
             names, of which those are dropped that do not lower the held-out error of the chosen model.
+        uncertainty: "all", or names of models: whose parameters get standard errors and intervals besides
+            those of the chosen model, which always does.
         storage: URL of a database, such as "sqlite:///study.db" or "postgresql://…", that keeps what the
             search has found: an identification that was ended goes on from there when it is called again with
             the same arguments. Default: none is kept.
@@ -98,12 +101,13 @@ def identify(
     """
     servo = load_servo(servo)
     chosen = resolve_models(models)
+    estimated = _among(uncertainty, [model.name for model in chosen])
     if trials is not None and trials < MIN_EVALUATIONS:
-        raise BamError(
-            f"trials: is {trials} (expected at least {MIN_EVALUATIONS}); leave it out for the default"
+        raise OutOfRange(
+            "trials", trials, f"at least {MIN_EVALUATIONS}", advice="leave it out for the default"
         )
     if not 0 <= seed <= _MAX_SEED:
-        raise BamError(f"seed: is {seed} (expected 0 to {_MAX_SEED}); correct it")
+        raise OutOfRange("seed", seed, f"0 to {_MAX_SEED}")
     given = [] if validation is None or isinstance(validation, str) else validation
     require_same_servo(servo, (*recordings, *given))
     require_informative(servo, (*recordings, *given))
@@ -116,7 +120,7 @@ def identify(
     )
     require_torque(split.train)
     if effects is not None:
-        servo = replace(servo, effects=resolve_effects(effects))
+        servo = replace(servo, search=replace(servo.search, effects=resolve_effects(effects)))
     _log_warnings(servo, split)
 
     execution = Execution(executor=executor, storage=storage, progress=progress, cancelled=cancelled)
@@ -132,7 +136,8 @@ def identify(
 
     finished: Identification | None = None
     try:
-        for stage in _stages(servo, split, folds, fitter, chosen, seed, trials, prune=effects is None):
+        stages = _stages(servo, split, folds, fitter, chosen, seed, trials, estimated, prune=effects is None)
+        for stage in stages:
             finished = stage
     except (KeyboardInterrupt, IdentificationCancelled):
         if finished is not None and interrupted is not None:
@@ -150,6 +155,7 @@ def _stages(
     models: Sequence[FrictionModel],
     seed: int,
     trials: int | None,
+    estimated: Sequence[str],
     *,
     prune: bool,
 ) -> Iterator[Identification]:
@@ -159,7 +165,7 @@ def _stages(
     executor = fit.execution.executor
     found: dict[str, Fit] = {}
     fits: dict[str, ModelFit] = {}
-    effects = (EFFECT_ABLATION,) if servo.effects and not folds else ()
+    effects = (EFFECT_ABLATION,) if servo.search.effects and not folds else ()
 
     def stage(*not_done: str, ablations: tuple[EffectAblation, ...] = ()) -> Identification:
         return Identification(
@@ -170,7 +176,7 @@ def _stages(
         return [model.name for model in models if model.name not in fits]
 
     for model in models:
-        found[model.name] = fit.fit(model, trials=trials)
+        found[model.name] = fit.plan(model, trials=trials).make()
         if not folds:
             fits[model.name] = evaluator.evaluate(found[model.name])
             yield stage(*left(), *effects, UNCERTAINTY)
@@ -192,15 +198,18 @@ def _stages(
             name = stage().chosen
         ablations = ablated[name]
         yield stage(UNCERTAINTY, ablations=ablations)
-    fits[name] = _with_uncertainty(fits[name], split.train, found[name].space, executor)
+    for each in dict.fromkeys((name, *estimated)):
+        fits[each] = _estimated(fits[each], split.train, executor)
+        if each != name:
+            yield stage(UNCERTAINTY, ablations=ablations)
     yield stage(ablations=ablations)
 
 
 def _log_warnings(servo: ServoModel, split: Split) -> None:
     logs = (*split.train, *split.validation)
-    require_temperature(logs, servo.effects)
+    require_temperature(logs, servo.search.effects)
     for line in (
-        *missing_channels(logs, servo.effects),
+        *missing_channels(logs, servo.search.effects),
         *gain_warnings(servo, logs),
         *scarcity(len(split.train), len(split.validation)),
     ):
@@ -219,32 +228,59 @@ def _held_out(
     planned = [fitters[fold.rule].plan(model, trials=trials) for fold in folds]
     made = {fold.rule: fit for fold, fit in zip(folds, fit_all(planned), strict=True)}
 
-    def servo(fold: Split) -> ServoModel:
+    def evaluate(fold: Split) -> Mapping[str, float]:
         fitter = fitters[fold.rule]
-        return Evaluator(fitter.rollout, fold, 0, fitter.servo).evaluate(made[fold.rule]).servo
+        return Evaluator(fitter.rollout, fold, 0, fitter.servo).evaluate(made[fold.rule]).held_out
 
-    return dict(cross_validate(folds, servo).per_log)
+    return dict(cross_validate(folds, evaluate).per_log)
 
 
-def _with_uncertainty(
-    fit: ModelFit, recordings: Sequence[Recording], space: SearchSpace, executor: Executor | None
-) -> ModelFit:
-    """Add what is known about the parameters of a fit; one log alone tells nothing about that."""
-    if len(recordings) < 2:
+def with_uncertainty(
+    identification: Identification, models: str | Iterable[str] = "all", *, executor: Executor | None = None
+) -> Identification:
+    """Return an identification with standard errors and intervals of the parameters of these models, too.
+
+    Args:
+        identification: complete or not.
+        models: "all", or names of models that were fitted.
+        executor: as of `identify`.
+
+    Raises:
+        BamError: a model is unknown or was not fitted.
+    """
+    fits = dict(identification.fits)
+    for name in _among(models, list(fits)):
+        fits[name] = _estimated(fits[name], identification.split.train, executor)
+    return replace(identification, fits=fits)
+
+
+def _among(models: str | Iterable[str], fitted: Sequence[str]) -> list[str]:
+    """Return which of the fitted models are named; "all" stands for all of them."""
+    names = [models] if isinstance(models, str) else list(models)
+    named = fitted if "all" in names else [name.strip().lower() for name in names]
+    for name in named:
+        if name not in fitted:
+            raise UnknownName("fitted model", name, fitted, advice="or fit it, too")
+    return list(named)
+
+
+def _estimated(fit: ModelFit, recordings: Sequence[Recording], executor: Executor | None) -> ModelFit:
+    """Add the uncertainty of the parameters of a fit; one log alone tells nothing about it."""
+    if len(recordings) < 2 or fit.uncertainty is not None:
         return fit
     with one_blas_thread():
         if executor is None:
-            uncertainty = _uncertainty(recordings, fit.servo, space)
+            uncertainty = _uncertainty(recordings, fit)
         else:
-            ((_, uncertainty),) = run_jobs(
-                executor, [Call(_uncertainty, Shared(recordings), (fit.servo, space))]
-            )
-    servo = replace(fit.servo, uncertainty=uncertainty.standard_errors())
-    return replace(fit, servo=servo, uncertainty=uncertainty)
+            ((_, uncertainty),) = run_jobs(executor, [Call(_uncertainty, Shared(recordings), (fit,))])
+    errors = uncertainty.standard_errors()
+    own = {name: error for name, error in errors.items() if name not in BENCH_EFFECTS}
+    return replace(fit, servo=replace(fit.servo, uncertainty=own), uncertainty=uncertainty)
 
 
-def _uncertainty(recordings: Sequence[Recording], servo: ServoModel, space: SearchSpace) -> Uncertainty:
-    return estimate_uncertainty(servo, recordings, space, advise=advisor(servo, recordings, space))
+def _uncertainty(recordings: Sequence[Recording], fit: ModelFit) -> Uncertainty:
+    advise = advisor(fit.servo, recordings, fit.space)
+    return estimate_uncertainty(fit.servo, recordings, fit.space, fit.bench_effects, advise=advise)
 
 
 def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:
@@ -258,5 +294,5 @@ def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:
         return tuple(FRICTION_MODELS.values())
     found = {friction_model(name.strip().lower()).name for name in names}
     if not found:
-        raise BamError(f"models: none given (valid: all, {', '.join(FRICTION_MODELS)}); name some")
+        raise Missing("model", f"all, or some of {', '.join(FRICTION_MODELS)}", advice="name some")
     return tuple(model for name, model in FRICTION_MODELS.items() if name in found)

@@ -67,7 +67,7 @@ class Identification:
                     "converged": fit.converged,
                     "limited": fit.limited,
                     "seconds": round(fit.seconds, 3),
-                    "parameters": fit.servo.parameters,
+                    "parameters": fit.parameters,
                     "at_bound": list(fit.at_bound),
                     "per_log": dict(fit.per_log),
                     "held_out": dict(fit.held_out),

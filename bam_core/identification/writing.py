@@ -9,13 +9,16 @@ import json
 import logging
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bam_core.atomic_file import require_directory, write_text
-from bam_core.errors import BamError
+from bam_core.errors import NotWritable
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
 from bam_core.identification.trajectories import TRAJECTORIES, Simulated, save_trajectories
+from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -38,12 +41,12 @@ def require_output(output: str | os.PathLike[str]) -> None:
 
 
 def write_identification(identification: Identification, output: str | os.PathLike[str]) -> None:
-    """Write ``<model>.yaml``, ``summary.json`` and ``plots/``.
+    """Write ``<model>.yaml``, its bench effects (`bench_effects_path`), ``summary.json`` and ``plots/``.
 
-    Everything is written to a directory of its own first and moved when complete, the summary last. In a
-    directory that exists, files of the same names are replaced; of other files only those are removed that
-    would pass for results of this one: models and plots of logs that its own summary lists and this
-    identification lacks, and the report of `bam report`.
+    Everything is written to a directory of its own first and moved when complete, the summary last. An
+    identification that is there is replaced, and a warning says so: files of the same names, and of other
+    files only those that would pass for results of this one (models and plots of logs that its own summary
+    lists and this identification lacks, and the report of `bam report`).
 
     One that was interrupted is written without plots, which take time, and replaces no complete one.
 
@@ -53,9 +56,8 @@ def write_identification(identification: Identification, output: str | os.PathLi
     require_output(output)
     target = Path(output).absolute()
     if identification.not_done and _is_complete(target / SUMMARY):
-        raise BamError(
-            f"{target}: holds a complete identification (expected none, which an interrupted one would "
-            f"replace); choose another place"
+        raise NotWritable(
+            target, "holds a complete identification", expected="none, which an interrupted one would replace"
         )
     # Inside a directory that is there: what is beside it may be another file system, or not ours to write.
     place = target if target.exists() else target.parent
@@ -68,18 +70,22 @@ def write_identification(identification: Identification, output: str | os.PathLi
             with contextlib.suppress(OSError):  # another process may be quicker by a moment
                 draft.rename(target)
         if draft.exists():
-            outdated = set(_files_told_by(target / SUMMARY)) - _files_in(draft)
+            before = _told_by(target / SUMMARY)
+            outdated = _files_of(before) - _files_in(draft)
             _move_into(draft, target)
-            _remove(target, outdated)
+            _tell_replaced(target, before, _removed(target, outdated))
     except OSError as error:
-        raise BamError(f"{target}: cannot be written ({error.strerror}); choose another place") from None
+        raise NotWritable(target, error) from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
 def _write(identification: Identification, directory: Path) -> None:
     for model, fit in identification.fits.items():
-        fit.servo.save(directory / f"{model}.yaml")
+        path = directory / f"{model}.yaml"
+        fit.servo.save(path)
+        errors = fit.uncertainty.standard_errors() if fit.uncertainty else None
+        save_bench_effects(path, fit.bench_effects, errors)
     simulated = _simulated(identification)
     logs = (*identification.split.train, *identification.split.validation)
     save_trajectories(directory / TRAJECTORIES, logs, simulated)
@@ -95,7 +101,10 @@ def _simulated(identification: Identification) -> Simulated:
     fits = identification.fits
     logs = (*identification.split.train, *identification.split.validation)
     rollout = Rollout.for_servo(logs, next(iter(fits.values())).servo)
-    positions = {model: rollout.positions(parameter_vector(fit.servo)) for model, fit in fits.items()}
+    positions = {
+        model: rollout.positions(parameter_vector(fit.servo, fit.bench_effects))
+        for model, fit in fits.items()
+    }
     return {log.name: {model: positions[model][i] for model in fits} for i, log in enumerate(logs)}
 
 
@@ -108,13 +117,13 @@ def _plot(identification: Identification, simulated: Simulated, directory: Path)
 
     fits = identification.fits
     errors = {model: (fit.train_mae, fit.validation_mae) for model, fit in fits.items()}
-    doubts = {model: fit.contender.standard_error for model, fit in fits.items()}
-    figure = plot_mae(errors, standard_errors=doubts, chosen=identification.chosen)
+    standard_errors = {model: fit.contender.standard_error for model, fit in fits.items()}
+    figure = plot_mae(errors, standard_errors=standard_errors, chosen=identification.chosen)
     save_figure(figure, directory / "mae.png")
-    servos = {model: fit.servo for model, fit in fits.items()}
+    parameters = {model: fit.parameters for model, fit in fits.items()}
     bounds = {model: fit.at_bound for model, fit in fits.items()}
     intervals = {model: _intervals(fit) for model, fit in fits.items()}
-    save_figure(plot_parameters(servos, bounds, intervals), directory / "parameters.png")
+    save_figure(plot_parameters(parameters, bounds, intervals), directory / "parameters.png")
     for logs, side in (
         (identification.split.train, "training"),
         (identification.split.validation, "validation"),
@@ -138,18 +147,37 @@ def _files_in(directory: Path) -> set[str]:
     return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
 
 
-def _files_told_by(summary: Path) -> list[str]:
-    """Names of the files that follow from the summary of an earlier identification; none of anything else."""
+def _told_by(summary: Path) -> dict[str, Any]:
+    """Return models, logs and date in the summary of an earlier identification; nothing of other files."""
     try:
         told = json.loads(summary.read_text(encoding="utf-8"))
         models = [model for model in FRICTION_MODELS if model in set(told["models"])]
         split = told.get("split", {})
         logs = sorted({str(name) for side in ("train", "validation") for name in split.get(side, ())})
+        date = str(told.get("date", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not one of ours
-        return []
-    if not models:
-        return []
-    return [*(f"{model}.yaml" for model in models), REPORT, *(f"{PLOTS}/{_fit_plot(name)}" for name in logs)]
+        return {}
+    return {"models": models, "logs": logs, "date": date} if models else {}
+
+
+def _files_of(told: Mapping[str, Any]) -> set[str]:
+    """Names of the files that follow from what a summary says."""
+    if not told:
+        return set()
+    servos = [f"{model}.yaml" for model in told["models"]]
+    benches = (str(bench_effects_path(name)) for name in servos)
+    return {*servos, *benches, REPORT, *(f"{PLOTS}/{_fit_plot(log)}" for log in told["logs"])}
+
+
+def _tell_replaced(target: Path, before: Mapping[str, Any], removed: Sequence[str]) -> None:
+    if before:
+        log.warning(
+            "%s: replaced the identification that was there (%s%s%s)",
+            target,
+            ", ".join(before["models"]),
+            f"; {before['date']}" if before["date"] else "",
+            f"; removed {', '.join(removed)}, which this one lacks" if removed else "",
+        )
 
 
 def _is_complete(summary: Path) -> bool:
@@ -161,20 +189,18 @@ def _is_complete(summary: Path) -> bool:
         return False
 
 
-def _remove(target: Path, names: set[str]) -> None:
+def _removed(target: Path, names: set[str]) -> list[str]:
+    """Remove files; return what was there, in words."""
     # By the listing: a damaged summary may tell of any name. There may be no plots, or others at work here.
-    there = {path.name for path in target.glob("*")} | {
-        f"{PLOTS}/{path.name}" for path in (target / PLOTS).glob("*")
-    }
+    there = {str(path.relative_to(target)) for pattern in ("*", "*/*") for path in target.glob(pattern)}
     files = [name for name in sorted(names & there) if (target / name).is_file()]
     for name in files:
         (target / name).unlink(missing_ok=True)
     plots = [name for name in files if name.startswith(PLOTS)]
-    told = [name for name in files if name not in plots]
+    words = [name for name in files if name not in plots]
     if plots:
-        told.append(f"plots of {len(plots)} log{'s' if len(plots) > 1 else ''}")
-    if told:
-        log.warning("%s: removed %s of the identification that was there", target, ", ".join(told))
+        words.append(f"plots of {len(plots)} log{'s' if len(plots) > 1 else ''}")
+    return words
 
 
 def _move_into(draft: Path, target: Path) -> None:

@@ -3,22 +3,28 @@
 
 `ServoActuation` calls `before_solver` between mj_step1 and mj_step2, and `after_solver` behind mj_step2.
 Every function works in place on MuJoCo's own memory; nothing is allocated.
+
+Groups of arrays come as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples,
+which would cost as much as the whole law.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import mujoco
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.servo.model import ServoModel
+from bam_core.arrays import Array
+from bam_core.compilation import compiled
 from bam_core.servo.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
+from bam_core.simulation import law
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int32]
+
+_compiled = compiled(nogil=False)  # other threads would not get far within a microsecond
 
 # Columns of the constants, one row per servo.
 _TORQUE_PER_VOLT = 0
@@ -26,17 +32,7 @@ _TORQUE_CONSTANT = 1
 _DEMAND_PER_KP_RAD = 2
 _DEMAND_LIMIT = 3
 _PERIOD = 4
-_VISCOUS = 5
-_COULOMB = 6
-_STRIBECK_COULOMB = 7
-_STRIBECK_VELOCITY = 8
-_STRIBECK_EXPONENT = 9
-_LOAD_MOTOR = 10
-_LOAD_EXTERNAL = 11
-_LOAD_MOTOR_STRIBECK = 12
-_LOAD_EXTERNAL_STRIBECK = 13
-_QUADRATIC_MOTOR = 14
-_QUADRATIC_EXTERNAL = 15
+_FRICTION = 5  # the first of FRICTION_PARAMETERS
 _OPPOSING = 16
 _TORQUE_SATURATION = 17
 _WARMING_PER_CURRENT_SQUARED = 18  # of a cold winding
@@ -92,76 +88,117 @@ _SLIDES = 1.0 - 1e-6  # of the budget: friction that much is not holding
 _CLOCK_SLACK = 1e-9  # s; rounding of the simulation time
 
 
-def constants(servo: ServoModel) -> list[float]:
-    """Return the row of constants of one servo."""
-    motor, firmware, friction, servo_effects = (
-        servo.motor,
-        servo.firmware,
-        servo.friction,
-        servo.servo_effects,
-    )
-    stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + servo_effects.firmware_gain))
-    return [
-        motor.torque_constant / motor.resistance,
-        motor.torque_constant,
-        stiffness,
-        firmware.demand_limit * (1.0 - servo_effects.limit_shortfall),
-        firmware.period,
-        *friction.coefficients().values(),
-        1.0 if friction.quadratic_rule == "opposing" else 0.0,
-        motor.torque_saturation,
-        motor.winding_heating * motor.resistance,
-        damping,
-        1.0 if firmware.regulates_current else 0.0,
-        motor.resistance,
-        servo_effects.friction_temperature,
-        servo_effects.bridge_coasting,
-        servo_effects.sensor_delay,
-        firmware.resolution if servo_effects.encoder_quantisation else 0.0,
-    ]
+class Servos(NamedTuple):
+    """The servos of a model.
+
+    Attributes:
+        constants: (servos, 26).
+        command: (COMMANDS, servos).
+        state: (STATES, servos).
+        position_address: (servos,) into qpos.
+        dof: (servos,) into qvel.
+    """
+
+    constants: Array
+    command: Array
+    state: Array
+    position_address: Indices
+    dof: Indices
 
 
-@numba.njit(cache=True, error_model="numpy")
+class Robot(NamedTuple):
+    """MuJoCo's memory before the solver."""
+
+    qpos: Array
+    qvel: Array
+    qfrc_bias: Array
+    qfrc_passive: Array
+    qfrc_applied: Array
+
+
+class Solved(NamedTuple):
+    """MuJoCo's memory behind the solver."""
+
+    qvel: Array
+    qacc: Array
+    qfrc_bias: Array
+    qfrc_passive: Array
+    qfrc_applied: Array
+    qfrc_smooth: Array
+    qfrc_constraint: Array
+
+
+class FrictionRows(NamedTuple):
+    """Where the friction rows are among the constraints.
+
+    Attributes:
+        first: of them.
+        total: how many.
+        kinds: efc_type of all constraints.
+        ids: efc_id likewise.
+    """
+
+    first: int
+    total: int
+    kinds: Indices
+    ids: Indices
+
+
+class RowSettings(NamedTuple):
+    """What the solver is to do in each row: efc_diagA, efc_frictionloss, efc_R, efc_D and efc_aref."""
+
+    diagonal: Array
+    frictionloss: Array
+    R: Array
+    D: Array
+    aref: Array
+
+
+class IslandSettings(NamedTuple):
+    """The same in the solver's copy per island; all empty where it has none.
+
+    Attributes:
+        to_island: row -> row of the copy.
+        frictionloss: iefc_frictionloss, and so on.
+    """
+
+    to_island: Indices
+    frictionloss: Array
+    R: Array
+    D: Array
+    aref: Array
+
+
+ServosArrays = tuple[Array, Array, Array, Indices, Indices]
+RobotArrays = tuple[Array, Array, Array, Array, Array]
+
+
+@_compiled
 def budget(
     c: Array, motor: float, external: float, velocity: float, case_temperature_rise: float = 0.0
 ) -> float:
-    """Return τ_f^m in N·m (BAM eq. 10) for one row of constants; the compiled twin of `Friction.budget`."""
+    """Return τ_f^m in N·m (BAM eq. 10) for one row of constants."""
     temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE] * case_temperature_rise)
-    speed = abs(velocity)
-    stribeck_factor = math.exp(-((speed / c[_STRIBECK_VELOCITY]) ** c[_STRIBECK_EXPONENT]))
-    quadratic = 0.0
-    if c[_OPPOSING] == 0.0 or motor * external < 0.0:
-        if abs(motor) > abs(external):
-            quadratic = c[_QUADRATIC_EXTERNAL] * external * external
-        elif abs(motor) < abs(external):
-            quadratic = c[_QUADRATIC_MOTOR] * motor * motor
-    lubricated = temperature_scale * (c[_VISCOUS] * speed + c[_COULOMB])
-    always = lubricated + abs(c[_LOAD_MOTOR] * motor - c[_LOAD_EXTERNAL] * external)
-    at_rest = (
-        temperature_scale * c[_STRIBECK_COULOMB]
-        + abs(c[_LOAD_MOTOR_STRIBECK] * motor - c[_LOAD_EXTERNAL_STRIBECK] * external)
-        + quadratic
-    )
-    return float(always + stribeck_factor * at_rest)
+    friction = law.friction_law(c[_FRICTION:_OPPOSING], c[_OPPOSING])
+    return law.budget(friction, motor, external, velocity, temperature_scale)
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def _enabled_share(command: Array, state: Array, i: int) -> float:
     """Return for which share of the step torque is on: its first half belongs to the previous command."""
     now, before = command[ENABLED, i], state[WAS_ENABLED, i]
     return float(now if before == UNKNOWN else 0.5 * (now + before))
 
 
-@numba.njit(cache=True, error_model="numpy")
-def _linear_torque(
-    c: Array, command: Array, state: Array, i: int, time: float, dt: float, position: float, velocity: float
-) -> float:
+@_compiled
+def _linear_torque(servos: Servos, i: int, time: float, dt: float, position: float, velocity: float) -> float:
     """Let the firmware renew its demand if it is due (BAM eqs. 12, 14); return k_t·I in N·m (eqs. 13, 15).
 
     A step stands for the time from half a step before `time` to half a step after it, so what changes at
     `time` counts for half of it. The firmware holds its demand for its period, even where that is shorter
     than a step.
     """
+    c, command, state = servos.constants[i], servos.command, servos.state
     share = _enabled_share(command, state, i)
     is_enabled, was_enabled = command[ENABLED, i] > 0.0, 2.0 * share > command[ENABLED, i]
     state[WAS_ENABLED, i] = command[ENABLED, i]
@@ -171,13 +208,14 @@ def _linear_torque(
         period = c[_PERIOD]
         due = math.floor((time + _CLOCK_SLACK) / period) != math.floor((time - dt + _CLOCK_SLACK) / period)
         if due or not was_enabled:
-            wanted = command[GOAL_DUTY, i]
-            if math.isnan(wanted):
+            limit = c[_DEMAND_LIMIT]
+            renewed = min(max(command[GOAL_DUTY, i], -limit), limit)
+            if math.isnan(command[GOAL_DUTY, i]):
                 kp = command[KP, i]
                 seen = _seen(c, position - c[_SENSOR_DELAY] * velocity, command[ENCODER_ZERO, i])
-                wanted = c[_DEMAND_PER_KP_RAD] * kp * (command[GOAL_POSITION, i] - seen)
-                wanted -= c[_DEMAND_PER_ROOT_KP_VELOCITY] * math.sqrt(abs(kp)) * velocity
-            renewed = min(max(wanted, -c[_DEMAND_LIMIT]), c[_DEMAND_LIMIT])
+                stiffness = c[_DEMAND_PER_KP_RAD] * kp
+                damping = c[_DEMAND_PER_ROOT_KP_VELOCITY] * math.sqrt(abs(kp))
+                renewed = law.demand(command[GOAL_POSITION, i] - seen, velocity, stiffness, damping, limit)
             stale = 0.5 * min(period / dt, 1.0) if was_enabled else 0.0
             demand = renewed + stale * (held - renewed)
             held = renewed
@@ -189,32 +227,32 @@ def _linear_torque(
         return 0.0
     if c[_REGULATES_CURRENT]:
         return share * c[_TORQUE_CONSTANT] * _limited(c, command, state, i, demand, velocity)
-    voltage = demand * command[SUPPLY_VOLTAGE, i]
     closed = 1.0 - c[_BRIDGE_COASTING] * (1.0 - abs(demand))
-    cold = share * c[_TORQUE_PER_VOLT] * (voltage - closed * c[_TORQUE_CONSTANT] * velocity)
+    back_emf = closed * c[_TORQUE_CONSTANT] * velocity
+    cold = law.voltage_torque(share * c[_TORQUE_PER_VOLT], demand * command[SUPPLY_VOLTAGE, i], back_emf)
     return float(cold / (1.0 + COPPER_COEFFICIENT * state[WINDING_WARMING, i]))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def _seen(c: Array, position: float, zero: float) -> float:
     """Return a position in rad as the firmware sees it, in whole counts of its encoder where it does."""
     count = c[_COUNT]
     return count * np.rint((position + zero) / count) - zero if count > 0.0 else position
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def _limited(c: Array, command: Array, state: Array, i: int, demand: float, velocity: float) -> float:
     """Return the current in A that the supply can push of the one demanded, and note the duty it takes."""
     supply = command[SUPPLY_VOLTAGE, i]
     resistance = c[_RESISTANCE] * (1.0 + COPPER_COEFFICIENT * state[WINDING_WARMING, i])
     back_emf = c[_TORQUE_CONSTANT] * velocity
-    current = min(max(demand, (-supply - back_emf) / resistance), (supply - back_emf) / resistance)
+    current = law.limited_current(demand, supply, back_emf, resistance)
     if command[ENABLED, i] != 0.0 and supply > 0.0:
         state[DUTY, i] = (resistance * current + back_emf) / supply
-    return float(current)
+    return current
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def _saturate_and_heat(c: Array, command: Array, state: Array, i: int, dt: float, linear: float) -> float:
     """Turn k_t·I into τ_m of a motor that saturates, and let the winding warm on; see `motor.DcMotor`.
 
@@ -229,13 +267,13 @@ def _saturate_and_heat(c: Array, command: Array, state: Array, i: int, dt: float
     return float(linear / (1.0 + c[_TORQUE_SATURATION] * abs(current)))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def _holds(state: Array, i: int) -> bool:
     """Return whether friction had more to give in the past step."""
     return bool(abs(state[FRICTION_TORQUE, i]) < _SLIDES * state[FRICTION_BUDGET, i])
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def _partly_held(
     c: Array, share: float, is_released: bool, motor: float, external: float, case_temperature_rise: float
 ) -> tuple[float, float]:
@@ -263,25 +301,18 @@ def _partly_held(
     return motor + friction, 0.0
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def _torques(
-    c: Array,
-    command: Array,
-    state: Array,
-    i: int,
-    time: float,
-    dt: float,
-    position: float,
-    v: float,
-    push: float,
+    servos: Servos, i: int, time: float, dt: float, position: float, v: float, push: float
 ) -> tuple[float, float, float]:
     """Return and note τ_m, τ_e and τ_f^m of a step, N·m; `push` is what acts on the joint without its servo.
 
     MuJoCo's velocity belongs to the middle of the past step, its position to the end. What depends on the
     velocity is taken at the position's time, so that the whole step is second-order accurate.
     """
+    c, command, state = servos.constants[i], servos.command, servos.state
     velocity = v + 0.5 * dt * state[ACCELERATION, i]
-    linear = _linear_torque(c, command, state, i, time, dt, position, velocity)
+    linear = _linear_torque(servos, i, time, dt, position, velocity)
     motor = _saturate_and_heat(c, command, state, i, dt, linear)
     external = push + state[OTHER_TORQUE, i]
     available = budget(c, motor, external, velocity, command[CASE_TEMPERATURE_RISE, i])
@@ -291,93 +322,73 @@ def _torques(
     return motor, external, available
 
 
-@numba.njit(cache=True, error_model="numpy")
-def before_gears(
-    constants: Array,
-    command: Array,
-    state: Array,
-    position_address: Indices,
-    dof: Indices,
-    time: float,
-    dt: float,
-    qpos: Array,
-    qvel: Array,
-    qfrc_bias: Array,
-    qfrc_passive: Array,
-    qfrc_applied: Array,
-) -> int:
-    """Note motor torques and friction budgets, and leave the rest to whoever steps; arguments as below."""
+@_compiled
+def before_gears(servos: ServosArrays, robot: RobotArrays, time: float, dt: float) -> int:
+    """Note motor torques and friction budgets, and leave the rest to whoever steps.
+
+    Args:
+        servos: as of `Servos`.
+        robot: as of `Robot`.
+        time: of the simulation, s.
+        dt: step, s.
+
+    Returns:
+        OK or NOT_FINITE.
+    """
+    s, r = Servos(*servos), Robot(*robot)
     status = OK
-    for i in range(dof.size):
-        d = dof[i]
-        push = qfrc_passive[d] - qfrc_bias[d] + qfrc_applied[d]
-        state[USER_TORQUE, i] = qfrc_applied[d]
-        motor, _, available = _torques(
-            constants[i], command, state, i, time, dt, qpos[position_address[i]], qvel[d], push
-        )
+    for i in range(s.dof.size):
+        d = s.dof[i]
+        push = r.qfrc_passive[d] - r.qfrc_bias[d] + r.qfrc_applied[d]
+        s.state[USER_TORQUE, i] = r.qfrc_applied[d]
+        motor, _, available = _torques(s, i, time, dt, r.qpos[s.position_address[i]], r.qvel[d], push)
         if not math.isfinite(motor + available):
             status = NOT_FINITE
     return status
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def before_solver(
-    constants: Array,
-    command: Array,
-    state: Array,
-    position_address: Indices,
-    dof: Indices,
+    servos: ServosArrays,
+    robot: RobotArrays,
     time: float,
     dt: float,
-    qpos: Array,
-    qvel: Array,
-    qfrc_bias: Array,
-    qfrc_passive: Array,
-    qfrc_applied: Array,
-    first_row: int,
-    rows: int,
-    efc_type: Indices,
-    efc_id: Indices,
-    efc_diagonal: Array,
-    efc_frictionloss: Array,
-    efc_R: Array,
-    efc_D: Array,
-    efc_aref: Array,
-    to_island: Indices,
-    iefc_frictionloss: Array,
-    iefc_R: Array,
-    iefc_D: Array,
-    iefc_aref: Array,
+    rows: tuple[int, int, Indices, Indices],
+    settings: RobotArrays,
+    islands: tuple[Indices, Array, Array, Array, Array],
 ) -> int:
-    """Apply motor torques and set this step's friction budgets; return OK, NO_ROW or NOT_FINITE.
+    """Apply motor torques and set this step's friction budgets.
 
     Args:
-        constants: (servos, 26), see `constants`.
-        command: (COMMANDS, servos).
-        state: (STATES, servos).
-        position_address: (servos,) into qpos.
-        dof: (servos,) into qvel.
+        servos: as of `Servos`.
+        robot: as of `Robot`.
         time: of the simulation, s.
         dt: step, s.
-        first_row: of the constraints, where friction rows begin.
-        rows: count of friction rows.
-        to_island: row -> row in the solver's copy per island; empty where the solver has none.
+        rows: as of `FrictionRows`.
+        settings: as of `RowSettings`.
+        islands: as of `IslandSettings`.
+
+    Returns:
+        OK, NO_ROW or NOT_FINITE.
     """
+    s, r = Servos(*servos), Robot(*robot)
+    friction_rows, efc, iefc = FrictionRows(*rows), RowSettings(*settings), IslandSettings(*islands)
+    command, state = s.command, s.state
     status = OK
-    for i in range(dof.size):
-        c = constants[i]
-        v = qvel[dof[i]]
-        position = qpos[position_address[i]]
+    for i in range(s.dof.size):
+        d = s.dof[i]
+        v = r.qvel[d]
+        position = r.qpos[s.position_address[i]]
         share, before, is_held = _enabled_share(command, state, i), state[WAS_ENABLED, i], _holds(state, i)
-        applied = qfrc_applied[dof[i]]
-        push = qfrc_passive[dof[i]] - qfrc_bias[dof[i]] + applied
-        motor, external, available = _torques(c, command, state, i, time, dt, position, v, push)
+        applied = r.qfrc_applied[d]
+        push = r.qfrc_passive[d] - r.qfrc_bias[d] + applied
+        motor, external, available = _torques(s, i, time, dt, position, v, push)
         correction = min(state[_REVERSAL_CORRECTION, i], 1.0)
         limit = (1.0 - correction) * available
         if 0.0 < share < 1.0 and is_held:
             is_released = command[ENABLED, i] < before
             motor, limit = _partly_held(
-                c, share, is_released, motor, external, command[CASE_TEMPERATURE_RISE, i]
+                s.constants[i], share, is_released, motor, external, command[CASE_TEMPERATURE_RISE, i]
             )
         state[MOTOR_TORQUE, i] = motor
         state[USER_TORQUE, i] = applied
@@ -386,59 +397,59 @@ def before_solver(
         if not math.isfinite(motor + available):
             status = max(status, NOT_FINITE)
             continue
-        qfrc_applied[dof[i]] = applied + motor
-        row = _row_of(dof[i], first_row, rows, efc_type, efc_id)
+        r.qfrc_applied[d] = applied + motor
+        row = _row_of(d, friction_rows)
         if row < 0:
             status = max(status, NO_ROW)
             continue
-        state[_INVERSE_INERTIA, i] = efc_diagonal[row]
-        compliance = _COMPLIANCE * efc_diagonal[row]
-        efc_frictionloss[row] = limit
-        efc_R[row] = compliance
-        efc_D[row] = 1.0 / compliance
+        state[_INVERSE_INERTIA, i] = efc.diagonal[row]
+        compliance = _COMPLIANCE * efc.diagonal[row]
+        efc.frictionloss[row] = limit
+        efc.R[row] = compliance
+        efc.D[row] = 1.0 / compliance
         # To rest within this step (eq. 4); the second term is how far the row gives way under the last force.
         stop = -v / dt + compliance * state[FRICTION_TORQUE, i]
-        efc_aref[row] = stop
-        if to_island.size > 0:
-            copy = to_island[row]
-            iefc_frictionloss[copy] = limit
-            iefc_R[copy] = compliance
-            iefc_D[copy] = 1.0 / compliance
-            iefc_aref[copy] = stop
+        efc.aref[row] = stop
+        if iefc.to_island.size > 0:
+            copy = iefc.to_island[row]
+            iefc.frictionloss[copy] = limit
+            iefc.R[copy] = compliance
+            iefc.D[copy] = 1.0 / compliance
+            iefc.aref[copy] = stop
     return status
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def after_solver(
-    state: Array,
-    dof: Indices,
+    servos: ServosArrays,
+    solved: tuple[Array, Array, Array, Array, Array, Array, Array],
     dt: float,
-    qvel: Array,
-    qacc: Array,
-    qfrc_bias: Array,
-    qfrc_passive: Array,
-    qfrc_applied: Array,
-    qfrc_smooth: Array,
-    qfrc_constraint: Array,
-    first_row: int,
-    rows: int,
-    efc_type: Indices,
-    efc_id: Indices,
-    efc_force: Array,
+    rows: tuple[int, int, Indices, Indices],
+    force: Array,
 ) -> None:
-    """Keep what the next step needs, and take the motor torques out of qfrc_applied again."""
-    for i in range(dof.size):
-        d = dof[i]
-        row = _row_of(d, first_row, rows, efc_type, efc_id)
-        state[FRICTION_TORQUE, i] = efc_force[row] if row >= 0 else 0.0
-        state[_REVERSAL_CORRECTION, i] += _reversal_correction(state, i, qvel[d], dt)
-        state[ACCELERATION, i] = qacc[d]
-        other_smooth = qfrc_smooth[d] - qfrc_passive[d] + qfrc_bias[d] - qfrc_applied[d]
-        state[OTHER_TORQUE, i] = other_smooth + qfrc_constraint[d] - state[FRICTION_TORQUE, i]
-        qfrc_applied[d] = state[USER_TORQUE, i]
+    """Keep what the next step needs, and take the motor torques out of qfrc_applied again.
+
+    Args:
+        servos: as of `Servos`.
+        solved: as of `Solved`.
+        dt: step, s.
+        rows: as of `FrictionRows`.
+        force: efc_force.
+    """
+    s, r, friction_rows = Servos(*servos), Solved(*solved), FrictionRows(*rows)
+    state = s.state
+    for i in range(s.dof.size):
+        d = s.dof[i]
+        row = _row_of(d, friction_rows)
+        state[FRICTION_TORQUE, i] = force[row] if row >= 0 else 0.0
+        state[_REVERSAL_CORRECTION, i] += _reversal_correction(state, i, r.qvel[d], dt)
+        state[ACCELERATION, i] = r.qacc[d]
+        other_smooth = r.qfrc_smooth[d] - r.qfrc_passive[d] + r.qfrc_bias[d] - r.qfrc_applied[d]
+        state[OTHER_TORQUE, i] = other_smooth + r.qfrc_constraint[d] - state[FRICTION_TORQUE, i]
+        r.qfrc_applied[d] = state[USER_TORQUE, i]
 
 
-@numba.njit(cache=True, error_model="numpy")
+@_compiled
 def _reversal_correction(state: Array, i: int, velocity: float, dt: float) -> float:
     """Return how much friction a step overdid that ends with another direction of motion, in steps' worth.
 
@@ -455,10 +466,10 @@ def _reversal_correction(state: Array, i: int, velocity: float, dt: float) -> fl
     return 2.0 * abs(before) / gained_without_turn
 
 
-@numba.njit(cache=True, error_model="numpy")
-def _row_of(dof: int, first_row: int, rows: int, efc_type: Indices, efc_id: Indices) -> int:
+@_compiled
+def _row_of(dof: int, rows: FrictionRows) -> int:
     """Return the friction row of a degree of freedom, or -1; tendons have friction rows too."""
-    for row in range(first_row, first_row + rows):
-        if efc_type[row] == _FRICTION_DOF and efc_id[row] == dof:
+    for row in range(rows.first, rows.first + rows.total):
+        if rows.kinds[row] == _FRICTION_DOF and rows.ids[row] == dof:
             return row
     return -1

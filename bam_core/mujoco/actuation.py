@@ -7,14 +7,13 @@ from collections.abc import Mapping
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.arrays import Array
+from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported
 from bam_core.mujoco import _law
+from bam_core.mujoco._servo_constants import servo_constants
 from bam_core.mujoco.robot import JOINT_TRANSMISSIONS
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
-
-Array = NDArray[np.float64]
 
 _ONE_DOF = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
@@ -29,12 +28,28 @@ _RESETS = tuple(
 
 _BAD_POSITION = int(mujoco.mjtWarning.mjWARN_BADQPOS)  # counts positions, the others degrees of freedom
 
-_EMPTY_INDICES = np.zeros(0, dtype=np.int32)
 _EMPTY = np.zeros(0)
+_NO_ISLANDS = (np.zeros(0, dtype=np.int32), _EMPTY, _EMPTY, _EMPTY, _EMPTY)
 
 
 class SimulationError(BamError):
-    """The state became NaN or infinite; the message says in which joint and when."""
+    """The state became NaN or infinite; the line says in which joint and when.
+
+    Attributes:
+        time: of the simulation, s.
+        problem: in words.
+    """
+
+    def __init__(self, time: float, problem: str, *, advice: str = "") -> None:
+        """Compose the line.
+
+        Args:
+            time: of the simulation, s.
+            problem: in words.
+            advice: what to do; may be empty where the problem tells it.
+        """
+        self.time, self.problem = time, problem
+        super().__init__(f"simulation at {time:.4f} s: {problem}{f'; {advice}' if advice else ''}")
 
 
 class ServoActuation:
@@ -65,8 +80,8 @@ class ServoActuation:
             write it. Zero at first. Used only where `winding_heating` or `friction_temperature` is not zero.
         encoder_zero: (servos,) rad, what their encoders say where the joint is at zero; write it. Zero at
             first. Used only with the effect `encoder_quantisation`.
-        goal_duty: (servos,) open-loop command in place of the goal position; write it. A duty, -1..1, or for
-            firmware that asks for a current, A. NaN at first: servos follow their goal positions.
+        goal_duty: (servos,) duty, -1..1, commanded directly in place of a goal position; for firmware that
+            regulates a current, that current, A; write it. NaN, as at first: the goal position is followed.
         duty: (servos,) -1..1 in the last step; where firmware asks for a current, that which it takes.
         current: (servos,) of the motors in the last step, A.
         winding_warming: (servos,) the same of the windings, by now, K.
@@ -87,7 +102,7 @@ class ServoActuation:
         self.model, self.data, self._option = model, data, model.opt
         self._dof = np.array([model.jnt_dofadr[joint] for joint in joints], dtype=np.int32)
         self._position_address = np.array([model.jnt_qposadr[joint] for joint in joints], dtype=np.int32)
-        self._constants = np.array([_law.constants(servo) for servo in self.servos])
+        self._constants = np.array([servo_constants(servo) for servo in self.servos])
         for name, joint in zip(self.names, joints, strict=True):
             _check_joint(model, name, joint)
         self._check_friction()
@@ -118,8 +133,9 @@ class ServoActuation:
         self.reset()
 
         # Attribute access on MjData builds a new array object each time; these stay valid for its life.
-        self._before = (data.qpos, data.qvel, data.qfrc_bias, data.qfrc_passive, data.qfrc_applied)
-        self._after = (
+        self._servo_arrays = (self._constants, self._command, self._state, self._position_address, self._dof)
+        self._robot = (data.qpos, data.qvel, data.qfrc_bias, data.qfrc_passive, data.qfrc_applied)
+        self._solved = (
             data.qvel,
             data.qacc,
             data.qfrc_bias,
@@ -162,7 +178,7 @@ class ServoActuation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is doubtful about the last step, one line each; nothing here."""
+        """Warnings about the last step, one line each; none here."""
         return ()
 
     def step(self) -> None:
@@ -174,10 +190,10 @@ class ServoActuation:
         model, data = self.model, self.data
         time = data.time
         mujoco.mj_step1(model, data)
-        first_row, rows = data.ne, data.nf
-        kinds, ids = data.efc_type, data.efc_id
+        rows = data.ne, data.nf, data.efc_type, data.efc_id
+        settings = data.efc_diagA, data.efc_frictionloss, data.efc_R, data.efc_D, data.efc_aref
         if data.nisland:
-            copies = (
+            islands = (
                 data.map_efc2iefc,
                 data.iefc_frictionloss,
                 data.iefc_R,
@@ -185,41 +201,13 @@ class ServoActuation:
                 data.iefc_aref,
             )
         else:
-            copies = (_EMPTY_INDICES, _EMPTY, _EMPTY, _EMPTY, _EMPTY)
-        status = _law.before_solver(
-            self._constants,
-            self._command,
-            self._state,
-            self._position_address,
-            self._dof,
-            time,
-            self._option.timestep,
-            *self._before,
-            first_row,
-            rows,
-            kinds,
-            ids,
-            data.efc_diagA,
-            data.efc_frictionloss,
-            data.efc_R,
-            data.efc_D,
-            data.efc_aref,
-            *copies,
-        )
+            islands = _NO_ISLANDS
+        dt = self._option.timestep
+        status = _law.before_solver(self._servo_arrays, self._robot, time, dt, rows, settings, islands)
         if status != _law.OK:
             raise self._failure(status, time)
         mujoco.mj_step2(model, data)
-        _law.after_solver(
-            self._state,
-            self._dof,
-            self._option.timestep,
-            *self._after,
-            first_row,
-            rows,
-            kinds,
-            ids,
-            data.efc_force,
-        )
+        _law.after_solver(self._servo_arrays, self._solved, dt, rows, data.efc_force)
         # MuJoCo starts over when the state is no longer finite; the first step cannot be told by its time.
         if data.time <= time or (time == 0.0 and any(data.warning[kind].number for kind in _RESETS)):
             raise self._failure(_law.NOT_FINITE, time)
@@ -229,14 +217,19 @@ class ServoActuation:
         _check_options(self.model)
         for name, dof, servo in zip(self.names, self._dof, self.servos, strict=True):
             if servo.gear is not None:
-                raise BamError(
-                    f"joint '{name}': servo '{servo.name}' has a gear, which ServoActuation does not know "
-                    f"(expected a friction budget alone); let bam_core.mujoco.actuate() choose"
+                raise Unsupported(
+                    f"joint '{name}'",
+                    f"servo '{servo.name}' has a gear, which ServoActuation does not know",
+                    expected="a friction budget alone",
+                    advice="let bam_core.mujoco.actuate() choose",
                 )
             if self.model.dof_frictionloss[dof] <= 0.0:
-                raise BamError(
-                    f"joint '{name}': frictionloss is 0, so the solver has no friction row for it (expected "
-                    f"> 0); prepare the model with equip()"
+                raise OutOfRange(
+                    f"joint '{name}', frictionloss",
+                    self.model.dof_frictionloss[dof],
+                    "> 0: else the solver has no friction row for it",
+                    told=f"{self.model.dof_frictionloss[dof]:g}",
+                    advice="prepare the model with equip()",
                 )
 
     def _failure(self, status: int, time: float) -> SimulationError:
@@ -244,16 +237,18 @@ class ServoActuation:
         self.reset()
         if status == _law.NO_ROW:
             return SimulationError(
-                f"simulation at {time:.4f} s: a servo joint of {', '.join(self.names)} has no friction row "
-                f"(expected one each); give the model more memory"
+                time,
+                f"a servo joint of {', '.join(self.names)} has no friction row (expected one each)",
+                advice="give the model more memory",
             )
         goals = ", ".join(
             f"{name} {goal:g}" if enabled else f"{name} off"
             for name, goal, enabled in zip(self.names, self.goal_position, self.torque_enabled, strict=True)
         )
         return SimulationError(
-            f"simulation at {time:.4f} s: {self._culprit()} is no longer finite (goals: {goals}); "
-            f"shorten the time step or check masses, gains and goals"
+            time,
+            f"{self._culprit()} is no longer finite (goals: {goals})",
+            advice="shorten the time step or check masses, gains and goals",
         )
 
     def _culprit(self) -> str:
@@ -281,41 +276,57 @@ def _find_joint(model: mujoco.MjModel, name: str) -> int:
 
 def _check_joint(model: mujoco.MjModel, name: str, joint: int) -> None:
     if int(model.jnt_type[joint]) not in _ONE_DOF:
-        raise BamError(
-            f"joint '{name}': has more than one degree of freedom (expected hinge or slide); choose another"
+        raise Unsupported(
+            f"joint '{name}'",
+            "has more than one degree of freedom",
+            expected="hinge or slide",
+            advice="choose another",
         )
     for actuator in range(model.nu):
         kind, target = model.actuator_trntype[actuator], model.actuator_trnid[actuator, 0]
         if target == joint and int(kind) in JOINT_TRANSMISSIONS:
-            raise BamError(
-                f"joint '{name}': actuator '{model.actuator(actuator).name}' drives it too "
-                f"(expected the servo alone); remove it or prepare the model with equip()"
+            raise Conflict(
+                f"joint '{name}'",
+                f"actuator '{model.actuator(actuator).name}' drives it too",
+                expected="the servo alone",
+                advice="remove it or prepare the model with equip()",
             )
 
 
 def _check_inertia(model: mujoco.MjModel, name: str, dof: int, servo: ServoModel) -> None:
     if servo.motor.armature > 0.0 and model.dof_armature[dof] == 0.0:
-        raise BamError(
-            f"joint '{name}': armature is 0 (expected that of servo '{servo.name}', "
-            f"{servo.motor.armature:g} kg·m²); prepare the model with equip()"
+        raise OutOfRange(
+            f"joint '{name}', armature",
+            0.0,
+            f"that of servo '{servo.name}', {servo.motor.armature:g} kg·m²",
+            told="0",
+            advice="prepare the model with equip()",
         )
     damping = servo.motor.torque_constant**2 / servo.motor.resistance
     longest = 1.0 / (damping * model.dof_invweight0[dof])
     if model.opt.timestep >= longest:
-        raise BamError(
-            f"joint '{name}': the time step of {model.opt.timestep:g} s is unstable with its back-EMF and "
-            f"inertia (expected < {longest:.2g} s); shorten it"
+        raise Conflict(
+            f"joint '{name}'",
+            f"the time step of {model.opt.timestep:g} s is unstable with its back-EMF and inertia",
+            expected=f"< {longest:.2g} s",
+            advice="shorten it",
         )
 
 
 def _check_options(model: mujoco.MjModel) -> None:
     option = model.opt
     if option.solver != mujoco.mjtSolver.mjSOL_NEWTON:
-        raise BamError('model option solver: friction that holds still needs Newton; set solver="Newton"')
+        raise Unsupported(
+            "model option solver", "friction that holds still needs Newton", advice='set solver="Newton"'
+        )
     if option.integrator == mujoco.mjtIntegrator.mjINT_RK4:
-        raise BamError(
-            "model option integrator: RK4 evaluates a step more than once (expected Euler, implicit or "
-            'implicitfast); set integrator="Euler"'
+        raise Unsupported(
+            "model option integrator",
+            "RK4 evaluates a step more than once",
+            expected="Euler, implicit or implicitfast",
+            advice='set integrator="Euler"',
         )
     if option.disableflags & mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS:
-        raise BamError('model option flag frictionloss: is disabled (expected enabled); set it to "enable"')
+        raise Unsupported(
+            "model option flag frictionloss", "is disabled", expected="enabled", advice='set it to "enable"'
+        )

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import mujoco
 
-from bam_core.errors import BamError
+from bam_core.errors import Missing
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 
 BENCH_JOINT = "joint"
@@ -94,7 +94,7 @@ def bench_urdf(bench: PendulumBench, *, joint: str = BENCH_JOINT) -> str:
         BamError: the joint has no name.
     """
     if not joint:
-        raise BamError("bench joint: name is empty (expected one such as 'joint'); give it one")
+        raise Missing("bench joint, name", "one such as 'joint'", advice="give it one")
     body = _RigidBody.of(bench)
     robot = ElementTree.Element("robot", name="pendulum_bench")
     mount = ElementTree.SubElement(robot, "link", name="base_link")

@@ -16,15 +16,13 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.atomic_file import write_bytes
-from bam_core.errors import BamError
+from bam_core.errors import Malformed, MissingSoftware
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.actuation import ServoActuation
 from bam_core.servo.model import ServoModel, load_servo
-
-Array = NDArray[np.float64]
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 _MOMENTS = 500  # that are kept: a second at the simulator's usual rate
@@ -131,8 +129,11 @@ def load_diverged_run(path: str | os.PathLike[str]) -> DivergedRun:
             entries = {name: file[name] for name in file.files}
         version = str(entries["mujoco"])
         if version != mujoco.__version__:
-            raise BamError(
-                f"{path}: is of MuJoCo {version} (expected {mujoco.__version__}); install that one"
+            raise MissingSoftware(
+                str(path),
+                f"mujoco {version}",
+                problem=f"is of MuJoCo {version} (expected {mujoco.__version__})",
+                advice="install that one",
             )
         if entries.get("engine_plugins", 0):
             from bam_core.mujoco.native import load_plugin  # which is made of this package
@@ -148,8 +149,8 @@ def load_diverged_run(path: str | os.PathLike[str]) -> DivergedRun:
             memories=entries["memories"],
         )
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
-        raise BamError(
-            f"{path}: cannot be read as the dump of a simulation ({error}); give a diverged_*.npz"
+        raise Malformed(
+            path, f"cannot be read as the dump of a simulation ({error})", advice="give a diverged_*.npz"
         ) from None
 
 

@@ -3,8 +3,8 @@
 
 A pendulum bench follows the four scripts. The equations are those of servo and bench with a firmware that
 renews its demand once per period of its own, whatever the time step of a simulation. The truth is their
-solution with steps so short that others half as long would change next to nothing (`Fidelity.doubt`); the
-variants of Algorithm 1 have the same limit. Three simulations are held against it: the engine plugin,
+solution with steps so short that others half as long would change next to nothing (`Fidelity.truth_error`);
+the variants of Algorithm 1 have the same limit. Three simulations are held against it: the engine plugin,
 `ServoActuation`, and Algorithm 1, whose controller runs once per time step with the mean goal of that step.
 """
 
@@ -16,8 +16,8 @@ from types import MappingProxyType
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.mujoco.replay import recorded_commands, simulate_recording
@@ -28,8 +28,6 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import commanded
-
-Array = NDArray[np.float64]
 
 TIME_STEPS = (1e-3, 2e-3, 5e-3)
 """s."""
@@ -74,8 +72,8 @@ class Fidelity:
         python: distance of `ServoActuation`.
         algorithm1: distance of BAM's Algorithm 1.
         disagreement: largest, between engine plugin and `ServoActuation`, rad.
-        doubt: how far the truth moved, at most, when its steps were halved, rad: of first order, so that it
-            is about as far from the limit.
+        truth_error: how far the truth moved, at most, when its steps were halved, rad: of first order, so
+            that it is about as far from the limit.
     """
 
     servo: str
@@ -85,7 +83,7 @@ class Fidelity:
     python: Distance
     algorithm1: Distance
     disagreement: float
-    doubt: float
+    truth_error: float
 
 
 def fidelity(
@@ -121,7 +119,7 @@ def servo_fidelity(
                     python=Distance.between(python, truth),
                     algorithm1=Distance.between(algorithm1, truth),
                     disagreement=Distance.between(native, python).highest,
-                    doubt=Distance.between(coarser, truth).highest,
+                    truth_error=Distance.between(coarser, truth).highest,
                 )
             )
     return rows
@@ -137,9 +135,8 @@ def native_positions(servo: ServoModel, recording: Recording, dt: float) -> Arra
     """
     told = recorded_commands(servo, recording, dt)
     spec = bench_spec(recording.bench, timestep=dt)
-    each = NativeServo(
-        servo=servo, kp=recording.kp, supply_voltage=float(told.supply_voltage[0]), has_torque_enable=True
-    )
+    supply = float(np.ravel(told.supply_voltage)[0])
+    each = NativeServo(servo=servo, kp=recording.kp, supply_voltage=supply, has_torque_enable=True)
     equip_native(spec, {BENCH_JOINT: each})
     model = compile_robot(spec)
     data = mujoco.MjData(model)

@@ -7,17 +7,14 @@ from collections.abc import Mapping
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict
 from bam_core.gears.axproj import largest_gain
 from bam_core.gears.robot import GearedRobot, JointGear
 from bam_core.mujoco import _law
 from bam_core.mujoco.actuation import ServoActuation, SimulationError
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.model import ServoModel
-
-Array = NDArray[np.float64]
 
 _NO_GEAR = Asymmetry(input_side=0.0, output_side=0.0)
 
@@ -84,20 +81,7 @@ class GearedServos(ServoActuation):
             self._state[_law.USER_TORQUE] = data.qfrc_applied[dof]
             raise self._failure(_law.NOT_FINITE, time)
         robot.observe()
-        status = _law.before_gears(
-            self._constants,
-            self._command,
-            self._state,
-            self._position_address,
-            dof,
-            time,
-            self._option.timestep,
-            data.qpos,
-            data.qvel,
-            data.qfrc_bias,
-            data.qfrc_passive,
-            data.qfrc_applied,
-        )
+        status = _law.before_gears(self._servo_arrays, self._robot, time, self._option.timestep)
         if status != _law.OK:
             raise self._failure(status, time)
         self._drive[dof], self._budget[dof] = self.motor_torque, self.friction_budget
@@ -106,9 +90,7 @@ class GearedServos(ServoActuation):
             made = robot.advance(self._drive, self._budget)
         except BamError as error:
             self.reset()
-            raise SimulationError(
-                f"simulation at {time:.4f} s: gears of {', '.join(self._geared_names)}: {error}"
-            ) from None
+            raise SimulationError(time, f"gears of {', '.join(self._geared_names)}: {error}") from None
         self.feedback = made.feedback
         self.friction_budget += np.abs(made.internal_force[dof])
         self.friction_torque[:] = -made.friction[dof]
@@ -123,9 +105,11 @@ class GearedServos(ServoActuation):
         """Raise BamError where a joint has friction of its own beside what its servo brings."""
         for name, dof in zip(self.names, self._dof, strict=True):
             if self.model.dof_frictionloss[dof] > 0.0:
-                raise BamError(
-                    f"joint '{name}': frictionloss is {self.model.dof_frictionloss[dof]:g} beside gears "
-                    f"(expected 0: servos bring their own); prepare the model with equip()"
+                raise Conflict(
+                    f"joint '{name}'",
+                    f"frictionloss is {self.model.dof_frictionloss[dof]:g} beside gears",
+                    expected="0: servos bring their own",
+                    advice="prepare the model with equip()",
                 )
 
 

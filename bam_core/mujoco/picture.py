@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from bam_core.atomic_file import require_file, write_bytes
-from bam_core.errors import BamError
+from bam_core.errors import MissingSoftware, NotWritable, Unavailable
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.replay import Replay
 from bam_core.mujoco.robot import compile_robot
@@ -87,8 +87,11 @@ class BenchCamera:
             self._renderer = mujoco.Renderer(self._model, height=_HEIGHT, width=_WIDTH)
         except Exception as error:  # whatever the platform's OpenGL raises
             platform, reason = os.environ.get("MUJOCO_GL", "unset"), " ".join(str(error).split())
-            raise BamError(
-                f"rendering: no OpenGL without a window (MUJOCO_GL={platform}: {reason}); {_NO_GL}"
+            raise MissingSoftware(
+                "rendering",
+                "OpenGL",
+                problem=f"no OpenGL without a window (MUJOCO_GL={platform}: {reason})",
+                advice=_NO_GL,
             ) from None
 
     def __enter__(self) -> BenchCamera:
@@ -114,12 +117,17 @@ def require_picture(path: str | os.PathLike[str]) -> None:
     """
     path = Path(path)
     if path.suffix not in FORMATS:
-        raise BamError(
-            f"{path}: '{path.suffix}' is no format for this (expected {', '.join(FORMATS)}); rename it"
+        raise NotWritable(
+            path, f"'{path.suffix}' is no format for this", expected=", ".join(FORMATS), advice="rename it"
         )
     require_file(path)
     if path.suffix == ".mp4" and shutil.which("ffmpeg") is None:
-        raise BamError(f"{path}: mp4 needs the program ffmpeg; apt install ffmpeg, or write a .gif")
+        raise MissingSoftware(
+            str(path),
+            "ffmpeg",
+            problem="mp4 needs the program ffmpeg",
+            advice="apt install ffmpeg, or write a .gif",
+        )
 
 
 def render(run: Replay, bench: PendulumBench, path: str | os.PathLike[str]) -> None:
@@ -188,5 +196,7 @@ def _mp4(frames: Iterator[Frame], rate: float) -> bytes:
             said.seek(0)
             reason = " ".join(said.read().decode(errors="replace").split())
         if status != 0:
-            raise BamError(f"ffmpeg: failed ({reason or f'status {status}'}); write a .gif instead")
+            raise Unavailable(
+                "ffmpeg", f"failed ({reason or f'status {status}'})", advice="write a .gif instead"
+            )
         return film.read_bytes()

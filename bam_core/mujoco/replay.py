@@ -11,24 +11,22 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.recordings.recording import Recording
 from bam_core.servo.arm_link import ArmLink
-from bam_core.servo.effects import BenchEffects
+from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.packing import pack
-
-Array = NDArray[np.float64]
+from bam_core.simulation.rows import ENABLED, GOAL, SUPPLY
 
 DEFAULT_DT = 1e-3
 """Time step where nothing else is said, s."""
-
-RIGID = BenchEffects()
-"""An arm that neither bends nor has play."""
 
 _STEP_SLACK = 1e-9  # s; commands that fall on a step count for it in spite of rounding
 
@@ -64,33 +62,44 @@ class Replay:
         return np.asarray(CubicSpline(self.time, self.position)(time))
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BenchCommands:
+    """How a run on the bench starts and what it is told; angles count from where the arm hangs straight down.
+
+    Attributes:
+        goal_position: (n,) rad, in force from each time step on.
+        torque_enabled: (n,) likewise; or for which share of each step, 0..1.
+        supply_voltage: (n,) V, or one for all.
+        position: at the start, rad.
+        velocity: at the start, rad/s.
+        case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+    """
+
+    goal_position: Array
+    torque_enabled: Array | NDArray[np.bool_]
+    supply_voltage: Array | float
+    position: float = 0.0
+    velocity: float = 0.0
+    case_temperature_rise: float = 0.0
+
+
 def replay(
     servo: ServoLike,
     bench: PendulumBench,
+    commands: BenchCommands,
     *,
     dt: float,
-    goal_position: Array,
-    torque_enabled: Array | NDArray[np.bool_],
     kp: float,
-    supply_voltage: Array | float,
-    position: float = 0.0,
-    velocity: float = 0.0,
-    case_temperature_rise: float = 0.0,
-    bench_effects: BenchEffects = RIGID,
+    bench_effects: BenchEffects = IDEAL_BENCH,
 ) -> Replay:
     """Simulate the bench through one command per time step.
 
     Args:
         servo: on the bench's axis.
         bench: load, arm and length.
+        commands: start, goals, torque and supply.
         dt: time step, s.
-        goal_position: (n,) rad, in force from time i·dt.
-        torque_enabled: (n,) likewise; or the share of each step, 0..1.
         kp: position gain, firmware units.
-        supply_voltage: (n,) or one for all, V.
-        position: at the start, rad.
-        velocity: at the start, rad/s.
-        case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
         bench_effects: the link between servo and arm (at first at rest) and the arm's mass beyond `bench`.
             Angles are from straight down: the zero offset only moves the encoder's counts. Command delay and
             supply ripple are ignored: commands are given when they are obeyed, the supply as it is.
@@ -103,20 +112,21 @@ def replay(
     run = _BenchRun(load_servo(servo), bench_effects.corrected(bench), bench_effects, dt)
     data, actuation = run.data, run.actuation
     actuation.kp[:] = kp
-    actuation.case_temperature_rise[:] = case_temperature_rise
+    actuation.case_temperature_rise[:] = commands.case_temperature_rise
     actuation.encoder_zero[:] = bench_effects.zero_offset
-    steps = len(goal_position)
-    voltage = np.broadcast_to(np.asarray(supply_voltage, dtype=np.float64), (steps,))
-    actuation.goal_position[0] = goal_position[0]
-    actuation.torque_enabled[0] = torque_enabled[0]
+    goal, enabled = commands.goal_position, commands.torque_enabled
+    steps = len(goal)
+    voltage = np.broadcast_to(np.asarray(commands.supply_voltage, dtype=np.float64), (steps,))
+    actuation.goal_position[0] = goal[0]
+    actuation.torque_enabled[0] = enabled[0]
     actuation.supply_voltage[0] = voltage[0]
-    run.start(position, velocity)
+    run.start(commands.position, commands.velocity)
     trace = np.empty((5, steps))
     for k in range(steps):
         trace[0, k] = data.qpos[0]
         trace[1, k] = data.qvel[0]
-        actuation.goal_position[0] = goal_position[k]
-        actuation.torque_enabled[0] = torque_enabled[k]
+        actuation.goal_position[0] = goal[k]
+        actuation.torque_enabled[0] = enabled[k]
         actuation.supply_voltage[0] = voltage[k]
         run.step()
         trace[2, k] = actuation.duty[0]
@@ -126,8 +136,8 @@ def replay(
         time=np.arange(steps, dtype=np.float64) * np.float64(dt),
         position=trace[0],
         velocity=trace[1],
-        goal_position=np.array(goal_position, dtype=np.float64),
-        torque_enabled=np.asarray(torque_enabled, dtype=np.float64) > 0.0,
+        goal_position=np.array(goal, dtype=np.float64),
+        torque_enabled=np.asarray(enabled, dtype=np.float64) > 0.0,
         duty=trace[2],
         motor_torque=trace[3],
         friction_torque=trace[4],
@@ -184,48 +194,38 @@ class _BenchRun:
         self.actuation.reset()
 
 
-def replay_recording(servo: ServoLike, recording: Recording, *, dt: float = DEFAULT_DT) -> Replay:
+def replay_recording(
+    servo: ServoLike,
+    recording: Recording,
+    *,
+    dt: float = DEFAULT_DT,
+    bench_effects: BenchEffectsLike = IDEAL_BENCH,
+) -> Replay:
     """Simulate a recorded run from its own start, with its load, gain, commands and measured supply voltage.
 
-    Commands, supply, the case's temperature and the state at the start are those that `rollout.Rollout` uses,
-    and so are the bench effects of the fit: command delay, the link of the arm, and the
-    encoder's zero offset.
+    Commands, supply, the case's temperature and the state at the start are those that `rollout.Rollout` uses.
+
+    Args:
+        servo: that was recorded.
+        recording: the run.
+        dt: time step, s.
+        bench_effects: of the bench that it was recorded on; the same "m4.yaml" as for the servo names those
+            that were identified with it. Command delay, link of the arm and zero offset of the encoder apply.
 
     Raises:
         BamError, SimulationError: as `replay`.
     """
-    servo = load_servo(servo)
-    zero = servo.bench_effects.zero_offset
+    servo, bench_effects = load_servo(servo), load_bench_effects(bench_effects)
+    zero = bench_effects.zero_offset
     servo = dataclasses.replace(servo, firmware=servo.firmware.limited(recording.demand_limit))
-    told = recorded_commands(servo, recording, dt)
-    run = replay(
-        servo, recording.bench, dt=dt, kp=recording.kp, bench_effects=servo.bench_effects, **vars(told)
-    )
+    told = recorded_commands(servo, recording, dt, bench_effects)
+    run = replay(servo, recording.bench, told, dt=dt, kp=recording.kp, bench_effects=bench_effects)
     return dataclasses.replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BenchCommands:
-    """How a run on the bench starts and what it is told; angles count from where the arm hangs straight down.
-
-    Attributes:
-        goal_position: (n,) rad, in force from each time step on.
-        torque_enabled: (n,) for which share of each step, 0..1.
-        supply_voltage: (n,) V.
-        position: at the start, rad.
-        velocity: at the start, rad/s.
-        case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
-    """
-
-    goal_position: Array
-    torque_enabled: Array
-    supply_voltage: Array
-    position: float
-    velocity: float
-    case_temperature_rise: float
-
-
-def recorded_commands(servo: ServoModel, recording: Recording, dt: float) -> BenchCommands:
+def recorded_commands(
+    servo: ServoModel, recording: Recording, dt: float, bench_effects: BenchEffects = IDEAL_BENCH
+) -> BenchCommands:
     """Return a recorded run's start and commands for time steps of dt s, as `replay_recording` gives them.
 
     Raises:
@@ -235,27 +235,28 @@ def recorded_commands(servo: ServoModel, recording: Recording, dt: float) -> Ben
     period = servo.firmware.period
     packed = pack([recording], servo.firmware, period)
     lane = packed.lanes[0]
-    zero = servo.bench_effects.zero_offset
+    zero = bench_effects.zero_offset
     signals = packed.signals[:, :, lane]
-    goal, enabled = (_delayed(signals[:, row], servo.bench_effects.command_delay / period) for row in (0, 2))
-    supply = signals[:, 1]
+    late = bench_effects.command_delay / period
+    goal, enabled = (_delayed(signals[:, row], late) for row in (GOAL, ENABLED))
+    supply = signals[:, SUPPLY]
     if packed.ripple.size:
-        supply = supply + servo.bench_effects.supply_ripple * packed.ripple[:, lane]
+        supply = supply + bench_effects.supply_ripple * packed.ripple[:, lane]
     steps = int(np.ceil(recording.duration / dt - _STEP_SLACK)) + 1
     held = ((np.arange(steps) * dt + _STEP_SLACK) / period).astype(np.intp).clip(max=len(signals) - 1)
     return BenchCommands(
         goal_position=goal[held] - zero,
         torque_enabled=_means(enabled, period, dt, steps),
         supply_voltage=supply[held],
-        position=float(packed.logs[4, lane]) - zero,
-        velocity=float(packed.logs[5, lane]),
-        case_temperature_rise=float(packed.logs[6, lane]),
+        position=float(packed.logs.position[lane]) - zero,
+        velocity=float(packed.logs.velocity[lane]),
+        case_temperature_rise=float(packed.logs.case_temperature_rise[lane]),
     )
 
 
 def _require_step(dt: float) -> None:
     if not dt > 0.0:
-        raise BamError(f"time step: is {dt:g} s (expected > 0); correct it")
+        raise OutOfRange("time step", dt, "> 0", told=f"{dt:g} s")
 
 
 def _delayed(values: Array, steps: float) -> Array:
@@ -273,7 +274,13 @@ def _means(values: Array, period: float, dt: float, steps: int) -> Array:
     return np.asarray(np.round(means, 6))
 
 
-def simulate_recording(servo: ServoLike, recording: Recording, *, dt: float = DEFAULT_DT) -> Array:
+def simulate_recording(
+    servo: ServoLike,
+    recording: Recording,
+    *,
+    dt: float = DEFAULT_DT,
+    bench_effects: BenchEffectsLike = IDEAL_BENCH,
+) -> Array:
     """Return (n,) rad: where the simulated arm is at the recording's own times; see `replay_recording`."""
-    simulated = replay_recording(servo, recording, dt=dt)
+    simulated = replay_recording(servo, recording, dt=dt, bench_effects=bench_effects)
     return simulated.position_at(recording.time - recording.time[0])

@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 import mujoco
 import numpy as np
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import Conflict, Missing, UnknownName
 from bam_core.servo.model import ServoLike, load_servo
 
 _LEAST_FRICTIONLOSS = 1e-6  # N·m; MuJoCo makes a friction row only where frictionloss is above zero
@@ -26,7 +26,9 @@ def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
     try:
         return spec.compile()
     except ValueError as error:
-        raise BamError(f"model '{spec.modelname}': {one_line(error)}; correct the description") from None
+        raise Conflict(
+            f"model '{spec.modelname}'", one_line(error), advice="correct the description"
+        ) from None
 
 
 def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
@@ -47,8 +49,10 @@ def equip(spec: mujoco.MjSpec, servos: Mapping[str, ServoLike]) -> None:
         if joint is None:
             names = [each.name for each in spec.joints if each.name and each.type in _ONE_DOF]
             if not names:
-                raise BamError(
-                    f"joint '{name}': the model has no hinge or slide with a name; name its joints"
+                raise Missing(
+                    f"joint '{name}'",
+                    "a hinge or slide with a name, of which the model has none",
+                    advice="name its joints",
                 )
             raise UnknownName("joint", name, names)
         joint.armature = servo.motor.armature

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import mujoco
 
-from bam_core.errors import BamError
+from bam_core.errors import Malformed, Unreadable
 from bam_core.mujoco.native import PLUGIN_NAME, load_plugin
 from bam_core.mujoco.robot import one_line
 from bam_core.servo.pendulum import GRAVITY
@@ -22,11 +22,11 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
     """
     path = Path(path)
     if not path.is_file():
-        raise BamError(f"{path}: no such file (expected MJCF .xml or URDF .urdf); correct the path")
+        raise Unreadable(path, "no such file", expected="MJCF .xml or URDF .urdf", advice="correct the path")
     try:
         spec = _parse(path)
     except (ValueError, OSError) as error:
-        raise BamError(f"{path}: {one_line(error)} (expected MJCF or URDF); correct the file") from None
+        raise Malformed(path, one_line(error), expected="MJCF or URDF", advice="correct the file") from None
     if path.suffix == ".urdf":  # which does not say what gravity is
         spec.option.gravity = [0.0, 0.0, -GRAVITY]
     return spec

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from bam_core.errors import BamError
+from bam_core.errors import Unavailable
 from bam_core.mujoco.picture import pose, scene
 from bam_core.mujoco.replay import Replay
 from bam_core.servo.pendulum import PendulumBench
@@ -17,10 +17,12 @@ _PAUSE = 1.0  # s between two showings
 
 
 def require_screen() -> None:
-    """Check that there is one, before the work; raises BamError."""
+    """Check that there is one, before the work; raises Unavailable."""
     if sys.platform.startswith("linux") and not {"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ):
-        raise BamError(
-            "--view: there is no screen (DISPLAY is not set); write a picture with --render instead"
+        raise Unavailable(
+            "--view",
+            "there is no screen (DISPLAY is not set)",
+            advice="write a picture with --render instead",
         )
 
 
@@ -40,7 +42,9 @@ def show(run: Replay, bench: PendulumBench) -> None:
         window = mujoco.viewer.launch_passive(model, data)
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise BamError(f"--view: no window ({reason}); write a picture with --render instead") from None
+        raise Unavailable(
+            "--view", f"no window ({reason})", advice="write a picture with --render instead"
+        ) from None
     with window:
         start = time.monotonic()
         while window.is_running():

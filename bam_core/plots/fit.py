@@ -14,7 +14,8 @@ from bam_core.recordings.recording import Recording
 _MEASURED, _GOAL = "black", "0.6"
 _LEGEND_COLUMNS = 4
 _WIDTH, _HEIGHT = 11.0, 7.0  # inches; margins likewise
-_LEFT, _RIGHT, _BOTTOM, _TITLE, _LEGEND_ROW = 0.85, 0.15, 0.6, 0.5, 0.25
+_LEFT, _RIGHT, _BOTTOM, _TITLE, _LEGEND_ROW = 1.15, 0.15, 0.6, 0.5, 0.25
+_LABEL = 0.72  # from the axes to the label on their left: tick labels such as −0.0010 are between
 
 
 def plot_fit(
@@ -63,6 +64,7 @@ def plot_fit(
     figure.suptitle(title or recording.name)
     for axes in (position, residual):
         axes.grid(alpha=0.3)
+        axes.yaxis.set_label_coords(-_LABEL / (_WIDTH - _LEFT - _RIGHT), 0.5)
     return figure
 
 

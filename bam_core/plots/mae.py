@@ -30,16 +30,16 @@ def plot_mae(
     for side, (label, color) in enumerate((("training", "0.65"), ("validation", "tab:blue"))):
         heights = [1e3 * pair[side] for pair in errors.values()]
         middles = (place + (side - 0.5) * _WIDTH).tolist()
-        doubts = (standard_errors or {}) if label == "validation" else {}
-        label += " ± standard error" if any(doubts.values()) else ""
+        bars = (standard_errors or {}) if label == "validation" else {}
+        label += " ± standard error" if any(bars.values()) else ""
         axes.bar(middles, heights, _WIDTH, label=label, color=color)
         for model, middle, height in zip(errors, middles, heights, strict=True):
-            if doubt := 1e3 * (doubts.get(model) or 0.0):
-                axes.errorbar(middle, height, doubt, fmt="none", ecolor="black", capsize=3)
+            if bar := 1e3 * (bars.get(model) or 0.0):
+                axes.errorbar(middle, height, bar, fmt="none", ecolor="black", capsize=3)
             # Above the whisker: across it, no number can be read.
             axes.annotate(
                 f"{height:.2f}",
-                (middle, height + doubt),
+                (middle, height + bar),
                 xytext=(0.0, 3.0),
                 textcoords="offset points",
                 ha="center",

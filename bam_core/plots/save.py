@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from bam_core.errors import BamError
+from bam_core.errors import NotWritable
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: int = 150) -> None:
@@ -20,8 +20,8 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: int = 150) ->
     path = Path(path)
     kind = path.suffix.lstrip(".").lower()
     if kind not in figure.canvas.get_supported_filetypes():
-        raise BamError(
-            f"{path}: '{path.suffix}' is no picture format (expected .png, .svg or .pdf); rename it"
+        raise NotWritable(
+            path, f"'{path.suffix}' is no picture format", expected=".png, .svg or .pdf", advice="rename it"
         )
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -32,4 +32,4 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: int = 150) ->
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise BamError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+        raise NotWritable(path, error) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData, BamError, Conflict, Malformed, Missing, OutOfRange
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.mcap_messages import McapContents, TypedMessage, read_messages
-from bam_core.recordings.recording import Recording, RecordingError
+from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ RUN_FORMAT = 1
 """Newest ``BenchRun.format`` that is understood."""
 
 
-def read_bag(path: Path, name: str | None = None) -> Recording:
+def read_bag(path: str | os.PathLike[str], name: str | None = None) -> Recording:
     """Read one run.
 
     Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
@@ -48,9 +49,10 @@ def read_bag(path: Path, name: str | None = None) -> Recording:
         name: of the recording, by default the name of the directory or file.
 
     Raises:
-        RecordingError: damaged, cut short after it was finished, without a description of the run or states
-            of its joint, or unusable values.
+        Malformed: it is damaged, cut short after it was finished, or without a description of its run.
+        BamError: it has no states of its joint, or unusable values.
     """
+    path = Path(path)
     files = data_files(path)
     contents = [read_messages(file, {RUN_TYPE, STATES_TYPE, COMMANDS_TYPE}) for file in files]
     finished = _require_whole(path, files, contents)
@@ -64,10 +66,11 @@ def read_bag(path: Path, name: str | None = None) -> Recording:
     planned = run.duration if run.duration > 0 else np.inf
     inside = (time >= 0) & (time <= planned)
     if not inside.any():
-        raise RecordingError(
-            f"{path}: no state of '{run.joint}' lies within the run (0 to {run.duration:g} s after its first "
-            f"command); record the run again"
-        )
+        raise BadData(
+            f"states of joint '{run.joint}'",
+            f"none lies within the run, 0 to {run.duration:g} s after its first command",
+            advice="record the run again",
+        ).within(path)
     index = [list(state.name).index(run.joint) for state in states]
     time = time[inside]
 
@@ -76,30 +79,29 @@ def read_bag(path: Path, name: str | None = None) -> Recording:
         return np.asarray(values, dtype=np.float64)[inside]
 
     try:
-        recording = Recording(
-            name=name or (path.stem if path.is_file() else path.name),
-            source=path,
-            sha256=_digest(files),
-            servo=run.servo,
-            firmware=run.firmware,
-            bench=PendulumBench(mass=run.mass, arm_mass=run.arm_mass, length=run.length),
-            kp=run.kp,
-            demand_limit=_demand_limit(run),
-            supply_voltage=run.supply_voltage,
-            script=run.script,
-            time=time,
-            position=column("position"),
-            velocity=column("velocity"),
-            goal_position=_goals(column("goal_position"), time, commands, run),
-            torque_enabled=column("torque_enabled") > 0.5,
-            voltage=column("voltage"),
-            temperature=column("temperature"),
-            duty=column("duty"),
-        )
-    except RecordingError:
-        raise
+        bench = PendulumBench(mass=run.mass, arm_mass=run.arm_mass, length=run.length)
     except BamError as error:
-        raise RecordingError(f"{path}: {error}") from None
+        raise error.within(path) from None
+    recording = Recording(
+        name=name or (path.stem if path.is_file() else path.name),
+        source=path,
+        sha256=_digest(files),
+        servo=run.servo,
+        firmware=run.firmware,
+        bench=bench,
+        kp=run.kp,
+        demand_limit=_demand_limit(run),
+        supply_voltage=run.supply_voltage,
+        script=run.script,
+        time=time,
+        position=column("position"),
+        velocity=column("velocity"),
+        goal_position=_goals(column("goal_position"), time, commands, run),
+        torque_enabled=column("torque_enabled") > 0.5,
+        voltage=column("voltage"),
+        temperature=column("temperature"),
+        duty=column("duty"),
+    )
     if cut and finished:
         log.warning("%s: its index is cut off, but every message is there", path)
     elif cut:
@@ -115,9 +117,11 @@ def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[McapCon
     found = sum(content.count for content in contents)
     if found < promised:
         cut = [file for file, content in zip(files, contents, strict=True) if not content.complete]
-        raise RecordingError(
-            f"{cut[0] if cut else path}: is cut short ({found} messages, expected the {promised} that "
-            f"{METADATA_NAME} promises); copy the bag again"
+        raise Malformed(
+            cut[0] if cut else path,
+            f"is cut short, {found} messages are there",
+            expected=f"the {promised} that {METADATA_NAME} promises",
+            advice="copy the bag again",
         )
     return True
 
@@ -125,33 +129,48 @@ def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[McapCon
 def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
     runs = [message.value for message in messages if message.type == RUN_TYPE]
     if not runs and cut:
-        raise RecordingError(
-            f"{path}: is cut short, no {RUN_TYPE} in what is left (it tells servo, load and gains); "
-            f"copy it again or record the run again"
+        raise Malformed(
+            path,
+            f"is cut short, no {RUN_TYPE} in what is left",
+            expected="one that tells servo, load and gains",
+            advice="copy it again or record the run again",
         )
     if not runs:
-        raise RecordingError(
-            f"{path}: no {RUN_TYPE} in it (expected one that tells servo, load and gains); "
-            f"record with 'bam record' or the recorder node"
+        raise Malformed(
+            path,
+            f"no {RUN_TYPE} in it",
+            expected="one that tells servo, load and gains",
+            advice="record with 'bam record' or the recorder node",
         )
     if len({_since(run.start, runs[0].start) for run in runs}) > 1:
-        raise RecordingError(f"{path}: holds several runs (expected one per bag); name its files one by one")
+        raise Malformed(
+            path, "holds several runs", expected="one per bag", advice="name its files one by one"
+        )
     run = runs[-1]
     if run.format > RUN_FORMAT:
-        raise RecordingError(
-            f"{path}: is of format {run.format} (this version reads up to {RUN_FORMAT}); update bam_bench"
+        raise Malformed(
+            path,
+            f"is of format {run.format}",
+            expected=f"at most {RUN_FORMAT}, the newest that this version reads",
+            advice="update bam_bench",
         )
     for gain in ("ki", "kd"):
         if getattr(run, gain) != 0.0:
-            raise RecordingError(
-                f"{path}: {gain} is {getattr(run, gain):g} (expected 0, no control law known here has such a "
-                f"gain); record the run again with a proportional controller"
-            )
+            raise OutOfRange(
+                gain,
+                getattr(run, gain),
+                "0, no control law known here has such a gain",
+                told=f"{getattr(run, gain):g}",
+                advice="record the run again with a proportional controller",
+            ).within(path)
     if not 0.0 <= run.duration < math.inf:
-        raise RecordingError(
-            f"{path}: duration: is {run.duration:g} (expected seconds, 0 where the run has no planned end); "
-            f"record the run again"
-        )
+        raise OutOfRange(
+            "duration",
+            run.duration,
+            "seconds, 0 where the run has no planned end",
+            told=f"{run.duration:g}",
+            advice="record the run again",
+        ).within(path)
     return run
 
 
@@ -164,20 +183,23 @@ def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool)
     every = [message for message in messages if message.type == STATES_TYPE]
     chosen = [message for message in every if joint in message.value.name]
     if not every and cut:
-        raise RecordingError(
-            f"{path}: is cut short, no state in what is left; copy it again or record the run again"
+        raise Malformed(
+            path, "is cut short, no state in what is left", advice="copy it again or record the run again"
         )
     if not chosen:
         seen = sorted({name for message in every for name in message.value.name})
-        raise RecordingError(
-            f"{path}: no states of joint '{joint}' ({STATES_TYPE} tells of: {', '.join(seen) or 'nothing'}); "
-            f"record the run again with the joint that the run names"
-        )
+        raise Missing(
+            f"states of joint '{joint}'",
+            f"{STATES_TYPE} of it, which tells of: {', '.join(seen) or 'nothing'}",
+            advice="record the run again with the joint that the run names",
+        ).within(path)
     topics = sorted({message.topic for message in chosen})
     if len(topics) > 1:
-        raise RecordingError(
-            f"{path}: joint '{joint}' is on several topics ({', '.join(topics)}); record only one of them"
-        )
+        raise Conflict(
+            f"joint '{joint}'",
+            f"is on several topics ({', '.join(topics)})",
+            advice="record only one of them",
+        ).within(path)
     return [message.value for message in chosen]
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from bam_core.errors import Malformed, Unreadable
 from bam_core.recordings.bag_writer import METADATA_NAME
-from bam_core.recordings.recording import RecordingError
 
 
 def promised_messages(path: Path) -> int | None:
@@ -23,7 +23,7 @@ def promised_messages(path: Path) -> int | None:
         interrupted), or none that knows this file.
 
     Raises:
-        RecordingError: ``metadata.yaml`` cannot be read, or is not that of a bag.
+        FileError: ``metadata.yaml`` cannot be read, or is not that of a bag.
     """
     metadata = (path if path.is_dir() else path.parent) / METADATA_NAME
     if not metadata.is_file():
@@ -43,9 +43,7 @@ def _information(metadata: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(metadata.read_text(encoding="utf-8"))
     except OSError as error:
-        raise RecordingError(
-            f"{metadata}: cannot be read ({error.strerror}); check path and permissions"
-        ) from None
+        raise Unreadable(metadata, error) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         content = None
     information = content.get("rosbag2_bagfile_information") if isinstance(content, dict) else None
@@ -61,7 +59,10 @@ def _count(metadata: Path, section: dict[str, Any]) -> int:
     return count
 
 
-def _damaged(metadata: Path, missing: str) -> RecordingError:
-    return RecordingError(
-        f"{metadata}: is cut short or not that of a bag (expected {missing} in it); copy the bag again"
+def _damaged(metadata: Path, missing: str) -> Malformed:
+    return Malformed(
+        metadata,
+        "is cut short or not that of a bag",
+        expected=f"{missing} in it",
+        advice="copy the bag again",
     )

@@ -15,7 +15,7 @@ from mcap.writer import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from bam_core._version import __version__
-from bam_core.errors import BamError
+from bam_core.errors import BadData, NotWritable
 
 FLUSH_PERIOD = 0.3
 """At most this long [s] does a written message wait before it is handed to the operating system."""
@@ -24,10 +24,6 @@ METADATA_NAME = "metadata.yaml"
 """Written last: a bag directory without it was interrupted."""
 
 _METADATA_VERSION = 9  # rosbag2 of ROS 2 Jazzy
-
-
-class BagWriterError(BamError):
-    """A bag that cannot be created as asked."""
 
 
 class BagTopic(NamedTuple):
@@ -55,7 +51,8 @@ class BagWriter:
         flush_period: s.
 
     Raises:
-        BagWriterError: the directory exists or cannot be created, or a definition does not parse.
+        NotWritable: the directory exists or cannot be created.
+        BadData: a definition does not parse.
     """
 
     def __init__(
@@ -74,13 +71,13 @@ class BagWriter:
         try:
             self.directory.mkdir(parents=True)
         except FileExistsError:
-            raise BagWriterError(
-                f"{self.directory}: exists already (bags are not overwritten); remove it or take another name"
+            raise NotWritable(
+                self.directory,
+                "exists already (bags are not overwritten)",
+                advice="remove it or take another name",
             ) from None
         except OSError as error:
-            raise BagWriterError(
-                f"{self.directory}: cannot be created ({error.strerror}); choose a directory you may write to"
-            ) from None
+            raise NotWritable(self.directory, error, advice="choose a directory you may write to") from None
         self.path = self.directory / f"{self.directory.name}_0.mcap"
         self._stream = self.path.open("xb")
         self._open = True
@@ -210,9 +207,10 @@ def _type_hash(topic: BagTopic) -> str:
         store.register(get_types_from_msg(topic.definition, topic.type))
         return store.hash_rihs01(topic.type)
     except Exception as error:  # rosbags raises whatever its parser meets
-        raise BagWriterError(
-            f"{topic.type}: its definition does not parse ({error}); "
-            f"give the complete text with every type it contains"
+        raise BadData(
+            f"definition of {topic.type}",
+            f"does not parse ({error})",
+            advice="give the complete text with every type it contains",
         ) from error
 
 

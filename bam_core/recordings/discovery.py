@@ -9,16 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bam_core.errors import BadData, Malformed, Unreadable
 from bam_core.recordings.bag_writer import METADATA_NAME
-from bam_core.recordings.recording import RecordingError
+from bam_core.recordings.run_end import is_set_aside, reaches_its_end
 
 log = logging.getLogger(__name__)
 
 _SUFFIXES = (".json", ".mcap", ".yaml", ".yml")
-
-
-class DiscoveryError(RecordingError):
-    """A path that leads to no recording."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +38,13 @@ class Source:
 def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
     """Find all recordings under some paths, each once, in the order given (a search sorts by path).
 
-    Bags that were interrupted (no ``metadata.yaml``) are taken where they are named, and passed over with a
-    warning where a search meets them.
+    Bags without ``metadata.yaml`` that end before their run does, or that the recorder set aside, are taken
+    where they are named, and passed over with a warning where a search meets them.
 
     Raises:
-        DiscoveryError: a path does not exist, is no recording, or is a directory without any; or a search
+        FileError: a path does not exist, is no recording, or is a directory without any; or a search
             meets a bag without data.
+        BadData: there are no paths.
     """
     found: dict[Path, tuple[Path, bool]] = {}
     for path in map(Path, paths):
@@ -57,8 +55,11 @@ def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
                 log.warning("%s: given twice, counted once", candidate)
             found.setdefault(place, (candidate, named))
     if not found:
-        raise DiscoveryError(
-            "recordings: none given; name JSON logs, bag directories, or directories of these"
+        raise BadData(
+            "recordings",
+            "none given",
+            expected="JSON logs, bag directories, or directories of these",
+            advice="name some",
         )
     names = unique_names([path for path, _ in found.values()])
     return [
@@ -103,30 +104,37 @@ def _is_bag(path: Path) -> bool:
 def _check(path: Path) -> Path:
     """Refuse a named file or bag that no reader understands."""
     if path.is_file() and path.suffix not in (".json", ".mcap"):
-        raise DiscoveryError(
-            f"{path}: is neither a log (.json) nor a bag (.mcap or its directory); leave it out or name the "
-            f"recording itself"
+        raise Malformed(
+            path,
+            "is neither a log nor a bag",
+            expected=".json, .mcap or its directory",
+            advice="leave it out or name the recording itself",
         )
     if path.is_dir() and not data_files(path):
-        raise DiscoveryError(
-            f"{path}: this bag has {METADATA_NAME} but no .mcap file (expected MCAP storage); copy it again, "
-            f"or convert it with 'ros2 bag convert'"
+        raise Malformed(
+            path,
+            f"this bag has {METADATA_NAME} but no .mcap file",
+            expected="MCAP storage",
+            advice="copy it again, or convert it with 'ros2 bag convert'",
         )
     return path
 
 
 def _search(directory: Path) -> list[Path]:
     if not directory.is_dir():
-        raise DiscoveryError(f"{directory}: does not exist; check the path")
+        raise Unreadable(directory, "does not exist", advice="check the path")
     interrupted: list[Path] = []
     found = sorted(_walk(directory, interrupted))
     for path in sorted(interrupted):
-        log.warning("%s: interrupted recording passed over (no %s); name it to read it", path, METADATA_NAME)
+        why = "the recorder set it aside" if is_set_aside(path) else "it ends early"
+        log.warning("%s: interrupted recording passed over (%s); name it to read it", path, why)
     if not found:
         more = f" ({len(interrupted)} interrupted ones passed over)" if interrupted else ""
-        raise DiscoveryError(
-            f"{directory}: no recordings in it{more} (looked for *.json logs and bag directories with "
-            f"{METADATA_NAME} and *.mcap, at any depth); check the path"
+        raise Malformed(
+            directory,
+            f"no recordings in it{more}",
+            expected=f"*.json logs and bag directories with {METADATA_NAME} and *.mcap, at any depth",
+            advice="check the path",
         )
     return found
 
@@ -137,9 +145,12 @@ def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:
         if METADATA_NAME in files:
             subdirectories.clear()
             yield _check(here)
-        elif data_files(here):
+        elif data := data_files(here):
             subdirectories.clear()
-            interrupted.append(here)
+            if reaches_its_end(data) and not is_set_aside(here):
+                yield here
+            else:
+                interrupted.append(here)
         else:
             subdirectories[:] = sorted(name for name in subdirectories if not name.startswith("."))
             yield from (here / name for name in files if name.endswith(".json"))

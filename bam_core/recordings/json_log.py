@@ -15,8 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
-from bam_core.recordings.recording import Recording, RecordingError
+from bam_core.errors import (
+    BadData,
+    BamError,
+    Conflict,
+    Malformed,
+    Missing,
+    OutOfRange,
+    Unreadable,
+    WrongType,
+)
+from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
 from bam_core.servo.pendulum import PendulumBench
 
@@ -35,7 +44,7 @@ logger = logging.getLogger(__name__)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
-class NotALogError(RecordingError):
+class NotALogError(Malformed):
     """A JSON file that is something else than a log."""
 
 
@@ -50,53 +59,53 @@ def read_json_log(path: Path, name: str | None = None) -> Recording:
         name: of the recording, by default the file's stem.
 
     Raises:
-        RecordingError: truncated, binary, or a key is missing, of the wrong type or out of range; the message
-            names the file, the entry and the key.
+        Unreadable: the file cannot be read.
+        Malformed: it is truncated, binary, or holds no samples.
         NotALogError: JSON without ``entries``.
+        BamError: a key is missing, of the wrong type or out of range; the line names the file, the entry and
+            the key.
     """
     data = _read_bytes(path)
     log = _parse(path, data)
-    header = _Header(path, log)
-    entries = _entries(path, log)
     try:
-        bench = PendulumBench(
+        measured = _fields(path, log)
+    except BamError as error:
+        raise error.within(path) from None
+    return Recording(name=name or path.stem, source=path, sha256=hashlib.sha256(data).hexdigest(), **measured)
+
+
+def _fields(path: Path, log: dict[str, Any]) -> dict[str, Any]:
+    """Return what a log tells, by the names that `Recording` has for it."""
+    header = _Header(path, log)
+    entries = _entries(log)
+    servo = header.text("motor", "a servo such as xl330")
+    return {
+        "servo": servo,
+        "firmware": header.firmware(servo),
+        "bench": PendulumBench(
             mass=header.number("mass", "kg"),
             arm_mass=header.arm_mass(),
             length=header.number("length", "m"),
-        )
-    except RecordingError:
-        raise
-    except BamError as error:
-        raise RecordingError(f"{path}: {error}") from None
-    servo = header.text("motor", "a servo such as xl330")
-    return Recording(
-        name=name or path.stem,
-        source=path,
-        sha256=hashlib.sha256(data).hexdigest(),
-        servo=servo,
-        firmware=header.firmware(servo),
-        bench=bench,
-        kp=header.number("kp", "firmware units"),
-        supply_voltage=header.supply(servo),
-        script=header.text("trajectory", "a script such as sin_sin"),
-        time=_column(path, entries, "timestamp", "s"),
-        position=_column(path, entries, "position", "rad"),
-        velocity=_column(path, entries, "speed", "rad/s", required=False),
-        goal_position=_column(path, entries, "goal_position", "rad"),
-        torque_enabled=_torque_enabled(path, entries),
-        voltage=_column(path, entries, "input_volts", "V", required=False),
-        temperature=_column(path, entries, "temp", "°C", required=False),
-        duty=_duty(path, entries, servo),
-    )
+        ),
+        "kp": header.number("kp", "firmware units"),
+        "supply_voltage": header.supply(servo),
+        "script": header.text("trajectory", "a script such as sin_sin"),
+        "time": _column(entries, "timestamp", "s"),
+        "position": _column(entries, "position", "rad"),
+        "velocity": _column(entries, "speed", "rad/s", required=False),
+        "goal_position": _column(entries, "goal_position", "rad"),
+        "torque_enabled": _torque_enabled(entries),
+        "voltage": _column(entries, "input_volts", "V", required=False),
+        "temperature": _column(entries, "temp", "°C", required=False),
+        "duty": _duty(entries, servo),
+    }
 
 
 def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise RecordingError(
-            f"{path}: cannot be read ({error.strerror}); check path and permissions"
-        ) from None
+        raise Unreadable(path, error) from None
 
 
 def _parse(path: Path, data: bytes) -> dict[str, Any]:
@@ -106,10 +115,10 @@ def _parse(path: Path, data: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise _not_json(path, text.rstrip(), error) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nesting as deep
-        raise RecordingError(f"{path}: is no sensible JSON ({error}); record the run again") from None
+        raise Malformed(path, f"is no sensible JSON ({error})", advice="record the run again") from None
     if not isinstance(log, dict) or "entries" not in log:
         raise NotALogError(
-            f"{path}: entries: is missing (expected a log of BAM's recorder); give a file that is one"
+            path, "entries: is missing", expected="a log of BAM's recorder", advice="give a file that is one"
         )
     return log
 
@@ -123,37 +132,42 @@ def _text(path: Path, data: bytes) -> str:
     except UnicodeDecodeError as error:
         byte = error.start
     if byte is not None:
-        raise RecordingError(
-            f"{path}: is not text (byte {byte} is {data[byte]:#04x}, expected JSON in UTF-8); "
-            f"give a JSON log or a bag"
+        raise Malformed(
+            path,
+            f"is not text, byte {byte} is {data[byte]:#04x}",
+            expected="JSON in UTF-8",
+            advice="give a JSON log or a bag",
         )
     return text.removeprefix("\N{BYTE ORDER MARK}")
 
 
-def _not_json(path: Path, text: str, error: json.JSONDecodeError) -> RecordingError:
+def _not_json(path: Path, text: str, error: json.JSONDecodeError) -> Malformed:
     where = f"at line {error.lineno}, column {error.colno} ({error.msg})"
     if text and text.lstrip()[0] not in "{[":
-        return RecordingError(f"{path}: is not JSON {where}; give a JSON log or a bag")
+        return Malformed(path, f"is not JSON {where}", advice="give a JSON log or a bag")
     cut = error.pos >= len(text) - 1 or not text.endswith("}")
     what = "is cut short" if cut else "is not JSON"
-    return RecordingError(f"{path}: {what} {where}; copy the file again or record the run again")
+    return Malformed(path, f"{what} {where}", advice="copy the file again or record the run again")
 
 
-def _entries(path: Path, log: dict[str, Any]) -> list[dict[str, Any]]:
+def _entries(log: dict[str, Any]) -> list[dict[str, Any]]:
     entries = log["entries"]
     if not isinstance(entries, list):
-        raise RecordingError(
-            f"{path}: entries: is a {_kind(entries)} (expected a list); repair the file or leave it out"
+        raise WrongType(
+            "entries", entries, "a list", told=f"a {_kind(entries)}", advice="repair the file or leave it out"
         )
     if not entries:
-        raise RecordingError(
-            f"{path}: entries: is empty (expected samples); record the run again or leave it out"
+        raise BadData(
+            "entries", "is empty", expected="samples", advice="record the run again or leave it out"
         )
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            raise RecordingError(
-                f"{path}: entry {index}: is a {_kind(entry)} (expected an object with position, …); "
-                f"repair or remove the entry"
+            raise WrongType(
+                f"entry {index}",
+                entry,
+                "an object with position, …",
+                told=f"a {_kind(entry)}",
+                advice="repair or remove the entry",
             )
     return entries
 
@@ -168,13 +182,13 @@ class _Header:
     def number(self, key: str, unit: str) -> float:
         value = self._get(key, f"a number, {unit}")
         if not _is_number(value):
-            raise self._wrong(key, value, f"a number, {unit}")
+            raise WrongType(key, value, f"a number, {unit}", told=_show(value))
         return float(value)
 
     def text(self, key: str, expected: str) -> str:
         value = self._get(key, expected)
         if not isinstance(value, str) or not value:
-            raise self._wrong(key, value, expected)
+            raise WrongType(key, value, expected, told=_show(value))
         return value
 
     def supply(self, servo: str) -> float:
@@ -191,9 +205,12 @@ class _Header:
         names = [law.name for law in laws if law.damping == damping]
         if not names:
             known = ", ".join(f"{law.damping:g}" for law in laws)
-            raise RecordingError(
-                f"{self._path}: damping: is {damping:g} (expected one that a firmware has: {known}); "
-                f"leave the log out"
+            raise OutOfRange(
+                "damping",
+                damping,
+                f"one that a firmware has: {known}",
+                told=f"{damping:g}",
+                advice="leave the log out",
             )
         if usual not in names:
             logger.warning(
@@ -209,39 +226,33 @@ class _Header:
         present = [key for key in ("arm_mass", "arm-mass") if key in self._log]
         values = [self.number(key, "kg") for key in present]
         if len(set(values)) > 1:
-            raise RecordingError(
-                f"{self._path}: arm_mass: is {values[0]:g} kg but arm-mass {values[1]:g} kg; keep one"
+            raise Conflict(
+                "arm_mass", f"is {values[0]:g} kg but arm-mass {values[1]:g} kg", advice="keep one"
             )
         return values[0] if values else 0.0
 
     def _get(self, key: str, expected: str) -> Any:
         if key not in self._log:
-            raise RecordingError(
-                f"{self._path}: {key}: is missing (expected {expected}); "
-                f'add "{key}" beside "entries" with the value in force when recording'
+            raise Missing(
+                key, expected, advice=f'add "{key}" beside "entries" with the value in force when recording'
             )
         return self._log[key]
 
-    def _wrong(self, key: str, value: Any, expected: str) -> RecordingError:
-        return RecordingError(f"{self._path}: {key}: is {_show(value)} (expected {expected}); correct it")
 
-
-def _column(
-    path: Path, entries: list[dict[str, Any]], key: str, unit: str, required: bool = True
-) -> NDArray[np.float64]:
+def _column(entries: list[dict[str, Any]], key: str, unit: str, required: bool = True) -> NDArray[np.float64]:
     """One key of all entries; NaN where an optional key is missing."""
-    values = _values(path, entries, key, f"a number, {unit}", _is_number, required)
+    values = _values(entries, key, f"a number, {unit}", _is_number, required)
     return np.array([float("nan") if value is None else value for value in values], dtype=np.float64)
 
 
-def _torque_enabled(path: Path, entries: list[dict[str, Any]]) -> NDArray[np.bool_]:
-    values = _values(path, entries, "torque_enable", "true or false", lambda v: v in (0, 1), True)
+def _torque_enabled(entries: list[dict[str, Any]]) -> NDArray[np.bool_]:
+    values = _values(entries, "torque_enable", "true or false", lambda v: v in (0, 1), True)
     return np.array(values, dtype=np.bool_)
 
 
-def _duty(path: Path, entries: list[dict[str, Any]], servo: str) -> NDArray[np.float64]:
+def _duty(entries: list[dict[str, Any]], servo: str) -> NDArray[np.float64]:
     """Duty -1..1 from `load`: raw 16-bit counts are integers, later recorders wrote the duty itself."""
-    load = _column(path, entries, "load", "register counts", required=False)
+    load = _column(entries, "load", "register counts", required=False)
     if servo not in FULL_DUTY_COUNTS:
         return np.full(len(entries), np.nan)
     if any(isinstance(value := entry.get("load"), float) and math.isfinite(value) for entry in entries):
@@ -251,7 +262,6 @@ def _duty(path: Path, entries: list[dict[str, Any]], servo: str) -> NDArray[np.f
 
 
 def _values(
-    path: Path,
     entries: list[dict[str, Any]],
     key: str,
     expected: str,
@@ -262,14 +272,16 @@ def _values(
     for index, value in enumerate(values):
         if value is None and key not in entries[index]:
             if required:
-                raise RecordingError(
-                    f"{path}: entry {index}, {key}: is missing (expected {expected}); "
-                    f"remove the entry or record the run again"
+                raise Missing(
+                    f"entry {index}, {key}", expected, advice="remove the entry or record the run again"
                 )
         elif not accept(value):
-            raise RecordingError(
-                f"{path}: entry {index}, {key}: is {_show(value)} (expected {expected}); "
-                f"correct or remove the entry"
+            raise WrongType(
+                f"entry {index}, {key}",
+                value,
+                expected,
+                told=_show(value),
+                advice="correct or remove the entry",
             )
     return values
 

@@ -7,8 +7,9 @@ import logging
 import os
 from collections.abc import Iterable
 
+from bam_core.errors import Malformed
 from bam_core.recordings.bag import read_bag
-from bam_core.recordings.discovery import DiscoveryError, find_sources
+from bam_core.recordings.discovery import find_sources
 from bam_core.recordings.json_log import NotALogError, read_json_log
 from bam_core.recordings.recording import Recording
 
@@ -30,7 +31,7 @@ def load_recordings(
         held out and trained on at once: it is taken once, with a warning that names the other place.
 
     Raises:
-        RecordingError: a path leads nowhere, or a recording cannot be used; the message names the file.
+        BamError: a path leads nowhere, or a recording cannot be used; the line begins with the path.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
@@ -47,7 +48,7 @@ def load_recordings(
         if first is not recording:
             log.warning("%s: holds the same data as %s, counted once", source.path, first.source)
     if not recordings:
-        raise DiscoveryError(
-            f"{', '.join(map(str, paths))}: only JSON files that are no logs; check the path"
+        raise Malformed(
+            ", ".join(map(str, paths)), "only JSON files that are no logs", advice="check the path"
         )
     return list(recordings.values())

@@ -16,7 +16,7 @@ from mcap.records import Channel, Footer, McapRecord, Message, Schema
 from mcap.stream_reader import StreamReader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from bam_core.recordings.recording import RecordingError
+from bam_core.errors import Malformed, Unreadable
 
 
 class TypedMessage(NamedTuple):
@@ -52,15 +52,13 @@ def read_messages(path: Path, types: Collection[str]) -> McapContents:
         types: message types to decode; others are skipped.
 
     Raises:
-        RecordingError: the file is not readable, not MCAP, damaged, or a definition in it does not parse.
+        FileError: the file is not readable, not MCAP, damaged, or a definition in it does not parse.
     """
     try:
         with path.open("rb") as stream:
             return _decode(path, stream, types)
     except OSError as error:
-        raise RecordingError(
-            f"{path}: cannot be read ({error.strerror}); check path and permissions"
-        ) from None
+        raise Unreadable(path, error) from None
 
 
 def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContents:
@@ -97,13 +95,13 @@ def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
     except EndOfFile:
         return
     except InvalidMagic:
-        raise RecordingError(
-            f"{path}: does not begin like an MCAP file; give a bag recorded with MCAP storage"
+        raise Malformed(
+            path, "does not begin like an MCAP file", advice="give a bag recorded with MCAP storage"
         ) from None
     except Exception as error:  # whatever its parser and the decompressors make of damaged bytes
         what = " ".join(str(error).split())
-        raise RecordingError(
-            f"{path}: damaged ({what}); restore it from a backup or record the run again"
+        raise Malformed(
+            path, f"is damaged ({what})", advice="restore it from a backup or record the run again"
         ) from error
 
 
@@ -123,15 +121,17 @@ class _ExactStream:
 
 def _register(path: Path, store: Any, schema: Schema) -> None:
     if schema.encoding != "ros2msg":
-        raise RecordingError(
-            f"{path}: {schema.name} is described as '{schema.encoding}' (expected ros2msg); "
-            f"record with message definitions in .msg form"
+        raise Malformed(
+            path,
+            f"{schema.name} is described as '{schema.encoding}'",
+            expected="ros2msg",
+            advice="record with message definitions in .msg form",
         )
     try:
         store.register(get_types_from_msg(schema.data.decode(), schema.name))
     except Exception as error:  # rosbags raises whatever its parser meets
-        raise RecordingError(
-            f"{path}: the definition of {schema.name} in it does not parse; record the run again"
+        raise Malformed(
+            path, f"the definition of {schema.name} in it does not parse", advice="record the run again"
         ) from error
 
 
@@ -139,6 +139,6 @@ def _deserialise(path: Path, store: Any, message: Message, name: str, topic: str
     try:
         return store.deserialize_cdr(message.data, name)
     except Exception as error:  # rosbags raises whatever its generated code meets
-        raise RecordingError(
-            f"{path}: message {message.sequence} on {topic} is not a {name}; record the run again"
+        raise Malformed(
+            path, f"message {message.sequence} on {topic} is not a {name}", advice="record the run again"
         ) from error

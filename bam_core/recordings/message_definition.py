@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from bam_core.errors import BamError
+from bam_core.errors import MissingSoftware
 
 SEPARATOR = "=" * 80
 
@@ -22,10 +22,6 @@ _PRIMITIVES = frozenset(
 )
 
 
-class MessageDefinitionError(BamError):
-    """A message type whose definition cannot be found."""
-
-
 def message_definition(msgtype: str, read: Callable[[str], str] | None = None) -> str:
     """Text of a message type with all types it contains, comments kept.
 
@@ -34,7 +30,7 @@ def message_definition(msgtype: str, read: Callable[[str], str] | None = None) -
         read: gives the text of one type; by default from the sourced ROS 2 (``AMENT_PREFIX_PATH``).
 
     Raises:
-        MessageDefinitionError: the type or one it contains is not installed.
+        MissingSoftware: the type or one it contains is not installed.
     """
     read = read or read_installed_definition
     texts: dict[str, str] = {}
@@ -68,7 +64,7 @@ def read_installed_definition(msgtype: str) -> str:
     """Text of one message type from the packages on ``AMENT_PREFIX_PATH``.
 
     Raises:
-        MessageDefinitionError: no prefix holds it.
+        MissingSoftware: no prefix holds it.
     """
     package, _, name = msgtype.partition("/msg/")
     prefixes = [prefix for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]
@@ -77,6 +73,9 @@ def read_installed_definition(msgtype: str) -> str:
         if path.is_file():
             return path.read_text(encoding="utf-8")
     where = ", ".join(prefixes) if prefixes else "nowhere, AMENT_PREFIX_PATH is empty"
-    raise MessageDefinitionError(
-        f"{msgtype}: definition not installed (searched {where}); source the workspace that holds '{package}'"
+    raise MissingSoftware(
+        msgtype,
+        package,
+        problem=f"definition not installed (searched {where})",
+        advice=f"source the workspace that holds '{package}'",
     )

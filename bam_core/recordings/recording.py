@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData, BamError, OutOfRange, WrongShape
 from bam_core.servo.pendulum import PendulumBench
 
 MIN_SAMPLES = 20
@@ -46,10 +46,6 @@ _PROPORTIONAL = 0.9  # correlation of reported and seen velocity, if they are th
 _SAME_UNIT = (1 / 3, 3.0)  # seen velocity by reported one; rpm is 0.1, degrees per second 0.02, turns 6.3
 
 
-class RecordingError(BamError):
-    """A recording that cannot be used; the message names the file, the field and the sample."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Recording:
     """One run: a servo follows a script while it carries a known pendulum.
@@ -58,9 +54,10 @@ class Recording:
     for some samples); time, position, goal and torque state are always there.
 
     Raises:
-        RecordingError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing or with a gap,
+        BamError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing or with a gap,
             position or goal not finite, a position that jumps, values that betray another unit, a supply that
-            is off while torque is on, or a header field out of range; nothing hangs on the bench.
+            is off while torque is on, or a header field out of range; nothing hangs on the bench. The line
+            begins with the source.
     """
 
     name: str
@@ -103,14 +100,17 @@ class Recording:
 
     def __post_init__(self) -> None:
         self._freeze_arrays()
-        self._check_header()
-        self._check_lengths()
-        self._check_time()
-        for name, (limit, unit, other) in _PLAUSIBLE.items():
-            self._check_values(name, limit, unit, other)
-        self._check_jumps()
-        self._check_velocity()
-        self._check_voltage()
+        try:
+            self._check_header()
+            self._check_lengths()
+            self._check_time()
+            for name, (limit, unit, other) in _PLAUSIBLE.items():
+                self._check_values(name, limit, unit, other)
+            self._check_jumps()
+            self._check_velocity()
+            self._check_voltage()
+        except BamError as error:
+            raise error.within(self.source) from None
 
     @property
     def duration(self) -> float:
@@ -142,100 +142,138 @@ class Recording:
                 array.flags.writeable = False
                 object.__setattr__(self, item.name, array)
 
-    def _fail(self, what: str) -> RecordingError:
-        return RecordingError(f"{self.source}: {what}")
-
     def _check_header(self) -> None:
         for name, limit, unit in (("kp", 65535.0, "firmware units"), ("supply_voltage", 100.0, "V")):
             value = getattr(self, name)
             if not 0 < value <= limit:
-                raise self._fail(
-                    f"{name} is {value:g} (expected 0 < {name} <= {limit:g}, {unit}); "
-                    f"write the value that was in force when recording"
+                raise OutOfRange(
+                    name,
+                    value,
+                    f"{unit}, more than 0 and at most {limit:g}",
+                    told=f"{value:g}",
+                    advice="write the value that was in force when recording",
                 )
         if not self.demand_limit > 0.0:
-            raise self._fail(
-                f"demand_limit is {self.demand_limit:g} (expected a duty or current above 0); write the "
-                f"limit that was in force when recording, or leave it out where that was the firmware's own"
+            raise OutOfRange(
+                "demand_limit",
+                self.demand_limit,
+                "a duty or current above 0",
+                advice="write the limit that was in force when recording, or leave it out where that was the "
+                "firmware's own",
             )
         for name, (most, unit, other) in _BENCH.items():
             value = getattr(self.bench, name)
             if value > most:
-                raise self._fail(
-                    f"{name} is {value:g} (expected {unit}, at most {most:g}); "
-                    f"convert it, it looks like {other}"
+                raise OutOfRange(
+                    name,
+                    value,
+                    f"{unit}, at most {most:g}",
+                    told=f"{value:g}",
+                    advice=f"convert it, it looks like {other}",
                 )
         weight = self.bench.mass + self.bench.arm_mass
         if 0.0 < weight < _LIGHTEST:
-            raise self._fail(
-                f"mass and arm_mass are {weight:g} kg together (expected at least {_LIGHTEST:g}); write "
-                f"what hung on the bench, in kilograms"
+            raise OutOfRange(
+                "mass and arm_mass together",
+                weight,
+                f"at least {_LIGHTEST:g} kg",
+                told=f"{weight:g} kg",
+                advice="write what hung on the bench, in kilograms",
             )
         if 0.0 < self.bench.length < _SHORTEST:
-            raise self._fail(
-                f"length is {self.bench.length:g} m (expected at least {_SHORTEST:g}); write the "
-                f"distance from the axis to the load, in metres"
+            raise OutOfRange(
+                "length",
+                self.bench.length,
+                f"at least {_SHORTEST:g} m",
+                told=f"{self.bench.length:g} m",
+                advice="write the distance from the axis to the load, in metres",
             )
         if self.bench.gravity_torque == 0.0:
-            zero = "length is 0 m" if self.bench.length == 0.0 else "mass and arm_mass are 0 kg"
-            raise self._fail(
-                f"{zero} (expected a mass above 0 at a length above 0); "
-                f"write what hung on the bench when recording"
+            none, unit = ("length", "m") if self.bench.length == 0.0 else ("mass and arm_mass together", "kg")
+            raise OutOfRange(
+                none,
+                0.0,
+                "a mass above 0 at a length above 0",
+                told=f"0 {unit}",
+                advice="write what hung on the bench when recording",
             )
 
     def _check_lengths(self) -> None:
         n = len(self.time)
         if n < MIN_SAMPLES:
-            raise self._fail(
-                f"only {n} samples (expected at least {MIN_SAMPLES}); record the run again or leave it out"
+            raise BadData(
+                "samples",
+                f"there are only {n}",
+                expected=f"at least {MIN_SAMPLES}",
+                advice="record the run again or leave it out",
             )
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray) and value.shape != (n,):
-                raise self._fail(
-                    f"{item.name} has shape {value.shape} where time has ({n},) (expected one value each); "
-                    f"the file is damaged, record the run again"
+                raise WrongShape(
+                    f"{item.name}, shape",
+                    value.shape,
+                    f"({n},), one value for each time",
+                    advice="the file is damaged, record the run again",
                 )
 
     def _check_time(self) -> None:
         bad = _first(~np.isfinite(self.time))
         if bad is not None:
-            raise self._fail(
-                f"entry {bad}, time: is {self.time[bad]} (expected seconds); repair or remove the entry"
+            raise OutOfRange(
+                f"entry {bad}, time", self.time[bad], "seconds", advice="repair or remove the entry"
             )
         if self.time[0] < 0:
-            raise self._fail(
-                f"entry 0, time: {self.time[0]:g} s (expected >= 0, seconds since the first command); "
-                f"subtract the time of the first command"
+            raise OutOfRange(
+                "entry 0, time",
+                self.time[0],
+                "at least 0 s, the time of the first command",
+                told=f"{self.time[0]:g} s",
+                advice="subtract the time of the first command",
             )
         bad = _first(np.diff(self.time) <= 0)
         if bad is not None:
             before, here = self.time[bad], self.time[bad + 1]
-            what = f"repeats {here:g} s" if before == here else f"goes back from {before:g} s to {here:g} s"
-            raise self._fail(
-                f"entry {bad + 1}, time: {what} (expected strictly increasing seconds); "
-                f"remove the entry or record the run again"
+            raise OutOfRange(
+                f"entry {bad + 1}, time",
+                here,
+                f"more than {before:.10g} s, the time of the entry before",
+                told=f"{here:.10g} s",
+                advice="remove the entry or record the run again",
             )
         if self.dt > _LONGEST_PERIOD:
-            raise self._fail(
-                f"time: samples are {self.dt:g} s apart (expected at most {_LONGEST_PERIOD:g} s); "
-                f"give seconds, not milliseconds, or record faster"
+            raise OutOfRange(
+                "time between samples",
+                self.dt,
+                f"at most {_LONGEST_PERIOD:g} s",
+                told=f"{self.dt:g} s",
+                advice="give seconds, not milliseconds, or record faster",
             )
         if self.dt < (1.0 - 1e-6) * _SHORTEST_PERIOD:  # times are rounded
-            raise self._fail(
-                f"time: samples are {self.dt:g} s apart (expected at least {_SHORTEST_PERIOD:g} s); "
-                f"give seconds, not minutes or longer"
+            raise OutOfRange(
+                "time between samples",
+                self.dt,
+                f"at least {_SHORTEST_PERIOD:g} s",
+                told=f"{self.dt:g} s",
+                advice="give seconds, not minutes or longer",
             )
         if self.time[0] > _LATEST_START:
-            raise self._fail(
-                f"entry 0, time: {self.time[0]:.10g} s (expected at most {_LATEST_START:g} s after the first "
-                f"command); subtract the time of the first command"
+            raise OutOfRange(
+                "entry 0, time",
+                self.time[0],
+                f"at most {_LATEST_START:g} s after the first command",
+                told=f"{self.time[0]:.10g} s",
+                advice="subtract the time of the first command",
             )
-        bad = _first(np.diff(self.time) > _LONGEST_GAP)
+        gaps = np.diff(self.time)
+        bad = _first(gaps > _LONGEST_GAP)
         if bad is not None:
-            raise self._fail(
-                f"entry {bad + 1}, time: no sample for {self.time[bad + 1] - self.time[bad]:g} s before it "
-                f"(expected at most {_LONGEST_GAP:g} s); record the run again, or cut it there"
+            raise OutOfRange(
+                f"entry {bad + 1}, time since the entry before",
+                gaps[bad],
+                f"at most {_LONGEST_GAP:g} s",
+                told=f"{gaps[bad]:g} s",
+                advice="record the run again, or cut it there",
             )
 
     def _check_values(self, name: str, limit: float, unit: str, other: str) -> None:
@@ -243,15 +281,21 @@ class Recording:
         if name in _ALWAYS_FINITE:
             bad = _first(~np.isfinite(values))
             if bad is not None:
-                raise self._fail(
-                    f"entry {bad}, {name}: is {values[bad]} (expected a finite number, {unit}); "
-                    f"remove the entry or record the run again"
+                raise OutOfRange(
+                    f"entry {bad}, {name}",
+                    values[bad],
+                    f"a finite number, {unit}",
+                    advice="remove the entry or record the run again",
                 )
         bad = _first(np.abs(values) > limit)
         if bad is not None:
             cure = f"convert it, it looks like {other}" if np.isfinite(values[bad]) else "remove the entry"
-            raise self._fail(
-                f"entry {bad}, {name}: {values[bad]:g} (expected {unit}, within ±{limit:.4g}); {cure}"
+            raise OutOfRange(
+                f"entry {bad}, {name}",
+                values[bad],
+                f"{unit}, within ±{limit:.4g}",
+                told=f"{values[bad]:g}",
+                advice=cure,
             )
 
     def _check_jumps(self) -> None:
@@ -259,9 +303,11 @@ class Recording:
         step, period = np.diff(self.position), np.diff(self.time)
         bad = _first((np.abs(step) > _JUMP) & (np.abs(step) > fastest * period))
         if bad is not None:
-            raise self._fail(
-                f"entry {bad + 1}, position: jumps by {step[bad]:.3g} rad in {period[bad]:.2g} s (expected "
-                f"at most {fastest:g} rad/s); remove bad readings, add lost turns of 2π, or record it again"
+            raise BadData(
+                f"entry {bad + 1}, position",
+                f"jumps by {step[bad]:.3g} rad in {period[bad]:.2g} s",
+                expected=f"at most {fastest:g} rad/s",
+                advice="remove bad readings, add lost turns of 2π, or record it again",
             )
 
     def _check_velocity(self) -> None:
@@ -276,15 +322,18 @@ class Recording:
             return
         what = "is against" if share < 0.0 else f"is {1.0 / share:.3g} times"
         cure = "correct the sign of one" if share < 0.0 else "convert the one that is in another unit"
-        raise self._fail(f"velocity: {what} the change of position (expected rad/s, and rad); {cure}")
+        raise BadData("velocity", f"{what} the change of position", expected="rad/s, and rad", advice=cure)
 
     def _check_voltage(self) -> None:
         driven = _first(self.torque_enabled & (self.voltage <= 0.0))
         bad = _first(self.voltage < 0.0) if driven is None else driven
         if bad is not None:
-            raise self._fail(
-                f"entry {bad}, voltage: {self.voltage[bad]:g} V (expected above 0 V while torque is on); "
-                f"remove the entry, or voltage from all entries if the servo does not measure it"
+            raise OutOfRange(
+                f"entry {bad}, voltage",
+                self.voltage[bad],
+                "above 0 V while torque is on",
+                told=f"{self.voltage[bad]:g} V",
+                advice="remove the entry, or voltage from all entries if the servo does not measure it",
             )
         known = self.voltage[np.isfinite(self.voltage) & self.torque_enabled]
         if not known.size:
@@ -292,9 +341,11 @@ class Recording:
         middle, nominal = float(np.median(known)), self.supply_voltage
         low, high = (share * nominal for share in MEASURED_SUPPLY)
         if not low <= middle <= high:
-            raise self._fail(
-                f"voltage: {middle:g} V in the middle where supply_voltage is {nominal:g} V (expected "
-                f"{low:g} to {high:g} V); correct the one that is wrong, or its unit"
+            raise BadData(
+                "voltage",
+                f"is {middle:g} V in the middle where supply_voltage is {nominal:g} V",
+                expected=f"{low:g} to {high:g} V",
+                advice="correct the one that is wrong, or its unit",
             )
 
 

@@ -12,9 +12,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import UnknownName
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bam_core.errors import BamError
+from bam_core.errors import Malformed, Missing, Unreadable, WrongType
 
 _REMEDY = "run 'bam identify' again"
 
@@ -34,10 +34,12 @@ class Fields:
         return len(self._data)
 
     def require(self, *keys: str) -> None:
-        """Raise BamError for the first of these that is missing."""
+        """Raise Missing for the first of these that is not there."""
         for key in keys:
             if key not in self:
-                raise BamError(f"{self._path}: {self._full(key)} is missing; {_REMEDY}")
+                raise Missing(self._full(key), "one, as 'bam identify' writes it", advice=_REMEDY).within(
+                    self._path
+                )
 
     def text(self, key: str) -> str:
         """Return text."""
@@ -106,11 +108,10 @@ class Fields:
                 raise self._unlike(self._full(key), values, "numbers")
         return [math.nan if value is None else float(value) for value in values]
 
-    def _unlike(self, name: str, value: object, expected: str) -> BamError:
+    def _unlike(self, name: str, value: object, expected: str) -> WrongType:
         shown = json.dumps(value, ensure_ascii=False)
         shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
-        what = f"{name} is {shown}" if name else f"holds {shown}"
-        return BamError(f"{self._path}: {what} (expected {expected}); {_REMEDY}")
+        return WrongType(name or "content", value, expected, told=shown, advice=_REMEDY).within(self._path)
 
 
 def read_json(path: Path) -> Fields:
@@ -122,11 +123,11 @@ def read_json(path: Path) -> Fields:
     try:
         return Fields(path, "", json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise BamError(f"{path}: cannot be read ({error.strerror}); check path and permissions") from None
+        raise Unreadable(path, error) from None
     except UnicodeDecodeError:
-        raise BamError(f"{path}: is not text (expected JSON); {_REMEDY}") from None
+        raise Malformed(path, "is not text", expected="JSON", advice=_REMEDY) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise BamError(f"{path}: is not JSON at {where} ({error.msg}); {_REMEDY}") from None
+        raise Malformed(path, f"is not JSON at {where} ({error.msg})", advice=_REMEDY) from None
     except RecursionError:
-        raise BamError(f"{path}: is nested too deeply (expected a summary); {_REMEDY}") from None
+        raise Malformed(path, "is nested too deeply", expected="a summary", advice=_REMEDY) from None

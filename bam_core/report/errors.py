@@ -71,7 +71,7 @@ def _row(model: ModelResult, scale: Scale, chosen: bool) -> ErrorRow:
         model=model.name,
         title=FRICTION_MODELS[model.name].title,
         chosen=chosen,
-        free=len(model.servo.parameters),
+        free=len(model.parameters),
         train=place(model.train_mae),
         validation=place(mae),
         whisker=(low, high) if low is not None and high is not None else None,

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from bam_core.report.results import Array, Results, Trajectory
+from bam_core.arrays import Array
+from bam_core.report.results import Results, Trajectory
 
 _SAMPLES = 50_000
 """Samples per curve over all logs: keeps the page below two megabytes with a hundred logs."""

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import BamError, Malformed, UnknownName, Unreadable
 from bam_core.report._fields import Fields, read_json
 from bam_core.report.results import EffectResult, Estimate, LogInfo, ModelResult, Results, Uncertainty
 from bam_core.report.trajectories import load_trajectories
+from bam_core.servo.bench_effects_file import FOLDER, load_bench_effects
+from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import friction_model
-from bam_core.servo.model import ServoModel, load_servo
+from bam_core.servo.model import ServoModel, fitted_parameters, load_servo
 
 SUMMARY = "summary.json"
 
@@ -32,10 +34,14 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
     directory = Path(directory)
     if not directory.is_dir():
         what = "is a file" if directory.exists() else "is not there"
-        raise BamError(f"{directory}: {what} (expected a directory that 'bam identify' wrote); correct it")
+        raise Unreadable(
+            directory, what, expected="a directory that 'bam identify' wrote", advice="correct the path"
+        )
     if not (directory / SUMMARY).exists():
-        raise BamError(
-            f"{directory}: is no identification, it has no {SUMMARY}; give the --output of 'bam identify'"
+        raise Malformed(
+            directory,
+            f"is no identification, it has no {SUMMARY}",
+            advice="give the --output of 'bam identify'",
         )
     summary = read_json(directory / SUMMARY)
     summary.require("models", "chosen")
@@ -44,7 +50,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
     models = {name: _model(directory, name, entries.child(name), verdicts.get(name, "")) for name in entries}
     chosen = summary.text("chosen")
     if chosen not in models:
-        raise BamError(f"{directory / SUMMARY}: chosen: {UnknownName('model', chosen, models)}")
+        raise UnknownName("model", chosen, models).within(f"{directory / SUMMARY}: chosen")
     logs = _logs(summary, models[chosen])
     trajectories, without_trajectories = load_trajectories(
         directory, tuple(logs), tuple(models), summary.text("trajectories_sha256")
@@ -68,18 +74,24 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
 
 
 def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResult:
-    friction_model(name)
+    try:
+        friction_model(name)
+    except BamError as error:
+        raise error.within(directory / SUMMARY) from None
     path = directory / f"{name}.yaml"
     if not path.exists():
-        raise BamError(
-            f"{path}: is not there, though {SUMMARY} lists {name}; put it back or run 'bam identify' again"
+        raise Unreadable(
+            path,
+            f"is not there, though {SUMMARY} lists {name}",
+            advice="put it back or run 'bam identify' again",
         )
-    servo = load_servo(path)
-    _require_same(path, name, servo, entry.child("parameters"))
+    servo, bench_effects = load_servo(path), load_bench_effects(path)
+    _require_same(path, name, servo, bench_effects, entry.child("parameters"))
     per_log = entry.child("per_log")
     uncertainty = _uncertainty(entry.child("uncertainty")) if "uncertainty" in entry else None
     return ModelResult(
         servo=servo,
+        bench_effects=bench_effects,
         train_mae=entry.number("train_mae"),
         validation_mae=entry.number("validation_mae"),
         standard_error=entry.number("validation_standard_error"),
@@ -93,18 +105,22 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
     )
 
 
-def _require_same(path: Path, name: str, servo: ServoModel, parameters: Fields) -> None:
-    """Raise BamError where a servo file is not the one that the summary tells of."""
-    cure = f"put back the {path.name} of this identification, or run 'bam identify' again"
+def _require_same(
+    path: Path, name: str, servo: ServoModel, bench_effects: BenchEffects, parameters: Fields
+) -> None:
+    """Raise Malformed where the files of servo and bench are not those that the summary tells of."""
+    both = f"the {path.name} of this identification, the one in {FOLDER}/ as well"
+    cure = f"put back {both}, or run 'bam identify' again"
     if servo.friction_model != name:
-        raise BamError(f"{path}: friction model is {servo.friction_model} (expected {name}); {cure}")
+        raise Malformed(path, f"friction model is {servo.friction_model}", expected=name, advice=cure)
     if len(parameters) == 0:  # as early versions wrote it
         return
-    for key in dict.fromkeys((*servo.parameters, *parameters)):
-        here = servo.parameters.get(key, math.nan)
+    found = fitted_parameters(servo, bench_effects)
+    for key in dict.fromkeys((*found, *parameters)):
+        here = found.get(key, math.nan)
         told = parameters.number(key)
         if not math.isclose(here, told, rel_tol=_SAME):
-            raise BamError(f"{path}: {key} is {_told(here)}, in {SUMMARY} {_told(told)}; {cure}")
+            raise Malformed(path, f"{key} is {_told(here)}, in {SUMMARY} {_told(told)}", advice=cure)
 
 
 def _told(value: float) -> str:

@@ -8,7 +8,7 @@ import re
 from markupsafe import Markup
 
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.servo.model import PARAMETER_UNITS
+from bam_core.servo.parameters import PARAMETER_UNITS
 
 _SYMBOLS: dict[str, tuple[str, str, str]] = {  # letter, index below, index above
     "torque_constant": ("k", "t", ""),

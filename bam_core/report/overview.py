@@ -46,7 +46,7 @@ def tiles(results: Results) -> list[Tile]:
         _against_simplest(results),
         Tile(
             label="Parameters",
-            value=str(len(best.servo.parameters)),
+            value=str(len(best.parameters)),
             unit="",
             note=f"{len(unknown)} not identifiable" if unknown else _known(results),
         ),

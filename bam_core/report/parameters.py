@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bam_core.report.names import unit, words
 from bam_core.report.numbers import Scale, interval, quantity, round_up
 from bam_core.report.results import Estimate, ModelResult, Uncertainty
-from bam_core.servo.model import PARAMETER_UNITS
+from bam_core.servo.parameters import PARAMETER_UNITS
 
 _NARROWEST, _WIDEST = 0.05, 1.0  # of the axis, relative to the value
 _VAGUE = 0.5  # half an interval, relative to the value: as `identification.uncertainty` has it
@@ -70,7 +70,7 @@ class Cell:
 
 def parameter_table(model: ModelResult) -> ParameterTable:
     """Lay out a model's parameters; all whiskers share one axis."""
-    parameters = model.servo.parameters
+    parameters = model.parameters
     estimates = model.uncertainty.estimates if model.uncertainty else {}
     reach = [
         max(abs(low), abs(high))

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.servo.model import ServoModel
-
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
+from bam_core.servo.effects import BenchEffects
+from bam_core.servo.model import ServoModel, fitted_parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,7 @@ class ModelResult:
 
     Attributes:
         servo: with the parameters found.
+        bench_effects: found of the bench of the recordings.
         train_mae: mean absolute position error on the training logs, rad.
         validation_mae: the same on held-out logs, rad.
         standard_error: of validation_mae over logs, rad.
@@ -71,6 +72,7 @@ class ModelResult:
     """
 
     servo: ServoModel
+    bench_effects: BenchEffects
     train_mae: float
     validation_mae: float
     standard_error: float
@@ -86,6 +88,11 @@ class ModelResult:
     def name(self) -> str:
         """Name of the friction model, such as "m4"."""
         return self.servo.friction_model
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """What was fitted, of servo and bench, by name, SI."""
+        return fitted_parameters(self.servo, self.bench_effects)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bam_core.errors import BamError
+from bam_core.errors import Malformed
 from bam_core.report.results import Trajectory
 
 TRAJECTORIES = "trajectories.npz"
@@ -49,11 +49,12 @@ def load_trajectories(
             found = {} if others else {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         problem = " ".join(str(error).split()) or type(error).__name__
-        raise BamError(f"{path}: is damaged ({problem}); run 'bam identify' again") from None
+        raise Malformed(path, f"is damaged ({problem})", advice="run 'bam identify' again") from None
     if digest and (here := hashlib.sha256(path.read_bytes()).hexdigest()) != digest:
-        raise BamError(
-            f"{path}: is of another identification (SHA-256 {here[:12]}..., in summary.json "
-            f"{digest[:12]}...); put back the one of this identification, or run 'bam identify' again"
+        raise Malformed(
+            path,
+            f"is of another identification (SHA-256 {here[:12]}..., in summary.json {digest[:12]}...)",
+            advice="put back the one of this identification, or run 'bam identify' again",
         )
     return found, f"{TRAJECTORIES} is of other logs or models: {_LOST}" if others else ""
 

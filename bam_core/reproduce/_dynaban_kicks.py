@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from bam_core.arms import arm_spec, find_arm
+from bam_core.arrays import Array
 from bam_core.feedforward.following import following, following_in_space
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.leg import FOOT, LEG_JOINTS, leg_spec
@@ -24,8 +24,6 @@ from bam_core.feedforward.performance import (
     perform_by_position,
 )
 from bam_core.servo.model import ServoModel, load_servo
-
-Array = NDArray[np.float64]
 
 TOLERANCE = 0.1
 """By which motor constants are off, as the paper quotes a manufacturer."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_walks import KNEE, Walks
 from bam_core.reproduce.claim import Claim
@@ -26,7 +27,6 @@ from bam_core.whole_body.gait import Support
 from bam_core.whole_body.humanoid import SOLES
 from bam_core.whole_body.joint_friction_plots import plot_schemes
 
-Array = NDArray[np.float64]
 Say = Callable[[str], None]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_tables import BOTH, SYMBOLS, TARGETS
 from bam_core.reproduce._egle_walks import CLEAN, KNEE, Walks, legs_table
@@ -30,7 +31,6 @@ from bam_core.whole_body import (
 from bam_core.whole_body.humanoid import LEGS, SOLES
 from bam_core.whole_body.joint_friction_plots import plot_curves, plot_parameter_errors, plot_spectra
 
-Array = NDArray[np.float64]
 Say = Callable[[str], None]
 
 _CUTOFF = 10.0  # Hz, of the paper's Butterworth filter

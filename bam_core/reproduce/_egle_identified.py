@@ -23,7 +23,7 @@ _GROUPS = {
     "shanks": ("right_shank", "left_shank"),
     "feet": ("right_foot", "left_foot"),
 }
-_DOUBTED = {"thighs": (1.06, 1.3), "shanks": (0.93, 0.75), "feet": (1.08, 1.4)}
+_WRONG = {"thighs": (1.06, 1.3), "shanks": (0.93, 0.75), "feet": (1.08, 1.4)}
 """What the model says over what is true: mass, moments of inertia."""
 
 
@@ -32,12 +32,12 @@ def identified(output: Path, walks: Walks, noisy: JointLog, say: Say) -> list[Cl
     robot = walks.robot
     mass, rotation = np.ones(robot.model.nbody), np.ones(robot.model.nbody)
     true: dict[tuple[str, str], float] = {}
-    for group, (heavier, fatter) in _DOUBTED.items():
+    for group, (heavier, fatter) in _WRONG.items():
         for body in _GROUPS[group]:
             index = robot.model.body(body).id
             mass[index], rotation[index] = heavier, fatter
         true[group, "mass"], true[group, "rotation"] = 1.0 / heavier, 1.0 / fatter
-    doubted = robot.with_inertia(mass, rotation)
+    wrong = robot.with_inertia(mass, rotation)
     motions = {
         "without noise": differentiate(walks.legs.log.arranged(robot), CLEAN),
         "with noise": differentiate(noisy, SavitzkyGolay(65)),
@@ -45,7 +45,7 @@ def identified(output: Path, walks: Walks, noisy: JointLog, say: Say) -> list[Cl
     found = {}
     for name, motion in motions.items():
         say(f"inertia and friction at once, {name}")
-        found[name] = identify_inertia(doubted, motion, walks.swings, _GROUPS, every=8)
+        found[name] = identify_inertia(wrong, motion, walks.swings, _GROUPS, every=8)
     save_figure(plot_identified_inertia(found, true), output / "inertia_identified.png")
     claims = []
     for name, result in found.items():

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_tables import (
     BOTH,
@@ -26,7 +27,6 @@ from bam_core.whole_body import FilteredEstimate, FrictionEstimate, estimate_fil
 from bam_core.whole_body.humanoid import LEGS, RIGHT_LEG, SOLES
 from bam_core.whole_body.joint_friction_plots import plot_curves, plot_parameter_errors
 
-Array = NDArray[np.float64]
 Say = Callable[[str], None]
 
 _ROUNDED = 0.005  # %, half of the last digit that the tables print

@@ -11,6 +11,7 @@ from multiprocessing import get_context
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.reproduce._egle_tables import TARGETS
 from bam_core.whole_body import (
     FrictionEstimate,
@@ -28,8 +29,6 @@ from bam_core.whole_body import (
     straight,
 )
 from bam_core.whole_body.humanoid import LEGS, RIGHT_LEG, SOLES
-
-Array = NDArray[np.float64]
 
 KNEE = "right_knee"
 KNEE_FRICTION = JointFriction(viscous=0.2, coulomb=1.0, stribeck=0.2, stribeck_velocity=0.2, slope=40.0)

@@ -7,8 +7,8 @@ import itertools
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.gears import (
     Asymmetry,
     Gear,
@@ -20,8 +20,6 @@ from bam_core.gears import (
 )
 from bam_core.gears.benchmark import Problem, random_problem
 from bam_core.reproduce.claim import Claim
-
-Array = NDArray[np.float64]
 
 _GEARS = 20_000
 _REST_STEPS = 100_000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The YAML form of a servo: which fields it has, of which type; strict reading, readable writing."""
+"""The YAML form of servos and bench effects: fields and their types; strict reading, readable writing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from typing import Any
 
 import yaml
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import (
+    CORRECT_IT,
+    BamError,
+    Conflict,
+    Malformed,
+    Missing,
+    UnknownName,
+    Unreadable,
+    WrongType,
+)
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import FIRMWARE_FIELDS
 
@@ -28,6 +37,8 @@ _PROVENANCE: _Spec = {
     "train_data": (dict, False),
     "validation_data": (dict, False),
 }
+_BENCH_EFFECTS: _Spec = {field.name: (_NUMBER, False) for field in dataclasses.fields(BenchEffects)}
+_BENCH_FIELDS: _Spec = {"bench_effects": _BENCH_EFFECTS, "uncertainty": (dict, False)}
 _FIELDS: _Spec = {
     "name": (str, True),
     "title": (str, True),
@@ -46,7 +57,7 @@ _FIELDS: _Spec = {
     "friction": (dict, True),
     "gear": {"input_side": (_NUMBER, True), "output_side": (_NUMBER, True)},
     "servo_effects": {field.name: (_NUMBER, False) for field in dataclasses.fields(ServoEffects)},
-    "bench_effects": {field.name: (_NUMBER, False) for field in dataclasses.fields(BenchEffects)},
+    "bench_effects": _BENCH_EFFECTS,
     "effects": (list, False),
     "integrator": (str, False),
     "uncertainty": (dict, False),
@@ -59,7 +70,7 @@ _FIRMWARE: Mapping[str, _Spec] = {
     for law, names in FIRMWARE_FIELDS.items()
 }
 _OPTIONAL_SECTIONS = ("gear", "provenance", "servo_effects", "bench_effects")
-_OLD_NAMES = {"quirks": "servo_effects", "rig": "bench_effects"}  # sections in files of version 0.1
+_OLD_NAMES = {"quirks": "servo_effects", "rig": "bench_effects"}  # sections in early files
 
 _COMMENTS = {
     "protocol": "Dynamixel protocol",
@@ -76,7 +87,7 @@ _COMMENTS = {
     "friction_model": "m1 to m6",
     "gear": "γ_u and γ_v of Kikuuwe (14), in place of friction terms that depend on the load",
     "servo_effects": "besides motor and friction",
-    "bench_effects": "of the bench of the recordings, no part of the servo",
+    "bench_effects": "where recordings of this bench are simulated, nowhere else",
     "effects": "what identification fits besides motor and friction",
     "integrator": "the one the parameters were fitted with",
     "uncertainty": "one standard deviation",
@@ -89,55 +100,98 @@ _COMMENTS = {
 }
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read and check the file's fields; sections are dictionaries, numbers floats.
+def read_servo(path: Path) -> dict[str, Any]:
+    """Read and check the fields of a servo's file; sections are dictionaries, numbers floats.
 
     Raises:
         BamError: not readable, not YAML, or a field is unknown, missing or of the wrong type.
     """
+    data = _document(path)
+    if _holds_bench_effects_alone(data):
+        raise Malformed(
+            path, "holds bench effects alone", expected="a servo's fields", advice="give a servo's YAML file"
+        )
+    try:
+        return _servo_fields(data)
+    except BamError as error:
+        raise error.within(path) from None
+
+
+def read_bench_effects(path: Path) -> dict[str, float] | None:
+    """Read and check the bench effects in a file of them, or in a servo's file, which may have none: None.
+
+    Raises:
+        BamError: as `read_servo`.
+    """
+    data = _document(path)
+    try:
+        fields = (_bench_fields if _holds_bench_effects_alone(data) else _servo_fields)(data)
+    except BamError as error:
+        raise error.within(path) from None
+    found: dict[str, float] | None = fields.get("bench_effects")
+    return found
+
+
+def _document(path: Path) -> dict[str, Any]:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BamError(f"{path}: cannot be read ({error.strerror}); check path and permissions") from None
+        raise Unreadable(path, error) from None
     except UnicodeDecodeError:
-        raise BamError(f"{path}: is not text; give a servo's YAML file") from None
+        raise Malformed(path, "is not text", advice="give a servo's YAML file") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "malformed"
-        raise BamError(f"{path}: is not YAML{where} ({problem}); correct it") from None
+        raise Malformed(path, f"is not YAML{where} ({problem})") from None
     if not isinstance(data, dict):
-        raise BamError(
-            f"{path}: is {_kind(data)} (expected fields such as name and motor); give a servo's YAML file"
+        raise Malformed(
+            path,
+            f"is {_kind(data)}",
+            expected="fields such as name and motor",
+            advice="give a servo's YAML file",
         )
     for old, new in _OLD_NAMES.items():
         if old in data and new in data:
-            raise BamError(f"{path}: {old} and {new} are both given (expected {new} alone); merge them")
-    data = {_OLD_NAMES.get(key, key): value for key, value in data.items()}
-    fields = _section(path, "", data, _FIELDS)
-    for section in ("friction", "uncertainty"):
-        fields[section] = {
-            key: value
-            if (section, key) == ("friction", "quadratic_rule")
-            else _value(path, f"{section}.{key}", value, _NUMBER)
-            for key, value in fields.get(section, {}).items()
-        }
-    for name in fields.get("effects", ()):
-        if not isinstance(name, str):
-            raise BamError(f"{path}: effects holds {_kind(name)} (expected names); correct it")
-    if isinstance(fields["firmware"], dict):
-        fields["firmware"] = _firmware(path, fields["firmware"])
-    fields["search"] = {key: _range(path, key, value) for key, value in fields.get("search", {}).items()}
+            raise Conflict(
+                old, f"is given beside {new}", expected=f"{new} alone", advice="merge them"
+            ).within(path)
+    return {_OLD_NAMES.get(str(key), str(key)): value for key, value in data.items()}
+
+
+def _holds_bench_effects_alone(data: Mapping[str, Any]) -> bool:
+    return "bench_effects" in data and data.keys() <= _BENCH_FIELDS.keys()
+
+
+def _bench_fields(data: dict[str, Any]) -> dict[str, Any]:
+    fields = _section("", {**data, "bench_effects": data["bench_effects"] or {}}, _BENCH_FIELDS)
+    _numbers("uncertainty", fields.get("uncertainty", {}))
     return fields
 
 
-def _firmware(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+def _servo_fields(data: dict[str, Any]) -> dict[str, Any]:
+    fields = _section("", data, _FIELDS)
+    rule = fields["friction"].pop("quadratic_rule", "paper")
+    fields["friction"] = {**_numbers("friction", fields["friction"]), "quadratic_rule": rule}
+    fields["uncertainty"] = _numbers("uncertainty", fields.get("uncertainty", {}))
+    for name in fields.get("effects", ()):
+        if not isinstance(name, str):
+            raise WrongType("effects", name, "names", told=f"a list with {_kind(name)}")
+    if isinstance(fields["firmware"], dict):
+        fields["firmware"] = _firmware(fields["firmware"])
+    fields["search"] = {key: _range(key, value) for key, value in fields.get("search", {}).items()}
+    return fields
+
+
+def _numbers(section: str, data: Mapping[str, Any]) -> dict[str, float]:
+    return {key: _value(f"{section}.{key}", value, _NUMBER) for key, value in data.items()}
+
+
+def _firmware(data: dict[str, Any]) -> dict[str, Any]:
     law = data.get("law")
     if not isinstance(law, str) or law not in _FIRMWARE:
-        raise BamError(
-            f"{path}: firmware.law is {_kind(law)} (expected {' or '.join(_FIRMWARE)}); correct it"
-        )
-    return _section(path, "firmware.", data, _FIRMWARE[law])
+        raise WrongType("firmware.law", law, " or ".join(_FIRMWARE), told=_kind(law))
+    return _section("firmware.", data, _FIRMWARE[law])
 
 
 def dump(fields: Mapping[str, Any], units: Mapping[str, str]) -> str:
@@ -147,41 +201,38 @@ def dump(fields: Mapping[str, Any], units: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _section(path: Path, prefix: str, data: Any, specification: _Spec) -> dict[str, Any]:
+def _section(prefix: str, data: Any, specification: _Spec) -> dict[str, Any]:
     """Check one section against its specification."""
     if not isinstance(data, dict):
-        raise BamError(
-            f"{path}: {prefix.rstrip('.')} is {_kind(data)} (expected a section of fields); correct it"
-        )
+        raise WrongType(prefix.rstrip("."), data, "a section of fields", told=_kind(data))
     for key in data:
         if key not in specification:
-            raise BamError(f"{path}: {UnknownName('field', f'{prefix}{key}', _names(prefix, specification))}")
+            raise UnknownName("field", f"{prefix}{key}", _names(prefix, specification))
     fields: dict[str, Any] = {}
     for key, expected in specification.items():
         name = f"{prefix}{key}"
         if isinstance(expected, dict):
             if key in data or key not in _OPTIONAL_SECTIONS:
-                fields[key] = _section(path, f"{name}.", data.get(key, {}), expected)
+                fields[key] = _section(f"{name}.", data.get(key, {}), expected)
         elif data.get(key) is not None:
-            fields[key] = _value(path, name, data[key], expected[0])
+            fields[key] = _value(name, data[key], expected[0])
         elif expected[1]:
-            raise BamError(f"{path}: {name} is missing (expected {_type_name(expected[0])}); add it")
+            raise Missing(name, _type_name(expected[0]))
     return fields
 
 
-def _value(path: Path, name: str, value: Any, expected: Any) -> Any:
+def _value(name: str, value: Any, expected: Any) -> Any:
     if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
-        hint = _hint(value)
-        raise BamError(
-            f"{path}: {name} is {_kind(value)} (expected {_type_name(expected)}); correct it{hint}"
+        raise WrongType(
+            name, value, _type_name(expected), told=_kind(value), advice=f"{CORRECT_IT}{_hint(value)}"
         )
     return float(value) if expected is _NUMBER else value
 
 
-def _range(path: Path, name: str, value: Any) -> tuple[float, float]:
+def _range(name: str, value: Any) -> tuple[float, float]:
     if not isinstance(value, list) or len(value) != 2:
-        raise BamError(f"{path}: search.{name} is {_kind(value)} (expected [low, high]); correct it")
-    low, high = (_value(path, f"search.{name}", bound, _NUMBER) for bound in value)
+        raise WrongType(f"search.{name}", value, "[low, high]", told=_kind(value))
+    low, high = (_value(f"search.{name}", bound, _NUMBER) for bound in value)
     return low, high
 
 

@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +34,15 @@ class Asymmetry:
     def __post_init__(self) -> None:
         for name, value in (("input_side (γ_u)", self.input_side), ("output_side (γ_v)", self.output_side)):
             if not _is_number(value):
-                raise BamError(f"gear.{name}: is {value!r} (expected a finite number, eq. 14); correct it")
+                raise OutOfRange(f"gear.{name}", value, "a finite number, eq. 14")
         if self.input_side + self.output_side < 0.0:
-            raise BamError(
-                f"gear.input_side + gear.output_side (γ_u + γ_v): is {self.input_side + self.output_side:g} "
-                f"(expected >= 0: eq. 14 is the same with both signs changed); give "
-                f"γ_u = {-self.input_side:g}, γ_v = {-self.output_side:g}"
+            both = self.input_side + self.output_side
+            raise OutOfRange(
+                "gear.input_side + gear.output_side (γ_u + γ_v)",
+                both,
+                ">= 0: eq. 14 is the same with both signs changed",
+                told=f"{both:g}",
+                advice=f"give γ_u = {-self.input_side:g}, γ_v = {-self.output_side:g}",
             )
 
     @classmethod
@@ -55,14 +58,11 @@ class Asymmetry:
             BamError: a value is out of range. (With an efficiency of 1, (27) leads to no gear but 0/0.)
         """
         if not (_is_number(forward) and 0.0 < forward < 1.0):
-            raise BamError(
-                f"gear efficiency forward: is {forward!r} (expected between 0 and 1, eq. 27); "
-                f"{_cure(forward)}"
+            raise OutOfRange(
+                "gear efficiency forward", forward, "between 0 and 1, eq. 27", advice=_cure(forward)
             )
         if not (_is_number(backward) and backward < 1.0):
-            raise BamError(
-                f"gear efficiency backward: is {backward!r} (expected below 1, eq. 27); {_cure(backward)}"
-            )
+            raise OutOfRange("gear efficiency backward", backward, "below 1, eq. 27", advice=_cure(backward))
         both = forward * backward
         return cls(
             input_side=(1.0 - 2.0 * forward + both) / (1.0 - both),

@@ -11,6 +11,7 @@ from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import Provenance, ServoModel
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.search_ranges import SearchRanges
 
 _WIDTH = 2.5
 """Factor by which a motor constant may be off what the data sheet says. Those of the library's servos are
@@ -106,13 +107,15 @@ def servo_from_data_sheet(
         ),
         friction_model="m1",
         friction=Friction(viscous=_rounded(friction / sheet.no_load_speed), coulomb=_rounded(friction)),
-        effects=("firmware_gain",) if gain_is_guessed else (),
-        search={
-            "torque_constant": _range(min(by_stall, by_speed), max(by_stall, by_speed), _WIDTH),
-            "resistance": _range(resistance, resistance, _WIDTH),
-            "armature": _range(armature, armature, _MECHANICAL_WIDTH),
-            **({"firmware_gain": _GAIN_RANGE} if gain_is_guessed else {}),
-        },
+        search=SearchRanges(
+            effects=("firmware_gain",) if gain_is_guessed else (),
+            ranges={
+                "torque_constant": _range(min(by_stall, by_speed), max(by_stall, by_speed), _WIDTH),
+                "resistance": _range(resistance, resistance, _WIDTH),
+                "armature": _range(armature, armature, _MECHANICAL_WIDTH),
+                **({"firmware_gain": _GAIN_RANGE} if gain_is_guessed else {}),
+            },
+        ),
         provenance=Provenance(
             source=(
                 f"data sheet: {sheet.stall_torque:.4g} N·m and {sheet.stall_current:g} A at stall, "

@@ -21,7 +21,7 @@ Of the bench that it was recorded on, see `BenchEffects`:
   are older than their stamps come to the same, and no recording could tell the two apart.
 - arm_compliance: how far horn and arm bend between the encoder and the mass; see `arm_link`.
 - arm_backlash: their play, from end to end.
-- arm_mass: mass of the arm beyond what the recordings say.
+- arm_mass: mass of the arm in addition to what the recordings state.
 - supply_ripple: the share of a supply's ripple that counts, where the servo's readings of it are aliased.
 
 All are constants of one servo or one bench, none of one recording: a constant that every recording has for
@@ -36,7 +36,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bam_core._checks import require_finite, require_not_negative, require_share
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import OutOfRange, UnknownName
 from bam_core.servo.pendulum import PendulumBench
 
 
@@ -95,15 +95,17 @@ class ServoEffects:
     """What a fit found about a servo besides its motor and friction; it goes wherever the servo is simulated.
 
     Attributes:
-        friction_temperature: γ, 1/K, zero or more. The friction that no load causes (viscous, coulomb,
-            stribeck_coulomb) is mostly the grease's, and scales by exp(-γ·(T - 25 °C)) with the servo's
-            temperature T: the viscosity of oils falls exponentially with temperature (Reynolds).
+        friction_temperature: γ, 1/K, zero or more: relative decrease of friction per kelvin. The friction
+            that no load causes (viscous, coulomb, stribeck_coulomb) is multiplied by exp(-γ·(T - 25 °C)), T
+            being the servo's temperature: it is mostly the grease's, and the viscosity of oils falls
+            exponentially with temperature (Reynolds).
         bridge_coasting: β, 0 for a bridge that shorts the motor in the rest of each PWM period (drive/brake,
             BAM eq. 13), 1 for one that opens (drive/coast), in between for one that does a share of each.
             An open winding has no current, so back-EMF acts for a share 1 - β·(1 - |D|) of the period:
             τ_m = k_t/R·(D·U - (1 - β·(1 - |D|))·k_t·θ̇). It takes a winding whose current dies within the
             period, L/R short against it; for others see Sihite, Yang and Bewley (BAM's [22]).
-        firmware_gain: relative error of the gain, above -1: the true gain is (1 + firmware_gain)·kp.
+        firmware_gain: relative error of the position gain, above -1: the firmware behaves as with a gain of
+            (1 + firmware_gain)·kp.
         limit_shortfall: 0 to below 1: the true limit of duty or current is (1 - limit_shortfall) times that
             of the law.
         sensor_delay: t, s, zero or more: how old the position is that the firmware works with, to first order
@@ -127,22 +129,24 @@ class ServoEffects:
         )
         require_finite("servo_effects", firmware_gain=self.firmware_gain)
         if self.firmware_gain <= -1.0:
-            raise BamError(
-                f"servo_effects firmware_gain: is {self.firmware_gain:g} (expected above -1, no gain); "
-                f"correct it"
+            raise OutOfRange(
+                "servo_effects firmware_gain",
+                self.firmware_gain,
+                "above -1, no gain",
+                told=f"{self.firmware_gain:g}",
             )
         require_share(
             "servo_effects", bridge_coasting=self.bridge_coasting, limit_shortfall=self.limit_shortfall
         )
         if self.limit_shortfall == 1.0:
-            raise BamError(
-                "servo_effects limit_shortfall: is 1 (expected below, 1 leaves no drive); correct it"
+            raise OutOfRange(
+                "servo_effects limit_shortfall",
+                self.limit_shortfall,
+                "below 1, which leaves no drive",
+                told="1",
             )
         if self.encoder_quantisation not in (0.0, 1.0):
-            raise BamError(
-                f"servo_effects encoder_quantisation: is {self.encoder_quantisation!r} (expected 0 or 1); "
-                f"correct it"
-            )
+            raise OutOfRange("servo_effects encoder_quantisation", self.encoder_quantisation, "0 or 1")
 
     def seen_position(self, position: float, velocity: float, resolution: float) -> float:
         """Return the position that the firmware works with, rad.
@@ -164,12 +168,14 @@ class ServoEffects:
 class BenchEffects:
     """What a fit found about the bench that a servo was recorded on; no part of the servo.
 
+    They apply where recordings of that bench are simulated, never in other robots and on other benches.
+
     Attributes:
         zero_offset: encoder position of the arm that hangs straight down, rad.
         command_delay: from the stamp of a command to its effect, s, LEAST_DELAY to MOST_DELAY.
         arm_compliance: of horn and arm, between encoder and mass, rad/(N·m), zero or more.
         arm_backlash: free play between encoder and mass, from end to end, rad, zero or more.
-        arm_mass: of the arm, beyond what recordings say, kg, zero or more.
+        arm_mass: mass of the arm in addition to what the recordings state, kg, zero or more.
         supply_ripple: share of what single readings of an aliased supply differ from their mean that counts,
             0..1; see `firmware.PositionFirmware.supply_is_aliased`.
 
@@ -187,9 +193,11 @@ class BenchEffects:
     def __post_init__(self) -> None:
         require_finite("bench_effects", zero_offset=self.zero_offset, command_delay=self.command_delay)
         if not LEAST_DELAY <= self.command_delay <= MOST_DELAY:
-            raise BamError(
-                f"bench_effects command_delay: is {self.command_delay:g} s (expected {LEAST_DELAY:g} to "
-                f"{MOST_DELAY:g}: a command acts after it is given, but stamps may be late); correct it"
+            raise OutOfRange(
+                "bench_effects command_delay",
+                self.command_delay,
+                f"{LEAST_DELAY:g} to {MOST_DELAY:g}: a command acts after it is given; stamps may be late",
+                told=f"{self.command_delay:g} s",
             )
         require_not_negative(
             "bench_effects",
@@ -202,6 +210,10 @@ class BenchEffects:
     def corrected(self, bench: PendulumBench) -> PendulumBench:
         """Return a bench with what its arm really weighs."""
         return replace(bench, arm_mass=bench.arm_mass + self.arm_mass) if self.arm_mass else bench
+
+
+IDEAL_BENCH = BenchEffects()
+"""A bench as the recordings tell it: nothing bends, has play or comes late."""
 
 
 def resolve_effects(names: Iterable[str]) -> tuple[str, ...]:

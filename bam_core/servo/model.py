@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.atomic_file import write_text
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import BamError, Conflict, Malformed, Missing, OutOfRange, UnknownName, Unsupported
 from bam_core.servo import _yaml as _servo_yaml
-from bam_core.servo.effects import EFFECTS, BenchEffects, ServoEffects, resolve_effects
+from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import (
     FIRMWARES,
     PositionFirmware,
@@ -24,32 +22,21 @@ from bam_core.servo.firmware import (
     firmware_fields,
     firmware_from_fields,
 )
-from bam_core.servo.friction import FRICTION_MODELS, FRICTION_UNITS, Friction, FrictionModel, friction_model
+from bam_core.servo.friction import Friction, FrictionModel, friction_model
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.parameters import (
+    BENCH_EFFECTS,
+    GEAR_COEFFICIENTS,
+    GEAR_FRICTION,
+    MOTOR_EFFECTS,
+    MOTOR_PARAMETERS,
+    PARAMETER_UNITS,
+)
+from bam_core.servo.search_ranges import SearchRanges
 
 if TYPE_CHECKING:
     from bam_core.servo.asymmetry import Asymmetry
-
-MOTOR_PARAMETERS = ("torque_constant", "resistance", "armature")
-MOTOR_EFFECTS = ("torque_saturation", "winding_heating")
-SERVO_EFFECTS = tuple(f.name for f in fields(ServoEffects))
-BENCH_EFFECTS = tuple(f.name for f in fields(BenchEffects))
-GEAR_COEFFICIENTS = ("input_side", "output_side")
-GEAR_FRICTION = ("m1", "m2")
-"""Friction models without load: what a servo with a gear has beside it."""
-
-PARAMETER_UNITS: Mapping[str, str] = MappingProxyType(
-    {
-        "torque_constant": "N·m/A",
-        "resistance": "Ω",
-        "armature": "kg·m²",
-        **FRICTION_UNITS,
-        **{effect.name: effect.unit for effect in EFFECTS.values()},
-        **dict.fromkeys(GEAR_COEFFICIENTS, "-"),
-    }
-)
-"""Unit of every parameter that a servo model can hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +64,10 @@ class Provenance:
 
 @dataclass(frozen=True, kw_only=True)
 class ServoModel:
-    """A servo: motor, friction, firmware, effects, and the ranges in which identification searches.
+    """A servo: what a simulation needs of it, and what an identification of it searches for.
+
+    What was found about the bench of its recordings is no part of it; see `effects.BenchEffects` and
+    `bench_effects_file`.
 
     Attributes:
         name: lower case, as recordings name it, such as "mx106".
@@ -92,12 +82,9 @@ class ServoModel:
         gear: Kikuuwe's asymmetric friction of a gear (γ_u, γ_v; see `gears`) in place of terms that depend on
             the load, so that `friction_model` is m1 or m2. None: M1-M6 alone.
         integrator: the one that the parameters were fitted with, one of `integrators.INTEGRATORS`.
-        effects: which of `effects.EFFECTS` an identification fits besides motor and friction.
-        servo_effects: of the servo, besides motor and friction.
-        bench_effects: of the bench of the recordings; applied where recordings are simulated, never in other
-            robots.
+        servo_effects: besides motor and friction.
         uncertainty: one standard deviation of parameters, by their name, in their unit.
-        search: (low, high) between which identification looks for a parameter, by its name, in its unit.
+        search: what an identification fits, and within which ranges.
         provenance: where the numbers come from.
 
     Raises:
@@ -116,59 +103,54 @@ class ServoModel:
     friction: Friction
     gear: Asymmetry | None = None
     integrator: str = "midpoint"
-    effects: tuple[str, ...] = ()
     servo_effects: ServoEffects = field(default_factory=ServoEffects)
-    bench_effects: BenchEffects = field(default_factory=BenchEffects)
     uncertainty: Mapping[str, float] = field(default_factory=dict)
-    search: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    search: SearchRanges = field(default_factory=SearchRanges)
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
         model = friction_model(self.friction_model)
         for name, value in self.friction.coefficients().items():
             if value != getattr(self._reduced(model), name):
-                raise BamError(
-                    f"servo '{self.name}', friction {name}: is {value:g} but {model.name} has no such term "
-                    f"(it has {', '.join(model.parameters)}); choose a larger friction_model or leave it out"
+                raise Conflict(
+                    f"servo '{self.name}', friction {name}",
+                    f"is {value:g} but {model.name} has no such term",
+                    expected=f"those of {model.name}: {', '.join(model.parameters)}",
+                    advice="choose a larger friction_model or leave it out",
                 )
         if self.gear is not None and model.name not in GEAR_FRICTION:
-            raise BamError(
-                f"servo '{self.name}', friction_model: is {model.name} beside a gear (expected m1 or m2: "
-                f"what depends on the load is the gear's, Kikuuwe eq. 14); leave those terms out, or the gear"
+            raise Conflict(
+                f"servo '{self.name}', friction_model",
+                f"is {model.name} beside a gear",
+                expected=f"{' or '.join(GEAR_FRICTION)}, Kikuuwe (14): the gear's part depends on the load",
+                advice="leave those terms out, or the gear",
             )
         if self.integrator not in INTEGRATORS:
             raise UnknownName("integrator", self.integrator, INTEGRATORS)
         if self.protocol not in (0, 1, 2):
-            raise BamError(
-                f"servo '{self.name}', protocol: is {self.protocol} (expected 1, 2 or 0); correct it"
-            )
-        object.__setattr__(self, "effects", resolve_effects(self.effects))
+            raise OutOfRange(f"servo '{self.name}', protocol", self.protocol, "1, 2 or 0")
         require_positive(f"servo '{self.name}',", nominal_voltage=self.nominal_voltage)
         require_not_negative(f"servo '{self.name}', uncertainty", **self.uncertainty)
-        for name in (*self.uncertainty, *self.search):
-            if name not in PARAMETER_UNITS:
-                raise UnknownName("parameter", name, PARAMETER_UNITS)
-        for name, (low, high) in self.search.items():
-            self._require_range(name, low, high)
+        own = [name for name in PARAMETER_UNITS if name not in BENCH_EFFECTS]
+        for name in self.uncertainty:
+            if name not in own:
+                raise UnknownName("parameter", name, own)
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Motor constants, the friction model's own parameters, gear and effects; see PARAMETER_UNITS."""
+        """Motor constants, the friction model's own parameters, gear, and those effects that are fitted.
+
+        Of `search.effects` these are the ones of the servo; see PARAMETER_UNITS.
+        """
         motor = {name: getattr(self.motor, name) for name in MOTOR_PARAMETERS}
         values = self.effect_values
-        effects = {name: values[name] for name in self.effects}
+        effects = {name: values[name] for name in self.search.effects if name in values}
         return {**motor, **friction_model(self.friction_model).values(self.friction), **self._gear, **effects}
 
     @property
     def effect_values(self) -> dict[str, float]:
-        """The parameters of all EFFECTS by name, zero where an effect is off."""
-        motor = {name: getattr(self.motor, name) for name in MOTOR_EFFECTS}
-        servo_effects = {name: getattr(self.servo_effects, name) for name in SERVO_EFFECTS}
-        return {
-            **motor,
-            **servo_effects,
-            **{name: getattr(self.bench_effects, name) for name in BENCH_EFFECTS},
-        }
+        """The parameters of all effects of motor and servo by name, zero where an effect is off."""
+        return {**{name: getattr(self.motor, name) for name in MOTOR_EFFECTS}, **vars(self.servo_effects)}
 
     def with_gear(self, gear: Asymmetry) -> ServoModel:
         """Return this servo with a gear in place of the terms of its friction that depend on the load."""
@@ -177,11 +159,13 @@ class ServoModel:
         return replace(self, friction_model=model.name, friction=law, gear=gear)
 
     def require_no_gear(self, what: str) -> None:
-        """Raise BamError where this servo has a gear, which `what`, a phrase, cannot regard."""
+        """Raise Unsupported where this servo has a gear, which `what`, a phrase, cannot regard."""
         if self.gear is not None:
-            raise BamError(
-                f"servo '{self.name}', gear: {what} knows friction budgets M1-M6 only (expected a servo file "
-                f"without gear); give one, or use 'bam simulate', 'bam validate' or the node simulator"
+            raise Unsupported(
+                f"servo '{self.name}', gear",
+                f"{what} knows friction budgets M1-M6 only",
+                expected="a servo file without gear",
+                advice="give one, or use 'bam simulate', 'bam validate' or the node simulator",
             )
 
     def stall_torque(self, supply_voltage: float | None = None) -> float:
@@ -222,20 +206,11 @@ class ServoModel:
                 "friction_model": self.friction_model,
                 "friction": {"quadratic_rule": self.friction.quadratic_rule, **friction},
                 "gear": self._gear,
-                "servo_effects": {
-                    name: getattr(self.servo_effects, name)
-                    for name in SERVO_EFFECTS
-                    if getattr(self.servo_effects, name)
-                },
-                "bench_effects": {
-                    name: getattr(self.bench_effects, name)
-                    for name in BENCH_EFFECTS
-                    if getattr(self.bench_effects, name)
-                },
-                "effects": list(self.effects),
+                "servo_effects": {name: value for name, value in vars(self.servo_effects).items() if value},
+                "effects": list(self.search.effects),
                 "integrator": self.integrator,
                 "uncertainty": dict(self.uncertainty),
-                "search": {name: list(bounds) for name, bounds in self.search.items()},
+                "search": {name: list(bounds) for name, bounds in self.search.ranges.items()},
                 "provenance": {
                     "source": origin.source,
                     "software": origin.software,
@@ -248,22 +223,6 @@ class ServoModel:
             },
             PARAMETER_UNITS,
         )
-
-    def _require_range(self, name: str, low: float, high: float) -> None:
-        """Raise BamError unless a search may go from low to high: both ends are values of the parameter."""
-        least = -math.inf if name in EFFECTS and EFFECTS[name].low < 0.0 else 0.0
-        if not least <= low < high < math.inf or not math.isfinite(low):
-            raise BamError(
-                f"servo '{self.name}', search {name}: is [{low:g}, {high:g}] "
-                f"(expected 0 <= low < high, finite); correct it"
-            )
-        for value in (low, high):
-            try:
-                _require_value(name, value)
-            except BamError as error:
-                raise BamError(
-                    f"servo '{self.name}', search {name}: is [{low:g}, {high:g}], but {error}"
-                ) from None
 
     @property
     def _told_firmware(self) -> str | dict[str, Any]:
@@ -281,18 +240,10 @@ class ServoModel:
         return model.friction(model.values(self.friction), quadratic_rule=self.friction.quadratic_rule)
 
 
-def _require_value(name: str, value: float) -> None:
-    """Raise BamError where the type that holds a parameter refuses this value of it."""
-    if name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS):
-        anything = {"torque_constant": 1.0, "resistance": 1.0, "armature": 1.0}
-        DcMotor(**{**anything, name: value})
-    elif name in SERVO_EFFECTS:
-        ServoEffects(**{name: value})
-    elif name in BENCH_EFFECTS:
-        BenchEffects(**{name: value})
-    for model in FRICTION_MODELS.values():
-        if name in model.parameters:
-            model.friction({name: value})
+def fitted_parameters(servo: ServoModel, bench_effects: BenchEffects) -> dict[str, float]:
+    """Return the parameters that an identification of this servo fits, those of the bench included."""
+    bench = {name: value for name, value in vars(bench_effects).items() if name in servo.search.effects}
+    return {**servo.parameters, **bench}
 
 
 def servo_names() -> tuple[str, ...]:
@@ -316,36 +267,46 @@ def load_servo(servo: ServoLike) -> ServoModel:
     Raises:
         BamError: no such servo or file; or the file has an unknown, missing or wrong field, which it names.
     """
-    if isinstance(servo, ServoModel):
-        return servo
+    return servo if isinstance(servo, ServoModel) else _read(servo_path(servo))
+
+
+def servo_path(servo: str | os.PathLike[str]) -> Path:
+    """Return the path of a servo's file, by library name or path.
+
+    Raises:
+        BamError: it is neither a name in the library nor the path of a YAML file.
+    """
     text = os.fspath(servo)
     if text in servo_names():
-        return _read(Path(str(files("bam_core") / "servos" / f"{text}.yaml")))
+        return Path(str(files("bam_core") / "servos" / f"{text}.yaml"))
     path = Path(text)
+    if path.is_dir():
+        inside = ", ".join(sorted(each.name for each in path.glob("*.y*ml"))) or "there is none"
+        raise Malformed(
+            path,
+            "is a directory",
+            expected="a library name or a servo's YAML file",
+            advice=f"name a servo file in it: {inside}",
+        )
     if path.suffix == ".json":
-        raise BamError(
-            f"{path}: is JSON (expected a servo's YAML file); turn parameters of BAM's program into one with "
-            f"'bam import'"
+        raise Malformed(
+            path,
+            "is JSON",
+            expected="a servo's YAML file",
+            advice="turn parameters of BAM's program into one with 'bam import'",
         )
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
-        return _read(path)
-    unknown = UnknownName("servo", text, servo_names())
-    raise BamError(f"{unknown}; or write a file for a servo of your own with 'bam servos new {text}.yaml'")
+        return path
+    own = f"or write a file for a servo of your own with 'bam servos new {text}.yaml'"
+    raise UnknownName("servo", text, servo_names(), advice=own)
 
 
 def _read(path: Path) -> ServoModel:
-    fields = _servo_yaml.read(path)
-    friction = fields.pop("friction")
-    rule = friction.pop("quadratic_rule", "paper")
+    fields = _servo_yaml.read_servo(path)
+    effects = tuple(fields.pop("effects", ()))
     try:
-        model = friction_model(fields["friction_model"])
-        law = model.friction(friction, quadratic_rule=rule)
-        for name in model.parameters:
-            if name not in friction:  # FrictionModel.friction would take it as off
-                raise BamError(
-                    f"friction.{name}: is missing (friction model {model.name} has "
-                    f"{', '.join(model.parameters)}); add it"
-                )
+        BenchEffects(**fields.pop("bench_effects", {}))  # as version 0.1 wrote it; it is no part of the servo
+        law = _friction(fields["friction_model"], fields["friction"])
         return ServoModel(
             **{
                 **fields,
@@ -353,15 +314,29 @@ def _read(path: Path) -> ServoModel:
                 "motor": DcMotor(**fields["motor"]),
                 "friction": law,
                 "gear": _gear(fields.get("gear", {})),
-                "effects": tuple(fields.get("effects", ())),
                 "servo_effects": ServoEffects(**fields.get("servo_effects", {})),
-                "bench_effects": BenchEffects(**fields.get("bench_effects", {})),
-                "search": {name: (low, high) for name, (low, high) in fields.get("search", {}).items()},
+                "uncertainty": {
+                    name: error for name, error in fields["uncertainty"].items() if name not in BENCH_EFFECTS
+                },
+                "search": SearchRanges(effects=effects, ranges=fields["search"]),
                 "provenance": Provenance(**fields.get("provenance", {})),
             }
         )
     except BamError as error:
-        raise BamError(f"{path}: {error}") from None
+        raise error.within(path) from None
+
+
+def _friction(name: str, told: Mapping[str, Any]) -> Friction:
+    model = friction_model(name)
+    values = {key: value for key, value in told.items() if key != "quadratic_rule"}
+    law = model.friction(values, quadratic_rule=told["quadratic_rule"])
+    for parameter in model.parameters:
+        if parameter not in values:  # FrictionModel.friction would take it as off
+            raise Missing(
+                f"friction.{parameter}",
+                f"a number: friction model {name} has {', '.join(model.parameters)}",
+            )
+    return law
 
 
 def _firmware(servo: str, told: str | dict[str, Any]) -> PositionFirmware:

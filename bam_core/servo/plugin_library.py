@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servo library as C++, so that MJCF can name a servo: `python -m bam_core.servo.plugin_library F`."""
+"""The servo library as C++, so that MJCF can name a servo: made when the engine plugin is built.
+
+`python -m bam_core.servo.plugin_library FILE SOURCES...` writes the file; the sources are the plugin's own.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bam_core.atomic_file import write_text
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.plugin_attributes import plugin_attributes
+
+
+def build_digest(sources: Iterable[Path]) -> str:
+    """Return the digest that a plugin built from this servo library and these sources of its own carries."""
+    texts = [library_source().encode(), *(path.read_bytes() for path in sorted(sources))]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
 def library_source() -> str:
@@ -31,9 +41,10 @@ def _identifier(name: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the file that is named."""
-    (path,) = sys.argv[1:] if argv is None else argv
-    write_text(Path(path), library_source())
+    """Write the file that is named first, with the digest of all that the plugin is built from."""
+    path, *sources = map(Path, sys.argv[1:] if argv is None else argv)
+    digest = f'__attribute__((used)) const char kBuiltFrom[] = "{build_digest(sources)}";\n'
+    write_text(path, library_source() + digest)
     return 0
 
 

@@ -10,13 +10,13 @@ specification.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
+from bam_core.compilation import compiled
 from bam_core.servo.arm_link import (
     DAMPING_RATIO,
     LEAST_COMPLIANCE,
@@ -28,10 +28,16 @@ from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
 from bam_core.servo.pendulum import GRAVITY
 from bam_core.simulation import _vector_math as vm
-from bam_core.simulation.reference import VELOCITY_LIMIT
-
-Array = NDArray[np.float64]
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+from bam_core.simulation.rows import (
+    ENABLED,
+    GOAL,
+    MEASURED,
+    SUPPLY,
+    VELOCITY_LIMIT,
+    LaneArrays,
+    LogRows,
+    Stepping,
+)
 
 LANES = 8
 """Lanes come in groups of this many: one 512-bit vector of doubles."""
@@ -115,11 +121,9 @@ _ROUNDER = 6755399441055744.0
 _COOLING_RATE = 1.0 / WINDING_COOLING_TIME
 
 
-def _compiled(function: _Function) -> _Function:
-    # "contract" merges a multiplication and an addition into one instruction that rounds once; it changes
-    # the last digit only, whereas the other relaxations would break the rounding tricks of exp, log and sin.
-    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})(function)
-    return cast("_Function", compiled)
+# "contract" merges a multiplication and an addition into one instruction that rounds once; it changes the
+# last digit only, whereas the other relaxations would break the rounding tricks of exp, log and sin.
+_compiled = compiled(fastmath={"contract"})
 
 
 @_compiled
@@ -149,16 +153,16 @@ def _command(
     now = float(k)
     last = signals.shape[0] - 1
     for i in range(np.uint64(lanes)):
-        error = abs(s[_POSITION + i] - signals[k, 3, start + i])
+        error = abs(s[_POSITION + i] - signals[k, MEASURED, start + i])
         s[_ERROR + i] += error if now < s[_LENGTH + i] else 0.0
         step = min(max(k - late[i], 0), last)
         earlier = min(max(k - late[i] - 1, 0), last)
         share = late_share[i]
-        goal = signals[step, 0, start + i]
-        s[_GOAL + i] = goal + share * (signals[earlier, 0, start + i] - goal)
-        s[_SUPPLY + i] = signals[k, 1, start + i]
-        enabled = signals[step, 2, start + i]
-        s[_ENABLED + i] = enabled + share * (signals[earlier, 2, start + i] - enabled)
+        goal = signals[step, GOAL, start + i]
+        s[_GOAL + i] = goal + share * (signals[earlier, GOAL, start + i] - goal)
+        s[_SUPPLY + i] = signals[k, SUPPLY, start + i]
+        enabled = signals[step, ENABLED, start + i]
+        s[_ENABLED + i] = enabled + share * (signals[earlier, ENABLED, start + i] - enabled)
 
 
 @_compiled
@@ -212,12 +216,12 @@ def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: 
     """
     for i in range(np.uint64(lanes)):
         position = s[_POSITION + i]
-        error = abs(position - now[3, start + i])
+        error = abs(position - now[MEASURED, start + i])
         s[_ERROR + i] += error if step < s[_LENGTH + i] else 0.0
-        duty = s[_GAIN + i] * (now[0, start + i] - position)
+        duty = s[_GAIN + i] * (now[GOAL, start + i] - position)
         limit = s[_LIMIT + i]
-        s[_DEMAND + i] = min(max(duty, -limit), limit) * now[1, start + i]
-        s[_ENABLED + i] = now[2, start + i]
+        s[_DEMAND + i] = min(max(duty, -limit), limit) * now[SUPPLY, start + i]
+        s[_ENABLED + i] = now[ENABLED, start + i]
 
 
 @_compiled
@@ -410,15 +414,8 @@ def simulate_block(
     candidates: Array,
     first: int,
     lanes: int,
-    signals: Array,
-    ripple: Array,
-    logs: Array,
-    resolution: float,
-    regulates_current: bool,
-    dt: float,
-    substeps: int,
-    integrator: int,
-    opposing_only: bool,
+    lane_arrays: LaneArrays,
+    stepping_values: tuple[float, int, bool, float, int, bool],
     mae: Array,
     trace: Array,
 ) -> None:
@@ -431,18 +428,14 @@ def simulate_block(
         candidates: (lanes, PARAMETERS): a row of `rollout.PARAMETERS` for every lane.
         first: first lane of the block, counted over all lanes of the packed logs.
         lanes: count, a multiple of LANES, at most BLOCK.
-        signals: (steps, 4, all lanes) as in `packing.PackedLogs`.
-        ripple: (steps, all lanes) likewise, or empty.
-        logs: (10, all lanes) likewise.
-        resolution: one encoder count, rad.
-        regulates_current: the firmware asks for a current, not for a duty.
-        dt: step, s.
-        substeps: count per step.
-        integrator: index in `integrators.INTEGRATORS`.
-        opposing_only: quadratic term only where motor and load torque oppose.
+        lane_arrays: all lanes, as of `LaneInputs`.
+        stepping_values: how to follow them, as of `Stepping`.
         mae: (lanes,) rad; receives the mean absolute error over the length of each log.
         trace: (2, steps, lanes); receives positions and velocities, unless it is empty.
     """
+    signals, ripple, log_rows = lane_arrays
+    logs, stepping = LogRows(*log_rows), Stepping(*stepping_values)
+    dt, substeps, regulates_current = stepping.dt, stepping.substeps, stepping.regulates_current
     s = np.zeros(_ROWS * BLOCK)
     c = np.zeros(candidates.shape[1] * BLOCK)
     late = np.zeros(lanes, dtype=np.int64)
@@ -450,16 +443,16 @@ def simulate_block(
     start = np.uint64(first)
     longest = 0
     for i in range(np.uint64(lanes)):
-        s[_LENGTH + i] = logs[0, start + i]
-        s[_BENCH_INERTIA + i] = logs[1, start + i]
-        s[_GRAVITY + i] = logs[2, start + i]
-        s[_GAIN + i] = logs[3, start + i]
-        s[_POSITION + i] = logs[4, start + i]
-        s[_VELOCITY + i] = logs[5, start + i]
-        s[_CASE + i] = logs[6, start + i]
-        s[_RATE_GAIN + i] = logs[7, start + i]
-        length = logs[8, start + i]
-        longest = max(longest, int(logs[0, start + i]))
+        s[_LENGTH + i] = logs.length[start + i]
+        s[_BENCH_INERTIA + i] = logs.inertia[start + i]
+        s[_GRAVITY + i] = logs.gravity_torque[start + i]
+        s[_GAIN + i] = logs.stiffness[start + i]
+        s[_POSITION + i] = logs.position[start + i]
+        s[_VELOCITY + i] = logs.velocity[start + i]
+        s[_CASE + i] = logs.case_temperature_rise[start + i]
+        s[_RATE_GAIN + i] = logs.damping[start + i]
+        length = logs.arm_length[start + i]
+        longest = max(longest, int(s[_LENGTH + i]))
         for row in range(np.uint64(candidates.shape[1])):
             c[np.uint64(row * np.uint64(BLOCK)) + i] = candidates[i, row]
         arm = c[_ARM_MASS + i]
@@ -468,7 +461,7 @@ def simulate_block(
         gain = 1.0 + c[_FIRMWARE_GAIN + i]
         s[_GAIN + i] *= gain
         s[_RATE_GAIN + i] *= math.sqrt(gain)
-        s[_LIMIT + i] = logs[9, start + i] * (1.0 - c[_LIMIT_SHORTFALL + i])
+        s[_LIMIT + i] = logs.demand_limit[start + i] * (1.0 - c[_LIMIT_SHORTFALL + i])
         s[_CLOSED + i] = 1.0
         temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
         c[_VISCOUS + i] *= temperature_scale
@@ -503,10 +496,10 @@ def simulate_block(
         or _is_on(c, _LIMIT_SHORTFALL, lanes)
     )
     has_link = _has_link(s, c, lanes)
-    opposing = 1.0 if opposing_only else 0.0
+    opposing = 1.0 if stepping.opposing_only else 0.0
     substep = dt / substeps
-    half_step = 0.5 * substep if integrator == _MIDPOINT else 0.0
-    semi_implicit = 1.0 if integrator == _SEMI_IMPLICIT else 0.0
+    half_step = 0.5 * substep if stepping.integrator == _MIDPOINT else 0.0
+    semi_implicit = 1.0 if stepping.integrator == _SEMI_IMPLICIT else 0.0
     if has_link:
         _start_link(s, c, lanes, substep)
     for k in range(longest):
@@ -520,7 +513,7 @@ def simulate_block(
             _command(s, lanes, signals, start, k, late, late_share)
             _see(s, c, lanes)
             if has_counts:
-                _count(s, c, lanes, resolution)
+                _count(s, c, lanes, stepping.resolution)
             if has_ripple:
                 _add_ripple(s, c, lanes, ripple[k], start)
             if regulates_current:

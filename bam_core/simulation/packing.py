@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
 from bam_core.simulation.kernel import BLOCK, LANES
-
-Array = NDArray[np.float64]
+from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LaneInputs, LogRows
 
 _START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
 _START_SAMPLES = 6
@@ -29,14 +29,9 @@ class PackedLogs:
     candidates at a time: copy after copy, each `count` lanes long.
 
     Attributes:
-        signals: (steps, 4, lanes): mean goal in rad, mean supply in V and share of the time with torque on
-            (0..1) from t_k to t_{k+1}; measured position in rad at t_k.
-        ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
-            readings are aliased; of others it is empty.
-        logs: (10, lanes): length in steps, bench inertia kg·m², gravity torque N·m, demand (duty or A) per
-            rad, initial position rad, initial velocity rad/s, temperature of the case above that of cold
-            copper K, demand per rad/s, length of the arm m,
-            largest demand.
+        signals: (steps, 4, lanes) as of `LaneInputs`.
+        ripple: (steps, lanes) likewise, or empty.
+        logs: likewise.
         lanes: lane of each recording in the first copy.
         copies: of all recordings, one or more.
         blocks: (first lane, count) of the blocks that the kernel takes one at a time.
@@ -45,7 +40,7 @@ class PackedLogs:
 
     signals: Array
     ripple: Array
-    logs: Array
+    logs: LogRows
     lanes: NDArray[np.intp]
     copies: int
     blocks: tuple[tuple[int, int], ...]
@@ -56,9 +51,14 @@ class PackedLogs:
         """Recordings."""
         return len(self.lanes)
 
+    @property
+    def inputs(self) -> LaneInputs:
+        """What the kernel is given."""
+        return LaneInputs(self.signals, self.ripple, self.logs)
+
     def grid(self, recording: int) -> Array:
         """Times of a recording's grid in s, counted from its first sample."""
-        return _grid(int(self.logs[0, self.lanes[recording]]), self.dt)
+        return _grid(int(self.logs.length[self.lanes[recording]]), self.dt)
 
 
 def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float) -> PackedLogs:
@@ -81,8 +81,9 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     total = -(-copies * count // LANES) * LANES
     signals = np.zeros((max(lengths), 4, total))
     ripple = np.zeros((max(lengths) if firmware.supply_is_aliased else 0, total))
-    logs = np.zeros((10, total))
-    logs[0], logs[1] = 1.0, 1.0  # padding lanes: one step of an arm that hangs still
+    logs = np.zeros((len(LogRows._fields), total))
+    rows = LogRows(*logs)
+    rows.length[:] = rows.inertia[:] = 1.0  # padding lanes: one step of an arm that hangs still
     # Neighbours of similar length let a block stop early.
     lanes = np.empty(len(recordings), dtype=np.intp)
     lanes[np.argsort(lengths, kind="stable")] = np.arange(len(recordings))
@@ -90,27 +91,21 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
         _fill_signals(signals[:length, :, lane], recording, dt, firmware)
         signals[length:, :, lane] = signals[length - 1, :, lane]  # a command delay may look beyond the end
         if firmware.supply_is_aliased:
-            ripple[:length, lane] = _supply(recording, dt, length) - signals[0, 1, lane]
-        position, velocity = initial_state(recording, firmware.resolution)
-        stiffness, damping = firmware.gains(recording.kp)
-        logs[:, lane] = (
-            length,
-            recording.bench.inertia,
-            recording.bench.gravity_torque,
-            stiffness,
-            position,
-            velocity,
-            _case_temperature_rise(recording),
-            damping,
-            recording.bench.length,
-            min(firmware.demand_limit, recording.demand_limit),
-        )
+            ripple[:length, lane] = _supply(recording, dt, length) - signals[0, SUPPLY, lane]
+        rows.length[lane] = length
+        rows.inertia[lane] = recording.bench.inertia
+        rows.gravity_torque[lane] = recording.bench.gravity_torque
+        rows.stiffness[lane], rows.damping[lane] = firmware.gains(recording.kp)
+        rows.position[lane], rows.velocity[lane] = initial_state(recording, firmware.resolution)
+        rows.case_temperature_rise[lane] = _case_temperature_rise(recording)
+        rows.arm_length[lane] = recording.bench.length
+        rows.demand_limit[lane] = min(firmware.demand_limit, recording.demand_limit)
     for copy in range(1, copies):
         signals[:, :, copy * count : (copy + 1) * count] = signals[:, :, :count]
         ripple[:, copy * count : (copy + 1) * count] = ripple[:, :count]
         logs[:, copy * count : (copy + 1) * count] = logs[:, :count]
     return PackedLogs(
-        signals=signals, ripple=ripple, logs=logs, lanes=lanes, copies=copies, blocks=_blocks(total), dt=dt
+        signals=signals, ripple=ripple, logs=rows, lanes=lanes, copies=copies, blocks=_blocks(total), dt=dt
     )
 
 
@@ -146,10 +141,10 @@ def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: Pos
     grid = _grid(len(signals) + 1, dt)
     enabled = recording.torque_enabled.astype(np.float64)
     supply = _supply(recording, dt, len(signals))
-    signals[:, 0] = _held_mean(time + firmware.goal_delay, recording.goal_position, grid)
-    signals[:, 1] = _mean_supply(recording) if firmware.supply_is_aliased else supply
-    signals[:, 2] = _held_mean(time + firmware.release_delay, enabled, grid)
-    signals[:, 3] = np.interp(grid[:-1], time, recording.position)
+    signals[:, GOAL] = _held_mean(time + firmware.goal_delay, recording.goal_position, grid)
+    signals[:, SUPPLY] = _mean_supply(recording) if firmware.supply_is_aliased else supply
+    signals[:, ENABLED] = _held_mean(time + firmware.release_delay, enabled, grid)
+    signals[:, MEASURED] = np.interp(grid[:-1], time, recording.position)
 
 
 def _supply(recording: Recording, dt: float, length: int) -> Array:

@@ -18,9 +18,7 @@ from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
-
-VELOCITY_LIMIT = 1000.0
-"""rad/s; far beyond any servo, it only keeps diverging candidates finite."""
+from bam_core.simulation.rows import VELOCITY_LIMIT
 
 
 @dataclass(frozen=True, kw_only=True)

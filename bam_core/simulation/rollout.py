@@ -17,18 +17,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError, UnknownName
+from bam_core.arrays import Array
+from bam_core.errors import Missing, OutOfRange, UnknownName, WrongShape
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import EFFECTS
+from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
-from bam_core.servo.model import ServoLike, ServoModel, load_servo
+from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
 from bam_core.simulation.packing import PackedLogs, pack
+from bam_core.simulation.rows import Stepping
 from bam_core.simulation.samples import Samples
-
-Array = NDArray[np.float64]
 
 PARAMETERS: tuple[str, ...] = (
     "torque_constant",
@@ -96,7 +96,7 @@ class Rollout:
             BamError: no recordings, or an option is out of range.
         """
         if not recordings:
-            raise BamError("rollout recordings: there are none (expected at least one); give some")
+            raise Missing("recording", "at least one", advice="give some")
         if substeps is None:
             substeps = DEFAULT_SUBSTEPS if dt is None else 1
         if dt is None:
@@ -109,11 +109,17 @@ class Rollout:
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
-        self._regulates_current = firmware.regulates_current
-        self._resolution = firmware.resolution
-        self._integrator = INTEGRATORS.index(integrator)
-        self._opposing_only = quadratic_rule == "opposing"
+        stepping = Stepping(
+            dt=self.dt,
+            substeps=self.substeps,
+            regulates_current=firmware.regulates_current,
+            resolution=firmware.resolution,
+            integrator=INTEGRATORS.index(integrator),
+            opposing_only=quadratic_rule == "opposing",
+        )
+        self._stepping = (*stepping,)  # a plain tuple, see `LaneArrays`
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
+        self._lane_arrays = (self.packed.signals, self.packed.ripple, tuple(self.packed.logs))
         self._workers = workers or _threads.get() or available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
@@ -182,8 +188,11 @@ class Rollout:
         """
         candidate = _checked(parameters)
         if len(candidate) != 1:
-            raise BamError(
-                f"parameters: {len(candidate)} candidates (expected one); ask for one trajectory at a time"
+            raise WrongShape(
+                "parameters",
+                candidate.shape,
+                f"one candidate, ({len(PARAMETERS)},)",
+                advice="ask for one trajectory at a time",
             )
         everything = self.samples(1)
         return everything.split(everything.positions(candidate)[0])
@@ -269,15 +278,8 @@ class Rollout:
             candidates[padded],
             task.first,
             task.lanes,
-            self.packed.signals,
-            self.packed.ripple,
-            self.packed.logs,
-            self._resolution,
-            self._regulates_current,
-            self.dt,
-            self.substeps,
-            self._integrator,
-            self._opposing_only,
+            self._lane_arrays,
+            self._stepping,
             errors,
             trace,
         )
@@ -298,12 +300,19 @@ class _Task:
         return len(self.rows)
 
 
-def parameter_vector(servo: ServoModel) -> Array:
-    """Return a servo's parameters, (PARAMETERS,) in SI units; raises BamError where it has a gear."""
+def parameter_vector(servo: ServoLike, bench_effects: BenchEffects = IDEAL_BENCH) -> Array:
+    """Return the parameters of a servo and of its bench, (PARAMETERS,) in SI units.
+
+    Raises:
+        Unsupported: the servo has a gear.
+    """
+    servo = load_servo(servo)
     servo.require_no_gear("this rollout")
     motor, friction = servo.motor, servo.friction.coefficients()
     constants = (motor.torque_constant, motor.resistance, motor.armature)
-    return np.array([*constants, *friction.values(), *servo.effect_values.values()])
+    return np.array(
+        [*constants, *friction.values(), *servo.effect_values.values(), *vars(bench_effects).values()]
+    )
 
 
 _threads: ContextVar[int | None] = ContextVar("threads", default=None)
@@ -328,15 +337,15 @@ def available_processors() -> int:
 def _checked(parameters: ArrayLike) -> Array:
     candidates = np.atleast_2d(np.ascontiguousarray(parameters, dtype=np.float64))
     if candidates.ndim != 2 or candidates.shape[1] != len(PARAMETERS):
-        raise BamError(
-            f"parameters: shape {candidates.shape} (expected (candidates, {len(PARAMETERS)})); "
-            f"columns are {', '.join(PARAMETERS)}"
+        raise WrongShape(
+            "parameters",
+            candidates.shape,
+            f"(candidates, {len(PARAMETERS)})",
+            advice=f"columns are {', '.join(PARAMETERS)}",
         )
     bad = np.argwhere(~np.isfinite(candidates))
     if len(bad):
         row, column = bad[0]
-        value = candidates[row, column]
-        raise BamError(
-            f"parameters, candidate {row}, {PARAMETERS[column]}: is {value} (expected finite); correct it"
-        )
+        name = f"parameters, candidate {row}, {PARAMETERS[column]}"
+        raise OutOfRange(name, float(candidates[row, column]), "a finite number")
     return candidates

@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.simulation.kernel import interpolate
 from bam_core.simulation.packing import PackedLogs
-
-Array = NDArray[np.float64]
 
 Simulate = Callable[[Array, Callable[[int, int, Array], None]], None]
 """Simulates candidates and shows the trace of each log to a reader; see `Rollout.traced`."""

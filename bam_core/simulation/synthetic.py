@@ -12,6 +12,7 @@ import numpy as np
 
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script as find_script
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -28,10 +29,10 @@ def synthesize(
     *,
     sample_period: float = 2e-3,
     supply_voltage: float | None = None,
-    torque: bool = True,
-    initial_position: float | None = None,
+    released_from: float | None = None,
     quantised: bool = False,
     demand_limit: float = math.inf,
+    bench_effects: BenchEffects = IDEAL_BENCH,
 ) -> Recording:
     """Record a simulated run of a trajectory script.
 
@@ -42,10 +43,11 @@ def synthesize(
         kp: position gain, firmware units.
         sample_period: between samples, s.
         supply_voltage: V; default the servo's nominal one.
-        torque: False keeps torque off throughout, so that the arm swings freely.
-        initial_position: of the arm at rest, rad; default where the script starts.
+        released_from: rad; where given, torque stays off and the arm swings freely from rest there. Default:
+            it starts at rest where the script starts.
         quantised: round positions to whole encoder counts.
         demand_limit: largest duty, or current in A, that the servo's settings allow; default its firmware's.
+        bench_effects: of the bench that records.
 
     Returns:
         A recording without noise whose velocity, temperature and duty are unknown.
@@ -61,8 +63,7 @@ def synthesize(
         kp,
         sample_period=sample_period,
         supply_voltage=supply_voltage,
-        torque=torque,
-        initial_position=initial_position,
+        released_from=released_from,
         demand_limit=demand_limit,
     )
     period = servo.firmware.period
@@ -73,7 +74,7 @@ def synthesize(
         substeps=round(period / FINE_SUBSTEP),
         quadratic_rule=servo.friction.quadratic_rule,
     )
-    position = fine.positions(parameter_vector(servo))[0]
+    position = fine.positions(parameter_vector(servo, bench_effects))[0]
     if quantised:
         resolution = servo.firmware.resolution
         position = np.round(position / resolution) * resolution
@@ -88,8 +89,7 @@ def commanded(
     *,
     sample_period: float = 2e-3,
     supply_voltage: float | None = None,
-    torque: bool = True,
-    initial_position: float | None = None,
+    released_from: float | None = None,
     demand_limit: float = math.inf,
 ) -> Recording:
     """Return what `synthesize` tells the servo: the same recording of an arm that stays where it starts.
@@ -102,7 +102,7 @@ def commanded(
     time = np.linspace(0.0, (samples - 1) * sample_period, samples)
     goal, enabled = trajectory(time)
     unknown = np.full(len(time), np.nan)
-    start = float(goal[0]) if initial_position is None else initial_position
+    start = float(goal[0]) if released_from is None else released_from
     name = f"{servo.name}_{script}_kp{kp:g}_{bench.mass:g}kg_{bench.length:g}m"
     return Recording(
         name=name,
@@ -118,7 +118,7 @@ def commanded(
         position=np.full(len(time), start),
         velocity=unknown,
         goal_position=goal,
-        torque_enabled=enabled & torque,
+        torque_enabled=enabled & (released_from is None),
         voltage=unknown,
         temperature=unknown,
         duty=unknown,

@@ -23,27 +23,28 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from bam_core.arrays import Array
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster
-from bam_core.errors import BamError
+from bam_core.errors import BamError, OutOfRange
 from bam_core.executors import Call, Shared, open_cluster, run_jobs, this_machine
 from bam_core.identification.fitting import Fitter
+from bam_core.identification.search.gauss_newton import descend, nearest_optimum
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.search.sensitivity import normalised
-from bam_core.identification.search.settle import descend, settle
 from bam_core.identification.search.space import SearchSpace, search_space
 from bam_core.identification.uncertainty.candidate_runs import CandidateRun, arm_stretch, stall_torque
 from bam_core.identification.uncertainty.uncertainty import describe, uncertainty_terms
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.servo.bench_effects_file import load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.text_table import format_table
-
-Array = NDArray[np.float64]
 
 REPEATS = 50
 
@@ -86,7 +87,7 @@ class Case:
     Attributes:
         servo: its firmware and laws.
         space: in which it is searched for.
-        truth: (PARAMETERS,) its own parameters; where they lie outside the search, its nearest end.
+        truth: (PARAMETERS,) of servo and bench; where they lie outside the search, its nearest end.
     """
 
     servo: ServoModel
@@ -94,21 +95,23 @@ class Case:
     truth: Array
 
 
-def case_for(servo: ServoModel) -> Case:
-    """Return the case of a servo, as an identification would see it.
+def case_for(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> Case:
+    """Return the case of a servo on a bench, as an identification would see it.
 
     A rigid arm is another law than one on the stiffest link: what loads the gears is the arm's weight alone.
     Where it is rigid, the link is left out, as weighing of effects leaves it out.
     """
+    known = servo.search
+    effects = tuple(name for name in known.effects if name not in _LINK or getattr(bench_effects, name) > 0.0)
     paper = replace(
         servo,
         integrator=INTEGRATOR,
         friction=replace(servo.friction, quadratic_rule="paper"),
-        effects=tuple(name for name in servo.effects if name not in _LINK or servo.effect_values[name] > 0.0),
+        search=replace(known, effects=effects),
     )
     runs = [run.as_recording(paper) for run in session_runs(paper)]
-    space = search_space(FRICTION_MODELS[servo.friction_model], runs, servo.search, paper.effects)
-    truth = space.vectors(space.point(parameter_vector(paper))[None])[0]
+    space = search_space(FRICTION_MODELS[servo.friction_model], runs, known.ranges, effects)
+    truth = space.vectors(space.point(parameter_vector(paper, bench_effects))[None])[0]
     return Case(servo=paper, space=space, truth=truth)
 
 
@@ -171,10 +174,10 @@ def repeat(case: Case, seed: int, trials: int = _TRIALS) -> Repeat:
     servo, space = case.servo, case.space
     recordings = record_session(case, np.random.default_rng(seed))
     fitter = Fitter(servo, recordings, seed=seed)
-    fit = fitter.fit(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension)
-    settled = settle(fitter.rollout, space, fit.vector)
+    fit = fitter.plan(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension).make()
+    optimum = nearest_optimum(fitter.rollout, space, fit.vector)
     told = describe(
-        uncertainty_terms(servo, fit.vector, recordings, settled), normalised(space, fit.vector)
+        uncertainty_terms(servo, fit.vector, recordings, optimum), normalised(space, fit.vector)
     ).estimates
     values = case.truth[[PARAMETERS.index(axis.targets[0]) for axis in space.axes]]
     rounding = 1e-9 * np.abs(values)
@@ -218,11 +221,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _study(arguments: argparse.Namespace) -> int:
     if arguments.repeats < 1:
-        raise BamError(f"--repeats: is {arguments.repeats} (expected at least 1); correct it")
+        raise OutOfRange("--repeats", arguments.repeats, "at least 1")
     if arguments.trials < MIN_EVALUATIONS:
-        raise BamError(f"--trials: is {arguments.trials} (expected at least {MIN_EVALUATIONS}); correct it")
+        raise OutOfRange("--trials", arguments.trials, f"at least {MIN_EVALUATIONS}")
     require_file(arguments.json)
-    cases = {name: case_for(load_servo(name)) for name in arguments.servos}
+    cases = {name: case_for(load_servo(name), load_bench_effects(name)) for name in arguments.servos}
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
     jobs = [(name, seed) for name in cases for seed in seeds]
     shared = {name: Shared(case) for name, case in cases.items()}

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Malformed, WrongShape
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.mcap_messages import TypedMessage, read_messages
 from bam_core.whole_body.joint_log import JointLog
-
-Array = NDArray[np.float64]
 
 STATES_TYPE = "sensor_msgs/msg/JointState"
 CONTACTS_TYPE = "bam_bench/msg/ContactStates"
@@ -34,9 +33,11 @@ def read_joint_log(path: Path) -> JointLog:
     """
     files = data_files(path)
     if not files:
-        raise BamError(
-            f"{path}: is no bag (expected an .mcap file or a directory with some); correct the path, or "
-            "convert it with 'ros2 bag convert'"
+        raise Malformed(
+            path,
+            "is no bag",
+            expected="an .mcap file or a directory with some",
+            advice="correct the path, or convert it with 'ros2 bag convert'",
         )
     messages = [
         message for file in files for message in read_messages(file, {STATES_TYPE, CONTACTS_TYPE}).messages
@@ -45,10 +46,12 @@ def read_joint_log(path: Path) -> JointLog:
     names = tuple(states[0].name)
     for state in states:
         if tuple(state.name) != names:
-            raise BamError(
-                f"{path}: joints change from {', '.join(names)} to {', '.join(state.name)} (expected "
-                "the same in every joint state); record one robot per topic"
-            )
+            raise BadData(
+                "joints",
+                f"change from {', '.join(names)} to {', '.join(state.name)}",
+                expected="the same in every joint state",
+                advice="record one robot per topic",
+            ).within(path)
     stamps = np.array([_nanoseconds(state) for state in states], dtype=np.int64)
     _require_onward(path, stamps)
     order = np.argsort(stamps, kind="stable")
@@ -66,7 +69,9 @@ def _one_topic(path: Path, messages: Sequence[TypedMessage]) -> list[Any]:
     topics = sorted({message.topic for message in messages})
     if len(topics) != 1:
         found = f"topics {', '.join(topics)} of" if topics else "no"
-        raise BamError(f"{path}: {found} {STATES_TYPE} in it (expected one topic); record the robot's own")
+        raise Malformed(
+            path, f"{found} {STATES_TYPE} in it", expected="one topic", advice="record the robot's own"
+        )
     return [message.value for message in messages]
 
 
@@ -75,19 +80,25 @@ def _require_onward(path: Path, stamps: NDArray[np.int64]) -> None:
     behind = np.maximum.accumulate(stamps) - stamps
     if behind.max() > _OVERTAKING:
         at = int(np.argmax(behind > _OVERTAKING))
-        raise BamError(
-            f"{path}: stamps of joint states go back by {behind[at] * 1e-9:.3f} s at message {at} (expected "
-            "one clock that runs on); record without restarting what publishes them, a bag per run"
-        )
+        raise BadData(
+            "stamps of joint states",
+            f"go back by {behind[at] * 1e-9:.3f} s at message {at}",
+            expected="one clock that runs on",
+            advice="record without restarting what publishes them, a bag per run",
+        ).within(path)
 
 
 def _column(path: Path, states: Sequence[Any], field: str, count: int) -> Array:
     short = next((state for state in states if len(getattr(state, field)) != count), None)
     if short is not None:
-        raise BamError(
-            f"{path}, {field}: {len(getattr(short, field))} values for {count} joints (expected one "
-            "each); publish positions and torques"
-        )
+        found = len(getattr(short, field))
+        raise WrongShape(
+            field,
+            found,
+            f"{count}, one for each joint",
+            told=f"{found} values",
+            advice="publish positions and torques",
+        ).within(path)
     return np.array([getattr(state, field) for state in states], dtype=np.float64)
 
 
@@ -98,15 +109,17 @@ def _contacts(path: Path, states: Sequence[Any], stamps: NDArray[np.int64]) -> d
     order = np.argsort(since, kind="stable")
     held = np.searchsorted(since[order], stamps, side="right") - 1
     if held[0] < 0:
-        raise BamError(
-            f"{path}: the first joint state comes before any {CONTACTS_TYPE} (expected one before "
-            "it); record both from the start"
-        )
+        raise BadData(
+            "contacts",
+            f"the first joint state comes before any {CONTACTS_TYPE}",
+            expected="one before it",
+            advice="record both from the start",
+        ).within(path)
     names = tuple(states[0].name)
     if any(tuple(state.name) != names or len(state.standing) != len(names) for state in states):
-        raise BamError(
-            f"{path}: contacts change their names (expected {', '.join(names)}); correct the publisher"
-        )
+        raise BadData(
+            "contacts", "change their names", expected=", ".join(names), advice="correct the publisher"
+        ).within(path)
     standing = np.array([state.standing for state in states], dtype=bool)[order][held]
     return {name: standing[:, column] for column, name in enumerate(names)}
 

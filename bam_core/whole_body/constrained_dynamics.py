@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import Conflict
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 _DEPENDENT = 1e-9  # least over largest pivot of constraints that still say different things
 
@@ -190,9 +188,10 @@ class ConstrainedDynamics:
         basis, upper = np.linalg.qr(scaled)
         pivots = np.abs(np.diag(upper))
         if pivots.min() < _DEPENDENT * pivots.max():
-            raise BamError(
-                f"contacts {', '.join(contacts)}: hold the robot twice over in this posture (expected"
-                " constraints that are independent); leave one out"
+            raise Conflict(
+                f"contacts {', '.join(contacts)}",
+                "hold the robot twice over in this posture",
+                expected="constraints that are independent",
             )
         inverse, _ = lapack.dtrtri(upper)
         return basis, inverse

@@ -9,8 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
-from bam_core.whole_body.contact_doubt import Doubt, Sample, doubt_contacts, nothing_stands
-from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN, Phase, phases, settled
+from bam_core.whole_body.contact_consistency import (
+    Inconsistency,
+    Sample,
+    contact_inconsistency,
+    nothing_stands,
+)
+from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN, Phase, phases, without_ends
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.robot import WholeBody
 
@@ -35,7 +40,7 @@ class Contradiction:
 
 
 def check_contacts(robot: WholeBody, motion: Motion) -> tuple[Contradiction, ...]:
-    """Look at the log every 0.02 s, away from lift-off and touch-down; see `doubt_contacts`.
+    """Look at the log every 0.02 s, away from lift-off and touch-down; see `contact_inconsistency`.
 
     Args:
         robot: with contacts; with a fixed base there is nothing to contradict.
@@ -56,34 +61,38 @@ def _contradictions(
     dynamics: ConstrainedDynamics, motion: Motion, phase: Phase, step: int
 ) -> Iterator[Contradiction]:
     """Look; what several looks in a row say is one contradiction."""
-    inside = settled(motion.log, phase, AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN) & motion.valid
+    inside = without_ends(motion.log, phase, AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN) & motion.valid
     if not phase.contacts:
         yield _contradiction(motion, phase, phase.start, phase.stop, nothing_stands())
         return
-    first: Doubt | None = None
+    first: Inconsistency | None = None
     start = last = 0
     for index in np.flatnonzero(inside)[step // 2 :: step].tolist():
-        doubt = _doubt(dynamics, motion, phase, index)
-        if first and (doubt is None or doubt.what != first.what):
+        found = _inconsistency(dynamics, motion, phase, index)
+        if first and (found is None or found.what != first.what):
             yield _contradiction(motion, phase, start - step, last + step + 1, first)
             first = None
-        if doubt and first is None:
-            first, start = doubt, index
+        if found and first is None:
+            first, start = found, index
         last = index
     if first:
         yield _contradiction(motion, phase, start - step, last + step + 1, first)
 
 
-def _contradiction(motion: Motion, phase: Phase, start: int, stop: int, doubt: Doubt) -> Contradiction:
+def _contradiction(
+    motion: Motion, phase: Phase, start: int, stop: int, found: Inconsistency
+) -> Contradiction:
     start, stop = max(start, phase.start), min(stop, phase.stop)
     begin, end = motion.log.time[start], motion.log.time[stop - 1]
     return Contradiction(
         phase=Phase(contacts=phase.contacts, start=start, stop=stop),
-        message=f"contacts, {begin:.3f} to {end:.3f} s: {doubt}",
+        message=f"contacts, {begin:.3f} to {end:.3f} s: {found}",
     )
 
 
-def _doubt(dynamics: ConstrainedDynamics, motion: Motion, phase: Phase, index: int) -> Doubt | None:
+def _inconsistency(
+    dynamics: ConstrainedDynamics, motion: Motion, phase: Phase, index: int
+) -> Inconsistency | None:
     robot = dynamics.robot
     sample = Sample(
         position=motion.position[index],
@@ -95,4 +104,4 @@ def _doubt(dynamics: ConstrainedDynamics, motion: Motion, phase: Phase, index: i
     state = dynamics.at(*place, phase.contacts)
     lacking = sample.acceleration - state.acceleration(sample.effort)[robot.torque_dofs]
     friction = np.asarray(np.linalg.lstsq(state.mobility, lacking, rcond=_SINGULAR)[0], dtype=np.float64)
-    return doubt_contacts(dynamics, sample, phase.contacts, friction)
+    return contact_inconsistency(dynamics, sample, phase.contacts, friction)

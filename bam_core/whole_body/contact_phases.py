@@ -72,11 +72,11 @@ def single_support(
     chosen = np.zeros(len(log), dtype=bool)
     for phase in phases(log):
         if len(phase.contacts) == 1 and standing in (None, phase.contacts[0]):
-            chosen |= settled(log, phase, after, before)
+            chosen |= without_ends(log, phase, after, before)
     return chosen
 
 
-def settled(log: JointLog, phase: Phase, after: float, before: float) -> NDArray[np.bool_]:
+def without_ends(log: JointLog, phase: Phase, after: float, before: float) -> NDArray[np.bool_]:
     """Return a phase's samples (n,) without the first `after` s and the last `before` s.
 
     The log's own start and end are no lift-off and no touch-down.

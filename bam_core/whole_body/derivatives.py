@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy.ndimage import correlate1d
 from scipy.signal import butter, savgol_coeffs, sosfiltfilt
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.arrays import Array
+from bam_core.errors import BadData, OutOfRange, UnknownName
 from bam_core.whole_body.joint_log import JointLog
-
-Array = NDArray[np.float64]
 
 
 class Scheme(ABC):
@@ -144,9 +143,11 @@ class SavitzkyGolay(Scheme):
 
     def __post_init__(self) -> None:
         if self.order < 2 or self.window % 2 == 0 or self.window <= self.order:
-            raise BamError(
-                f"Savitzky-Golay window: is {self.window} samples at order {self.order} (expected an "
-                "odd number above the order, and an order of 2 at least); correct it"
+            raise OutOfRange(
+                "Savitzky-Golay window",
+                self.window,
+                "an odd number above the order, and an order of 2 at least",
+                told=f"{self.window} samples at order {self.order}",
             )
 
     @property
@@ -199,9 +200,11 @@ class ZeroPhaseButterworth(Scheme):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.cutoff < 0.5 / self.dt:
-            raise BamError(
-                f"Butterworth cutoff: is {self.cutoff:g} Hz (expected more than 0 and less than half "
-                f"the sampling rate, {0.5 / self.dt:g} Hz); correct it"
+            raise OutOfRange(
+                "Butterworth cutoff",
+                self.cutoff,
+                f"more than 0 and less than half the sampling rate, {0.5 / self.dt:g} Hz",
+                told=f"{self.cutoff:g} Hz",
             )
 
     @property
@@ -283,9 +286,10 @@ def differentiate(log: JointLog, scheme: Scheme | Mapping[str, Scheme]) -> Motio
             effort[stretch, known] = each.smooth(log.effort[stretch, known], log.dt)
     if not valid.any():
         need = max(each.before + each.after for each in groups) + 1
-        raise BamError(
-            f"joint log: no stretch without a lost sample has {need} samples, which the derivatives "
-            "need; lose fewer samples, or take a shorter window"
+        raise BadData(
+            "joint log",
+            f"no stretch without a lost sample has {need} samples, which the derivatives need",
+            advice="lose fewer samples, or take a shorter window",
         )
     return Motion(
         log=log, position=position, velocity=velocity, acceleration=acceleration, effort=effort, valid=valid

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Conflict, UnknownName, WrongShape
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.joint_log import JointLog
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 _SINGULAR = 1e-9  # of M_mod⁻¹ scaled to a unit diagonal: least over largest eigenvalue that counts as one
 _CLEARLY_REGULAR = 1e-6  # of the same: a square pivot from which nothing has to be looked at more closely
@@ -116,22 +115,23 @@ def estimate_friction(
     """
     log = motion.log.arranged(robot)
     if motion.log.names != log.names:
-        raise BamError(
-            "joint log: its joints are not in the robot's order; arrange it before differentiating"
+        raise Conflict(
+            "joint log", "its joints are not in the robot's order", advice="arrange it before differentiating"
         )
     if wanted is not None and np.shape(wanted) != (len(log),):
-        raise BamError(
-            f"joint log: {np.shape(wanted)} samples are wanted or not (expected {(len(log),)}, one flag "
-            "each); correct it"
+        raise WrongShape(
+            "wanted, shape", np.shape(wanted), f"{(len(log),)}, one flag for each sample of the joint log"
         )
     chosen = motion.valid.copy() if wanted is None else motion.valid & wanted
     sets = [tuple(name for name in robot.contacts if log.contacts[name][index]) for index in range(len(log))]
     if robot.floating:
         chosen &= np.array([bool(names) for names in sets])
     if not chosen.any():
-        raise BamError(
-            "joint log: no sample is left to estimate friction from (expected some with a standing "
-            "contact, away from lift-off, touch-down and lost samples); record longer"
+        raise BadData(
+            "joint log",
+            "no sample is left to estimate friction from",
+            expected="some with a standing contact, away from lift-off, touch-down and lost samples",
+            advice="record longer",
         )
     dynamics = ConstrainedDynamics(robot)
     columns, count = robot.torque_columns, len(robot.joints)

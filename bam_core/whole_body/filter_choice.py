@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BadData
 from bam_core.whole_body.derivatives import SavitzkyGolay, Scheme, ZeroPhaseButterworth, differentiate
 from bam_core.whole_body.estimate import FrictionEstimate
 from bam_core.whole_body.joint_log import JointLog
-
-Array = NDArray[np.float64]
 
 SAVITZKY_GOLAY: tuple[Scheme, ...] = (
     SavitzkyGolay(7, order=6),
@@ -26,7 +25,7 @@ _CUTOFFS = (160.0, 113.0, 80.0, 56.6, 40.0, 28.3, 20.0, 14.1, 10.0, 7.1)
 _FINER = 2  # places up the list: half the window, twice the cutoff
 _NORMAL = 0.6745  # median of the size of what is normal with RMS 1
 _THINNING = 5  # samples per one that is looked at: they are alike
-_DOUBT = 2.0  # times what noise is expected to change: more than that is no noise
+_NOISE_FACTOR = 2.0  # times what noise is expected to change: more than that is no noise
 _LEAST_SAMPLES = 25  # without which noise cannot be told from motion
 _DIFFERENCE = 6  # order of the differences in which noise drowns motion
 
@@ -122,11 +121,13 @@ def _choose(
     squares wins.
     """
     if not len(samples):
-        raise BamError("filter choice: no samples to choose by; record longer")
+        raise BadData("filter choice", "no samples to choose by", advice="record longer")
     longest = max(log.stretches, key=lambda each: each.stop - each.start)
     usable = [each for each in candidates if 2 * each.before + 1 < longest.stop - longest.start]
     if not usable or longest.stop - longest.start < _LEAST_SAMPLES:
-        raise BamError(f"filter choice: {len(log)} samples are too few for any filter; record longer")
+        raise BadData(
+            "filter choice", f"{len(log)} samples are too few for any filter", advice="record longer"
+        )
     noise = np.array([noise_level(log.position[longest, column]) for column in range(len(log.names))])
     load_noise = np.array([noise_level(log.effort[longest, column]) for column in loads or []])
     motions = [differentiate(log, each) for each in usable]
@@ -156,7 +157,7 @@ def _choose(
             noisy = sum(square * float(each @ each) for square, each in zip(sources, apart, strict=False))
             changed = float(np.mean(moved[mask, target] ** 2))
             distorted = max(changed - noisy, certain[target])
-            certain[target] = max(certain[target], changed - _DOUBT * noisy)
+            certain[target] = max(certain[target], changed - _NOISE_FACTOR * noisy)
             row[target] = passed + distorted
         squares.append(row)
     errors = np.sqrt(squares)

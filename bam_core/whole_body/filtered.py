@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData
 from bam_core.whole_body.contact_check import check_contacts
 from bam_core.whole_body.contact_phases import single_support
 from bam_core.whole_body.derivatives import Scheme, differentiate
@@ -68,9 +68,11 @@ def estimate_filtered(
     if wanted is None:
         wanted = single_support(log) if robot.floating else np.ones(len(log), dtype=bool)
     if not wanted.any():
-        raise BamError(
-            "joint log: no sample is wanted (expected some in which one contact stands, away from lift-off "
-            "and touch-down); walk, and record which feet stand"
+        raise BadData(
+            "joint log",
+            "no sample is wanted",
+            expected="some in which one contact stands, away from lift-off and touch-down",
+            advice="walk, and record which feet stand",
         )
     remarks = []
     if log.unevenness > _EVEN:
@@ -96,12 +98,21 @@ def estimate_filtered(
     for each in contradictions:
         wanted[each.phase.start : each.phase.stop] = False
     if contradictions and not wanted.any():
-        raise BamError("; ".join((*remarks, f"{contradictions[0]}; no sample is left")))
+        raise BadData(
+            "joint log",
+            "; ".join(("contacts contradict it throughout, no sample is left", *remarks)),
+            advice=str(contradictions[0]),
+        )
     remarks += [f"{each}; left out" for each in contradictions]
     estimate = estimate_friction(robot, motion, wanted)
     unidentifiable = [each for each in estimate.ranks if each.unidentifiable]
     if len(unidentifiable) == len(estimate.ranks):
-        raise BamError(f"{unidentifiable[0]}; estimate_friction does that, filters need motion on one foot")
+        raise BadData(
+            "joint log",
+            f"no friction can be identified ({unidentifiable[0]})",
+            expected="motion on one foot, which filters need",
+            advice="record some, or take what estimate_friction regularises",
+        )
     remarks += [f"{each}; left out" for each in unidentifiable]
     choices = choose_for_friction(log, estimate, candidates, by_joint)
     torque = np.full_like(estimate.torque, np.nan)

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, least_squares
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BadData
 from bam_core.whole_body.friction_law import (
     JOINT_FRICTION_PARAMETERS,
     JointFriction,
     friction_curve,
     friction_curve_jacobian,
 )
-
-Array = NDArray[np.float64]
 
 _LOW = np.array([0.0, 0.0, 0.0, 0.01, -np.inf, 1.0])
 _HIGH = np.array([np.inf, np.inf, 20.0, 3.0, np.inf, 1000.0])
@@ -73,15 +72,18 @@ def fit_friction(
     known = np.isfinite(velocity) & np.isfinite(torque) & (True if wanted is None else wanted)
     velocity, drag = velocity[known], -torque[known]
     if len(velocity) < _LEAST_SAMPLES:
-        raise BamError(
-            f"joint '{joint}': {len(velocity)} samples of friction (expected {_LEAST_SAMPLES} at "
-            "least); record longer"
+        raise BadData(
+            f"joint '{joint}'",
+            f"{len(velocity)} samples of friction",
+            expected=f"{_LEAST_SAMPLES} at least",
+            advice="record longer",
         )
     if velocity.max() <= 0.0 or velocity.min() >= 0.0:
-        raise BamError(
-            f"joint '{joint}': moves one way only ({velocity.min():.3f} to {velocity.max():.3f} "
-            "rad/s), so that its"
-            " friction and an offset of its torque cannot be told apart; record motion both ways"
+        raise BadData(
+            f"joint '{joint}'",
+            f"moves one way only ({velocity.min():.3f} to {velocity.max():.3f} rad/s), so that its friction "
+            "and an offset of its torque cannot be told apart",
+            advice="record motion both ways",
         )
     thin = slice(None, None, max(1, len(velocity) // _FOR_STARTS))
     rough = [_solve(velocity[thin], drag[thin], _begin(velocity, drag, *start)) for start in _STARTS]

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from scipy.interpolate import BSpline, make_interp_spline
 from scipy.linalg import solve_banded
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import Missing, Unsupported
 from bam_core.servo.pendulum import GRAVITY
 from bam_core.whole_body.humanoid import LEGS, SOLES
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 SINGLE_SUPPORT = 0.8
 """s, as in Egle's section 7.2."""
@@ -99,7 +98,7 @@ def plan_gait(robot: WholeBody, steps: Sequence[Step]) -> Gait:
         BamError: a step is out of reach, or there is none.
     """
     if not steps:
-        raise BamError("gait: has no steps (expected one at least); give some")
+        raise Missing("gait step", "one at least", advice="give some")
     supports = _supports(steps)
     time = np.arange(0.0, supports[-1].end + _KNOT / 2, _KNOT)
     feet = {foot: _foot(foot, steps, supports, time) for foot in SOLES}
@@ -224,8 +223,10 @@ def _reach(
         step = np.linalg.solve(jacobian[:, robot.dofs[columns]], error)
         data.qpos[robot.positions[columns]] += np.clip(step, -0.3, 0.3)
     if np.abs(error).max() > 1e-9:
-        raise BamError(
-            f"gait, {foot}: cannot be reached (out by {np.abs(error).max():.2g}); take shorter steps"
+        raise Unsupported(
+            f"gait, {foot}",
+            f"cannot be reached (out by {np.abs(error).max():.2g})",
+            advice="take shorter steps",
         )
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.estimate import FrictionEstimate, estimate_friction
 from bam_core.whole_body.power import power_check
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 KINDS = ("both", "mass", "rotation")
 """What of each body is scaled: everything, its mass alone, its moments of inertia alone."""

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.whole_body.friction_law import JointFriction
 from bam_core.whole_body.inertia_error import InertiaError
 from bam_core.whole_body.inertia_identification import JointIdentification
-
-Array = NDArray[np.float64]
 
 
 def plot_power(time: Array, velocity: Array, lacking: Array) -> Figure:

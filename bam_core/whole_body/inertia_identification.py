@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, least_squares
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BadData
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.fit import fit_friction
 from bam_core.whole_body.friction_law import (
@@ -21,8 +22,6 @@ from bam_core.whole_body.friction_law import (
 )
 from bam_core.whole_body.inverse_dynamics import TorqueShares, torque_shares
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 _SIX = len(JOINT_FRICTION_PARAMETERS)
 _MASS_TRUST = 0.3  # how far off masses may be; weak, for those that hardly show
@@ -90,7 +89,7 @@ def identify_inertia(
     Σ (factor · share) - τ + friction curve; it is least squares over all joints, since they share the bodies.
 
     Args:
-        robot: whose model is doubted.
+        robot: whose inertias are corrected.
         motion: of its log.
         wanted: (n,) samples by joint; those joints' friction is sought. Single support.
         groups: bodies by group; each group has one factor of mass and one of moments of inertia.
@@ -102,7 +101,7 @@ def identify_inertia(
     masks = {joint: wanted[joint] & motion.valid for joint in wanted}
     samples = np.flatnonzero(np.any(list(masks.values()), axis=0))[::every]
     if not len(samples):
-        raise BamError("joint identification: no samples in single support; record longer")
+        raise BadData("joint identification", "no samples in single support", advice="record longer")
     shares = torque_shares(robot, motion, samples, groups)
     problem = _Problem(robot, motion, masks, shares)
     start = problem.start()

@@ -11,12 +11,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.arrays import Array
+from bam_core.errors import BadData, UnknownName
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
 from bam_core.whole_body.derivatives import Motion
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +66,11 @@ def torque_shares(
     for row, index in enumerate(samples):
         standing = [name for name in robot.contacts if motion.log.contacts[name][index]]
         if robot.floating and len(standing) != 1:
-            raise BamError(
-                f"joint log: {len(standing)} contacts stand at {motion.log.time[index]:.3f} s "
-                "(expected one); choose other samples"
+            raise BadData(
+                "joint log",
+                f"{len(standing)} contacts stand at {motion.log.time[index]:.3f} s",
+                expected="one",
+                advice="choose other samples",
             )
         anchor = standing[0] if robot.floating else None
         qpos, qvel = dynamics.place(motion.position[index], motion.velocity[index], anchor)

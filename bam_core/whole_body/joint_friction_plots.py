@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.whole_body import FrictionEstimate, JointFriction, Walk
 
-Array = NDArray[np.float64]
 Curve = tuple[str, Array, Array]
 """Label, velocities rad/s, friction as drawn (positive at positive velocity) N·m."""
 

@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongShape
 from bam_core.whole_body.robot import WholeBody
 
-Array = NDArray[np.float64]
 _GAP = 1.5  # periods without a sample: one was lost
 
 
@@ -44,37 +44,40 @@ class JointLog:
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
         count = len(self.time)
         if count < 3:
-            raise BamError(f"joint log: has {count} samples (expected three at least); record longer")
+            raise BadData(
+                "joint log", f"has {count} samples", expected="three at least", advice="record longer"
+            )
         for what, values in (("position", self.position), ("effort", self.effort)):
             if np.size(values) == 0:
-                raise BamError(f"joint log: has no {what} (expected one per joint and sample); record it")
+                raise Missing(f"joint log, {what}", "one per joint and sample", advice="record it")
             if np.shape(values) != (count, len(self.names)):
-                raise BamError(
-                    f"joint log, {what}: has shape {np.shape(values)} (expected {(count, len(self.names))},"
-                    " one row per sample and one column per joint); correct it"
+                raise WrongShape(
+                    f"joint log, {what}, shape",
+                    np.shape(values),
+                    f"{(count, len(self.names))}, one row per sample and one column per joint",
                 )
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
-            raise BamError(
-                f"joint log: joint '{twice[0]}' is there twice (expected each once); leave one out"
-            )
+            raise Conflict("joint log", f"joint '{twice[0]}' is there twice", expected="each once")
         for name, flags in self.contacts.items():
             if np.shape(flags) != (count,):
-                raise BamError(
-                    f"joint log, contact '{name}': has {np.size(flags)} flags (expected {count}, one "
-                    "per sample); correct it"
+                raise WrongShape(
+                    f"joint log, contact '{name}', shape", np.shape(flags), f"{(count,)}, one flag per sample"
                 )
         if not np.all(np.diff(self.time) > 0.0):
             last = int(np.argmin(np.diff(self.time)))
-            raise BamError(
-                f"joint log, time: does not increase at sample {last + 1} ({self.time[last + 1]:.6f} s"
-                f" after {self.time[last]:.6f} s); sort the samples"
+            raise BadData(
+                "joint log, time",
+                f"does not increase at sample {last + 1} ({self.time[last + 1]:.6f} s after "
+                f"{self.time[last]:.6f} s)",
+                advice="sort the samples",
             )
         if not np.all(np.isfinite(self.position)):
             row, column = np.argwhere(~np.isfinite(self.position))[0]
-            raise BamError(
-                f"joint log, position of '{self.names[column]}': is missing at {self.time[row]:.4f} s "
-                "(expected a number in every sample); leave such samples out"
+            raise Missing(
+                f"joint log, position of '{self.names[column]}' at {self.time[row]:.4f} s",
+                "a number in every sample",
+                advice="leave such samples out",
             )
 
     def __len__(self) -> int:
@@ -116,25 +119,30 @@ class JointLog:
                 raise UnknownName("joint", name, robot.names)
         for name in robot.names:
             if name not in self.names:
-                raise BamError(
-                    f"joint '{name}': is not in the joint log (there are: {', '.join(self.names)}); record it"
+                raise Missing(
+                    f"joint '{name}' in the joint log",
+                    f"all of the robot's; there are {', '.join(self.names)}",
+                    advice="record it",
                 )
         for name in self.contacts:
             robot.site(name)
         missing = [name for name in robot.contacts if name not in self.contacts]
         if missing:
-            raise BamError(
-                f"contact '{missing[0]}': the joint log does not say when it stands (expected a flag "
-                "per sample); record it"
+            raise Missing(
+                f"contact '{missing[0]}' in the joint log",
+                "a flag per sample that says when it stands",
+                advice="record it",
             )
         columns = [self.names.index(name) for name in robot.names]
         effort = self.effort[:, columns]
         for column in robot.torque_columns:
             absent = ~np.isfinite(effort[:, column])
             if absent.any():
-                raise BamError(
-                    f"joint log, effort of '{robot.names[column]}': is missing in {int(absent.sum())} of"
-                    f" {len(self)} samples (expected its torque in N·m); record it, or declare the joint held"
+                raise BadData(
+                    f"joint log, effort of '{robot.names[column]}'",
+                    f"is missing in {int(absent.sum())} of {len(self)} samples",
+                    expected="its torque in N·m",
+                    advice="record it, or declare the joint held",
                 )
         return JointLog(
             names=robot.names,

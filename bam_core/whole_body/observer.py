@@ -11,15 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Missing, OutOfRange
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
-from bam_core.whole_body.contact_doubt import Doubt, Sample, doubt_contacts, nothing_stands
+from bam_core.whole_body.contact_consistency import (
+    Inconsistency,
+    Sample,
+    contact_inconsistency,
+    nothing_stands,
+)
 from bam_core.whole_body.contact_times import JUMP, ContactTimes
 from bam_core.whole_body.derivatives import SavitzkyGolay
 from bam_core.whole_body.estimate import Rank, rank_of, regularised
 from bam_core.whole_body.robot import WholeBody
-
-Array = NDArray[np.float64]
 
 _UNEVEN = 0.5  # of the period, by which a sample may come early or late
 _ALL_UNEVEN = 20  # samples in a row that do not follow each other: the period is another one
@@ -43,7 +47,7 @@ class ObservedFriction:
         velocity: of the same joints, (j,) rad/s.
         residual: what of their accelerations it does not explain, (j,) rad/s².
         rank: what the contacts allow.
-        doubt: why the contacts cannot be right, and the torques are NaN; None: nothing seen.
+        inconsistency: why the contacts cannot be right, and the torques are NaN; None: nothing seen.
     """
 
     time: float
@@ -51,7 +55,7 @@ class ObservedFriction:
     velocity: Array
     residual: Array
     rank: Rank
-    doubt: Doubt | None = None
+    inconsistency: Inconsistency | None = None
 
     @property
     def driving(self) -> NDArray[np.int8]:
@@ -88,7 +92,7 @@ class FrictionObserver:
         patience: float = 0.0,
     ) -> None:
         if not period > 0.0:
-            raise BamError(f"friction observer period: is {period!r} s (expected more than 0); correct it")
+            raise OutOfRange("friction observer period", period, "more than 0", told=f"{period!r} s")
         self.robot = robot
         self.period = period
         self.scheme = SavitzkyGolay(window)
@@ -131,8 +135,8 @@ class FrictionObserver:
         """
         values = self._arranged(position, effort)
         if self._contacts.unsaid:
-            raise BamError(
-                f"contact '{self._contacts.unsaid[0]}': nothing says whether it stands; publish its state"
+            raise Missing(
+                f"state of contact '{self._contacts.unsaid[0]}'", "whether it stands", advice="publish it"
             )
         if not self._follows(time):
             return None
@@ -158,9 +162,11 @@ class FrictionObserver:
         self._run += 1
         self._uneven.append(step)
         if len(self._uneven) == _ALL_UNEVEN:
-            raise BamError(
-                f"joint states: come every {float(np.median(self._uneven)):.2g} s (expected the period, "
-                f"{self.period:g} s); set the period to theirs, or lose fewer"
+            raise BadData(
+                "joint states",
+                f"come every {float(np.median(self._uneven)):.2g} s",
+                expected=f"the period, {self.period:g} s",
+                advice="set the period to theirs, or lose fewer",
             )
         self.lost += max(round(step / self.period) - 1, 1)
         return True
@@ -212,16 +218,16 @@ class FrictionObserver:
         else:
             torque = regularised(mobility, lacking)
         residual = lacking - mobility @ torque
-        doubt = doubt_contacts(dynamics, sample, standing, torque)
+        inconsistency = contact_inconsistency(dynamics, sample, standing, torque)
         hidden = [robot.joints.index(name) for name in rank.unidentifiable]
-        torque[slice(None) if doubt else hidden] = np.nan
+        torque[slice(None) if inconsistency else hidden] = np.nan
         return ObservedFriction(
             time=time,
             torque=torque,
             velocity=sample.velocity[robot.torque_columns],
             residual=residual,
             rank=rank,
-            doubt=doubt,
+            inconsistency=inconsistency,
         )
 
     def _in_the_air(self, time: float, velocity: Array) -> ObservedFriction:
@@ -233,7 +239,7 @@ class FrictionObserver:
             velocity=velocity[self.robot.torque_columns],
             residual=unknown,
             rank=Rank(contacts=(), rank=0, joints=len(joints), unidentifiable=joints, samples=1),
-            doubt=nothing_stands(),
+            inconsistency=nothing_stands(),
         )
 
 
@@ -241,13 +247,14 @@ def _values(what: str, expected: str, names: tuple[str, ...], given: Mapping[str
     try:
         values = np.array([given[name] for name in names], dtype=np.float64)
     except KeyError as missing:
-        raise BamError(
-            f"joint '{missing.args[0]}': has no {what} (there are: {', '.join(given)}); publish it"
+        raise Missing(
+            f"joint '{missing.args[0]}', {what}",
+            f"{expected}, as of {', '.join(given) or 'every joint'}",
+            advice="publish it",
         ) from None
     if not np.isfinite(values).all():
         name = names[int(np.argmin(np.isfinite(values)))]
-        raise BamError(
-            f"joint '{name}': has no {what}, it is {given[name]} (expected {expected}); publish it, or "
-            "leave such samples out"
+        raise OutOfRange(
+            f"joint '{name}', {what}", given[name], expected, advice="publish it, or leave such samples out"
         )
     return values

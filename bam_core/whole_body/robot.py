@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import Conflict, Missing, UnknownName, Unsupported
 
 _ONE_AXIS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
@@ -56,15 +56,18 @@ class WholeBody:
         axes = range(1 if self.floating else 0, model.njnt)
         for index in axes:
             if kinds[index] not in _ONE_AXIS:
-                raise BamError(
-                    f"joint '{model.joint(index).name}': turns about several axes (expected hinges "
-                    "and slides, and at most one free joint, the first); split it into hinges"
+                raise Unsupported(
+                    f"joint '{model.joint(index).name}'",
+                    "turns about several axes",
+                    expected="hinges and slides, and at most one free joint, the first",
+                    advice="split it into hinges",
                 )
         self.names = tuple(model.joint(index).name for index in axes)
         if "" in self.names:
-            raise BamError(
-                f"model '{_title(model)}': joint {axes[self.names.index('')]} has no name (expected one for "
-                "each, as in the joint states); name it"
+            raise Missing(
+                f"model '{_title(model)}', name of joint {axes[self.names.index('')]}",
+                "one for each, as in the joint states",
+                advice="name it",
             )
         sites = tuple(model.site(index).name for index in range(model.nsite))
         for name in held:
@@ -74,17 +77,20 @@ class WholeBody:
             if name not in sites:
                 raise UnknownName("contact site", name, sites)
         if self.floating and not contacts:
-            raise BamError(
-                f"model '{_title(model)}': its base is free and nothing it can stand on is named (expected"
-                " sites that rest on the ground); name them as contacts"
+            raise Missing(
+                f"model '{_title(model)}', contacts",
+                "sites that rest on the ground, as its base is free",
+                advice="name them as contacts",
             )
         self.contacts = tuple(contacts)
         self.held = tuple(name for name in self.names if name in held)
         self.joints = tuple(name for name in self.names if name not in held)
         if not self.joints:
-            raise BamError(
-                f"model '{_title(model)}': has no joint whose torque is known (expected one at least, beside "
-                "those that are held); check the file"
+            raise Conflict(
+                f"model '{_title(model)}'",
+                "has no joint whose torque is known",
+                expected="one at least, beside those that are held",
+                advice="check the file",
             )
         self.torque_columns = self._columns(self.joints)
         self.held_columns = self._columns(self.held)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import UnknownName
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics, ConstrainedState
 from bam_core.whole_body.friction_law import JointFriction, friction_curve
@@ -16,14 +16,13 @@ from bam_core.whole_body.gait import Gait, Support, rotation_vector
 from bam_core.whole_body.joint_log import JointLog
 from bam_core.whole_body.robot import WholeBody
 
-Array = NDArray[np.float64]
 Pose = tuple[Array, Array]
 
 SAMPLE_PERIOD = 1e-3
 """s between samples of a walk."""
 _SUBSTEPS = 1  # steps of Runge and Kutta per sample: friction at rest is stiff
 _FREQUENCY = 80.0  # rad/s, of the loop around each joint, critically damped
-_SETTLING = 100.0  # 1/s, how fast a foot that landed askew lies flat
+_FLATTENING = 100.0  # 1/s, how fast a foot that landed askew lies flat
 _REDUNDANT = 1e-9  # least over largest eigenvalue of M_mod⁻¹ that a torque can still act on
 
 
@@ -164,7 +163,7 @@ class _Walker:
             self.torque = np.linalg.solve(state.mobility, missing)
         else:
             self.torque = self._shared(state, command)
-        self._settle(state)
+        self._flatten(state)
         return state.acceleration(self.torque + self._friction(velocity))[robot.dofs], state
 
     def _shared(self, state: ConstrainedState, command: Array) -> Array:
@@ -189,14 +188,14 @@ class _Walker:
             *dynamics.place(position, velocity, self.anchor, self.pose), self._ordered(support)
         )
 
-    def _settle(self, state: ConstrainedState) -> None:
+    def _flatten(self, state: ConstrainedState) -> None:
         """Let the ground turn a foot flat that landed askew."""
         if self.landed is None:
             return
         dynamics = self.dynamics
         where, turned = dynamics.contact_pose(self._other())
         away = np.concatenate((where - self.landed[0], rotation_vector(turned @ self.landed[1].T)))
-        pull = 2.0 * _SETTLING * dynamics.contact_velocity(self._other()) + _SETTLING**2 * away
+        pull = 2.0 * _FLATTENING * dynamics.contact_velocity(self._other()) + _FLATTENING**2 * away
         state.target[6:12] -= pull
 
     def _start(self, support: Support, position: Array, velocity: Array) -> Array:

@@ -8,7 +8,7 @@ import json
 import time
 from pathlib import Path
 
-from bam_core.errors import BamError
+from bam_core.errors import NotWritable
 
 EXAMPLE = "bam demo --output demo_output"
 
@@ -65,15 +65,18 @@ def set_aside(output: Path) -> None:
     """Make room for a new demo: an earlier one is renamed, never deleted or mixed with this one.
 
     Raises:
-        BamError: there is something else.
+        NotWritable: there is something else.
     """
     if output.exists() and not output.is_dir():
-        raise BamError(f"{output}: is a file (expected a directory); choose another --output")
+        raise NotWritable(output, "is a file", expected="a directory", advice="choose another --output")
     if not output.exists() or not any(output.iterdir()):
         return
     if not (output / "logs").is_dir():
-        raise BamError(
-            f"{output}: holds something else than a demo (expected nothing); choose another --output"
+        raise NotWritable(
+            output,
+            "holds something else than a demo",
+            expected="nothing",
+            advice="choose another --output",
         )
     number = 1
     while (older := output.with_name(f"{output.name}.{number}")).exists():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from bam_core.errors import BamError
+from bam_core.errors import Unavailable
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -119,9 +119,11 @@ class TerminalOperator:
                 file=sys.stderr,
             )
             if not sys.stdin.readline():
-                raise BamError(
-                    "standard input: is closed (expected Enter once the load hangs); "
-                    "run it in a terminal, or use --yes where the load hangs already"
+                raise Unavailable(
+                    "standard input",
+                    "is closed",
+                    expected="Enter once the load hangs",
+                    advice="run it in a terminal, or use --yes where the load hangs already",
                 )
         except KeyboardInterrupt:
             raise RecordingStopped("interrupted") from None

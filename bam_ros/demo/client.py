@@ -9,10 +9,11 @@ from typing import Any
 
 from rclpy.action.client import ActionClient
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unavailable
 from bam_ros.node.client_node import ClientNode
 
 _POLL = 0.05  # s
+_LOGS = "see the nodes' logs"
 
 
 class DemoClient:
@@ -45,8 +46,10 @@ class DemoClient:
             response = future.result()
         finally:
             self._node.destroy_client(client)
-        if response is None or not response.success:
-            raise BamError(f"{name}: {response.message if response is not None else 'no response'}")
+        if response is None:
+            raise Unavailable(name, "no response", advice=_LOGS)
+        if not response.success:
+            raise BamError(response.message).within(name)
         return response
 
     def run(
@@ -69,12 +72,12 @@ class DemoClient:
             self._wait(accepted.done, f"answer of {name}", 30.0)
             handle = accepted.result()
             if handle is None or not handle.accepted:
-                raise BamError(f"{name}: goal refused; see the node's log")
+                raise Unavailable(name, "goal refused", advice=_LOGS)
             result = handle.get_result_async()
             deadline = time.monotonic() + timeout
             while not result.done():
                 if time.monotonic() > deadline:
-                    raise BamError(f"{name}: not done after {timeout:g} s; see the nodes' logs")
+                    raise Unavailable(name, f"not done after {timeout:g} s", advice=_LOGS)
                 self._spin()
                 while inbox:
                     on_feedback(inbox.pop(0))
@@ -82,14 +85,14 @@ class DemoClient:
         finally:
             client.destroy()
         if not outcome.success:
-            raise BamError(f"{name}: {outcome.message}")
+            raise BamError(outcome.message).within(name)
         return outcome
 
     def _wait(self, ready: Callable[[], bool], what: str, timeout: float) -> None:
         deadline = time.monotonic() + timeout
         while not ready():
             if time.monotonic() > deadline:
-                raise BamError(f"{what}: not there after {timeout:g} s; see the nodes' logs")
+                raise Unavailable(what, f"not there after {timeout:g} s", advice=_LOGS)
             self._spin()
 
     def _spin(self) -> None:

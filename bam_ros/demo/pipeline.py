@@ -137,13 +137,14 @@ def identify(client: DemoClient, bench: DemoBench, output: Path) -> Path:
 def evaluate(client: DemoClient, bench: DemoBench, bags: list[Path], identified: Path) -> Outcome:
     """Replay the held-out runs in MuJoCo, then ask the virtual servo what it really was."""
     summary = json.loads((identified / "summary.json").read_text())
-    servos = {name: load_servo(identified / f"{name}.yaml") for name in MODELS}
+    files = {name: identified / f"{name}.yaml" for name in MODELS}
+    servos = {name: load_servo(path) for name, path in files.items()}
     held_out = tuple(run for run in load_recordings(bags) if run.name in summary["split"]["validation"])
     positions: dict[str, list[NDArray[np.float64]]] = {name: [] for name in servos}
     with _stage("replaying in MuJoCo", len(servos) * len(held_out)) as bar:
         for name, servo in servos.items():
             for run in held_out:
-                positions[name].append(simulate_recording(servo, run))
+                positions[name].append(simulate_recording(servo, run, bench_effects=files[name]))
                 bar.update()
     revealed = yaml.safe_load(client.call(Trigger, f"{bench.virtual}/reveal", Trigger.Request()).message)
     hidden = {

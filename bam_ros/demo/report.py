@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bam_core.servo.model import PARAMETER_UNITS, ServoModel
+from bam_core.servo.model import ServoModel
+from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.text_table import format_table
 from bam_ros.demo.pipeline import Outcome
 

@@ -18,10 +18,12 @@ class FollowingGuard:
     Args:
         names: of the joints.
         largest: distance of position from goal that is still well, rad; 0: any.
+        second: see `ServoBus.second`.
     """
 
-    def __init__(self, names: Sequence[str], largest: float) -> None:
+    def __init__(self, names: Sequence[str], largest: float, second: str = "s") -> None:
         self._names = names
+        self._second = second
         self._largest = largest
         self._since: list[float | None] = [None] * len(names)  # s; None: it follows
 
@@ -48,7 +50,7 @@ class FollowingGuard:
                 self._since[index] = now
             elif now - since >= _TIME:
                 return (
-                    f"{name}: {distance:.3g} rad from its goal for {_TIME:g} s (expected at most"
+                    f"{name}: {distance:.3g} rad from its goal for {_TIME:g} {self._second} (expected at most"
                     f" {self._largest:g}, parameter following_error); free the joint, lower its load or raise"
                     f" its gain, then command torque off on every joint, and on"
                 )

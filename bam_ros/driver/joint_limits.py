@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, OutOfRange, WrongShape
 from bam_ros.driver.servo_bus import ServoBus
 
 Range = tuple[float, float]
@@ -26,19 +26,26 @@ def parse_limits(values: Sequence[float], joints: Sequence[str]) -> tuple[Range,
         joints: their names.
 
     Raises:
-        BamError: there is neither one pair nor one per joint, or a range is empty or not a number.
+        WrongShape: there is neither one pair nor one per joint.
+        OutOfRange: a range is empty or not a number.
     """
     pairs = list(zip(values[::2], values[1::2], strict=False))
     if len(values) not in (2, 2 * len(joints)):
-        raise BamError(
-            f"limits: {len(values)} numbers for {len(joints)} joint_names (expected lowest and highest angle,"
-            f" once for all or for each joint); correct the parameter"
+        raise WrongShape(
+            "limits",
+            len(values),
+            "lowest and highest angle, once for all or for each joint",
+            told=f"{len(values)} numbers for {len(joints)} joint_names",
+            advice="correct the parameter",
         )
     for low, high in pairs:
         if not low < high:
-            raise BamError(
-                f"limits: {low:g} to {high:g} rad (expected the lowest angle, then the highest); correct the"
-                f" parameter"
+            raise OutOfRange(
+                "limits",
+                (low, high),
+                "the lowest angle, then the highest",
+                told=f"{low:g} to {high:g} rad",
+                advice="correct the parameter",
             )
     return tuple(pairs * (len(joints) if len(pairs) == 1 else 1))
 
@@ -70,14 +77,16 @@ def joint_limits(bus: ServoBus, limits: Sequence[Range]) -> tuple[Range, ...]:
         limits: of the user, one range per joint.
 
     Raises:
-        BamError: that leaves a joint no angle.
+        Conflict: that leaves a joint no angle.
     """
     ranges = []
     for name, (least, most), (low, high) in zip(bus.names, bus.position_limits, limits, strict=True):
         if max(least, low) >= min(most, high):
-            raise BamError(
-                f"limits: {low:g} to {high:g} rad for joint {name!r} leave no angle that the servo takes"
-                f" ({least:.4g} to {most:.4g} rad); correct the parameter, or the servo's own limits"
+            raise Conflict(
+                "limits",
+                f"{low:g} to {high:g} rad for joint {name!r} leave no angle that the servo takes",
+                expected=f"some of {least:.4g} to {most:.4g} rad",
+                advice="correct the parameter, or the servo's own limits",
             )
         ranges.append((max(least, low), min(most, high)))
     return tuple(ranges)

@@ -9,25 +9,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, Unavailable
 
 _OLDEST = 0.05  # s; a sample that seems to be older was stamped by another clock
 
 
-class BusError(BamError):
-    """The bus cannot be used, or refused what was asked of it."""
-
-
-class BusGone(BusError):  # noqa: N818
+class BusGone(Unavailable):
     """The port itself has vanished, such as an adapter that was unplugged; it may come back."""
 
 
-class BusTimeout(BusError):  # noqa: N818
+class BusTimeout(Unavailable):
     """A servo did not answer in time; the sample is lost, the next one may be fine."""
 
 
-class BusCorrupt(BusError):  # noqa: N818
+class BusCorrupt(Unavailable):
     """An answer arrived damaged (checksum, length, framing); the sample is lost, the next one may be fine."""
+
+
+class OtherServos(Conflict):
+    """A bus that is opened again has other servos; commands and limits were meant for the former ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +149,11 @@ class ServoBus(ABC):
         return self.now() - min(max(age, 0.0), _OLDEST)
 
     @property
+    def second(self) -> str:
+        """What a second of `now` is called in messages."""
+        return "s"
+
+    @property
     def identities(self) -> tuple[ServoIdentity, ...]:
         """Which servo each joint is; valid after `open`."""
         return (ServoIdentity(),) * len(self.names)
@@ -187,7 +192,8 @@ class ServoBus(ABC):
         May be called again after `close`.
 
         Raises:
-            BusError: they cannot be reached; nothing stays open.
+            OtherServos: they are not those that it was opened with before; nothing was written to them.
+            BamError: they cannot be reached; nothing stays open.
         """
 
     @abstractmethod
@@ -200,7 +206,7 @@ class ServoBus(ABC):
         Raises:
             BusTimeout, BusCorrupt: this sample is lost.
             BusGone: the port has vanished; only `release`, `close` and `open` make sense now.
-            BusError: the bus cannot be used as it is; only `release`, `close` and `open` make sense now.
+            BamError: the bus cannot be used as it is; only `release`, `close` and `open` make sense now.
         """
 
     @abstractmethod
@@ -212,7 +218,7 @@ class ServoBus(ABC):
         """Write the gains of one servo and return what it holds afterwards.
 
         Raises:
-            BusError: no such joint, a gain outside the register's range, or no answer.
+            BamError: no such joint, a gain outside the register's range, or no answer.
         """
 
     @abstractmethod
@@ -223,7 +229,7 @@ class ServoBus(ABC):
         between: a sample would show the errors of those that are still to come.
 
         Raises:
-            BusError: no such joint, torque does not go off, the servo cannot be rebooted, or it does not
+            BamError: no such joint, torque does not go off, the servo cannot be rebooted, or it does not
                 come back.
         """
 

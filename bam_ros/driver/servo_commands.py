@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from bam_bench.msg import ServoCommands
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName, WrongShape
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import Range
 
@@ -24,19 +24,25 @@ def parse_commands(
         limits: lowest and highest goal of each, rad.
 
     Raises:
-        BamError: no joint is named, a joint is unknown or named twice, arrays differ in length, or a goal is
-            infinite or out of limits.
+        Missing: no joint is named.
+        Conflict: a joint is named twice.
+        UnknownName: a joint is on no bus of this node.
+        WrongShape: arrays differ in length.
+        OutOfRange: a goal is infinite or out of limits.
     """
     count = len(message.name)
     if len(message.torque_enable) != count or len(message.position) != count:
-        raise BamError(
-            f"arrays differ in length (name {count}, torque_enable {len(message.torque_enable)},"
-            f" position {len(message.position)}); give one entry per name"
+        lengths = (count, len(message.torque_enable), len(message.position))
+        raise WrongShape(
+            "lengths of name, torque_enable, position",
+            lengths,
+            "equal ones",
+            advice="give one entry per name",
         )
     if not count:
-        raise BamError("no joint is named (expected at least one); name the joints that it is for")
+        raise Missing("name", "at least one joint", advice="name the joints that it is for")
     if len(set(message.name)) != count:
-        raise BamError(f"a joint is named twice ({', '.join(message.name)}); name each once")
+        raise Conflict("name", f"a joint is there twice ({', '.join(message.name)})", advice="name each once")
     commands: dict[int, JointCommand] = {}
     for name, enable, goal in zip(message.name, message.torque_enable, message.position, strict=True):
         if name not in names:
@@ -44,9 +50,12 @@ def parse_commands(
         index = names.index(name)
         low, high = limits[index]
         if math.isinf(goal) or not (math.isnan(goal) or low <= goal <= high):
-            raise BamError(
-                f"joint {name!r}: goal {goal:.5g} rad (expected {low:.5g} to {high:.5g} rad, its"
-                f" limits); give radians within these"
+            raise OutOfRange(
+                f"goal of joint {name!r}",
+                goal,
+                f"{low:.5g} to {high:.5g} rad, its limits",
+                told=f"{goal:.5g} rad",
+                advice="give radians within these",
             )
         commands[index] = JointCommand(torque_enable=bool(enable), position=float(goal))
     return commands

@@ -11,14 +11,14 @@ from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.bus_statistics import BusCounter, BusStatistics
 from bam_ros.driver.command_streams import CommandStreams
 from bam_ros.driver.following_guard import FollowingGuard
 from bam_ros.driver.goal_shaper import GoalShaper, GoalSpeeds, JointCommand
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.driver.joint_limits import HALF_TURN, Range, joint_limits
-from bam_ros.driver.servo_bus import BusCorrupt, BusError, BusGone, BusTimeout, ServoBus, ServoSample
+from bam_ros.driver.servo_bus import BusCorrupt, BusGone, BusTimeout, OtherServos, ServoBus, ServoSample
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ class ServoLoop:
         self._shaper = GoalShaper(
             joints, GoalSpeeds(torque_on=settings.torque_on_speed, limit=settings.speed_limit)
         )
-        self._guard = FollowingGuard(bus.names, settings.following_error)
+        self._guard = FollowingGuard(bus.names, settings.following_error, bus.second)
         self._counter = BusCounter()
         self._last = bus.now()
         self._sample: ServoSample | None = None
@@ -167,7 +167,7 @@ class ServoLoop:
         """Run a function that uses the bus between two exchanges, and return what it returns.
 
         Raises:
-            BusError: the loop does not run, or is too busy to answer within `timeout` s.
+            Unavailable: the loop does not run, or is too busy to answer within `timeout` s.
             Exception: what the function raised.
         """
         future: Future[T] = Future()
@@ -178,7 +178,9 @@ class ServoLoop:
             return future.result(timeout)
         except TimeoutError:
             future.cancel()
-            raise BusError(f"bus: no answer within {timeout:g} s; see /diagnostics for its state") from None
+            raise Unavailable(
+                "bus", f"no answer within {timeout:g} s", advice="see /diagnostics for its state"
+            ) from None
 
     def interrupt(self, function: Callable[[], T], why: str, timeout: float = 10.0) -> T:
         """Release every servo, forget commands and fault, and run a function between two exchanges.
@@ -191,7 +193,7 @@ class ServoLoop:
             timeout: s.
 
         Raises:
-            BusError: see `call`.
+            Unavailable: see `call`.
             Exception: what the function raised; a fault then stays.
         """
         return self.call(self._interruption(function, why), timeout)
@@ -266,7 +268,7 @@ class ServoLoop:
             self._counter.corrupt += 1
             self._missed(error)
             return
-        except BusError as error:
+        except BamError as error:
             self._lose(str(error), gone=isinstance(error, BusGone))
             return
         self._lost_in_a_row = 0
@@ -333,7 +335,8 @@ class ServoLoop:
         for index in ended - self._silent.keys():
             if not released[index]:  # else its torque was off anyway
                 self._silent[index] = (
-                    f"no servo_commands for {self._settings.command_timeout:g} s while its torque was on"
+                    f"no servo_commands for {self._settings.command_timeout:g} {self._bus.second} while its"
+                    f" torque was on"
                     f" (parameter command_timeout), its torque is off; send them again to go on"
                 )
         back = [index for index in self._silent if index not in ended]
@@ -366,7 +369,7 @@ class ServoLoop:
             f" on"
         )
 
-    def _missed(self, error: BusError) -> None:
+    def _missed(self, error: BamError) -> None:
         self._lost_in_a_row += 1
         if self._lost_in_a_row >= self._settings.failures:
             self._lose(f"{error} ({self._lost_in_a_row} samples lost in a row)")
@@ -383,6 +386,9 @@ class ServoLoop:
         self._bus.close()
         try:
             found = self._bus.open()
+        except OtherServos as error:
+            self._latch(str(error), gone=self._was_gone)
+            return False
         except BamError:
             return False
         self._bus_lost = False
@@ -429,7 +435,11 @@ class ServoLoop:
             try:
                 _, future = self._requests.popleft()
                 future.set_exception(
-                    BusError("bus: not active (the servo loop is stopped); activate the node and ask again")
+                    Unavailable(
+                        "bus",
+                        "not active (the servo loop is stopped)",
+                        advice="activate the node and ask again",
+                    )
                 )
             except (IndexError, InvalidStateError):
                 continue

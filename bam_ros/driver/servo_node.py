@@ -19,7 +19,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.diagnostics import servo_diagnostics
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
@@ -68,7 +68,7 @@ class ServoNode(LifecycleNode):
         self._messages: StateMessages | None = None
         self._limits: tuple[Range, ...] = ()
         self._joints: tuple[str, ...] = ()  # of the bus that was configured last
-        self._failure = ""
+        self._failure: BamError | None = None  # why configuring failed last
         self._starting = False
         # Services wait for the bus in a thread of their own, so that commands are taken meanwhile.
         self._worker = ThreadPoolExecutor(1, "services")
@@ -126,7 +126,9 @@ class ServoNode(LifecycleNode):
         try:
             for transition in (self.trigger_configure, self.trigger_activate):
                 if transition() != TransitionCallbackReturn.SUCCESS:
-                    raise BamError(self._failure or f"{self.get_name()}: could not start; see its log")
+                    raise self._failure or Unavailable(
+                        self.get_name(), "could not start", advice="see its log"
+                    )
         finally:
             self._starting = False
 
@@ -146,7 +148,7 @@ class ServoNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Open the bus."""
-        self._failure = ""
+        self._failure = None
         bus: ServoBus | None = None
         try:
             bus = self.create_bus()
@@ -156,9 +158,9 @@ class ServoNode(LifecycleNode):
         except BamError as error:
             if bus is not None:
                 bus.close()
-            self._failure = str(error)
+            self._failure = error
             if not self._starting:  # else `start` raises it
-                self.get_logger().error(self._failure)
+                self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
         except Exception:
             # rclpy swallows it: say what happened before the node goes through its error state.
@@ -224,7 +226,7 @@ class ServoNode(LifecycleNode):
             self.get_logger().error(line)
         else:
             self.get_logger().info(line)
-            if self._bus is not None:  # it may have come back with other servos
+            if self._bus is not None:  # servos that came back may have other settings
                 self._publish_configuration(self._bus)
         self._publish_diagnostics()
 
@@ -274,7 +276,7 @@ class ServoNode(LifecycleNode):
 
     def _active(self) -> tuple[ServoBus, ServoLoop]:
         if self._bus is None or self._loop is None:
-            raise BamError(f"{self.get_name()}: not active; activate the node and ask again")
+            raise Unavailable(self.get_name(), "not active", advice="activate the node and ask again")
         return self._bus, self._loop
 
     def _publish_configuration(self, bus: ServoBus) -> None:
@@ -294,6 +296,7 @@ class ServoNode(LifecycleNode):
             self._configuration.publish(message)
 
     def _publish_diagnostics(self) -> None:
-        array = servo_diagnostics(self.get_name(), self._bus, self._loop, self._failure, self._joints)
+        failure = str(self._failure or "")
+        array = servo_diagnostics(self.get_name(), self._bus, self._loop, failure, self._joints)
         array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)

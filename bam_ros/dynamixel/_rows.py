@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from bam_ros.dynamixel.register import (
     ACCELERATION,
     ACCELERATION_P1,
@@ -33,7 +35,6 @@ def row(
     low: int = 0,
     high: int | None = None,
     unit: Unit = RAW,
-    limits: tuple[str, str] | None = None,
 ) -> Register:
     """Build a row; `access` is R or RW, with an E in front for the EEPROM area. Negative `low`: signed."""
     signed = low < 0
@@ -48,7 +49,6 @@ def row(
         high=top,
         signed=signed,
         unit=unit,
-        limits=limits,
         eeprom=access.startswith("E"),
     )
 
@@ -119,24 +119,20 @@ def _indirect_rows(address: int, data: int, count: int, first: int, high: int) -
     return (*addresses, *contents)
 
 
-def protocol2_registers(
-    model_number: int,
-    *,
-    firmware_version: int,
-    baud_values: int,
-    specific: tuple[Register, ...],
-    temperature: int,
-    volts: tuple[int, int, int],
-    current: Unit,
-    current_limit: int,
-    velocity_limit: tuple[int, int],
-    gains: tuple[int, int, int],
-    shutdown: int,
-    indirect: tuple[tuple[int, int, int], ...],
-) -> tuple[Register, ...]:
-    """Rows of a servo with Protocol 2.0 firmware.
+_LIMITED_BY = {
+    "goal_pwm": ("pwm_limit", "pwm_limit"),
+    "goal_current": ("current_limit", "current_limit"),
+    "goal_velocity": ("velocity_limit", "velocity_limit"),
+    "goal_position": ("min_position_limit", "max_position_limit"),
+}
+"""Registers of Protocol 2.0 -> the two that limit them."""
 
-    Args:
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol2Servo:
+    """What differs between servos with Protocol 2.0 firmware.
+
+    Attributes:
         model_number: of the servo.
         firmware_version: that it answers.
         baud_values: how many values the baud_rate register has.
@@ -151,67 +147,81 @@ def protocol2_registers(
         shutdown: factory mask.
         indirect: (first address register, first data byte, how many) of each indirect block.
     """
-    last = max(data + count for _, data, count in indirect) - 1
-    offset = 1_044_479
-    turns = 1_048_575  # of goal_position in extended position mode
-    by_position = ("min_position_limit", "max_position_limit")
-    by_current, by_pwm = ("current_limit",) * 2, ("pwm_limit",) * 2
-    by_velocity = ("velocity_limit",) * 2
-    rows = [
-        row(0, 2, "model_number", "ER", model_number),
-        row(2, 4, "model_information", "ER", 0),
-        row(6, 1, "firmware_version", "ER", firmware_version),
-        row(7, 1, "id", "ERW", 1, 0, 252),
-        row(8, 1, "baud_rate", "ERW", 1, 0, baud_values - 1),
-        row(9, 1, "return_delay_time", "ERW", 250, 0, 254, DELAY),
-        row(11, 1, "operating_mode", "ERW", 3, 0, 16),
-        row(12, 1, "secondary_id", "ERW", 255),
-        row(13, 1, "protocol_type", "ERW", 2, 2, 2),
-        row(20, 4, "homing_offset", "ERW", 0, -offset, offset),
-        row(24, 4, "moving_threshold", "ERW", 10, 0, 1023, VELOCITY),
-        row(31, 1, "temperature_limit", "ERW", temperature, 0, 100, TEMPERATURE),
-        row(32, 2, "max_voltage_limit", "ERW", volts[1], volts[0], volts[1], VOLTAGE),
-        row(34, 2, "min_voltage_limit", "ERW", volts[2], volts[0], volts[1], VOLTAGE),
-        row(36, 2, "pwm_limit", "ERW", 885, 0, 885, DUTY),
-        row(38, 2, "current_limit", "ERW", current_limit, 0, current_limit, current),
-        row(44, 4, "velocity_limit", "ERW", velocity_limit[0], 0, velocity_limit[1], VELOCITY),
-        row(48, 4, "max_position_limit", "ERW", 4095, 0, 4095, POSITION),
-        row(52, 4, "min_position_limit", "ERW", 0, 0, 4095, POSITION),
-        row(63, 1, "shutdown", "ERW", shutdown, 0, 63),
-        row(64, 1, "torque_enable", "RW", 0, 0, 1),
-        row(65, 1, "led", "RW", 0, 0, 1),
-        row(68, 1, "status_return_level", "RW", 2, 0, 2),
-        row(69, 1, "registered_instruction", "R", 0, 0, 1),
-        row(70, 1, "hardware_error_status", "R", 0),
-        row(76, 2, "velocity_i_gain", "RW", gains[0], 0, 16383),
-        row(78, 2, "velocity_p_gain", "RW", gains[1], 0, 16383),
-        row(80, 2, "position_d_gain", "RW", 0, 0, 16383),
-        row(82, 2, "position_i_gain", "RW", 0, 0, 16383),
-        row(84, 2, "position_p_gain", "RW", gains[2], 0, 16383),
-        row(88, 2, "feedforward_2nd_gain", "RW", 0, 0, 16383),
-        row(90, 2, "feedforward_1st_gain", "RW", 0, 0, 16383),
-        row(98, 1, "bus_watchdog", "RW", 0, -1, 127, WATCHDOG),
-        row(100, 2, "goal_pwm", "RW", None, _ANY16, None, DUTY, by_pwm),
-        row(102, 2, "goal_current", "RW", None, _ANY16, None, current, by_current),
-        row(104, 4, "goal_velocity", "RW", None, _ANY32, None, VELOCITY, by_velocity),
-        row(108, 4, "profile_acceleration", "RW", 0, 0, 32767, ACCELERATION),
-        row(112, 4, "profile_velocity", "RW", 0, 0, 32767, VELOCITY),
-        row(116, 4, "goal_position", "RW", None, -turns, turns, POSITION, by_position),
-        row(120, 2, "realtime_tick", "R", None, 0, 32767, TICK),
-        row(122, 1, "moving", "R", 0, 0, 1),
-        row(123, 1, "moving_status", "R", 0),
-        row(124, 2, "present_pwm", "R", None, _ANY16, None, DUTY),
-        row(126, 2, "present_current", "R", None, _ANY16, None, current),
-        row(128, 4, "present_velocity", "R", None, _ANY32, None, VELOCITY),
-        row(132, 4, "present_position", "R", None, _ANY32, None, POSITION),
-        row(136, 4, "velocity_trajectory", "R", None, _ANY32, None, VELOCITY),
-        row(140, 4, "position_trajectory", "R", None, _ANY32, None, POSITION),
-        row(144, 2, "present_input_voltage", "R", None, unit=VOLTAGE),
-        row(146, 1, "present_temperature", "R", None, unit=TEMPERATURE),
-        *specific,
-    ]
-    first = 1
-    for address, data, count in indirect:
-        rows.extend(_indirect_rows(address, data, count, first, last))
-        first += count
-    return tuple(sorted(rows, key=lambda register: register.address))
+
+    model_number: int
+    firmware_version: int
+    baud_values: int
+    specific: tuple[Register, ...]
+    temperature: int
+    volts: tuple[int, int, int]
+    current: Unit
+    current_limit: int
+    velocity_limit: tuple[int, int]
+    gains: tuple[int, int, int]
+    shutdown: int
+    indirect: tuple[tuple[int, int, int], ...]
+
+    def registers(self) -> tuple[Register, ...]:
+        """Return all rows, sorted by address."""
+        last = max(data + count for _, data, count in self.indirect) - 1
+        offset = 1_044_479
+        turns = 1_048_575  # of goal_position in extended position mode
+        rows = [
+            row(0, 2, "model_number", "ER", self.model_number),
+            row(2, 4, "model_information", "ER", 0),
+            row(6, 1, "firmware_version", "ER", self.firmware_version),
+            row(7, 1, "id", "ERW", 1, 0, 252),
+            row(8, 1, "baud_rate", "ERW", 1, 0, self.baud_values - 1),
+            row(9, 1, "return_delay_time", "ERW", 250, 0, 254, DELAY),
+            row(11, 1, "operating_mode", "ERW", 3, 0, 16),
+            row(12, 1, "secondary_id", "ERW", 255),
+            row(13, 1, "protocol_type", "ERW", 2, 2, 2),
+            row(20, 4, "homing_offset", "ERW", 0, -offset, offset),
+            row(24, 4, "moving_threshold", "ERW", 10, 0, 1023, VELOCITY),
+            row(31, 1, "temperature_limit", "ERW", self.temperature, 0, 100, TEMPERATURE),
+            row(32, 2, "max_voltage_limit", "ERW", self.volts[1], self.volts[0], self.volts[1], VOLTAGE),
+            row(34, 2, "min_voltage_limit", "ERW", self.volts[2], self.volts[0], self.volts[1], VOLTAGE),
+            row(36, 2, "pwm_limit", "ERW", 885, 0, 885, DUTY),
+            row(38, 2, "current_limit", "ERW", self.current_limit, 0, self.current_limit, self.current),
+            row(44, 4, "velocity_limit", "ERW", self.velocity_limit[0], 0, self.velocity_limit[1], VELOCITY),
+            row(48, 4, "max_position_limit", "ERW", 4095, 0, 4095, POSITION),
+            row(52, 4, "min_position_limit", "ERW", 0, 0, 4095, POSITION),
+            row(63, 1, "shutdown", "ERW", self.shutdown, 0, 63),
+            row(64, 1, "torque_enable", "RW", 0, 0, 1),
+            row(65, 1, "led", "RW", 0, 0, 1),
+            row(68, 1, "status_return_level", "RW", 2, 0, 2),
+            row(69, 1, "registered_instruction", "R", 0, 0, 1),
+            row(70, 1, "hardware_error_status", "R", 0),
+            row(76, 2, "velocity_i_gain", "RW", self.gains[0], 0, 16383),
+            row(78, 2, "velocity_p_gain", "RW", self.gains[1], 0, 16383),
+            row(80, 2, "position_d_gain", "RW", 0, 0, 16383),
+            row(82, 2, "position_i_gain", "RW", 0, 0, 16383),
+            row(84, 2, "position_p_gain", "RW", self.gains[2], 0, 16383),
+            row(88, 2, "feedforward_2nd_gain", "RW", 0, 0, 16383),
+            row(90, 2, "feedforward_1st_gain", "RW", 0, 0, 16383),
+            row(98, 1, "bus_watchdog", "RW", 0, -1, 127, WATCHDOG),
+            row(100, 2, "goal_pwm", "RW", None, _ANY16, None, DUTY),
+            row(102, 2, "goal_current", "RW", None, _ANY16, None, self.current),
+            row(104, 4, "goal_velocity", "RW", None, _ANY32, None, VELOCITY),
+            row(108, 4, "profile_acceleration", "RW", 0, 0, 32767, ACCELERATION),
+            row(112, 4, "profile_velocity", "RW", 0, 0, 32767, VELOCITY),
+            row(116, 4, "goal_position", "RW", None, -turns, turns, POSITION),
+            row(120, 2, "realtime_tick", "R", None, 0, 32767, TICK),
+            row(122, 1, "moving", "R", 0, 0, 1),
+            row(123, 1, "moving_status", "R", 0),
+            row(124, 2, "present_pwm", "R", None, _ANY16, None, DUTY),
+            row(126, 2, "present_current", "R", None, _ANY16, None, self.current),
+            row(128, 4, "present_velocity", "R", None, _ANY32, None, VELOCITY),
+            row(132, 4, "present_position", "R", None, _ANY32, None, POSITION),
+            row(136, 4, "velocity_trajectory", "R", None, _ANY32, None, VELOCITY),
+            row(140, 4, "position_trajectory", "R", None, _ANY32, None, POSITION),
+            row(144, 2, "present_input_voltage", "R", None, unit=VOLTAGE),
+            row(146, 1, "present_temperature", "R", None, unit=TEMPERATURE),
+            *self.specific,
+        ]
+        first = 1
+        for address, data, count in self.indirect:
+            rows.extend(_indirect_rows(address, data, count, first, last))
+            first += count
+        rows.sort(key=lambda register: register.address)
+        return tuple(replace(register, limits=_LIMITED_BY.get(register.name)) for register in rows)

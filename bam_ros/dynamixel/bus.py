@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bam_core.errors import UnknownName
+from bam_core.errors import BamError, OutOfRange, Unavailable, UnknownName, WrongShape
 from bam_ros.driver.servo_bus import (
-    BusError,
     Gains,
     LawSettings,
+    OtherServos,
     ServoBus,
     ServoGoal,
     ServoIdentity,
@@ -55,7 +55,8 @@ class DynamixelSettings:
         baud_rates: tried after the first, bit/s.
 
     Raises:
-        BusError: no joints, names or ids that repeat, or an impossible value.
+        WrongShape: no joints, names or ids that repeat, or not one id per joint.
+        OutOfRange: an impossible value.
     """
 
     port: str = ""
@@ -70,25 +71,31 @@ class DynamixelSettings:
     def __post_init__(self) -> None:
         for what, values in (("joint_names", self.joints), ("ids", self.ids)):
             if not values or len(set(values)) != len(values):
-                raise BusError(
-                    f"{what}: {list(values)} (expected at least one, each once); correct the parameter"
+                raise WrongShape(
+                    what, list(values), "at least one, each once", advice="correct the parameter"
                 )
         if len(self.joints) != len(self.ids):
-            raise BusError(
-                f"ids: {len(self.ids)} ids for {len(self.joints)} joint_names (expected one id per joint);"
-                " correct the parameters"
+            raise WrongShape(
+                "ids",
+                len(self.ids),
+                "one id per joint",
+                told=f"{len(self.ids)} ids for {len(self.joints)} joint_names",
+                advice="correct the parameters",
             )
         wrong = [servo for servo in self.ids if not 0 <= servo <= 252]
         if wrong:
-            raise BusError(f"ids: {wrong[0]} (expected 0 to 252); correct the parameter")
+            raise OutOfRange("ids", wrong[0], "0 to 252", advice="correct the parameter")
         if self.watchdog and not LEAST_WATCHDOG <= self.watchdog <= LARGEST_WATCHDOG:
-            raise BusError(
-                f"watchdog: {self.watchdog:g} s (expected {LEAST_WATCHDOG:g} to {LARGEST_WATCHDOG:g}, or 0);"
-                f" correct the parameter"
+            raise OutOfRange(
+                "watchdog",
+                self.watchdog,
+                f"{LEAST_WATCHDOG:g} to {LARGEST_WATCHDOG:g} s, or 0",
+                told=f"{self.watchdog:g} s",
+                advice="correct the parameter",
             )
         if self.protocol not in (0, 1, 2):
-            raise BusError(
-                f"protocol: {self.protocol} (expected 1, 2, or 0 to find it); correct the parameter"
+            raise OutOfRange(
+                "protocol", self.protocol, "1, 2, or 0 to find it", advice="correct the parameter"
             )
 
     @property
@@ -160,7 +167,8 @@ class DynamixelBus(ServoBus):
         """Lock the port, find the servos, release them and make them ready.
 
         Raises:
-            BusError: one line that tells which of these failed, and what to do.
+            OtherServos: models are not those that were found before; nothing was written to them.
+            BamError: one line that tells which of these failed, and what to do.
         """
         settings = self._settings
         port = SerialPort(settings.port or only_port())
@@ -178,6 +186,8 @@ class DynamixelBus(ServoBus):
                 stop=self._stop,
                 say=self._say,
             )
+            if known is not None:
+                self._require_same_servos(known, found)
             self._link = Link(port, found.protocol)
             self._guardian = self._post_guardian(port, found)
             self._servos = [
@@ -212,10 +222,10 @@ class DynamixelBus(ServoBus):
 
         Raises:
             BusTimeout, BusCorrupt: the sample is lost.
-            BusError: the port is gone, or a servo refuses or let go of its torque.
+            BamError: the port is gone, or a servo refuses or let go of its torque.
         """
         if self._link is None:
-            raise BusError("port: not open; open it first")
+            raise Unavailable("port", "not open", advice="open it first")
         self._require_guardian(any(goal.torque_enable))
         released = self._apply(goal)
         try:
@@ -260,11 +270,11 @@ class DynamixelBus(ServoBus):
         self._beat_quietly()  # from here on silence means nothing, unless a servo did not confirm
 
     def set_gains(self, name: str, gains: Gains) -> Gains:
-        """Write the gains of one servo and return what it holds; raises BusError."""
+        """Write the gains of one servo and return what it holds; raises BamError."""
         return self._servo(name).set_gains(gains)
 
     def reboot(self, name: str) -> None:
-        """Restart one servo, torque off on all; raises BusError.
+        """Restart one servo, torque off on all; raises BamError.
 
         Protocol 1.0 knows no reboot: there the servo is only set up anew, which ends an overload shutdown.
         """
@@ -273,9 +283,11 @@ class DynamixelBus(ServoBus):
             self.release()
         holding = [other.name for other in self._servos if other.torque is not False]
         if holding:
-            raise BusError(
-                f"{', '.join(holding)}: torque off is not confirmed (expected before a reboot); check cable"
-                f" and supply"
+            raise Unavailable(
+                ", ".join(holding),
+                "torque off is not confirmed",
+                expected="before a reboot",
+                advice="check cable and supply",
             )
         servo.reboot()
         self._law_settings = tuple(servo.law for servo in self._servos)  # registers of the RAM are new
@@ -298,7 +310,7 @@ class DynamixelBus(ServoBus):
         for servo in self._servos:
             if servo.name == name:
                 return servo
-        raise BusError(str(UnknownName("joint", name, self.names)))
+        raise UnknownName("joint", name, self.names)
 
     def _apply(self, goal: ServoGoal) -> list[DynamixelServo]:
         """Write what differs from what the servos hold; returns those told to let go.
@@ -338,7 +350,7 @@ class DynamixelBus(ServoBus):
         self._check_index = (self._check_index + 1) % len(self._servos)
         try:
             self._servos[self._check_index].check()
-        except BusError:
+        except BamError:
             self._require_awake()  # where this driver stood still that explains what the servo says
             raise
 
@@ -361,26 +373,43 @@ class DynamixelBus(ServoBus):
             self._beat()
 
     def _require_guardian(self, wanted: bool) -> None:
-        """Beat; raises BusError where this driver stood still for too long, or nobody watches it."""
+        """Beat; raises BamError where this driver stood still for too long, or nobody watches it."""
         guardian = self._guardian
         assert guardian is not None
         try:
             self._beat(wanted)
         except OSError:
-            raise BusError(
-                f"guardian process {guardian.pid}: exited unexpectedly (expected to run while the port"
-                f" is open); do not kill it"
+            raise Unavailable(
+                f"guardian process {guardian.pid}",
+                "exited unexpectedly",
+                expected="to run while the port is open",
+                advice="do not kill it",
             ) from None
         self._require_awake()
 
     def _require_awake(self) -> None:
-        """Raise BusError where the guardian has turned torque off because this driver stood still."""
+        """Raise BamError where the guardian has turned torque off because this driver stood still."""
         guardian = self._guardian
         if guardian is not None and guardian.gap > guardian.silence:
-            raise BusError(
-                f"driver: stood still for {guardian.gap:.2g} s while torque was on (expected at most"
-                f" {guardian.silence:.2g} s), so its guardian turned torque off; give it a processor, or"
-                f" raise the parameter watchdog"
+            raise Unavailable(
+                "driver",
+                f"stood still for {guardian.gap:.2g} s while torque was on: its guardian turned torque off",
+                expected=f"at most {guardian.silence:.2g} s",
+                advice="give it a processor, or raise the parameter watchdog",
+            )
+
+    def _require_same_servos(self, known: FoundServos, found: FoundServos) -> None:
+        settings, before, now = self._settings, known.tables, found.tables
+        changed = [
+            f"{name}: {now[servo].title}, before {before[servo].title}"
+            for name, servo in zip(settings.joints, settings.ids, strict=True)
+            if now[servo].name != before[servo].name
+        ]
+        if changed:
+            raise OtherServos(
+                "bus",
+                f"came back with other servos ({'; '.join(changed)}), torque stays off",
+                advice="put the former ones back, or clean the node up and configure it anew",
             )
 
     def _post_guardian(self, port: SerialPort, found: FoundServos) -> Guardian:
@@ -391,6 +420,8 @@ class DynamixelBus(ServoBus):
         try:
             return Guardian(port.fd, [packet], _GUARDIAN_PATIENCE * self._settings.silence)
         except OSError as error:
-            raise BusError(
-                f"port {port.port_name}: no guardian process ({error}); raise the process limit"
+            raise Unavailable(
+                f"port {port.port_name}",
+                f"no guardian process ({error})",
+                advice="raise the process limit",
             ) from None

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-from bam_core.errors import BamError, UnknownName
-from bam_ros.dynamixel._rows import protocol1_registers, protocol2_registers, row
+from bam_core.errors import OutOfRange, UnknownName
+from bam_ros.dynamixel._rows import Protocol2Servo, protocol1_registers, row
 from bam_ros.dynamixel.register import ACCELERATION, CURRENT_MX, CURRENT_XL330, Register, Unit
 
 __all__ = [
@@ -87,14 +87,16 @@ class ControlTable:
         """Return the register value for a baud rate; the UART tolerates 3 % of error.
 
         Raises:
-            BamError: the servo has no such baud rate.
+            OutOfRange: the servo has no such baud rate.
         """
         value = min(self.baud_rates, key=lambda key: abs(self.baud_rates[key] - bits_per_second))
         if abs(self.baud_rates[value] - bits_per_second) > 0.03 * bits_per_second:
             common = [rate for rate in COMMON_BAUD_RATES if rate in self.baud_rates.values()]
-            raise BamError(
-                f"baud rate {bits_per_second}: {self.title} cannot run at it"
-                f" (possible: {', '.join(map(str, common))} and others); choose one of these"
+            raise OutOfRange(
+                f"baud rate of {self.title}",
+                bits_per_second,
+                f"{', '.join(map(str, common))} and others",
+                advice="choose one of these",
             )
         return value
 
@@ -131,8 +133,8 @@ def _mx_protocol2(
         firmware_version=45,
         protocol=2,
         position_firmware="mx-protocol2",
-        registers=protocol2_registers(
-            model_number,
+        registers=Protocol2Servo(
+            model_number=model_number,
             firmware_version=45,
             baud_values=len(_BAUD_P2),
             specific=(
@@ -147,7 +149,7 @@ def _mx_protocol2(
             gains=(1920, 100, 850),
             shutdown=52,
             indirect=indirect,
-        ),
+        ).registers(),
         indirect=indirect,
         baud_rates=MappingProxyType(_BAUD_P2),
     )
@@ -163,8 +165,8 @@ def _xl330() -> ControlTable:
         firmware_version=51,
         protocol=2,
         position_firmware="xl330",
-        registers=protocol2_registers(
-            1200,
+        registers=Protocol2Servo(
+            model_number=1200,
             firmware_version=51,
             baud_values=len(baud_rates),
             specific=(
@@ -181,7 +183,7 @@ def _xl330() -> ControlTable:
             gains=(1600, 180, 400),
             shutdown=53,
             indirect=indirect,
-        ),
+        ).registers(),
         indirect=indirect,
         baud_rates=MappingProxyType(baud_rates),
     )
@@ -205,7 +207,7 @@ CONTROL_TABLES: Mapping[str, ControlTable] = MappingProxyType(
 
 
 def control_table(name: str) -> ControlTable:
-    """Return the control table of this name; raises BamError with the valid names where there is none."""
+    """Return the control table of this name; raises UnknownName where there is none."""
     try:
         return CONTROL_TABLES[name]
     except KeyError:

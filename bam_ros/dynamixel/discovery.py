@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bam_ros.driver.servo_bus import BusError
+from bam_core.errors import Unavailable, Unsupported
 from bam_ros.dynamixel.control_table import CONTROL_TABLES, ControlTable, table_for_model
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
@@ -63,8 +63,9 @@ def find_servos(
         say: told in one line what is searched, once the first baud rate has brought nothing.
 
     Raises:
-        BusError: not all of them answer, a model is not supported, or the search was stopped. The message
-            tells a wrong id from a bus on which nothing answers.
+        Unavailable: not all of them answer, or the search was stopped. The message tells a wrong id from a
+            bus on which nothing answers.
+        Unsupported: a model is none of those that this driver knows.
     """
     rates = list(dict.fromkeys([*([baud_rate] if baud_rate else []), *baud_rates]))
     protocols = (protocol,) if protocol else (2, 1)
@@ -82,9 +83,11 @@ def find_servos(
         if present:
             missing = ", ".join(str(servo) for servo in ids if servo not in present)
             others = ", ".join(map(str, present))
-            raise BusError(
-                f"port {port.port_name}: no answer from id {missing} (id {others} answered with protocol"
-                f" {link.protocol}.0 at {rate} baud); check its cable, id and baud rate"
+            raise Unavailable(
+                f"port {port.port_name}",
+                f"no answer from id {missing} (id {others} answered with protocol {link.protocol}.0 at {rate}"
+                " baud)",
+                advice="check its cable, id and baud rate",
             )
     if not told:
         say(_plan(port, ids, rates, protocols))
@@ -114,7 +117,9 @@ def _links(
         port.setBaudRate(rate)
         for protocol in protocols:
             if stop():
-                raise BusError(f"port {port.port_name}: the search for servos was stopped; start it again")
+                raise Unavailable(
+                    f"port {port.port_name}", "the search for servos was stopped", advice="start it again"
+                )
             yield rate, Link(port, protocol)
 
 
@@ -125,7 +130,7 @@ def _nothing(
     protocols: Sequence[int],
     stop: Callable[[], bool],
     search: bool,
-) -> BusError:
+) -> Unavailable:
     """Look for servos with other ids, and say which of the two it is."""
     for rate, link in _links(port, rates if search else (), protocols, stop):
         if link.protocol == 2:
@@ -133,20 +138,23 @@ def _nothing(
         else:
             others = tuple(servo for servo in _SCANNED_IDS if not stop() and link.ping(servo))
         if others:
-            return BusError(
-                f"port {port.port_name}: no servo with id {_list(ids)}, but id"
-                f" {_list(others)} answered (protocol {link.protocol}.0 at {rate} baud);"
-                " set the parameter ids to it, or change the servo's id"
+            return Unavailable(
+                f"port {port.port_name}",
+                f"no servo with id {_list(ids)}, but id {_list(others)} answered (protocol {link.protocol}.0"
+                f" at {rate} baud)",
+                advice="set the parameter ids to it, or change the servo's id",
             )
     tried = f"id {_list(ids)}"
     if search and 2 in protocols:
         tried += ", every other id with protocol 2.0"
     if search and 1 in protocols:
         tried += f", ids {_SCANNED_IDS[0]} to {_SCANNED_IDS[-1]} with protocol 1.0"
-    return BusError(
-        f"port {port.port_name}: no servo answers (tried {tried}; baud rates {_list(rates)};"
-        f" protocol {' and '.join(f'{number}.0' for number in protocols)}); check the servo's power and its"
-        " data cable, that it is on this port, and set baud_rate and ids if it has others"
+    return Unavailable(
+        f"port {port.port_name}",
+        f"no servo answers (tried {tried}; baud rates {_list(rates)};"
+        f" protocol {' and '.join(f'{number}.0' for number in protocols)})",
+        advice="check the servo's power and its data cable, that it is on this port, and set baud_rate and"
+        " ids if it has others",
     )
 
 
@@ -155,5 +163,7 @@ def _identify(link: Link, servo: int) -> ControlTable:
     table = table_for_model(number)
     if table is None or table.protocol != link.protocol:
         known = ", ".join(f"{table.title} ({table.model_number})" for table in CONTROL_TABLES.values())
-        raise BusError(f"id {servo}: model {number} is not supported (supported: {known}); use one of these")
+        raise Unsupported(
+            f"id {servo}", f"model {number} is not supported", expected=known, advice="use one of these"
+        )
     return table

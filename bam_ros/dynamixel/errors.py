@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import dynamixel_sdk as sdk
 
+from bam_core.errors import Unavailable
 from bam_ros.driver.hardware_errors import HardwareError
-from bam_ros.driver.servo_bus import BusCorrupt, BusError, BusTimeout
+from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout
 
 ALERT = 0x80
 """Bit of a Protocol 2.0 status packet: register hardware_error_status is not zero."""
@@ -59,12 +60,14 @@ def check_result(result: int, who: str) -> None:
     Raises:
         BusTimeout: no answer, or only a part of one.
         BusCorrupt: a damaged answer.
-        BusError: the packet could not even be sent.
+        Unavailable: the packet could not even be sent.
     """
     if result == sdk.COMM_SUCCESS:
         return
     if result == sdk.COMM_RX_TIMEOUT:
-        raise BusTimeout(f"{who}: no answer; check its power and cable")
+        raise BusTimeout(who, "no answer", advice="check its power and cable")
     if result in (sdk.COMM_RX_CORRUPT, sdk.COMM_RX_FAIL):
-        raise BusCorrupt(f"{who}: damaged answer; check cable, termination and that no other id is the same")
-    raise BusError(f"{who}: the SDK could not send (result {result}); check the adapter")
+        raise BusCorrupt(
+            who, "damaged answer", advice="check cable, termination and that no other id is the same"
+        )
+    raise Unavailable(who, f"the SDK could not send (result {result})", advice="check the adapter")

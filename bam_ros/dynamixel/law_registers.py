@@ -28,10 +28,10 @@ class Registers(Protocol):
     """The registers of one servo."""
 
     def read(self, register: str) -> int:
-        """Return a register's count; raises BusError."""
+        """Return a register's count; raises BamError."""
 
     def write(self, register: str, count: int) -> None:
-        """Write a register's count; raises BusError."""
+        """Write a register's count; raises BamError."""
 
 
 class BorrowedRegisters:
@@ -50,7 +50,7 @@ class BorrowedRegisters:
         self._set: dict[str, int] = {}
 
     def set(self, servo: Registers, register: str, count: int) -> None:
-        """Write a register where it holds something else, and remember what; raises BusError."""
+        """Write a register where it holds something else, and remember what; raises BamError."""
         held = servo.read(register)
         if held != self._set.get(register):
             self._before[register] = held
@@ -59,7 +59,7 @@ class BorrowedRegisters:
         self._set[register] = count
 
     def restore(self, servo: Registers) -> None:
-        """Write what registers held before; raises BusError, and then may be called again."""
+        """Write what registers held before; raises BamError, and then may be called again."""
         for register in tuple(self._before):
             count = self._before[register]
             if servo.read(register) != count:
@@ -68,7 +68,7 @@ class BorrowedRegisters:
 
 
 def limit_in_force(servo: Registers, table: ControlTable, borrowed: BorrowedRegisters) -> int:
-    """Return the largest duty that a servo's registers allow, counts; raises BusError.
+    """Return the largest duty that a servo's registers allow, counts; raises BamError.
 
     A Protocol 1.0 servo whose torque limit a shutdown has set to 0 gets the one before back when torque goes
     on, or `max_torque` where that is not known.
@@ -92,7 +92,7 @@ def duty_of(limit: int, table: ControlTable) -> float:
 def unmodelled_settings(servo: Registers, name: str, table: ControlTable) -> list[str]:
     """Return a line for each setting under which a servo does not follow the model of its firmware.
 
-    They are in the EEPROM and someone's intention, so that they stay as they are. Raises BusError.
+    They are in the EEPROM and someone's intention, so that they stay as they are. Raises BamError.
 
     Args:
         servo: to be asked.

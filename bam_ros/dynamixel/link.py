@@ -9,7 +9,8 @@ from typing import Any
 
 import dynamixel_sdk as sdk
 
-from bam_ros.driver.servo_bus import BusCorrupt, BusError, BusTimeout
+from bam_core.errors import Unsupported
+from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout
 from bam_ros.dynamixel.errors import check_result, refusal
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
@@ -50,7 +51,7 @@ class Link:
         """Return a register's count, with retries.
 
         Raises:
-            BusTimeout, BusCorrupt, BusError: no usable answer.
+            BusTimeout, BusCorrupt, BamError: no usable answer.
         """
         return register.decode(self.read_block((servo,), register.address, register.size)[servo][0])
 
@@ -69,7 +70,7 @@ class Link:
             Per id the bytes and the error byte of its status packet.
 
         Raises:
-            BusTimeout, BusCorrupt, BusError: one of the answers is missing or damaged; none is returned.
+            BusTimeout, BusCorrupt, BamError: one of the answers is missing or damaged; none is returned.
         """
         quiet = _QUIET
         while True:
@@ -77,7 +78,7 @@ class Link:
             try:
                 return self._read_once(servos, address, length)
             except (BusTimeout, BusCorrupt):
-                self.port.settle(quiet)
+                self.port.drain(quiet)
                 if attempts <= 0:
                     raise
             quiet *= 2.0
@@ -100,7 +101,11 @@ class Link:
             check_result(result, f"id {servo}")
             if len(data) != length:
                 reason = refusal(self.protocol, error) or f"{len(data)} bytes instead of {length}"
-                raise BusCorrupt(f"id {servo}: cannot read {length} bytes at {address} ({reason})")
+                raise BusCorrupt(
+                    f"id {servo}",
+                    f"cannot read {length} bytes at {address} ({reason})",
+                    advice="check its cable",
+                )
             answers[servo] = (bytes(data), error)
         return answers
 
@@ -109,19 +114,21 @@ class Link:
 
         Raises:
             BusTimeout, BusCorrupt: no usable answer.
-            BusError: the servo refuses the value.
+            Unsupported: the servo refuses the value.
         """
         data = list(register.encode(count))
         for attempt in range(_ATTEMPTS):
             result, error = self._handler.writeTxRx(self.port, servo, register.address, len(data), data)
             if result == sdk.COMM_SUCCESS:
                 break
-            self.port.settle(_QUIET * 2**attempt)
+            self.port.drain(_QUIET * 2**attempt)
             if attempt == _ATTEMPTS - 1:
                 check_result(result, f"id {servo}")
         reason = refusal(self.protocol, error)
         if reason:
-            raise BusError(f"id {servo}: refused {register.name} = {count} ({reason}); check the value")
+            raise Unsupported(
+                f"id {servo}", f"refused {register.name} = {count} ({reason})", advice="check the value"
+            )
 
     def sync_write(self, register: Register, counts: Mapping[int, int]) -> None:
         """Write the same register of several servos in one packet that nobody confirms."""
@@ -133,7 +140,7 @@ class Link:
         """Restart a servo; Protocol 2.0 only.
 
         Raises:
-            BusTimeout, BusCorrupt, BusError: it did not confirm.
+            BusTimeout, BusCorrupt, BamError: it did not confirm.
         """
         result, _ = self._handler.reboot(self.port, servo)
         check_result(result, f"id {servo}")

@@ -51,7 +51,7 @@ BUS_PARAMETERS = (
 
 
 def bus_settings(node: Node, *, pwm: bool = False) -> DynamixelSettings:
-    """Return what a node's parameters say of its bus; raises BusError.
+    """Return what a node's parameters say of its bus; raises BamError.
 
     Args:
         node: that has BUS_PARAMETERS.
@@ -96,7 +96,7 @@ class DynamixelNode(ServoNode):
         self._stop = stop
 
     def create_bus(self) -> ServoBus:
-        """Build the bus from the parameters; raises BusError."""
+        """Build the bus from the parameters; raises BamError."""
         return DynamixelBus(bus_settings(self), self._stop, self.get_logger().info)
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 import serial
 from dynamixel_sdk import PortHandler
 
-from bam_ros.driver.servo_bus import BusError, BusGone
+from bam_core.errors import Unsupported
+from bam_ros.driver.servo_bus import BusGone
 from bam_ros.dynamixel.latency import shorten_latency
-from bam_ros.dynamixel.port_errors import explain_port_error
+from bam_ros.dynamixel.port_errors import BUSY, explain_port_error
 
 _CHUNK = 4096
 _LOCK_PATIENCE = 1.0  # s; the guardian of a driver that was killed holds the lock until torque is off
@@ -55,7 +56,7 @@ class SerialPort(PortHandler):
         """Open and lock the port at 57600 baud.
 
         Raises:
-            BusError: it does not exist, is not permitted, busy, or no serial port.
+            BamError: it does not exist, is not permitted, busy, or no serial port.
         """
         deadline = time.monotonic() + _LOCK_PATIENCE
         while True:
@@ -63,9 +64,8 @@ class SerialPort(PortHandler):
                 self.ser = serial.Serial(self.port_name, 57600, timeout=0, exclusive=True)
                 break
             except OSError as error:  # SerialException is one
-                reason = explain_port_error(self.port_name, error)
-                if "busy" not in str(reason) or time.monotonic() > deadline:
-                    raise reason from None
+                if error.errno not in BUSY or time.monotonic() > deadline:
+                    raise explain_port_error(self.port_name, error) from None
                 time.sleep(0.02)
         self._fd = self.ser.fileno()
         self._poll.register(self._fd, select.POLLIN)
@@ -91,13 +91,15 @@ class SerialPort(PortHandler):
         """Set any baud rate the adapter can do.
 
         Raises:
-            BusError: it cannot.
+            Unsupported: it cannot.
         """
         try:
             self.ser.baudrate = baudrate
         except (OSError, ValueError) as error:
-            raise BusError(
-                f"port {self.port_name}: cannot run at {baudrate} baud ({error}); choose another baud_rate"
+            raise Unsupported(
+                f"port {self.port_name}",
+                f"cannot run at {baudrate} baud ({error})",
+                advice="choose another baud_rate",
             ) from None
         self.baudrate = baudrate
         self.tx_time_per_byte = 1e4 / baudrate  # ms: a start bit, eight bits, a stop bit
@@ -146,7 +148,7 @@ class SerialPort(PortHandler):
         """Return the monotonic time in ms: a clock that is set must not end or extend a timeout."""
         return time.monotonic() * 1e3
 
-    def settle(self, quiet: float, longest: float = 0.2) -> None:
+    def drain(self, quiet: float, longest: float = 0.2) -> None:
         """Wait until nothing has arrived for `quiet` s, so that no late answer is taken for the next."""
         deadline = time.monotonic() + longest
         while time.monotonic() < deadline and self._receive(quiet * 1e3):
@@ -172,6 +174,7 @@ class SerialPort(PortHandler):
         self.is_using = False
         reason = "" if error is None or not Path(self.port_name).exists() else f" ({error})"
         return BusGone(
-            f"port {self.port_name}: has gone{reason}, its servos may still hold their last goals; "
-            f"cut their power, then plug the adapter in again"
+            f"port {self.port_name}",
+            f"has gone{reason}, its servos may still hold their last goals",
+            advice="cut their power, then plug the adapter in again",
         )

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from serial.tools import list_ports
 
-from bam_ros.driver.servo_bus import BusError
+from bam_core.errors import BamError, Conflict, Unavailable, Unsupported
+
+BUSY = (errno.EBUSY, errno.EAGAIN)
+"""Error numbers of a port that another program has."""
 
 
 def serial_ports() -> tuple[str, ...]:
@@ -21,34 +24,42 @@ def only_port() -> str:
     """Return the one serial port there is.
 
     Raises:
-        BusError: there is none, or there are several.
+        Unavailable: there is none, or there are several.
     """
     ports = serial_ports()
     if len(ports) == 1:
         return ports[0]
     found = f"{len(ports)} serial ports found ({', '.join(ports)})" if ports else "no serial port found"
-    raise BusError(f"port: {found} (expected exactly one when none is named); set the parameter port")
+    raise Unavailable(
+        "port", found, expected="exactly one when none is named", advice="set the parameter port"
+    )
 
 
-def explain_port_error(path: str, error: OSError) -> BusError:
+def explain_port_error(path: str, error: OSError) -> BamError:
     """Turn the failure to open or configure a port into one line with its cure."""
+    port = f"port {path}"
     if not Path(path).exists():
         others = ", ".join(serial_ports()) or "none"
-        return BusError(
-            f"port {path}: does not exist (serial ports found: {others}); plug the adapter in or name another"
+        return Unavailable(
+            port,
+            f"does not exist (serial ports found: {others})",
+            advice="plug the adapter in or name another",
         )
     if error.errno in (errno.EACCES, errno.EPERM):
-        return BusError(
-            f"port {path}: not permitted (owned by group {_group(path)});"
-            " add yourself to dialout: sudo usermod -aG dialout $USER, then log in again"
+        return Unavailable(
+            port,
+            f"not permitted (owned by group {_group(path)})",
+            advice="add yourself to dialout: sudo usermod -aG dialout $USER, then log in again",
         )
-    if error.errno in (errno.EBUSY, errno.EAGAIN):
+    if error.errno in BUSY:
         holders = ", ".join(port_holders(path)) or "a process of another user"
-        return BusError(f"port {path}: busy (held by {holders}); end that program first")
+        return Conflict(port, f"busy (held by {holders})", advice="end that program first")
     if error.errno in (None, errno.ENOTTY, errno.EINVAL, errno.EISDIR, errno.ENXIO):
         others = ", ".join(serial_ports()) or "none"
-        return BusError(f"port {path}: is not a serial port (serial ports found: {others}); name another")
-    return BusError(f"port {path}: {os.strerror(error.errno)}; unplug the adapter and plug it in again")
+        return Unsupported(
+            port, f"is not a serial port (serial ports found: {others})", advice="name another"
+        )
+    return Unavailable(port, os.strerror(error.errno), advice="unplug the adapter and plug it in again")
 
 
 def port_holders(path: str) -> tuple[str, ...]:

@@ -7,9 +7,10 @@ import math
 import time
 from typing import NamedTuple
 
+from bam_core.errors import Conflict, OutOfRange, Unavailable, Unsupported
 from bam_core.servo.firmware import find_firmware
 from bam_ros.driver.hardware_errors import HardwareError
-from bam_ros.driver.servo_bus import BusError, Gains, LawSettings
+from bam_ros.driver.servo_bus import Gains, LawSettings
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.errors import ALERT, status_errors
 from bam_ros.dynamixel.law_registers import (
@@ -121,20 +122,20 @@ class DynamixelServo:
         return math.nan if self.goal is None else self.table["goal_position"].to_si(self.goal)
 
     def read(self, register: str) -> int:
-        """Return a register's count; raises BusError."""
+        """Return a register's count; raises BamError."""
         return self._link.read(self.id, self.table[register])
 
     def write(self, register: str, count: int) -> None:
-        """Write a register's count; raises BusError."""
+        """Write a register's count; raises BamError."""
         self._link.write(self.id, self.table[register], count)
 
     def error(self) -> int:
-        """Return the `HardwareError` bits of a Protocol 1.0 servo; raises BusError."""
+        """Return the `HardwareError` bits of a Protocol 1.0 servo; raises BamError."""
         register = self.table["torque_enable"]
         answer = self._link.read_block((self.id,), register.address, register.size)
         return status_errors(self.table.protocol, answer[self.id][1])
 
-    def settle(self, register: str, count: int) -> None:
+    def ensure(self, register: str, count: int) -> None:
         """Write a register only where it holds something else: spares the EEPROM."""
         if register in self.table and self.read(register) != count:
             self.write(register, count)
@@ -145,21 +146,23 @@ class DynamixelServo:
         An overload that shut it down stays: somebody shall see it before `reboot` ends it.
 
         Raises:
-            BusError: no answer, or it is in a mode that cannot be changed from here.
+            BamError: no answer, or it is in a mode that cannot be changed from here.
         """
         self.release()
         self.warnings.clear()
         if self._pwm and self.table.protocol == 1:
-            raise BusError(
-                f"{self.name}: {self.table.title} with Protocol 1.0 firmware has no PWM mode (expected"
-                f" Protocol 2.0 firmware); update its firmware, or drive it by position"
+            raise Unsupported(
+                self.name,
+                f"{self.table.title} with Protocol 1.0 firmware has no PWM mode",
+                expected="Protocol 2.0 firmware",
+                advice="update its firmware, or drive it by position",
             )
         if self.table.protocol == 2:
-            self.settle("bus_watchdog", 0)  # also ends its latched state
-            self.settle("operating_mode", _PWM_MODE if self._pwm else _POSITION_MODE)
+            self.ensure("bus_watchdog", 0)  # also ends its latched state
+            self.ensure("operating_mode", _PWM_MODE if self._pwm else _POSITION_MODE)
             self._pwm_limit = self.read("pwm_limit")
             if self._pwm:
-                self.settle("goal_pwm", 0)
+                self.ensure("goal_pwm", 0)
             elif self.read("goal_pwm") == 0:  # as PWM mode leaves it; any other value is somebody's limit
                 self.write("goal_pwm", self._pwm_limit)
         elif not self.error() & HardwareError.OVERLOAD:
@@ -167,15 +170,16 @@ class DynamixelServo:
         for register in LAW_OFF[self.table.protocol]:
             self._borrowed.set(self, register, 0)
         self._judge_law()
-        self.settle("status_return_level", 2)
-        self.settle("return_delay_time", 0)
+        self.ensure("status_return_level", 2)
+        self.ensure("return_delay_time", 0)
         low, high = (
             self.table["goal_position"].to_si(self.read(f"{end}_position_limit")) for end in ("min", "max")
         )
         if not low < high:
-            raise BusError(
-                f"{self.name}: not in position mode (angle limits {low:.3g} and {high:.3g} rad);"
-                " set its CW and CCW angle limits to 0 and 4095"
+            raise Conflict(
+                self.name,
+                f"not in position mode (angle limits {low:.3g} and {high:.3g} rad)",
+                advice="set its CW and CCW angle limits to 0 and 4095",
             )
         self.limits = (low, high)
 
@@ -183,22 +187,24 @@ class DynamixelServo:
         """Write back what registers of the control law held before; torque must be off.
 
         Raises:
-            BusError: no answer.
+            BamError: no answer.
         """
         self._borrowed.restore(self)
 
     def _recover_torque_limit(self) -> None:
         """Give a Protocol 1.0 servo back the limit that a shutdown has set to 0; a lower one stays."""
-        self.settle("torque_limit", limit_in_force(self, self.table, self._borrowed))
+        self.ensure("torque_limit", limit_in_force(self, self.table, self._borrowed))
 
     def _judge_law(self) -> None:
         """Find out which control law the registers make, and warn where it is not the firmware's own."""
         limit = self._pwm_limit if self._pwm else limit_in_force(self, self.table, self._borrowed)
         registers = "max_torque and torque_limit" if self.table.protocol == 1 else "pwm_limit and goal_pwm"
         if limit == 0:
-            raise BusError(
-                f"{self.name}: its registers allow the motor no duty (expected {registers} above 0);"
-                " write what it may have"
+            raise Conflict(
+                self.name,
+                "its registers allow the motor no duty",
+                expected=f"{registers} above 0",
+                advice="write what it may have",
             )
         duty, own = duty_of(limit, self.table), find_firmware(self.table.position_firmware).demand_limit
         unmodelled = unmodelled_settings(self, self.name, self.table)
@@ -214,7 +220,7 @@ class DynamixelServo:
         """Turn torque off and wait for the confirmation.
 
         Raises:
-            BusError: no answer.
+            BamError: no answer.
         """
         self.write("torque_enable", 0)
         self.torque = False
@@ -229,13 +235,16 @@ class DynamixelServo:
             position: goal, rad; where the servo is.
 
         Raises:
-            BusError: no answer, or the position is outside the servo's limits.
+            BamError: no answer, or the position is outside the servo's limits.
         """
         low, high = self.limits
         if not low - _OFF_LIMITS <= position <= high + _OFF_LIMITS:
-            raise BusError(
-                f"{self.name}: at {position:.3f} rad, outside its limits ({low:.3f} to {high:.3f});"
-                " turn it back by hand, then command torque off and on"
+            raise OutOfRange(
+                f"position of {self.name}",
+                position,
+                f"{low:.3f} to {high:.3f} rad, its limits",
+                told=f"{position:.3f} rad",
+                advice="turn it back by hand, then command torque off and on",
             )
         if self.table.protocol == 1:
             self._recover_torque_limit()
@@ -265,7 +274,7 @@ class DynamixelServo:
         """Return the state from the block of `MEASURED` registers and the status packet's error byte.
 
         Raises:
-            BusTimeout, BusCorrupt, BusError: the servo raised its alert and does not say why.
+            BusTimeout, BusCorrupt, BamError: the servo raised its alert and does not say why.
         """
         value = {
             name: register.to_si(register.decode(data[cell]))
@@ -290,31 +299,36 @@ class DynamixelServo:
         """Make sure that the servo still holds what it was told.
 
         Raises:
-            BusError: it let go by itself, or does not answer.
+            BamError: it let go by itself, or does not answer.
         """
         if not self.torque:
             return
         if self.table.protocol == 2 and self.read("bus_watchdog") == _WATCHDOG_TRIPPED:
-            raise BusError(
-                f"{self.name}: stopped itself, the bus was silent for {self._watchdog:g} s (parameter"
-                f" watchdog); the machine is too busy, give the driver a processor"
+            raise Unavailable(
+                self.name,
+                f"stopped itself, the bus was silent for {self._watchdog:g} s (parameter watchdog)",
+                advice="the machine is too busy, give the driver a processor",
             )
         if self.read("torque_enable") != 1:
-            raise BusError(f"{self.name}: torque went off by itself; check its supply for dips")
+            raise Unavailable(self.name, "torque went off by itself", advice="check its supply for dips")
 
     def set_gains(self, gains: Gains) -> Gains:
         """Write the position controller's gains and return what the servo holds.
 
         Raises:
-            BusError: a gain is outside its register's range, or the servo does not answer.
+            OutOfRange: a gain is outside its register's range.
+            BamError: the servo does not answer.
         """
         wanted = dict(zip(_GAINS, (gains.kp, gains.ki, gains.kd), strict=True))
         for name, value in wanted.items():
             row = self.table[name]
             if not row.low <= value <= row.high:
-                raise BusError(
-                    f"{self.name}: {name} {value:g} is out of range (expected {row.low} to {row.high}"
-                    f" for {self.table.title}); choose a gain within it"
+                raise OutOfRange(
+                    f"{name} of {self.name}",
+                    value,
+                    f"{row.low} to {row.high} for {self.table.title}",
+                    told=f"{value:g}",
+                    advice="choose a gain within it",
                 )
         for name, value in wanted.items():
             self._borrowed.set(self, name, round(value))
@@ -325,7 +339,7 @@ class DynamixelServo:
         """Restart the servo and make it ready again; a Protocol 1.0 servo is only made ready.
 
         Raises:
-            BusError: it does not come back.
+            BamError: it does not come back.
         """
         self.release()
         if self.table.protocol == 2:
@@ -333,8 +347,10 @@ class DynamixelServo:
             deadline = time.monotonic() + _REBOOT_PATIENCE
             while not self._link.ping(self.id):
                 if time.monotonic() > deadline:
-                    raise BusError(
-                        f"{self.name}: not back {_REBOOT_PATIENCE:g} s after a reboot; cycle its power"
+                    raise Unavailable(
+                        self.name,
+                        f"not back {_REBOOT_PATIENCE:g} s after a reboot",
+                        advice="cycle its power",
                     )
         else:
             self._recover_torque_limit()

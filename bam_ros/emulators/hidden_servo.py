@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+import numpy as np
 import yaml
+from numpy.typing import NDArray
 
-from bam_core.servo.friction import Friction
+from bam_core.servo.friction import FRICTION_PARAMETERS, Friction
 from bam_core.servo.motor import DcMotor
 
 SPREAD = 0.18
@@ -39,3 +41,23 @@ class HiddenServo:
     def to_yaml(self) -> str:
         """Return every parameter as YAML, SI units."""
         return yaml.safe_dump(asdict(self), sort_keys=False)
+
+    def parameters(self) -> NDArray[np.float64]:
+        """Return the parameters of `bench_physics`, without the load: an inertia of 1 and no gravity."""
+        friction = self.friction.coefficients()
+        return np.array(
+            [
+                self.motor.torque_constant,
+                self.motor.resistance,
+                1.0,
+                0.0,
+                *(friction[name] for name in FRICTION_PARAMETERS),
+                float(self.friction.quadratic_rule == "opposing"),
+                self.supply_voltage,
+                self.supply_resistance,
+                self.ambient,
+                self.thermal_resistance,
+                self.thermal_time,
+            ],
+            dtype=np.float64,
+        )

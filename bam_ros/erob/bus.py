@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bam_core.errors import UnknownName
+from bam_core.errors import BamError, MissingSoftware, Unavailable, UnknownName, Unsupported
 from bam_ros.driver.servo_bus import (
-    BusError,
     BusTimeout,
     Gains,
     LawSettings,
@@ -51,7 +50,7 @@ class ErobBus(ServoBus):
         self._kp = [settings.kp] * len(settings.joints)
         self._goals = self._released(0)
         self._codes: dict[str, int] = {}
-        self._doubts: tuple[str, ...] = ()
+        self._settings_warnings: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,7 +83,7 @@ class ErobBus(ServoBus):
         master = self._master
         if master is None:
             return ()
-        lasting = (*self._doubts, *master.warnings)
+        lasting = (*self._settings_warnings, *master.warnings)
         if master.lost_share * self._settings.rate <= _TOLERABLE_LOSS:
             return lasting
         return (
@@ -139,15 +138,17 @@ class ErobBus(ServoBus):
         """Start the master, which brings every drive to OP with torque off.
 
         Raises:
-            BusError: one line that tells which of these failed, and what to do.
+            BamError: one line that tells which of these failed, and what to do.
         """
         self.close()
         if importlib.util.find_spec("pysoem") is None:
-            raise BusError("pysoem: not installed (expected for EtherCAT); pip install pysoem")
+            raise MissingSoftware(
+                "EtherCAT", "pysoem", problem="pysoem is not installed", advice="pip install pysoem"
+            )
         settings = self._settings
         self._goals = self._released(0)
         self._master = MasterProcess(self._master_settings, self._stop)
-        self._doubts = settings.doubts(self._master.ratings)
+        self._settings_warnings = settings.warnings(self._master.ratings)
         drives = ", ".join(
             f"{joint}: {servo.title} at position {position}"
             for joint, servo, position in zip(settings.joints, self._models, settings.positions, strict=True)
@@ -163,7 +164,7 @@ class ErobBus(ServoBus):
         Raises:
             BusTimeout: no cycle was answered meanwhile.
             BusGone: interface or slaves have vanished.
-            BusError: the master gave up: torque is off, and the message says why.
+            BamError: the master gave up: torque is off, and the message says why.
         """
         master = self._opened()
         self._goals = Goals(
@@ -183,7 +184,7 @@ class ErobBus(ServoBus):
         master = self._master
         if master is None:
             return
-        with contextlib.suppress(BusError):
+        with contextlib.suppress(BamError):
             self._goals = self._released(self._goals.number + 1)
             master.send_goals(self._goals)
             deadline = time.monotonic() + _RELEASE_TIME
@@ -198,14 +199,16 @@ class ErobBus(ServoBus):
         """Set the gain of one drive's law, in force from the next cycle; its damping follows from kp.
 
         Raises:
-            BusError: no such joint, a gain out of range, or one that the law does not have.
+            BamError: no such joint, a gain out of range, or one that the law does not have.
         """
         index = self._index(name)
-        require_gain(name, gains.kp)
+        require_gain(f"kp of {name}", gains.kp)
         if gains.ki != 0.0 or gains.kd != 0.0:
-            raise BusError(
-                f"{name}: ki {gains.ki:g} and kd {gains.kd:g} are no part of its law (expected 0 for both);"
-                f" set them to 0"
+            raise Unsupported(
+                name,
+                f"ki {gains.ki:g} and kd {gains.kd:g} are no part of its law",
+                expected="0 for both",
+                advice="set them to 0",
             )
         self._kp[index] = gains.kp
         return Gains(kp=gains.kp, ki=0.0, kd=0.0)
@@ -214,19 +217,21 @@ class ErobBus(ServoBus):
         """Reset the fault of one drive, torque off on all.
 
         Raises:
-            BusError: no such joint, or the fault stays.
+            BamError: no such joint, or the fault stays.
         """
         index = self._index(name)
         self.release()
         answer = self._ask("reset", axis=index)
         if answer["error"]:
-            raise BusError(f"{describe_fault(name, answer['code'])} ({answer['error']})")
+            raise Unavailable(
+                name, f"{answer['error']} 0x{answer['code']:04X}", advice=describe_fault(name, answer["code"])
+            )
 
     def read_object(self, name: str, index: int, subindex: int = 0) -> bytes:
         """Read an object of a drive while process data runs, undisturbed.
 
         Raises:
-            BusError: no such joint, the drive refused, or no answer.
+            BamError: no such joint, the drive refused, or no answer.
         """
         return bytes.fromhex(self._object("read", name, index, subindex, b""))
 
@@ -244,9 +249,10 @@ class ErobBus(ServoBus):
     def _object(self, verb: str, name: str, index: int, subindex: int, data: bytes) -> str:
         answer = self._ask(verb, axis=self._index(name), index=index, subindex=subindex, data=data.hex())
         if answer["error"]:
-            raise BusError(
-                f"{name}: cannot {verb} object 0x{index:04X}:{subindex} ({answer['error']}); check that the"
-                f" drive has it"
+            raise Unavailable(
+                name,
+                f"cannot {verb} object 0x{index:04X}:{subindex} ({answer['error']})",
+                advice="check that the drive has it",
             )
         return str(answer["data"])
 
@@ -268,8 +274,9 @@ class ErobBus(ServoBus):
             if time.monotonic_ns() - samples.taken < self._fresh_time * 1e9:
                 return samples
         raise BusTimeout(
-            f"interface {self._settings.interface}: no answered cycle for {self._fresh_time * 1e3:g} ms;"
-            f" check cable and power, and that master process {master.pid} gets a processor"
+            f"interface {self._settings.interface}",
+            f"no answered cycle for {self._fresh_time * 1e3:g} ms",
+            advice=f"check cable and power, and that master process {master.pid} gets a processor",
         )
 
     def _sample(self, samples: Samples) -> ServoSample:
@@ -305,10 +312,10 @@ class ErobBus(ServoBus):
 
     def _opened(self) -> MasterProcess:
         if self._master is None:
-            raise BusError(f"interface {self._settings.interface}: not open; open it first")
+            raise Unavailable(f"interface {self._settings.interface}", "not open", advice="open it first")
         return self._master
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise BusError(str(UnknownName("joint", name, self.names)))
+            raise UnknownName("joint", name, self.names)
         return self.names.index(name)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 import pysoem
 
-from bam_ros.driver.servo_bus import BusError, BusGone
+from bam_core.errors import BamError, Conflict, Missing, OutOfRange, Unavailable, Unsupported
+from bam_ros.driver.servo_bus import BusGone
 from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.cia402 import Mode
 from bam_ros.erob.objects import PRODUCT_CODE, VENDOR_ID, Object
@@ -38,33 +39,37 @@ class Commissioning:
         self._segment = segment
 
     def scan(self) -> None:
-        """Scan the bus; verify vendor and product of each drive; raises BusError."""
+        """Scan the bus; verify vendor and product of each drive; raises BamError."""
         segment = self._segment
         drives = f"{_some('an eRob', 'eRobs', segment.positions)} at {_places(segment.positions)}"
-        expected = f"expected {_count(max(segment.positions))}, {drives}"
+        expected = f"{_count(max(segment.positions))}, {drives}"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             count = segment.soem.config_init()
         if count <= 0:
             raise BusGone(
-                f"interface {segment.interface}: no EtherCAT slave answers ({expected}); check power, and"
-                f" that the cable is in the slave's input"
+                f"interface {segment.interface}",
+                "no EtherCAT slave answers",
+                expected=expected,
+                advice="check power, and that the cable is in the slave's input",
             )
         slaves = segment.soem.slaves
         found = ", ".join(f"{number}: {slave.name}" for number, slave in enumerate(slaves, 1))
         for position, joint in zip(segment.positions, segment.joints, strict=True):
             if position > count:
-                raise BusError(
-                    f"slave at position {position} (joint {joint!r}): missing ({expected}; found"
-                    f" {_count(count)}, {found}); check the cable behind position {count} and power"
+                raise Missing(
+                    f"slave at position {position} (joint {joint!r})",
+                    f"{expected}; found {_count(count)}, {found}",
+                    advice=f"check the cable behind position {count} and power",
                 )
             slave = slaves[position - 1]
             if (slave.man, slave.id) != (VENDOR_ID, PRODUCT_CODE):
-                raise BusError(
-                    f"slave at position {position} (joint {joint!r}): is {slave.name!r}, vendor"
-                    f" 0x{slave.man:08X}, product 0x{slave.id:08X} (expected an eRob, vendor"
-                    f" 0x{VENDOR_ID:08X},"
-                    f" product 0x{PRODUCT_CODE:08X}; found {found}); correct positions or the wiring"
+                raise Conflict(
+                    f"slave at position {position} (joint {joint!r})",
+                    f"is {slave.name!r}, vendor 0x{slave.man:08X}, product 0x{slave.id:08X}",
+                    expected=f"an eRob, vendor 0x{VENDOR_ID:08X}, product 0x{PRODUCT_CODE:08X}; found"
+                    f" {found}",
+                    advice="correct positions or the wiring",
                 )
         segment.slaves = [slaves[position - 1] for position in segment.positions]
         others = [number for number in range(1, count + 1) if number not in segment.positions]
@@ -78,7 +83,7 @@ class Commissioning:
         self._wait_state(SlaveState.PRE_OP, lambda: time.sleep(1e-3))
 
     def prepare(self, index: int) -> None:
-        """Map the layout into one drive and choose its mode; only in PRE-OP. Raises BusError."""
+        """Map the layout into one drive and choose its mode; only in PRE-OP. Raises BamError."""
         for assign, mapping, pdo in (
             (Object.RECEIVE_PDO_ASSIGN, Object.RECEIVE_PDO, self._segment.layout.receive),
             (Object.TRANSMIT_PDO_ASSIGN, Object.TRANSMIT_PDO, self._segment.layout.transmit),
@@ -86,12 +91,13 @@ class Commissioning:
             self._map(index, assign, mapping, pdo)
         modes = self.read_number(index, Object.SUPPORTED_MODES, default=0xFFFF)
         if not modes & Mode.CYCLIC_TORQUE.supported_bit:
-            raise BusError(
-                f"{self._segment.who(index)}: knows no cyclic torque mode (supported modes 0x{modes:X});"
-                f" update its firmware"
+            raise Unsupported(
+                self._segment.who(index),
+                f"knows no cyclic torque mode (supported modes 0x{modes:X})",
+                advice="update its firmware",
             )
         self.write_object(index, Object.MODE_OF_OPERATION, 0, bytes([Mode.CYCLIC_TORQUE]))
-        with contextlib.suppress(BusError):  # not every drive lets itself be told
+        with contextlib.suppress(BamError):  # not every drive lets itself be told
             for subindex, number in enumerate(interpolation_period(self._segment.period), 1):
                 self.write_object(
                     index,
@@ -107,7 +113,7 @@ class Commissioning:
             watchdog: time without process data after which a drive stops by itself, s.
 
         Raises:
-            BusError: a drive has other process data than the layout, or refuses.
+            BamError: a drive has other process data than the layout, or refuses.
         """
         segment = self._segment
         for index in range(len(segment.slaves)):
@@ -115,18 +121,20 @@ class Commissioning:
         try:
             segment.soem.config_map()
         except pysoem.ConfigMapError as error:
-            raise BusError(
-                f"interface {segment.interface}: mapping failed"
-                f" ({'; '.join(_reason(e) for e in error.error_list)}); switch the drives off and on"
+            raise Unavailable(
+                f"interface {segment.interface}",
+                f"mapping failed ({'; '.join(_reason(e) for e in error.error_list)})",
+                advice="switch the drives off and on",
             ) from None
         for index, slave in enumerate(segment.slaves):
             found = (len(slave.output), len(slave.input))
             wanted = (segment.layout.receive.size, segment.layout.transmit.size)
             if found != wanted:
-                raise BusError(
-                    f"{segment.who(index)}: exchanges {found[0]} bytes out and {found[1]} in (expected"
-                    f" {wanted[0]} and {wanted[1]}, layout {segment.layout.name}); does its firmware allow"
-                    f" this mapping?"
+                raise Conflict(
+                    segment.who(index),
+                    f"exchanges {found[0]} bytes out and {found[1]} in",
+                    expected=f"{wanted[0]} and {wanted[1]}, layout {segment.layout.name}",
+                    advice="does its firmware allow this mapping?",
                 )
             if not self._control_of_outputs(slave) & _WATCHDOG_ON:
                 segment.warnings.append(
@@ -157,7 +165,7 @@ class Commissioning:
             cycle: one period with process data.
 
         Raises:
-            BusError: a slave does not get there; names its state.
+            BamError: a slave does not get there; names its state.
         """
         self._wait_state(SlaveState.SAFE_OP, cycle)
         self._segment.soem.state = int(SlaveState.OP)
@@ -173,7 +181,7 @@ class Commissioning:
             default: what to return where the drive does not have it; None: that is an error.
 
         Raises:
-            BusError: it cannot be read.
+            BamError: it cannot be read.
         """
         slave = self._segment.slaves[index]
         try:
@@ -184,7 +192,7 @@ class Commissioning:
             raise self._refused(index, "read", item, 0, error) from None
 
     def write_object(self, index: int, item: int, subindex: int, data: bytes) -> None:
-        """Write an object while no process data runs; raises BusError."""
+        """Write an object while no process data runs; raises BamError."""
         try:
             self._segment.slaves[index].sdo_write(item, subindex, data)
         except _SDO_ERRORS as error:
@@ -197,9 +205,10 @@ class Commissioning:
                 warnings.simplefilter("ignore")  # that the time is rounded
                 self._segment.slaves[index].set_watchdog("processdata", watchdog * 1e3)
         except (AttributeError, pysoem.WkcError) as error:  # the first: longer than its divider allows
-            raise BusError(
-                f"{self._segment.who(index)}: does not take a watchdog of {watchdog * 1e3:g} ms"
-                f" ({str(error) or 'no answer'}); switch it off and on, or set the parameter watchdog"
+            raise Unsupported(
+                self._segment.who(index),
+                f"does not take a watchdog of {watchdog * 1e3:g} ms ({str(error) or 'no answer'})",
+                advice="switch it off and on, or set the parameter watchdog",
             ) from None
 
     def _map(self, index: int, assign: int, mapping: int, pdo: Pdo) -> None:
@@ -210,17 +219,18 @@ class Commissioning:
                 self._segment.slaves[index].sdo_write(mapping, number, struct.pack("<I", entry.mapping))
             except _SDO_ERRORS as error:
                 way = "receives" if mapping == Object.RECEIVE_PDO else "sends"
-                raise BusError(
-                    f"{self._segment.who(index)}: object 0x{entry.index:04X} cannot be mapped as entry"
-                    f" {number} of what it {way} ({_reason(error)}; expected by layout"
-                    f" {self._segment.layout.name}); choose another layout"
+                raise Unsupported(
+                    self._segment.who(index),
+                    f"object 0x{entry.index:04X} cannot be mapped as entry {number} of what it {way}"
+                    f" ({_reason(error)}; expected by layout {self._segment.layout.name})",
+                    advice="choose another layout",
                 ) from None
         self.write_object(index, mapping, 0, bytes([len(pdo.entries)]))
         self.write_object(index, assign, 1, struct.pack("<H", mapping))
         self.write_object(index, assign, 0, b"\1")
 
     def _wait_state(self, state: SlaveState, meanwhile: Callable[[], object]) -> None:
-        """Wait until every slave is in a state; raises BusError that names the first one that is not."""
+        """Wait until every slave is in a state; raises BamError that names the first one that is not."""
         deadline = time.monotonic() + _STATE_TIME
         while True:
             statuses = [self._segment.status(slave) for slave in self._segment.slaves]
@@ -230,10 +240,11 @@ class Commissioning:
             if refused or time.monotonic() > deadline:
                 for index, status in enumerate(statuses):
                     if status is None or status.state is not state or status.error:
-                        raise BusError(
-                            f"{self._segment.who(index)}: does not reach {state} (expected within"
-                            f" {_STATE_TIME:g} s), is in"
-                            f" {status or 'no state, it does not answer'}; {self._cure(status)}"
+                        raise Unavailable(
+                            self._segment.who(index),
+                            f"does not reach {state}, is in {status or 'no state, it does not answer'}",
+                            expected=f"{state} within {_STATE_TIME:g} s",
+                            advice=self._cure(status),
                         )
             for _ in range(10):
                 meanwhile()
@@ -250,26 +261,28 @@ class Commissioning:
         except pysoem.WkcError:
             return 0
 
-    def _refused(self, index: int, verb: str, item: int, subindex: int, error: Exception) -> BusError:
-        refused = isinstance(error, pysoem.SdoError)
-        cure = ", and check that its firmware has this object" if refused else ""
-        return BusError(
-            f"{self._segment.who(index)}: cannot {verb} object 0x{item:04X}:{subindex} ({_reason(error)});"
-            f" switch it off and on{cure}"
-        )
+    def _refused(self, index: int, verb: str, item: int, subindex: int, error: Exception) -> BamError:
+        who = self._segment.who(index)
+        problem = f"cannot {verb} object 0x{item:04X}:{subindex} ({_reason(error)})"
+        cure = "switch it off and on"
+        if isinstance(error, pysoem.SdoError):
+            return Unsupported(who, problem, advice=f"{cure}, and check that its firmware has this object")
+        return Unavailable(who, problem, advice=cure)
 
 
 def interpolation_period(period: int) -> tuple[int, int]:
     """Return a period in ns as object 0x60C2 has it: count and power of ten of a second, both in a byte.
 
     Raises:
-        BusError: it has too many digits.
+        OutOfRange: it has too many digits.
     """
     for power in range(-3, -10, -1):
         count, rest = divmod(period, 10 ** (9 + power))
         if not rest and count < 256:
             return count, power
-    raise BusError(f"period {period} ns: has too many digits (expected such as 500000); choose another")
+    raise OutOfRange(
+        "period", period, "few digits, such as 500000 ns", told=f"{period} ns", advice="choose another"
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -20,7 +20,8 @@ import time
 from collections import deque
 from typing import Any
 
-from bam_ros.driver.servo_bus import BusError
+from bam_core.errors import BamError, Unavailable
+from bam_ros.driver.servo_bus import BusGone
 from bam_ros.erob.al_status import AlStatus
 from bam_ros.erob.axis import ENABLE_TIME, Axis
 from bam_ros.erob.cia402 import is_line_fault
@@ -28,7 +29,17 @@ from bam_ros.erob.cycle_statistics import CycleStatistics
 from bam_ros.erob.interface import is_up
 from bam_ros.erob.mailbox_tasks import MailboxTasks
 from bam_ros.erob.master_settings import MasterSettings
-from bam_ros.erob.messages import AxisGoal, Goals, Message, Note, Samples, receive, released, send
+from bam_ros.erob.messages import (
+    AxisGoal,
+    Goals,
+    Message,
+    Note,
+    Samples,
+    failure_note,
+    receive,
+    released,
+    send,
+)
 from bam_ros.erob.pacing import Pacer, phase
 from bam_ros.erob.segment import Outcome, Segment
 
@@ -103,7 +114,7 @@ class Cycle:
             axis.switch.give_up()
 
     def require_answers(self) -> None:
-        """Exchange until an answer is right; raises BusError where none is within the time of a loss."""
+        """Exchange until an answer is right; raises Unavailable where none is within the time of a loss."""
         deadline = time.monotonic() + self._loss_time
         while True:
             self._pacer.wait()
@@ -112,10 +123,11 @@ class Cycle:
                 return
             if time.monotonic() > deadline:
                 segment = self._segment
-                raise BusError(
-                    f"interface {segment.interface}: {outcome.value} in OP (working counter"
-                    f" {segment.working_counter}, expected {segment.expected_counter}); switch the drives off"
-                    f" and on"
+                raise Unavailable(
+                    f"interface {segment.interface}",
+                    f"{outcome.value} in OP (working counter {segment.working_counter}, expected"
+                    f" {segment.expected_counter})",
+                    advice="switch the drives off and on",
                 )
 
     def run(self) -> None:
@@ -151,8 +163,12 @@ class Cycle:
             statistics.late += missed
             if missed * period > self._settings.watchdog * 1e9:
                 self._trip(
-                    f"master process: stood still for {(began - self._began) * 1e-9:.2f} s (expected"
-                    f" {period * 1e-9:g} s); give it a processor, and real-time priority"
+                    Unavailable(
+                        "master process",
+                        f"stood still for {(began - self._began) * 1e-9:.2f} s",
+                        expected=f"{period * 1e-9:g} s",
+                        advice="give it a processor, and real-time priority",
+                    )
                 )
         self._began = began
         if not self._listen():  # as late as can be: what is told now acts in this period
@@ -184,15 +200,18 @@ class Cycle:
         wanted = any(axis.enable for axis in goals.axes)
         if wanted and time.monotonic() - self._heard > self._settings.silence:
             self._trip(
-                f"driver: no goals for {self._settings.silence:g} s while torque was on (the node hangs);"
-                f" torque is off"
+                Unavailable(
+                    "driver",
+                    f"no goals for {self._settings.silence:g} s while torque was on, the node hangs",
+                    advice="give it a processor",
+                )
             )
             return released(goals.number, goals.axes)
         if goals is not self._checked:
             self._checked = goals
             for axis, goal in zip(self._axes, goals.axes, strict=True):
                 if refusal := axis.refusal(goal, self._heard):
-                    self._trip(refusal)
+                    self._trip(BamError(refusal))
             if self._tripped:
                 return released(goals.number, goals.axes)
         if self._lost_in_a_row >= _LIMP:  # nobody knows where the drives are: no current
@@ -213,7 +232,7 @@ class Cycle:
         for index, axis in enumerate(self._axes):
             if not self._tripped and (complaint := axis.complaint(self._enable_cycles)):
                 self._look_at(index)  # where it is not in OP that is why
-                self._trip(complaint)
+                self._trip(BamError(complaint))
 
     def _lost(self, outcome: Outcome) -> None:
         statistics = self.statistics
@@ -234,38 +253,58 @@ class Cycle:
         segment = self._segment
         for _ in range(3):  # so that those who still listen let go first
             self._exchange(released(self._goals.number, self._goals.axes))
-        lines = []
+        interface = f"interface {segment.interface}"
+        errors: list[BamError] = []
         for index in range(len(self._axes)):
             self._states[index] = status = segment.al_status(index)
             if status is None:
-                lines.append(
-                    f"{segment.who(index)}: does not answer (expected OP); check its cable and power"
+                errors.append(
+                    Unavailable(
+                        segment.who(index),
+                        "does not answer",
+                        expected="OP",
+                        advice="check its cable and power",
+                    )
                 )
             elif not status.operational:
-                lines.append(f"{segment.who(index)}: is in {status} (expected OP)")
-        gone = all(status is None for status in self._states)
+                errors.append(self._outside_op(index, status))
+        kind = BusGone if all(status is None for status in self._states) else Unavailable
         if not is_up(segment.interface):
-            lines = [
-                f"interface {segment.interface}: is down (expected up); ip link set {segment.interface} up"
+            errors = [kind(interface, "is down", expected="up", advice=f"ip link set {segment.interface} up")]
+        elif kind is BusGone:
+            errors = [
+                kind(
+                    interface,
+                    "no slave answers any more",
+                    expected=str(len(self._axes)),
+                    advice="check cable and power",
+                )
             ]
-        elif gone:
-            lines = [
-                f"interface {segment.interface}: no slave answers any more (expected {len(self._axes)});"
-                f" check cable and power"
-            ]
-        elif not lines:
-            lines = [
-                f"interface {segment.interface}: {outcome.value} for {self._loss_time * 1e3:.0f} ms (working"
-                f" counter {segment.working_counter}, expected {segment.expected_counter}); check the line"
+        elif not errors:
+            errors = [
+                kind(
+                    interface,
+                    f"{outcome.value} for {self._loss_time * 1e3:.0f} ms (working counter"
+                    f" {segment.working_counter}, expected {segment.expected_counter})",
+                    advice="check the line",
+                )
             ]
         self._tripped = False
-        self._trip("; ".join(lines), gone=gone)
+        self._trip(errors[0] if len(errors) == 1 else BamError("; ".join(map(str, errors))))
 
-    def _trip(self, reason: str, *, gone: bool = False) -> None:
+    def _trip(self, error: BamError) -> None:
         """Keep torque off from now on, and tell the node why, once."""
         if not self._tripped:
             self._tripped = True
-            self._outbox.append(Note("trip", {"reason": reason, "gone": gone}))
+            self._outbox.append(failure_note(error))
+
+    def _outside_op(self, index: int, status: AlStatus) -> Unavailable:
+        return Unavailable(
+            self._segment.who(index),
+            f"is in {status}",
+            expected="OP",
+            advice="it is brought back, torque off",
+        )
 
     def _keep_step(self) -> None:
         """Follow the drives' clock, so that frames arrive half a period before they act."""
@@ -325,10 +364,7 @@ class Cycle:
         if status is not None:
             self._states[index] = status
             if not status.operational:
-                self._trip(
-                    f"{self._segment.who(index)}: is in {status} (expected OP); it is brought back, torque"
-                    f" off"
-                )
+                self._trip(self._outside_op(index, status))
 
     def _report(self) -> None:
         content: dict[str, Any] = {

@@ -9,7 +9,8 @@ import socket
 import struct
 from pathlib import Path
 
-from bam_ros.driver.servo_bus import BusError, BusGone
+from bam_core.errors import Conflict, Missing, MissingSoftware, Unsupported
+from bam_ros.driver.servo_bus import BusGone
 
 ETHERCAT = 0x88A4
 """EtherType."""
@@ -28,7 +29,7 @@ class InterfaceClaim:
         name: of the interface.
 
     Raises:
-        BusError: another process has it.
+        Conflict: another process has it.
     """
 
     def __init__(self, name: str) -> None:
@@ -40,8 +41,11 @@ class InterfaceClaim:
         except OSError:
             holder = _holder(address)
             self._socket.close()
-            raise BusError(
-                f"interface {name}: another master uses it{holder} (expected none); stop that one first"
+            raise Conflict(
+                f"interface {name}",
+                f"another master uses it{holder}",
+                expected="none",
+                advice="stop that one first",
             ) from None
         self._socket.listen(128)  # who asks for the holder's process id
 
@@ -55,25 +59,35 @@ def require_interface(name: str) -> None:
 
     Raises:
         BusGone: there is no such interface, or it is down.
-        BusError: no name was given, or raw sockets are not permitted.
+        Missing: no name was given.
+        Unsupported: it is the loopback.
+        MissingSoftware: raw sockets are not permitted.
     """
     present = interface_names()
     listed = ", ".join(present) or "none"
     if not name:
-        raise BusError(f"interface: none given (there are: {listed}); set the parameter interface")
+        raise Missing("interface", f"one of: {listed}", advice="set the parameter interface")
     if name == _LOOPBACK:
-        raise BusError(
-            f"interface {name}: is the loopback (expected one of: {listed}); correct the parameter interface"
+        raise Unsupported(
+            f"interface {name}",
+            "is the loopback",
+            expected=f"one of: {listed}",
+            advice="correct the parameter interface",
         )
     if name not in present:
         raise BusGone(
-            f"interface {name}: there is none (there are: {listed}); correct the parameter interface"
+            f"interface {name}",
+            f"there is none (there are: {listed})",
+            advice="correct the parameter interface",
         )
     if not is_up(name):
-        raise BusGone(f"interface {name}: is down (expected up); ip link set {name} up")
+        raise BusGone(f"interface {name}", "is down", expected="up", advice=f"ip link set {name} up")
     if not has_carrier(name):
         raise BusGone(
-            f"interface {name}: no link (expected a powered slave at its cable); check cable and power"
+            f"interface {name}",
+            "no link",
+            expected="a powered slave at its cable",
+            advice="check cable and power",
         )
     try:
         socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERCAT)).close()
@@ -81,15 +95,16 @@ def require_interface(name: str) -> None:
         raise no_permission(name) from None
 
 
-def no_permission(name: str) -> BusError:
+def no_permission(name: str) -> MissingSoftware:
     """Return the error for a process that may not send raw frames."""
     missing = " and ".join(missing_capabilities()) or "neither, so a container forbids it"
-    return BusError(
-        f"interface {name}: no permission for raw frames (expected {' and '.join(_CAPABILITIES)}, missing"
-        f" {missing}); start the"
-        f" node as root, or as yourself with: sudo -E setpriv --reuid=$(id -u) --regid=$(id -g) --init-groups"
-        f" --inh-caps=+net_raw,+net_admin,+sys_nice,+ipc_lock"
-        f" --ambient-caps=+net_raw,+net_admin,+sys_nice,+ipc_lock COMMAND"
+    return MissingSoftware(
+        f"interface {name}",
+        "raw frames",
+        problem=f"no permission for raw frames (expected {' and '.join(_CAPABILITIES)}, missing {missing})",
+        advice="start the node as root, or as yourself with: sudo -E setpriv --reuid=$(id -u)"
+        " --regid=$(id -g) --init-groups --inh-caps=+net_raw,+net_admin,+sys_nice,+ipc_lock"
+        " --ambient-caps=+net_raw,+net_admin,+sys_nice,+ipc_lock COMMAND",
     )
 
 
@@ -127,7 +142,7 @@ def has_carrier(name: str) -> bool:
 
 
 def require_no_other_master(name: str, own: int) -> None:
-    """Raise BusError where a program other than this holds an EtherCAT socket on an interface.
+    """Raise Conflict where a program other than this holds an EtherCAT socket on an interface.
 
     Args:
         name: of the interface.
@@ -138,9 +153,11 @@ def require_no_other_master(name: str, own: int) -> None:
         for line in _PACKET_SOCKETS.read_text().splitlines()[1:]:
             fields = line.split()
             if int(fields[3], 16) == ETHERCAT and int(fields[4]) == index and int(fields[8]) != inode:
-                raise BusError(
-                    f"interface {name}: another EtherCAT program uses it{_owner(int(fields[8]))} (expected"
-                    f" none); stop that one first"
+                raise Conflict(
+                    f"interface {name}",
+                    f"another EtherCAT program uses it{_owner(int(fields[8]))}",
+                    expected="none",
+                    advice="stop that one first",
                 )
 
 

@@ -9,12 +9,12 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from bam_ros.driver.servo_bus import BusError, BusGone
+from bam_core.errors import BamError, OutOfRange, Unavailable
 from bam_ros.erob.axis import Axis, Ratings
 from bam_ros.erob.commissioning import Commissioning
 from bam_ros.erob.cycle import Cycle
 from bam_ros.erob.master_settings import MasterSettings
-from bam_ros.erob.messages import Note, receive, send
+from bam_ros.erob.messages import Note, failure_note, receive, send
 from bam_ros.erob.objects import Object
 from bam_ros.erob.pacing import prefer_this_process
 from bam_ros.erob.pdo_layout import load_layout
@@ -33,17 +33,17 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         try:
             serve(link, settings)
-        except BusError as error:
-            _say(link, Note("failed", {"error": str(error), "gone": isinstance(error, BusGone)}))
+        except BamError as error:
+            _say(link, failure_note(error))
             return 2
         except Exception as error:
-            _say(link, Note("failed", {"error": _crash(error), "gone": False}))
+            _say(link, failure_note(_crash(error)))
             raise
     return 0
 
 
 def serve(link: socket.socket, settings: MasterSettings) -> None:
-    """Bring the segment up, tell the node what is there, exchange until it has enough; raises BusError."""
+    """Bring the segment up, tell the node what is there, exchange until it has enough; raises BamError."""
     layout = load_layout(settings.layout)
     segment = Segment(
         settings.interface,
@@ -94,12 +94,14 @@ def serve(link: socket.socket, settings: MasterSettings) -> None:
 
 
 def _ratings(commissioning: Commissioning, who: str, index: int) -> Ratings:
-    """Ask a drive for its scale of torque; raises BusError."""
+    """Ask a drive for its scale of torque; raises BamError."""
     current = commissioning.read_number(index, Object.RATED_CURRENT)
     if not current:
-        raise BusError(
-            f"{who}: rated current (0x6075) is 0 (expected that of the motor, mA); set it with the vendor's"
-            f" tool"
+        raise OutOfRange(
+            f"rated current (0x6075) of {who}",
+            current,
+            "that of the motor, mA",
+            advice="set it with the vendor's tool",
         )
     torque = commissioning.read_number(index, Object.RATED_TORQUE, default=0)
     largest = commissioning.read_number(index, Object.MAXIMUM_TORQUE, default=0)
@@ -129,9 +131,11 @@ def _say(link: socket.socket, note: Note) -> None:
         return
 
 
-def _crash(error: Exception) -> str:
-    return (
-        f"master process: stopped by {type(error).__name__}: {error}; its traceback is in the node's output"
+def _crash(error: Exception) -> BamError:
+    return Unavailable(
+        "master process",
+        f"stopped by {type(error).__name__}: {error}",
+        advice="its traceback is in the node's output",
     )
 
 

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bam_ros.driver.servo_bus import BusError, BusGone
+from bam_core.errors import BamError, Unavailable
 from bam_ros.erob.master_settings import MasterSettings
-from bam_ros.erob.messages import Goals, Message, Note, Samples, receive, send
+from bam_ros.erob.messages import Goals, Message, Note, Samples, failure, receive, send
 
 _CODE = "import sys; from bam_ros.erob.master import main; sys.exit(main(sys.argv[1:]))"
 _OPENING = 15.0  # s; six drives take two
@@ -37,13 +37,13 @@ class MasterProcess:
 
     Raises:
         BusGone: the interface is not there or down, or nobody answers on it.
-        BusError: it cannot work as it is; one line that says why.
+        BamError: it cannot work as it is; one line that says why.
     """
 
     def __init__(self, settings: MasterSettings, stop: Callable[[], bool] = lambda: False) -> None:
         self.report: Mapping[str, Any] = {}
         self.lost_share = 0.0
-        self._trip: BusError | None = None
+        self._trip: BamError | None = None
         self._answers: dict[int, Mapping[str, Any]] = {}
         self._fresh: Samples | None = None
         self._requests = 0
@@ -57,8 +57,10 @@ class MasterProcess:
             )
         except OSError as error:
             self._link.close()
-            raise BusError(
-                f"master process: cannot be started ({error.strerror}); raise the process limit"
+            raise Unavailable(
+                "master process",
+                f"cannot be started ({error.strerror})",
+                advice="raise the process limit",
             ) from None
         finally:
             other.close()
@@ -76,7 +78,7 @@ class MasterProcess:
         return self._process.pid
 
     def send_goals(self, goals: Goals) -> None:
-        """Tell the master what the drives shall do; raises BusError where it is gone."""
+        """Tell the master what the drives shall do; raises BamError where it is gone."""
         try:
             send(self._link, goals)
         except OSError:
@@ -93,7 +95,7 @@ class MasterProcess:
             tripped: also where the master has given up; it goes on asking the drives to let go.
 
         Raises:
-            BusGone, BusError: the master gave the segment up, or is gone.
+            BamError: the master gave the segment up, or is gone.
         """
         deadline = time.monotonic() + timeout
         while True:
@@ -115,7 +117,7 @@ class MasterProcess:
             content: of the request.
 
         Raises:
-            BusError: no answer in time, or the master is gone.
+            BamError: no answer in time, or the master is gone.
         """
         self._requests += 1
         number = self._requests
@@ -130,8 +132,10 @@ class MasterProcess:
                 return answer
             beat()
             select.select((self._link,), (), (), _POLL)
-        raise BusError(
-            f"master process {self.pid}: no answer within {timeout:g} s; see /diagnostics for its state"
+        raise Unavailable(
+            f"master process {self.pid}",
+            f"no answer within {timeout:g} s",
+            advice="see /diagnostics for its state",
         )
 
     def close(self) -> None:
@@ -158,9 +162,12 @@ class MasterProcess:
             if isinstance(message, Note) and message.kind == "opened":
                 return message.content
             if isinstance(message, Note) and message.kind == "failed":
-                raise _error(message.content["error"], message.content["gone"])
-        reason = "stopped" if stop() else f"not ready within {_OPENING:g} s"
-        raise BusError(f"interface {settings.interface}: {reason}; check the drives' power and cables")
+                raise failure(message)
+        raise Unavailable(
+            f"interface {settings.interface}",
+            "stopped" if stop() else f"not ready within {_OPENING:g} s",
+            advice="check the drives' power and cables",
+        )
 
     def _drain(self, *, keep_trip: bool = False) -> None:
         """Take everything that the master has sent; keep the first samples with the newest goals."""
@@ -188,19 +195,14 @@ class MasterProcess:
             self.report = note.content
         elif note.kind == "answer":
             self._answers[note.content["id"]] = note.content
-        elif note.kind == "trip":
-            self._trip = _error(note.content["reason"], note.content["gone"])
         elif note.kind == "failed":
-            self._trip = _error(note.content["error"], note.content["gone"])
+            self._trip = failure(note)
 
-    def _gone(self) -> BusError:
+    def _gone(self) -> BamError:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDING)
-        return BusError(
-            f"master process {self.pid}: exited unexpectedly (status {self._process.returncode});"
-            f" do not kill it, and see the node's output"
+        return Unavailable(
+            f"master process {self.pid}",
+            f"exited unexpectedly (status {self._process.returncode})",
+            advice="do not kill it, and see the node's output",
         )
-
-
-def _error(text: str, gone: bool) -> BusError:
-    return BusGone(text) if gone else BusError(text)

@@ -7,12 +7,16 @@ an end of file for the other.
 
 from __future__ import annotations
 
+import base64
 import json
+import pickle
 import socket
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from bam_core.errors import BamError
 
 _GOAL, _SAMPLE, _NOTE = b"G", b"S", b"J"
 _GOAL_HEAD = struct.Struct("<cI")
@@ -105,6 +109,18 @@ class Note:
 
 
 Message = Goals | Samples | Note
+
+
+def failure_note(error: BamError) -> Note:
+    """Return the note that the master has given up, and why; `failure` turns it back."""
+    return Note("failed", {"error": base64.b64encode(pickle.dumps(error)).decode()})
+
+
+def failure(note: Note) -> BamError:
+    """Return the error of a note of `failure_note`, with its type and attributes."""
+    error = pickle.loads(base64.b64decode(note.content["error"]))
+    assert isinstance(error, BamError)
+    return error
 
 
 def unpack(data: bytes) -> Message:

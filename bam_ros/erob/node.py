@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bam_core.errors import OutOfRange
 from bam_ros.driver.joint_limits import parse_limits
 from bam_ros.driver.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
-from bam_ros.driver.servo_bus import BusError, ServoBus
+from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import LARGEST_RATE, LEAST_RATE, ErobSettings
@@ -114,9 +115,12 @@ class ErobNode(ServoNode):
         """Build the bus from the parameters; raises BamError."""
         rate = float(self.get_parameter("rate").value)
         if 0.0 < rate < _SLOWEST:
-            raise BusError(
-                f"rate: {rate:g} 1/s (expected 0, or at least {_SLOWEST:g}: the master takes silence for a"
-                f" node that hangs); correct the parameter"
+            raise OutOfRange(
+                "rate",
+                rate,
+                f"0, or at least {_SLOWEST:g}: the master takes silence for a node that hangs",
+                told=f"{rate:g} 1/s",
+                advice="correct the parameter",
             )
         value = {
             parameter.name: self.get_parameter(parameter.name).value for parameter in self.ABOUT.parameters

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import Conflict, Malformed, UnknownName, Unreadable
 from bam_ros.erob.objects import Object
 
 LARGEST = 128
@@ -46,10 +46,6 @@ _OBJECTS: Mapping[int, tuple[int, bool]] = {  # bits, signed
     Object.TARGET_VELOCITY: (32, True),
 }
 _LAYOUTS = Path(__file__).parent / "layouts"
-
-
-class LayoutError(BamError):
-    """A layout file that no drive could take."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,16 +128,18 @@ class PdoLayout:
     transmit: Pdo
 
     def require(self, receive: Sequence[Object], transmit: Sequence[Object]) -> None:
-        """Raise LayoutError where one of these objects is not in it."""
+        """Raise Conflict where one of these objects is not in it."""
         for direction, pdo, needed in (
             ("receive", self.receive, receive),
             ("transmit", self.transmit, transmit),
         ):
             for item in needed:
                 if pdo.place(item) < 0:
-                    raise LayoutError(
-                        f"layout {self.name}: {direction} has no {_words(item)} (expected for the position"
-                        f" law); add {{object: 0x{item:04X}, bits: {_OBJECTS[item][0]}}} to it"
+                    raise Conflict(
+                        f"layout {self.name}",
+                        f"{direction} has no {_words(item)}",
+                        expected="for the position law",
+                        advice=f"add {{object: 0x{item:04X}, bits: {_OBJECTS[item][0]}}} to it",
                     )
 
 
@@ -154,27 +152,30 @@ def load_layout(name: str) -> PdoLayout:
     """Read a layout: one that comes along by its name, or a YAML file.
 
     Raises:
-        LayoutError: there is none, or no drive could take it.
+        UnknownName: there is none.
+        Unreadable, Malformed: the file is none that a drive could take.
     """
     path = _LAYOUTS / f"{name}.yaml" if name in layout_names() else Path(name)
     if not path.suffix and not path.exists():
-        raise LayoutError(str(UnknownName("layout", name, layout_names())))
+        raise UnknownName("layout", name, layout_names(), advice="or give a YAML file")
     try:
         text = path.read_text(encoding="utf-8")
         content = yaml.safe_load(text)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no text"
-        raise LayoutError(f"layout {name}: cannot be read ({reason}); give a YAML file") from None
-    except yaml.YAMLError as error:
-        raise LayoutError(f"layout {name}: is no YAML ({' '.join(str(error).split())}); correct it") from None
+    except OSError as error:
+        raise Unreadable(path, error) from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise Malformed(path, f"is no YAML ({' '.join(str(error).split())})") from None
     return parse_layout(name, content)
 
 
 def parse_layout(name: str, content: Any) -> PdoLayout:
-    """Return the layout that a YAML document describes; raises LayoutError."""
+    """Return the layout that a YAML document describes; raises Malformed."""
     if not isinstance(content, dict) or set(content) != {"receive", "transmit"}:
-        raise LayoutError(
-            f"layout {name}: expected the two lists receive and transmit; see the one called torque"
+        raise Malformed(
+            name,
+            "is no layout",
+            expected="the two lists receive and transmit",
+            advice="see the one called torque",
         )
     receive = _pdo(name, "receive", content["receive"], Object.CONTROLWORD)
     transmit = _pdo(name, "transmit", content["transmit"], Object.STATUSWORD)
@@ -183,47 +184,53 @@ def parse_layout(name: str, content: Any) -> PdoLayout:
 
 def _pdo(name: str, direction: str, rows: Any, needed: Object) -> Pdo:
     if not isinstance(rows, list) or not rows:
-        raise LayoutError(f"layout {name}: {direction} is {rows!r} (expected a list of objects); correct it")
-    entries = [_entry(f"layout {name}: {direction} {number}", row) for number, row in enumerate(rows, 1)]
+        raise Malformed(name, f"{direction} is {rows!r}", expected="a list of objects")
+    entries = [_entry(name, f"{direction} {number}", row) for number, row in enumerate(rows, 1)]
     indices = [entry.index for entry in entries if entry.index != _GAP]
     twice = next((index for index in indices if indices.count(index) > 1), None)
     if twice is not None:
-        raise LayoutError(f"layout {name}: {direction} has {_words(twice)} twice (expected once); remove one")
+        raise Malformed(name, f"{direction} has {_words(twice)} twice", expected="once", advice="remove one")
     if needed not in indices:
-        raise LayoutError(
-            f"layout {name}: {direction} has no {_words(needed)}, without which no drive can be switched;"
-            f" add {{object: 0x{needed:04X}, bits: 16}}"
+        raise Malformed(
+            name,
+            f"{direction} has no {_words(needed)}, without which no drive can be switched",
+            advice=f"add {{object: 0x{needed:04X}, bits: 16}}",
         )
     size = sum(entry.bits for entry in entries) // 8
     if size > LARGEST or len(entries) > _MOST_ENTRIES:
-        raise LayoutError(
-            f"layout {name}: {direction} has {size} bytes in {len(entries)} entries (expected at most"
-            f" {LARGEST} and {_MOST_ENTRIES}, for the sync manager); leave some out"
+        raise Malformed(
+            name,
+            f"{direction} has {size} bytes in {len(entries)} entries",
+            expected=f"at most {LARGEST} and {_MOST_ENTRIES}, for the sync manager",
+            advice="leave some out",
         )
     return Pdo(entries)
 
 
-def _entry(where: str, row: Any) -> PdoEntry:
+def _entry(name: str, where: str, row: Any) -> PdoEntry:
     if not isinstance(row, dict) or not {"object", "bits"} <= set(row) <= {"object", "sub", "bits"}:
-        raise LayoutError(f"{where}: {row!r} (expected such as {{object: 0x6064, bits: 32}}); correct it")
+        raise Malformed(name, f"{where} is {row!r}", expected="such as {object: 0x6064, bits: 32}")
     numbers = {"sub": 0, **row}
     for field, value in numbers.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise LayoutError(f"{where}: {field} is {value!r} (expected a whole number); correct it")
+            raise Malformed(name, f"{field} of {where} is {value!r}", expected="a whole number")
     index, subindex, bits = numbers["object"], numbers["sub"], numbers["bits"]
     if index == _GAP:
         if bits % 8 or not 0 < bits <= 255:
-            raise LayoutError(f"{where}: a gap of {bits} bits (expected whole bytes, 8 to 248); correct it")
+            raise Malformed(name, f"{where} is a gap of {bits} bits", expected="whole bytes, 8 to 248")
         return PdoEntry(index=_GAP, bits=bits)
     if index not in _OBJECTS or subindex:
         known = ", ".join(f"0x{known:04X}" for known in sorted(_OBJECTS))
         sub = f" sub {subindex}" if subindex else ""
-        raise LayoutError(
-            f"{where}: object 0x{index:04X}{sub} is unknown (valid: {known}); choose one of these"
+        raise Malformed(
+            name,
+            f"object 0x{index:04X}{sub} of {where} is unknown",
+            expected=f"one of {known}",
+            advice="choose one of these",
         )
     expected = _OBJECTS[index][0]
     if bits != expected:
-        raise LayoutError(f"{where}: {_words(index)} has {bits} bits (expected {expected}); correct it")
+        raise Malformed(name, f"{_words(index)} of {where} has {bits} bits", expected=str(expected))
     return PdoEntry(index=index, bits=bits)
 
 

@@ -19,7 +19,7 @@ from enum import Enum
 
 import pysoem
 
-from bam_ros.driver.servo_bus import BusError
+from bam_core.errors import Unavailable
 from bam_ros.erob import al_status
 from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.interface import (
@@ -92,7 +92,7 @@ class Segment:
         self._number = 0
 
     def open(self) -> None:
-        """Take the interface; raises BusError."""
+        """Take the interface; raises BamError."""
         self._claim = InterfaceClaim(self.interface)
         require_interface(self.interface)
         master = pysoem.Master()
@@ -206,7 +206,7 @@ class Segment:
 
     @property
     def soem(self) -> pysoem.Master:
-        """The master underneath; raises BusError where the segment is not open."""
+        """The master underneath; raises Unavailable where the segment is not open."""
         if self._master is None:
-            raise BusError(f"interface {self.interface}: not open; open it first")
+            raise Unavailable(f"interface {self.interface}", "not open", advice="open it first")
         return self._master

@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bam_core.errors import OutOfRange, Unsupported, WrongShape
 from bam_core.servo.firmware import CurrentFirmware
 from bam_core.servo.model import ServoModel, load_servo
 from bam_ros.driver.joint_limits import HALF_TURN, Range
-from bam_ros.driver.servo_bus import BusError
 from bam_ros.erob.axis import NEEDED_RECEIVE, NEEDED_TRANSMIT
 from bam_ros.erob.cia402 import Encoder
 from bam_ros.erob.goal_guard import GoalLimits
@@ -71,56 +71,75 @@ class ErobSettings:
     def __post_init__(self) -> None:
         for what, values in (("joint_names", self.joints), ("positions", self.positions)):
             if not values or len(set(values)) != len(values):
-                raise BusError(
-                    f"{what}: {list(values)} (expected at least one, each once); correct the parameter"
+                raise WrongShape(
+                    what, list(values), "at least one, each once", advice="correct the parameter"
                 )
         if len(self.joints) != len(self.positions):
-            raise BusError(
-                f"positions: {len(self.positions)} positions for {len(self.joints)} joint_names (expected one"
-                f" per joint); correct the parameters"
+            raise WrongShape(
+                "positions",
+                len(self.positions),
+                "one per joint",
+                told=f"{len(self.positions)} positions for {len(self.joints)} joint_names",
+                advice="correct the parameters",
             )
         wrong = [position for position in self.positions if not 1 <= position <= 199]
         if wrong:
-            raise BusError(f"positions: {wrong[0]} (expected 1 to 199); correct the parameter")
+            raise OutOfRange("positions", wrong[0], "1 to 199", advice="correct the parameter")
         for what, count in (
             ("servos", len(self.servos)),
             ("zeros", len(self.zeros)),
             ("limits", len(self.limits)),
         ):
             if count not in (1, len(self.joints)):
-                raise BusError(
-                    f"{what}: {count} entries (expected 1, or {len(self.joints)} as joint_names); correct the"
-                    " parameter"
+                raise WrongShape(
+                    what,
+                    count,
+                    f"1, or {len(self.joints)} as joint_names",
+                    told=f"{count} entries",
+                    advice="correct the parameter",
                 )
         if not all(math.isfinite(zero) for zero in self.zeros):
-            raise BusError(f"zeros: {list(self.zeros)} (expected finite angles, rad); correct the parameter")
+            raise OutOfRange("zeros", list(self.zeros), "finite angles, rad", advice="correct the parameter")
         require_gain("kp", self.kp)
         for low, high in self.limits:
             if not low < high:
-                raise BusError(
-                    f"limits: {low:g} to {high:g} rad (expected low < high); correct the parameter"
+                raise OutOfRange(
+                    "limits",
+                    (low, high),
+                    "low < high",
+                    told=f"{low:g} to {high:g} rad",
+                    advice="correct the parameter",
                 )
-        if not self.speed_limit > 0.0:
-            raise BusError(f"speed_limit: {self.speed_limit:g} rad/s (expected > 0); correct the parameter")
-        if not self.following_error >= 0.0:
-            raise BusError(
-                f"following_error: {self.following_error:g} rad (expected 0 or more); correct the parameter"
-            )
-        if not LEAST_RATE <= self.rate <= LARGEST_RATE:
-            raise BusError(
-                f"cycle_rate: {self.rate:g} 1/s (expected {LEAST_RATE:g} to {LARGEST_RATE:g}: with a slower"
-                f" law joints oscillate); correct the parameter"
-            )
-        if not 5.0 / self.rate <= self.watchdog <= 1.0:
-            raise BusError(
-                f"watchdog: {self.watchdog:g} s (expected {5.0 / self.rate:g}, five cycles, to 1); correct"
-                f" the parameter"
-            )
-        if not 0.0 <= self.answer_timeout < self.watchdog:
-            raise BusError(
-                f"answer_timeout: {self.answer_timeout:g} s (expected 0 to less than the watchdog's"
-                f" {self.watchdog:g}); correct the parameter"
-            )
+        five_cycles = 5.0 / self.rate if self.rate else math.inf
+        for what, number, unit, good, expected in (
+            ("speed_limit", self.speed_limit, "rad/s", self.speed_limit > 0.0, "> 0"),
+            ("following_error", self.following_error, "rad", self.following_error >= 0.0, "0 or more"),
+            (
+                "cycle_rate",
+                self.rate,
+                "1/s",
+                LEAST_RATE <= self.rate <= LARGEST_RATE,
+                f"{LEAST_RATE:g} to {LARGEST_RATE:g}: with a slower law joints oscillate",
+            ),
+            (
+                "watchdog",
+                self.watchdog,
+                "s",
+                five_cycles <= self.watchdog <= 1.0,
+                f"{five_cycles:g}, five cycles, to 1",
+            ),
+            (
+                "answer_timeout",
+                self.answer_timeout,
+                "s",
+                0.0 <= self.answer_timeout < self.watchdog,
+                f"0 to less than the watchdog's {self.watchdog:g}",
+            ),
+        ):
+            if not good:
+                raise OutOfRange(
+                    what, number, expected, told=f"{number:g} {unit}", advice="correct the parameter"
+                )
         load_layout(self.layout).require(NEEDED_RECEIVE, NEEDED_TRANSMIT)
 
     def models(self) -> tuple[ServoModel, ...]:
@@ -129,13 +148,15 @@ class ErobSettings:
         models = {name: load_servo(name) for name in names}
         for name, servo in models.items():
             if not isinstance(servo.firmware, CurrentFirmware):
-                raise BusError(
-                    f"servos: {name} has a voltage law, {servo.firmware.name} (expected a current law, as"
-                    f" that of erob80_100); choose another servo"
+                raise Unsupported(
+                    "servos",
+                    f"{name} has a voltage law, {servo.firmware.name}",
+                    expected="a current law, as that of erob80_100",
+                    advice="choose another servo",
                 )
         return tuple(models[name] for name in names)
 
-    def doubts(self, ratings: Sequence[tuple[float, float]]) -> tuple[str, ...]:
+    def warnings(self, ratings: Sequence[tuple[float, float]]) -> tuple[str, ...]:
         """Return one line for each drive that cannot be the servo it is said to be.
 
         All eRobs have the same product code, so their rated torque and current must tell them apart.
@@ -194,6 +215,6 @@ class ErobSettings:
 
 
 def require_gain(what: str, kp: float) -> None:
-    """Raise BusError for a position gain that the law cannot have."""
+    """Raise OutOfRange for a position gain that the law cannot have."""
     if not 0.0 <= kp <= _LARGEST_GAIN:  # also for NaN
-        raise BusError(f"{what}: kp {kp:g} A/rad (expected 0 to {_LARGEST_GAIN:g}); choose another")
+        raise OutOfRange(what, kp, f"0 to {_LARGEST_GAIN:g}", told=f"{kp:g} A/rad", advice="choose another")

@@ -9,11 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from bam_core.errors import UnknownName
+from bam_core.errors import Unavailable, UnknownName
 from bam_core.feedforward import Follower, PidGains, Points
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import (
-    BusError,
     Gains,
     LawSettings,
     ServoBus,
@@ -55,6 +54,11 @@ class FeedForwardBus(ServoBus):
     def now(self) -> float:
         """Return the time on the clock of the bus, s."""
         return self._bus.now()
+
+    @property
+    def second(self) -> str:
+        """As the bus calls it."""
+        return self._bus.second
 
     @property
     def identities(self) -> tuple[ServoIdentity, ...]:
@@ -156,7 +160,7 @@ class FeedForwardBus(ServoBus):
     def set_gains(self, name: str, gains: Gains) -> Gains:
         """Set the gains of one joint's PID, which runs here; raises BamError."""
         if name not in self.names:
-            raise BusError(str(UnknownName("joint", name, self.names)))
+            raise UnknownName("joint", name, self.names)
         index = self.names.index(name)
         wanted = PidGains(p=gains.kp, i=gains.ki, d=gains.kd)
         self._opened().tune(index, wanted)
@@ -164,7 +168,7 @@ class FeedForwardBus(ServoBus):
         return gains
 
     def reboot(self, name: str) -> None:
-        """Restart one servo; raises BusError."""
+        """Restart one servo; raises BamError."""
         self._bus.reboot(name)
 
     def close(self) -> None:
@@ -208,5 +212,5 @@ class FeedForwardBus(ServoBus):
 
     def _opened(self) -> Follower:
         if self._follower is None:
-            raise BusError("bus: not open; open it first")
+            raise Unavailable("bus", "not open", advice="open it first")
         return self._follower

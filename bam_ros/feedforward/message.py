@@ -11,7 +11,7 @@ from builtin_interfaces.msg import Time
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import Missing, OutOfRange, UnknownName, WrongShape
 from bam_core.feedforward import Points
 
 _STEADY = 2e-3  # s; two clocks that drift apart by less are read too coarsely to tell
@@ -24,19 +24,25 @@ def points_of(message: JointTrajectory, names: Sequence[str]) -> Points:
     """Return the points of a message, joints in the order of `names`.
 
     Raises:
-        BamError: it has other joints, no points, rows of another length, or a number that is not finite.
+        UnknownName: it has other joints.
+        Missing: it has no points.
+        WrongShape: not every joint is named once, or rows have another length.
+        OutOfRange: a number is not finite, or times do not grow from 0 on.
     """
     joints = list(message.joint_names)
     for joint in joints:
         if joint not in names:
             raise UnknownName("trajectory joint", joint, names)
     if len(set(joints)) != len(names) or len(joints) != len(names):
-        raise BamError(
-            f"trajectory joint_names: {', '.join(joints) or 'none'} (expected {', '.join(names)}, each once);"
-            f" name them all"
+        raise WrongShape(
+            "trajectory joint_names",
+            joints,
+            f"{', '.join(names)}, each once",
+            told=", ".join(joints) or "none",
+            advice="name them all",
         )
     if not message.points:
-        raise BamError("trajectory points: none (expected one or more); send some")
+        raise Missing("trajectory points", "one or more", advice="send some")
     order = [joints.index(name) for name in names]
     values: dict[str, NDArray[np.float64]] = {"position": _rows(message, "positions", joints)[:, order]}
     for field, name in _OPTIONAL:
@@ -46,9 +52,11 @@ def points_of(message: JointTrajectory, names: Sequence[str]) -> Points:
         [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec for point in message.points]
     )
     if when[0] < 0.0 or when[-1] <= 0.0:
-        raise BamError(
-            f"trajectory points: are at {when[0]:g} s to {when[-1]:g} s from its start (expected times from 0"
-            f" on, the last one later); correct time_from_start"
+        raise OutOfRange(
+            "trajectory time_from_start",
+            (float(when[0]), float(when[-1])),
+            "times from 0 on, the last one later",
+            told=f"{when[0]:g} s to {when[-1]:g} s",
         )
     return Points(time=when, **values)
 
@@ -58,15 +66,19 @@ def _rows(message: JointTrajectory, field: str, joints: Sequence[str]) -> NDArra
     for number, point in enumerate(message.points):
         row = [float(value) for value in getattr(point, field)]
         if len(row) != len(joints):
-            raise BamError(
-                f"trajectory {field}: point {number} has {len(row)} (expected {len(joints)}, as in every"
-                f" point); correct it"
+            raise WrongShape(
+                f"trajectory {field} of point {number}",
+                len(row),
+                f"{len(joints)}, as in every point",
+                told=f"{len(row)} numbers",
             )
         for joint, value in zip(joints, row, strict=True):
             if not math.isfinite(value):
-                raise BamError(
-                    f"trajectory {field}: is {value:g} in point {number}, joint {joint!r} (expected a finite"
-                    f" number); correct it"
+                raise OutOfRange(
+                    f"trajectory {field} of point {number}, joint {joint!r}",
+                    value,
+                    "a finite number",
+                    told=f"{value:g}",
                 )
         rows.append(row)
     return np.array(rows)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, Missing, OutOfRange, Unsupported
 from bam_core.feedforward import (
     FeedForwardLaw,
     FollowerSettings,
@@ -63,9 +63,12 @@ class FeedForwardSettings:
 
     def __post_init__(self) -> None:
         if not self.error > 0.0:
-            raise BamError(
-                f"following_error: {self.error:g} rad (expected above 0: in PWM mode a servo holds nothing by"
-                f" itself); correct the parameter"
+            raise OutOfRange(
+                "following_error",
+                self.error,
+                "above 0: in PWM mode a servo holds nothing by itself",
+                told=f"{self.error:g} rad",
+                advice="correct the parameter",
             )
 
     def for_bus(self, bus: ServoBus) -> FollowerSettings:
@@ -119,20 +122,26 @@ def _servo(joint: str, given: str, found: str) -> ServoModel:
     """
     name = given or found
     if not name:
-        raise BamError(
-            f"joint {joint!r}: the bus cannot tell which servo it is (expected one); set the parameter servos"
+        raise Missing(
+            f"servo of joint {joint!r}",
+            "one, for the bus cannot tell which it is",
+            advice="set the parameter servos",
         )
     servo = load_servo(name)
     if servo.firmware.regulates_current:
-        raise BamError(
-            f"joint {joint!r}: {servo.title} regulates its current (expected a servo that is commanded by"
-            f" voltage); feed others forward"
+        raise Unsupported(
+            f"joint {joint!r}",
+            f"{servo.title} regulates its current",
+            expected="a servo that is commanded by voltage",
+            advice="feed others forward",
         )
     if found in servo_names() and _differ(servo, load_servo(found)):
         file = f" of {given}" if given != servo.name else ""
-        raise BamError(
-            f"joint {joint!r}: the parameter servos says {servo.name}{file}, but the bus found {found}"
-            f" (expected the same servo); correct the parameter, or connect the {servo.name}"
+        raise Conflict(
+            f"joint {joint!r}",
+            f"the parameter servos says {servo.name}{file}, but the bus found {found}",
+            expected="the same servo",
+            advice=f"correct the parameter, or connect the {servo.name}",
         )
     return servo
 

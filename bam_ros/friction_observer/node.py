@@ -12,7 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Missing, WrongShape
 from bam_core.mujoco import compile_robot, load_robot
 from bam_core.whole_body import FrictionObserver, ObservedFriction, WholeBody
 from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN
@@ -108,10 +108,9 @@ class FrictionObserverNode(Node):
         super().__init__("friction_observer", **arguments)
         values = declare(self, self.ABOUT.parameters)
         if not values["model"]:
-            raise BamError(
-                "friction_observer: no robot is given (expected an MJCF or URDF file); set the "
-                "parameter model"
-            )
+            raise Missing(
+                "model", "an MJCF or URDF file of the robot", advice="set the parameter model"
+            ).within("friction_observer")
         self._robot = WholeBody(
             compile_robot(load_robot(values["model"])),
             contacts=_names(values["contacts"]),
@@ -150,16 +149,20 @@ class FrictionObserverNode(Node):
         stamp = Time.from_msg(message.header.stamp).nanoseconds
         try:
             if len(message.name) != len(message.standing):
-                raise BamError(
-                    f"contact_states: {len(message.name)} names and {len(message.standing)} states "
-                    "(expected as many of both); correct the publisher"
+                raise WrongShape(
+                    "contact_states",
+                    (len(message.name), len(message.standing)),
+                    "as many of both",
+                    told=f"{len(message.name)} names and {len(message.standing)} states",
+                    advice="correct the publisher",
                 )
             time = self._since_origin(stamp) if stamp else self._latest
             self._observer.stand(time, dict(zip(message.name, message.standing, strict=True)))
             if not stamp:
-                raise BamError(
-                    "contact_states: have no stamp (expected that of the joint state from which on they "
-                    "hold); taken as of the newest joint state"
+                raise Missing(
+                    "stamp of contact_states",
+                    "that of the joint state from which on they hold",
+                    advice="taken as of the newest joint state",
                 )
         except BamError as error:
             self._tell(str(error))
@@ -168,10 +171,13 @@ class FrictionObserverNode(Node):
         self._latest = self._since_origin(Time.from_msg(message.header.stamp).nanoseconds)
         try:
             if len(message.position) != len(message.name) or len(message.effort) != len(message.name):
-                raise BamError(
-                    f"joint_states: {len(message.name)} names, {len(message.position)} positions,"
-                    f" {len(message.effort)} efforts (expected as many of each); publish positions "
-                    "and torques"
+                lengths = (len(message.name), len(message.position), len(message.effort))
+                raise WrongShape(
+                    "joint_states",
+                    lengths,
+                    "as many of each",
+                    told="{} names, {} positions, {} efforts".format(*lengths),
+                    advice="publish positions and torques",
                 )
             observed = self._observer.push(
                 self._latest,
@@ -205,8 +211,8 @@ class FrictionObserverNode(Node):
             )
 
     def _publish(self, observed: ObservedFriction) -> None:
-        if observed.doubt:
-            self._tell(f"{observed.doubt.what}; {observed.doubt.cure}")
+        if observed.inconsistency:
+            self._tell(f"{observed.inconsistency.what}; {observed.inconsistency.cure}")
         elif observed.rank.unidentifiable:
             feet = " and ".join(observed.rank.contacts)
             self._tell(
@@ -221,7 +227,7 @@ class FrictionObserverNode(Node):
             power=observed.driving.tolist(),
             standing=list(observed.rank.contacts),
             rank=observed.rank.rank,
-            contradiction=observed.doubt.what if observed.doubt else "",
+            contradiction=observed.inconsistency.what if observed.inconsistency else "",
         )
         stamp = round(observed.time * 1e9) + (self._origin or 0)
         message.header.stamp = Time(nanoseconds=stamp).to_msg()

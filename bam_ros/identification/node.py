@@ -17,7 +17,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Missing, OutOfRange, Unreadable
 from bam_core.identification import (
     Identification,
     IdentificationCancelled,
@@ -108,10 +108,7 @@ class IdentificationNode(Node):
         """Check the parameters; raises BamError where there is no data directory, or no such effect."""
         directory = self._data_directory
         if not directory.is_dir():
-            raise BamError(
-                f"data_directory {directory}: is no directory (expected the one that holds the recordings); "
-                f"set the parameter data_directory"
-            )
+            raise Unreadable(directory, "is no directory", advice="set the parameter data_directory")
         resolve_effects(self._effects([]) or ())
         self.get_logger().info(f"ready: action 'identify' and service 'identify_model', data in {directory}")
 
@@ -223,9 +220,10 @@ class IdentificationNode(Node):
             for path in (source.path, *data_files(source.path)):
                 self._inside(str(path), "logs")
         if not request.servo:
-            raise BamError(
-                f"servo: not given (expected {', '.join(servo_names())}, or a YAML file in data_directory); "
-                f"name the servo that was recorded"
+            raise Missing(
+                "servo",
+                f"{', '.join(servo_names())}, or a YAML file in data_directory",
+                advice="name the servo that was recorded",
             )
         is_file = Path(request.servo).suffix in (".yaml", ".yml") or len(Path(request.servo).parts) > 1
         servo = load_servo(self._inside(request.servo, "servo") if is_file else request.servo)
@@ -249,13 +247,15 @@ class IdentificationNode(Node):
         return [] if names == ["none"] else names or None
 
     def _inside(self, path: str, field: str) -> Path:
-        """Return an absolute path below the data directory, links followed; raises BamError for any other."""
+        """Return an absolute path below the data directory, links followed; raises OutOfRange for others."""
         directory = self._data_directory
         resolved = (directory / path).resolve()
         if not resolved.is_relative_to(directory):
-            raise BamError(
-                f"{field} {path}: lies outside the data directory (expected a path below {directory}); "
-                f"move it there or set the parameter data_directory"
+            raise OutOfRange(
+                field,
+                path,
+                f"a path below {directory}",
+                advice="move it there or set the parameter data_directory",
             )
         return resolved
 

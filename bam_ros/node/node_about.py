@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bam_ros.node.parameters import NodeParameter
@@ -52,8 +54,7 @@ class NodeAbout:
     @property
     def usage(self) -> str:
         """The example as a command line that works with and without the command `ros2`."""
-        given = " ".join(f"-p {word}" for word in self.example)
-        return f"python -m {self.module} --ros-args {given}"
+        return node_command(self.module, self.example)
 
     def text(self) -> str:
         """Return the help."""
@@ -73,6 +74,17 @@ class NodeAbout:
             lines += _indented(interface.purpose)
         lines += ["", "example:", f"  {self.usage}"]
         return "\n".join(lines)
+
+
+def node_command(module: str, parameters: Iterable[str]) -> str:
+    """Return the command that starts a node, with the interpreter that runs here: others may lack rclpy.
+
+    Args:
+        module: of the node.
+        parameters: as after `-p`.
+    """
+    given = " ".join(f"-p {word}" for word in parameters)
+    return f"{sys.executable} -m {module} --ros-args {given}"
 
 
 def _indented(text: str) -> list[str]:

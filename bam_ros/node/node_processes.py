@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bam_core.errors import BamError
+from bam_core.errors import Unavailable
 
 _PATIENCE = 5.0  # s for a node to end by itself after each signal
 _STARTUP = 60.0  # s; the first start on a machine compiles
@@ -54,25 +54,28 @@ class NodeProcesses:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def wait_for(self, path: Path) -> None:
-        """Wait until a node has made this file; raises BamError if a node ends or it does not come."""
+        """Wait until a node has made this file; raises Unavailable if a node ends or it does not come."""
         deadline = time.monotonic() + _STARTUP
         while not path.exists():
             self.check()
             if time.monotonic() > deadline:
-                raise BamError(
-                    f"{path}: not there after {_STARTUP:g} s; see the logs in {self._log_directory}"
+                raise Unavailable(
+                    str(path),
+                    f"not there after {_STARTUP:g} s",
+                    advice=f"see the logs in {self._log_directory}",
                 )
             time.sleep(_POLL)
 
     def check(self) -> None:
-        """Raise BamError with its last words if a node has ended."""
+        """Raise Unavailable with its last words if a node has ended."""
         for name, child in self._children.items():
             if child.poll() is not None:
                 log = self._log(name)
                 words = [*log.read_text(errors="replace").strip().splitlines(), "it said nothing"]
-                raise BamError(
-                    f"node {name}: ended with status {child.returncode} ({words[max(0, len(words) - 2)]}); "
-                    f"its log is {log}"
+                raise Unavailable(
+                    f"node {name}",
+                    f"ended with status {child.returncode} ({words[max(0, len(words) - 2)]})",
+                    advice=f"its log is {log}",
                 )
 
     def stop(self) -> None:

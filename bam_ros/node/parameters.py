@@ -11,7 +11,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import UnknownName, WrongShape
 
 _OF_ROS = "qos_overrides."  # declared by publishers and subscriptions that allow it
 
@@ -64,14 +64,17 @@ def one_each(name: str, values: Sequence[Any], joints: Sequence[str]) -> list[An
     """Return one value per joint; a single one counts for all.
 
     Raises:
-        BamError: there are neither as many as joints nor one.
+        WrongShape: there are neither as many as joints nor one.
     """
     if len(values) == 1:
         return list(values) * len(joints)
     if len(values) != len(joints):
-        raise BamError(
-            f"{name}: {len(values)} entries for {len(joints)} joint_names (expected one, or one per joint);"
-            f" correct the parameter"
+        raise WrongShape(
+            name,
+            len(values),
+            "one, or one per joint",
+            told=f"{len(values)} entries for {len(joints)} joint_names",
+            advice="correct the parameter",
         )
     return list(values)
 
@@ -84,14 +87,14 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
         parameters: the whole table.
 
     Raises:
-        BamError: a value was given for a parameter that the node does not have; ROS 2 would ignore it.
+        UnknownName: a value was given for a parameter that the node does not have; ROS 2 would ignore it.
         rclpy.exceptions.ParameterException: a value from outside has another type or is out of bounds.
     """
     names = [parameter.name for parameter in parameters]
     _accept_integers(node, parameters)
     for given in node._parameter_overrides:  # only those that are meant for this node, whatever their source
         if given not in names and not node.has_parameter(given) and not given.startswith(_OF_ROS):
-            raise BamError(f"{node.get_name()}: {UnknownName('parameter', given, names)}")
+            raise UnknownName("parameter", given, names).within(node.get_name())
     return {
         parameter.name: node.declare_parameter(
             parameter.name, parameter.default, parameter.descriptor()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from typing import Protocol
 
 import rclpy
 import rclpy.utilities
+import yaml
 from rclpy.exceptions import ParameterException
 from rclpy.executors import (
     Executor,
@@ -21,7 +23,7 @@ from rclpy.executors import (
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unsupported
 from bam_ros.node.node_about import NodeAbout
 
 _POLL = 0.1  # s; a signal is noticed after this at the latest
@@ -134,18 +136,34 @@ def destroy_nodes(executor: Executor | None, *nodes: Node) -> None:
         node.destroy_node()
 
 
-def _init(about: NodeAbout, arguments: list[str]) -> None:
-    """Start ROS 2 with its arguments; raises BamError for those that nobody would read."""
+def _of_one_type(argument: str) -> str:
+    """Return `limits:=[-1, 1.5]` as `limits:=[-1.0, 1.5]`: ROS 2 takes no list of integers and doubles."""
+    name, _, value = argument.partition(":=")
     try:
-        rclpy.init(args=[about.name, *arguments], signal_handler_options=SignalHandlerOptions.NO)
+        numbers = yaml.safe_load(value) if value.startswith("[") else []
+    except yaml.YAMLError:  # ROS 2 says so
+        return argument
+    if {type(number) for number in numbers} != {int, float}:
+        return argument
+    doubles = yaml.safe_dump([float(number) for number in numbers], default_flow_style=True, width=math.inf)
+    return f"{name}:={doubles.strip()}"
+
+
+def _init(about: NodeAbout, arguments: list[str]) -> None:
+    """Start ROS 2 with its arguments; raises Unsupported for those that nobody would read."""
+    words = [about.name, *map(_of_one_type, arguments)]
+    try:
+        rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # what rclpy raises for arguments it does not understand
         reason = str(error).removeprefix("failed to initialize rcl: ").partition(", at ")[0]
         if reason.startswith("["):
             reason = f"unknown arguments after --ros-args {reason}"
-        raise BamError(f"{about.name}: {reason}; write it as in: {about.usage}") from None
-    rest = rclpy.utilities.remove_ros_args([about.name, *arguments])[1:]
+        raise Unsupported(about.name, reason, advice=f"write it as in: {about.usage}") from None
+    rest = rclpy.utilities.remove_ros_args(words)[1:]
     if rest:
-        raise BamError(
-            f"{about.name}: argument {rest[0]!r} is not known (expected --ros-args -p PARAMETER:=VALUE);"
-            f" write it as in: {about.usage}"
+        raise Unsupported(
+            about.name,
+            f"argument {rest[0]!r} is not known",
+            expected="--ros-args -p PARAMETER:=VALUE",
+            advice=f"write it as in: {about.usage}",
         )

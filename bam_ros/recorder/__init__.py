@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from bam_ros.recorder.errors import BenchError, RecordingStopped
+from bam_ros.recorder.errors import RecordingStopped
 from bam_ros.recorder.session import PlannedRun, Session
 from bam_ros.recorder.session_file import load_session
 
-__all__ = ["BenchError", "PlannedRun", "RecordingStopped", "Session", "load_session"]
+__all__ = ["PlannedRun", "RecordingStopped", "Session", "load_session"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.mcap_messages import read_messages
@@ -35,7 +35,7 @@ def inspect(output: Path, session: Session) -> Shelf:
     """Look at the bag of every run of a session, without changing anything.
 
     Raises:
-        BamError: a complete bag has the name of a run but holds another one.
+        Conflict: a complete bag has the name of a run but holds another one.
     """
     complete: set[str] = set()
     broken: dict[str, str] = {}
@@ -52,7 +52,10 @@ def inspect(output: Path, session: Session) -> Shelf:
 
 
 def set_aside(directory: Path, reason: str = "interrupted") -> Path:
-    """Rename the bag of a run that is not complete, so that it can be recorded again; return its path."""
+    """Rename the bag of a run that does not count, so that it can be recorded again; return its path.
+
+    Searches for recordings know it by its name: see `run_end.is_set_aside`.
+    """
     number = 1
     while (aside := directory.with_name(f"{directory.name}.{reason}-{number}")).exists():
         number += 1
@@ -86,8 +89,10 @@ def _problem(directory: Path, run: PlannedRun, session: Session) -> str | None:
         return f"has a bag without {_RUN}"
     difference = _difference(runs[-1], run, session)
     if difference:
-        raise BamError(
-            f"{directory}: holds another run ({difference}); choose another output directory for this session"
+        raise Conflict(
+            str(directory),
+            f"holds another run ({difference})",
+            advice="choose another output directory for this session",
         )
     return None
 

@@ -12,9 +12,8 @@ from bam_bench.srv import SetGains, SetLoad
 from lifecycle_msgs.srv import GetState
 from rclpy.node import Node
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unavailable
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.recorder.errors import BenchError
 
 Tick = Callable[[], None]
 """Called about ten times a second while waiting; raises to end it."""
@@ -47,22 +46,22 @@ class DriverClient:
         """Make the servo's controller proportional with this gain.
 
         Raises:
-            BenchError: no answer, or the servo does not hold the gain afterwards.
+            BamError: no answer, or the servo does not hold the gain afterwards.
         """
         answer = self._call(self._gains, SetGains.Request(name=joint, kp=float(kp)), tick)
         if not answer.success:
-            raise BenchError(f"gains of {joint!r} at kp {kp:g}: {answer.message}")
+            raise BamError(answer.message).within(f"gains of {joint!r} at kp {kp:g}")
 
     def set_load(self, load: PendulumBench, tick: Tick) -> None:
         """Have the virtual bench hang a load.
 
         Raises:
-            BenchError: no answer, or it cannot.
+            BamError: no answer, or it cannot.
         """
         request = SetLoad.Request(mass=load.mass, arm_mass=load.arm_mass, length=load.length)
         answer = self._call(self._load, request, tick)
         if not answer.success:
-            raise BenchError(f"virtual bench: {answer.message}")
+            raise BamError(answer.message).within("virtual bench")
 
     def state(self, tick: Tick) -> str:
         """Return the driver's life-cycle state, such as "active"; empty where it does not answer."""
@@ -70,16 +69,18 @@ class DriverClient:
             return ""
         try:
             return str(self._call(self._state, GetState.Request(), tick).current_state.label)
-        except BenchError:
+        except Unavailable:
             return ""
 
     def _call(self, client: Any, request: Any, tick: Tick) -> Any:
+        service = f"service {client.srv_name}"
         deadline = time.monotonic() + _ANSWER_TIMEOUT
         while not client.service_is_ready():
             if time.monotonic() > deadline:
-                raise BenchError(
-                    f"service {client.srv_name}: nobody offers it (waited {_ANSWER_TIMEOUT:g} s); "
-                    f"start that node, or correct its name (parameters driver and virtual_bench)"
+                raise Unavailable(
+                    service,
+                    f"nobody offers it (waited {_ANSWER_TIMEOUT:g} s)",
+                    advice="start that node, or correct its name (parameters driver and virtual_bench)",
                 )
             tick()
             time.sleep(TICK_PERIOD / 5.0)
@@ -89,11 +90,11 @@ class DriverClient:
         while not answered.wait(TICK_PERIOD):
             if time.monotonic() > deadline:
                 client.remove_pending_request(future)
-                raise BenchError(
-                    f"service {client.srv_name}: no answer within {_ANSWER_TIMEOUT:g} s; see that node's log"
+                raise Unavailable(
+                    service, f"no answer within {_ANSWER_TIMEOUT:g} s", advice="see that node's log"
                 )
             tick()
         try:
             return future.result()
         except Exception as error:
-            raise BamError(f"service {client.srv_name}: failed ({error}); see that node's log") from error
+            raise Unavailable(service, f"failed ({error})", advice="see that node's log") from error

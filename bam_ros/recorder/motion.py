@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange, Unavailable
 from bam_core.recordings.trajectories import TrajectoryScript
 
 STILL_TIME = 0.3
@@ -28,10 +28,6 @@ SHORTEST_MOVE = 0.3
 REST = 0.0
 """Where the arm hangs, rad."""
 _LONGEST_STEP = 0.02  # s; after a stall a move goes on where it was instead of leaping
-
-
-class MotionError(BamError):
-    """The arm does not do what it should; the run is broken off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +116,8 @@ class Motion:
             state: the newest one.
 
         Raises:
-            MotionError: the arm is out of bounds, never rests, or torque is not as commanded.
+            OutOfRange: the arm is out of bounds.
+            Unavailable: it never rests, or torque is not as commanded.
         """
         if self._since is None:
             self._since = now
@@ -198,26 +195,36 @@ class Motion:
         if now - (self._since or 0.0) > SETTLE_TIMEOUT:
             if self.phase is Phase.SWING_OUT:  # little friction: torque will end it
                 return True
-            raise MotionError(
-                f"arm: still moves after {SETTLE_TIMEOUT:g} s of {self.phase.value} (expected rest within "
-                f"{STILL_BAND:g} rad); look for a loose load or a gain too high for it"
+            raise Unavailable(
+                "arm",
+                f"still moves after {SETTLE_TIMEOUT:g} s of {self.phase.value}",
+                expected=f"rest within {STILL_BAND:g} rad",
+                advice="look for a loose load or a gain too high for it",
             )
         return False
 
     def _check(self, now: float, state: ArmState) -> None:
         if not math.isfinite(state.position):
-            raise MotionError("arm: position is not a number (expected rad); look at the driver's log")
+            raise OutOfRange(
+                "position of the arm", state.position, "a number, rad", advice="look at the driver's log"
+            )
         if self.phase is Phase.SCRIPT and abs(state.position) > self._position_limit:
-            raise MotionError(
-                f"arm: at {state.position:.2f} rad, out of bounds (position_limit "
-                f"{self._position_limit:g} rad); check the load and the zero of the servo, or raise "
-                f"position_limit in the session"
+            raise OutOfRange(
+                "position of the arm",
+                state.position,
+                f"within position_limit {self._position_limit:g} rad",
+                told=f"{state.position:.2f} rad",
+                advice="check the load and the zero of the servo, or raise position_limit in the session",
             )
         error = abs(self._goal.position - state.position)
         if self._goal.torque_enable and state.torque_enabled and error > self._error_limit:
-            raise MotionError(
-                f"arm: {error:.2f} rad from its goal, out of bounds (error_limit {self._error_limit:g} rad); "
-                f"free the arm, use a larger gain or a smaller load, or raise error_limit in the session"
+            raise OutOfRange(
+                "distance of the arm from its goal",
+                error,
+                f"within error_limit {self._error_limit:g} rad",
+                told=f"{error:.2f} rad",
+                advice="free the arm, use a larger gain or a smaller load, or raise error_limit in the"
+                " session",
             )
         if self.phase is Phase.DONE or state.torque_enabled == self._goal.torque_enable:
             self._torque_wrong_since = None
@@ -225,7 +232,8 @@ class Motion:
             self._torque_wrong_since = now
         elif now - self._torque_wrong_since > TORQUE_TIMEOUT:
             wanted = "on" if self._goal.torque_enable else "off"
-            raise MotionError(
-                f"servo: torque is not {wanted} {TORQUE_TIMEOUT:g} s after it was commanded so; "
-                f"see the driver's log and /diagnostics for the reason"
+            raise Unavailable(
+                "servo",
+                f"torque is not {wanted} {TORQUE_TIMEOUT:g} s after it was commanded so",
+                advice="see the driver's log and /diagnostics for the reason",
             )

@@ -18,7 +18,7 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Missing
 from bam_ros.node.parameters import declare
 from bam_ros.node.process import StopRequest, run_node
 from bam_ros.recorder.about import ABOUT
@@ -150,7 +150,7 @@ class RecorderNode(Node):
     def _given(self, value: str, parameter: str) -> str:
         value = value or str(self.get_parameter(parameter).value)
         if not value:
-            raise BamError(f"{parameter}: not given (expected in the goal or as parameter); give one of them")
+            raise Missing(parameter, "it in the goal or as parameter", advice="give one of them")
         return value
 
 

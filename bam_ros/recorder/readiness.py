@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from rclpy.time import Time
 
-from bam_core.errors import UnknownName
+from bam_core.errors import Conflict, Unavailable, UnknownName
+from bam_ros.node.node_about import node_command
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
-from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.run import SILENCE
 from bam_ros.recorder.servo_check import require_gains, require_modelled_law, require_same_servo
 from bam_ros.recorder.session import Session
@@ -40,7 +40,7 @@ def wait_for_bench(
         tick: called about ten times a second; what it raises ends the wait.
 
     Raises:
-        BenchError: not so in time, another servo is on the bench, or it cannot hold one of the gains.
+        BamError: not so in time, another servo is on the bench, or it cannot hold one of the gains.
     """
     show("waiting for the driver")
     start = time.monotonic()
@@ -48,9 +48,9 @@ def wait_for_bench(
         waited = time.monotonic() - start
         rivals = _rivals(link)
         if rivals and waited > STALE:
-            raise BenchError(f"{rivals}; stop the others and record again")
+            raise rivals
         if rivals:
-            show(f"waiting: {rivals}")
+            show(f"waiting: {rivals.thing}, {rivals.problem}")
         elif link.connected and link.silence < SILENCE:
             link.release()
             if _released(link) and link.configuration is not None:
@@ -59,29 +59,31 @@ def wait_for_bench(
                 require_modelled_law(session, link.configuration)
                 return
         if not rivals and waited > DISCOVERY:
-            raise BenchError(_what_is_missing(link, driver, tick))
+            raise _what_is_missing(link, driver, tick)
         tick()
         time.sleep(TICK_PERIOD / 5.0)
 
 
 def _released(link: BenchLink) -> bool:
-    """Whether the joint is released; raises BenchError where it cannot be known."""
+    """Whether the joint is released; raises BamError where it cannot be known."""
     states = link.newest
     if states is None:
         return False
     if link.joint not in states.name:
-        raise BenchError(f"session: {UnknownName('joint', link.joint, states.name)}")
+        raise UnknownName("joint", link.joint, states.name).within("session")
     apart = (link.now() - Time.from_msg(states.header.stamp).nanoseconds) * 1e-9
     if abs(apart) > _CLOCK_DIFFERENCE:
-        raise BenchError(
-            f"clock: driver and recorder differ by {apart:.1f} s (expected the same time); "
-            f"set use_sim_time alike for both, or synchronise the machines' clocks"
+        raise Conflict(
+            "clock",
+            f"driver and recorder differ by {apart:.1f} s",
+            expected="the same time",
+            advice="set use_sim_time alike for both, or synchronise the machines' clocks",
         )
     return not states.torque_enabled[list(states.name).index(link.joint)]
 
 
-def _rivals(link: BenchLink) -> str:
-    """Name who else sends states or commands; empty where that is nobody."""
+def _rivals(link: BenchLink) -> Conflict | None:
+    """Name who else sends states or commands; None where that is nobody."""
     for topic in (link.topics.states, link.topics.commands):
         senders = link.node.get_publishers_info_by_topic(topic)
         if len(senders) > 1:
@@ -90,30 +92,42 @@ def _rivals(link: BenchLink) -> str:
                 for sender in senders
                 if sender.node_name != link.node.get_name()
             )
-            return f"{topic}: {len(senders)} nodes publish it (expected one), {', '.join(names)}"
-    return ""
+            return Conflict(
+                topic,
+                f"{len(senders)} nodes publish it: {', '.join(names)}",
+                expected="one",
+                advice="stop the others and record again",
+            )
+    return None
 
 
-def _what_is_missing(link: BenchLink, driver: DriverClient, tick: Tick) -> str:
-    name = driver.driver
+def _what_is_missing(link: BenchLink, driver: DriverClient, tick: Tick) -> Unavailable:
+    name, topics, log = f"driver {driver.driver!r}", link.topics, "look at its log"
     if link.silence < SILENCE and not link.connected:
-        return f"driver {name!r}: takes no commands on {link.topics.commands}; look at its log"
+        return Unavailable(name, f"takes no commands on {topics.commands}", advice=log)
     if link.silence < SILENCE and link.configuration is None:
-        return (
-            f"driver {name!r}: does not say which servo it drives (expected on {link.topics.configuration}); "
-            f"use a driver of this version"
+        return Unavailable(
+            name,
+            "does not say which servo it drives",
+            expected=f"on {topics.configuration}",
+            advice="use a driver of this version",
         )
     if link.silence < SILENCE:
-        return f"driver {name!r}: torque stays on though off is commanded; see its log and /diagnostics"
+        return Unavailable(
+            name, "torque stays on though off is commanded", advice="see its log and /diagnostics"
+        )
     state = driver.state(tick)
     if state == "active":
-        return f"driver {name!r}: is active but sends nothing on {link.topics.states}; look at its log"
+        return Unavailable(name, f"is active but sends nothing on {topics.states}", advice=log)
     if state:
-        return (
-            f"driver {name!r}: is {state} (expected active); look at its log, then configure and activate it,"
-            f" or restart it"
+        return Unavailable(
+            name,
+            f"is {state}",
+            expected="active",
+            advice=f"{log}, then configure and activate it, or restart it",
         )
-    return (
-        f"driver {name!r}: no states on {link.topics.states} for {DISCOVERY:g} s; start one, "
-        f"e.g. python -m bam_ros.dynamixel.node --ros-args -p port:=/dev/ttyUSB0"
+    return Unavailable(
+        name,
+        f"no states on {topics.states} for {DISCOVERY:g} s",
+        advice=f"start one, e.g. {node_command('bam_ros.dynamixel.node', ['port:=/dev/ttyUSB0'])}",
     )

@@ -12,10 +12,10 @@ from bam_bench.msg import BenchRun, ServoStates
 from rclpy.time import Time
 
 from bam_core._version import __version__
+from bam_core.errors import BadData, BamError, Unavailable, UnknownName
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, Tick
-from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.motion import ArmGoal, ArmState, Motion, Phase
 from bam_ros.recorder.run_writer import RunWriter
 from bam_ros.recorder.servo_check import demand_limit
@@ -176,27 +176,32 @@ class RunRecorder:
 
     def _check(self, now_ns: int, states: ServoStates, index: int) -> None:
         if now_ns < self._now:
-            raise BenchError(
-                f"clock: went back by {(self._now - now_ns) * 1e-9:.3f} s during the run; "
-                f"let the time synchronisation settle and record again"
+            raise BadData(
+                "clock",
+                f"went back by {(self._now - now_ns) * 1e-9:.3f} s during the run",
+                advice="let the time synchronisation settle and record again",
             )
         self._now = now_ns
         if self._link.restarts != self._restarts:
-            raise BenchError(
-                f"driver: the sequence of {self._link.topics.states} began anew during the run (it was "
-                f"restarted, or a second driver publishes there); leave one driver alone and record again"
+            raise BadData(
+                "driver",
+                f"the sequence of {self._link.topics.states} began anew during the run (it was restarted, or"
+                f" a second driver publishes there)",
+                advice="leave one driver alone and record again",
             )
         errors = describe_hardware_errors(self._session.joint, states.hardware_error[index] & FATAL)
         if errors:
-            raise BenchError("; ".join(errors))
+            raise BamError("; ".join(errors))
 
     def _index(self, states: ServoStates) -> int:
         try:
             return int(list(states.name).index(self._session.joint))
         except ValueError:
-            raise BenchError(
-                f"joint {self._session.joint!r}: no longer in servo_states (it has: "
-                f"{', '.join(states.name)}); look at the driver's log"
+            raise UnknownName(
+                "joint of servo_states",
+                self._session.joint,
+                states.name,
+                advice="it was there before, look at the driver's log",
             ) from None
 
     def _wait(self, event: threading.Event, tick: Tick) -> None:
@@ -205,9 +210,10 @@ class RunRecorder:
             while not event.wait(TICK_PERIOD):
                 self._raise_failure()
                 if self._link.silence > SILENCE:
-                    raise BenchError(
-                        f"driver: silent for {SILENCE:g} s (no message on {self._link.topics.states}); "
-                        f"look at its log, then record again"
+                    raise Unavailable(
+                        "driver",
+                        f"silent for {SILENCE:g} s (no message on {self._link.topics.states})",
+                        advice="look at its log, then record again",
                     )
                 if self._writer is not None:
                     self._writer.check()

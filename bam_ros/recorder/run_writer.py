@@ -10,14 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from bam_core.errors import BamError
+from bam_core.errors import NotWritable
 from bam_core.recordings.bag_writer import FLUSH_PERIOD, BagTopic, BagWriter
 
 _CLOSE_TIMEOUT = 30.0  # s; a disk that needs longer for what is queued is gone
-
-
-class RunWriterError(BamError):
-    """The bag could not be written."""
 
 
 class RunWriter:
@@ -52,11 +48,11 @@ class RunWriter:
         self._complete = False
 
     def check(self) -> None:
-        """Raise RunWriterError where the disk has refused something."""
+        """Raise NotWritable where the disk has refused something."""
         if self._failure is not None:
             why = getattr(self._failure, "strerror", None) or self._failure
-            raise RunWriterError(
-                f"{self._directory}: cannot be written ({why}); make room or choose another output"
+            raise NotWritable(
+                self._directory, f"cannot be written ({why})", advice="make room or choose another output"
             )
 
     def close(self, *, complete: bool) -> None:
@@ -66,12 +62,12 @@ class RunWriter:
             complete: False leaves it readable but marked as interrupted.
 
         Raises:
-            RunWriterError: something could not be written; the bag is then not marked complete.
+            NotWritable: something could not be written; the bag is then not marked complete.
         """
         self._queue.put(complete)
         self._thread.join(_CLOSE_TIMEOUT)
         if self._thread.is_alive():
-            raise RunWriterError(f"{self._directory}: the disk does not answer; choose another output")
+            raise NotWritable(self._directory, "the disk does not answer", advice="choose another output")
         self.check()
 
     def __enter__(self) -> RunWriter:
@@ -87,7 +83,7 @@ class RunWriter:
         else:
             try:
                 self.close(complete=False)
-            except RunWriterError as failure:
+            except NotWritable as failure:
                 raise failure from error
 
     def _run(self) -> None:

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from bam_bench.msg import ServoConfiguration
 
+from bam_core.errors import BamError, Conflict, OutOfRange
 from bam_core.servo.model import load_servo, servo_names
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
-from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.session import Session
 
 T = TypeVar("T")
@@ -24,21 +24,23 @@ def require_same_servo(session: Session, found: ServoConfiguration) -> None:
     driver cannot tell is not compared.
 
     Raises:
-        BenchError: they differ; a bag would say something wrong about its servo.
+        Conflict: they differ; a bag would say something wrong about its servo.
     """
     joint = session.joint
     index = list(found.name).index(joint)
     servo, number = found.servo[index], int(found.id[index])
     if number >= 0 and number != session.id:
-        raise BenchError(
-            f"session {session.name}: id is {session.id}, but joint {joint!r} of the driver has id {number}; "
-            f"correct id in the session file, or the driver's parameter ids"
+        raise Conflict(
+            f"session {session.name}",
+            f"id is {session.id}, but joint {joint!r} of the driver has id {number}",
+            advice="correct id in the session file, or the driver's parameter ids",
         )
     wanted = session.servo.name
     if _differ(session, servo):
-        raise BenchError(
-            f"session {session.name}: servo is {wanted}, but the driver found {servo} as joint {joint!r}; "
-            f"correct servo in the session file, or connect the {wanted}"
+        raise Conflict(
+            f"session {session.name}",
+            f"servo is {wanted}, but the driver found {servo} as joint {joint!r}",
+            advice=f"correct servo in the session file, or connect the {wanted}",
         )
 
 
@@ -48,7 +50,7 @@ def require_gains(session: Session, found: ServoConfiguration) -> None:
     Servos without a bus or a known control table are not compared: their drivers know better.
 
     Raises:
-        BenchError: a gain is out of range or no whole number; its run could never be recorded.
+        OutOfRange: a gain is out of range or no whole number; its run could never be recorded.
     """
     index = list(found.name).index(session.joint)
     names = (found.servo[index], session.servo.name)
@@ -56,11 +58,14 @@ def require_gains(session: Session, found: ServoConfiguration) -> None:
     if table is None or found.id[index] < 0:
         return
     row = table["position_p_gain"]
-    bad = [f"{kp:g}" for kp in session.gains if not (row.low <= kp <= row.high and kp == round(kp))]
+    bad = [kp for kp in session.gains if not (row.low <= kp <= row.high and kp == round(kp))]
     if bad:
-        raise BenchError(
-            f"session {session.name}: gains {', '.join(bad)} (expected whole numbers, {row.low} to {row.high}"
-            f" for {table.title}); correct gains in the session file"
+        raise OutOfRange(
+            f"session {session.name}: gains",
+            bad,
+            f"whole numbers, {row.low} to {row.high} for {table.title}",
+            told=", ".join(f"{kp:g}" for kp in bad),
+            advice="correct gains in the session file",
         )
 
 
@@ -68,11 +73,11 @@ def require_modelled_law(session: Session, found: ServoConfiguration) -> None:
     """Refuse a servo whose settings change its control law in a way that no model here has.
 
     Raises:
-        BenchError: what would be identified from its bags is another law.
+        BamError: what would be identified from its bags is another law.
     """
     unmodelled = _entry(found.unmodelled, found, session.joint)
     if unmodelled:
-        raise BenchError(f"session {session.name}: {unmodelled}, then record")
+        raise BamError(f"{unmodelled}, then record").within(f"session {session.name}")
 
 
 def demand_limit(found: ServoConfiguration | None, joint: str) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bam_core._checks import require_positive
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, Missing, OutOfRange
 from bam_core.recordings.trajectories import TrajectoryScript
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
@@ -75,7 +75,9 @@ class Session:
         pause_limit: a run with a longer pause between two states is recorded again, s.
 
     Raises:
-        BamError: a value is out of range, or a list is empty or has the same entry twice.
+        OutOfRange: a value is.
+        Missing: a list is empty.
+        Conflict: a list has the same entry twice.
     """
 
     name: str
@@ -104,10 +106,14 @@ class Session:
             pause_limit=self.pause_limit,
         )
         if not 0 <= self.id <= 253:
-            raise BamError(f"session id: is {self.id} (expected 0 to 253); give the servo's bus id")
+            raise OutOfRange("session id", self.id, "0 to 253", advice="give the servo's bus id")
         if self.approach_speed > 3.0:
-            raise BamError(
-                f"session approach_speed: is {self.approach_speed:g} rad/s (expected at most 3); go slower"
+            raise OutOfRange(
+                "session approach_speed",
+                self.approach_speed,
+                "at most 3",
+                told=f"{self.approach_speed:g} rad/s",
+                advice="go slower",
             )
         for number, load in enumerate(self.loads, 1):
             require_positive(f"session loads, entry {number},", length=load.length)
@@ -142,16 +148,23 @@ class Session:
         }
         for key, entries in lists.items():
             if not entries:
-                raise BamError(f"session {key}: is empty (expected at least one); add one")
+                raise Missing(f"session {key}", "at least one", advice="add one")
             for entry in entries:
                 if entries.count(entry) > 1:
-                    raise BamError(f"session {key}: {entry!r} is there twice (each once); use repetitions")
+                    raise Conflict(
+                        f"session {key}",
+                        f"{entry!r} is there twice",
+                        expected="each once",
+                        advice="use repetitions",
+                    )
         names = [run.name for run in self.runs()]
         for name in names:
             if names.count(name) > 1:
-                raise BamError(
-                    f"session: two runs would be named {name!r} (expected masses in 0.1 g, "
-                    f"lengths in 0.1 mm); round them"
+                raise Conflict(
+                    "session",
+                    f"two runs would be named {name!r}",
+                    expected="masses in 0.1 g, lengths in 0.1 mm",
+                    advice="round them",
                 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import CORRECT_IT, BamError, Malformed, Missing, UnknownName, Unreadable, WrongType
 from bam_core.recordings.trajectories import SCRIPTS, script
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
@@ -39,34 +39,37 @@ def load_session(path: str | os.PathLike[str]) -> Session:
         if key == "arm_mass":
             arm_mass = _number(value, f"{path}: {key}")
         elif key not in _READERS:
-            raise BamError(f"{path}: {UnknownName('key', key, [*_READERS, 'arm_mass'])}")
+            raise UnknownName("key", key, [*_READERS, "arm_mass"]).within(path)
         elif key != "loads":
             fields[key] = _READERS[key](value, f"{path}: {key}")
     if "servo" in data:
         fields["servo"] = _servo(fields["servo"], path)
     missing = [key for key in _REQUIRED if key not in data]
     if missing:
-        raise BamError(f"{path}: {missing[0]} is missing (expected {', '.join(_REQUIRED)}); add it")
+        raise Missing(missing[0], ", ".join(_REQUIRED)).within(path)
     fields["loads"] = _loads(data["loads"], f"{path}: loads", arm_mass)
     try:
         return Session(**fields)
     except BamError as error:
-        raise BamError(f"{path}: {str(error).removeprefix('session ')}") from None
+        raise error.within(path) from None
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BamError(f"{path}: cannot be read ({error.strerror}); check path and permissions") from None
+        raise Unreadable(path, error) from None
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not text"
-        raise BamError(f"{path}: is not YAML{where} ({problem}); correct it") from None
+        raise Malformed(path, f"is not YAML{where} ({problem})") from None
     if not isinstance(data, dict):
-        raise BamError(
-            f"{path}: {_kind(data)} (expected keys such as servo, loads, gains); give a session file"
+        raise Malformed(
+            path,
+            f"is {_kind(data)}",
+            expected="keys such as servo, loads, gains",
+            advice="give a session file",
         )
     return data
 
@@ -77,20 +80,18 @@ def _loads(value: Any, where: str, arm_mass: float) -> tuple[PendulumBench, ...]
     for number, entry in enumerate(_sequence(value, where), 1):
         here = f"{where}, entry {number}"
         if not isinstance(entry, dict):
-            raise BamError(
-                f"{here}: {_kind(entry)} (expected mass and length); write {{mass: kg, length: m}}"
-            )
+            raise _wrong(here, entry, "mass and length", "write {mass: kg, length: m}")
         for key in entry:
             if key not in _LOAD_KEYS:
-                raise BamError(f"{here}: {UnknownName('key', key, _LOAD_KEYS)}")
+                raise UnknownName("key", key, _LOAD_KEYS).within(here)
         for key in ("mass", "length"):
             if key not in entry:
-                raise BamError(f"{here}: {key} is missing (expected mass in kg, length in m); add it")
+                raise Missing(key, "mass in kg, length in m").within(here)
         quantities = {key: _number(quantity, f"{here}, {key}") for key, quantity in entry.items()}
         try:
             loads.append(PendulumBench(**{"arm_mass": arm_mass, **quantities}))
         except BamError as error:
-            raise BamError(f"{here}: {error}") from None
+            raise error.within(here) from None
     return tuple(loads)
 
 
@@ -100,51 +101,53 @@ def _servo(name: str, path: Path) -> ServoModel:
     try:
         return load_servo(beside if beside.suffix in (".yaml", ".yml") else name)
     except BamError as error:
-        raise BamError(f"{path}: servo: {error}") from None
+        raise error.within(f"{path}: servo") from None
 
 
 def _sequence(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise BamError(f"{where}: {_kind(value)} (expected a list); write it as [a, b]")
+        raise _wrong(where, value, "a list", "write it as [a, b]")
     return value
 
 
 def _number(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise BamError(f"{where}: {_kind(value)} (expected a number); correct it")
+        raise _wrong(where, value, "a number")
     return float(value)
 
 
 def _whole(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise BamError(f"{where}: {_kind(value)} (expected a whole number); correct it")
+        raise _wrong(where, value, "a whole number")
     return value
 
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
-        raise BamError(
-            f"{where}: {_kind(value)} (expected text); correct it, in quotes where it looks like a number"
-        )
+        raise _wrong(where, value, "text", "correct it, in quotes where it looks like a number")
     return value
+
+
+def _wrong(where: str, value: Any, expected: str, advice: str = CORRECT_IT) -> WrongType:
+    return WrongType(where, value, expected, told=_kind(value), advice=advice)
 
 
 def _kind(value: Any) -> str:
     if value is None:
-        return "is empty"
+        return "empty"
     if isinstance(value, dict):
-        return "is a section"
+        return "a section"
     if isinstance(value, list):
-        return "is a list"
-    return f"is {value!r}"
+        return "a list"
+    return repr(value)
 
 
 def _scripts(value: Any, where: str) -> tuple[Any, ...]:
+    names = [_text(name, where) for name in _sequence(value, where)]
     try:
-        return tuple(script(_text(name, where)) for name in _sequence(value, where))
+        return tuple(script(name) for name in names)
     except BamError as error:
-        text = str(error)
-        raise BamError(text if text.startswith(where) else f"{where}: {text}") from None
+        raise error.within(where) from None
 
 
 _READERS: Mapping[str, Callable[[Any, str], Any]] = {

@@ -10,10 +10,10 @@ from typing import Protocol
 
 from rclpy.node import Node
 
+from bam_core.errors import BadData
 from bam_ros.recorder import bag_shelf
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import DriverClient
-from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.readiness import wait_for_bench
 from bam_ros.recorder.run import RunRecorder, RunReport
 from bam_ros.recorder.session import PlannedRun, Session
@@ -174,9 +174,11 @@ class SessionRecorder:
                 f" {aside.name} and counts for nothing (attempt {attempt} of {ATTEMPTS})",
                 warning=True,
             )
-        raise BenchError(
-            f"run {run.label}: {report.problem} in the last of {ATTEMPTS} attempts; end other programs on"
-            f" this machine or use a faster one, or raise pause_limit in the session, then record again"
+        raise BadData(
+            f"run {run.label}",
+            f"{report.problem} in the last of {ATTEMPTS} attempts",
+            advice="end other programs on this machine or use a faster one, or raise pause_limit in the"
+            " session, then record again",
         )
 
     def _hang_load(self, call: _Call) -> None:

@@ -7,10 +7,10 @@ import math
 import statistics
 import time
 
+from bam_core.errors import Conflict
 from bam_core.recordings.recording import MEASURED_SUPPLY
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, Tick
-from bam_ros.recorder.errors import BenchError
 from bam_ros.recorder.session import Session
 
 TOLERANCE = 0.05
@@ -55,14 +55,15 @@ def supply_warning(session: Session, measured: float) -> str:
         measured: V, without load.
 
     Raises:
-        BenchError: they differ so much that no reader would take the bags.
+        Conflict: they differ so much that no reader would take the bags.
     """
     nominal = session.supply_voltage
     low, high = (share * nominal for share in MEASURED_SUPPLY)
-    told = f"session {session.name}: supply_voltage is {nominal:g} V, but the servo measures {measured:.3g} V"
+    thing = f"session {session.name}"
+    problem = f"supply_voltage is {nominal:g} V, but the servo measures {measured:.3g} V"
     cure = "correct supply_voltage in the session file, or the supply"
     if math.isfinite(measured) and not low <= measured <= high:
-        raise BenchError(f"{told} (expected {low:g} to {high:g} V); {cure}")
+        raise Conflict(thing, problem, expected=f"{low:g} to {high:g} V", advice=cure)
     if math.isnan(measured) or abs(measured - nominal) <= TOLERANCE * nominal:
         return ""
-    return f"{told} (expected within {TOLERANCE * 100:g} %); {cure}"
+    return f"{thing}: {problem} (expected within {TOLERANCE * 100:g} %); {cure}"

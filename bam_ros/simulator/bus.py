@@ -10,12 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, Unsupported
 from bam_core.mujoco import BlackBox, ServoActuation, SimulationError
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.servo_bus import (
-    BusError,
     Gains,
     LawSettings,
     ServoBus,
@@ -84,6 +83,11 @@ class MujocoBus(ServoBus):
         return self._clock
 
     @property
+    def second(self) -> str:
+        """Seconds of simulated time."""
+        return "simulated s"
+
+    @property
     def identities(self) -> tuple[ServoIdentity, ...]:
         """The model of each servo."""
         return tuple(ServoIdentity(servo=servo.name) for servo in self._settings.servos.values())
@@ -101,15 +105,15 @@ class MujocoBus(ServoBus):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Whether the simulation keeps up, whether it stands, and what is doubtful about its gears."""
+        """Whether the simulation keeps up, whether it stands, and warnings about its gears."""
         if self._stands:
             return (f"simulation: {_STANDS}",)
         world, lag = self._world, self._pacer.lag()
-        doubts = world.actuation.warnings if world is not None else ()
+        warnings = world.actuation.warnings if world is not None else ()
         if lag * WINDOW <= self._settings.period:
-            return doubts
+            return warnings
         return (
-            *doubts,
+            *warnings,
             f"simulation: runs at {1.0 - lag:.0%} of the speed asked for (expected 100%); lower"
             f" real_time_factor or raise timestep",
         )
@@ -133,9 +137,9 @@ class MujocoBus(ServoBus):
 
     @property
     def world(self) -> World:
-        """The robot that is simulated; raises BusError where not open."""
+        """The robot that is simulated; raises Unavailable where not open."""
         if self._world is None:
-            raise BusError("simulation: not open; open it first")
+            raise Unavailable("simulation", "not open", advice="open it first")
         return self._world
 
     @property
@@ -180,7 +184,7 @@ class MujocoBus(ServoBus):
         """Let time pass, take the goal, read.
 
         Raises:
-            BusError: not open, or the simulation diverged.
+            Unavailable: not open, or the simulation diverged.
         """
         actuation = self._simulation()
         self._meter.note(self._clock)
@@ -207,6 +211,7 @@ class MujocoBus(ServoBus):
 
     def release(self) -> None:
         """Turn torque off everywhere."""
+        self._goal[:] = math.nan
         if self._world is not None:
             self._world.actuation.torque_enabled[:] = 0.0
 
@@ -214,21 +219,31 @@ class MujocoBus(ServoBus):
         """Set the gain of one servo and return what it holds, a whole number as in a register.
 
         Raises:
-            BusError: no such joint, a gain out of range, or one that the firmware model does not have.
+            UnknownName: no such joint.
+            OutOfRange: kp is none that registers hold.
+            Unsupported: a gain that the firmware model does not have.
         """
         index = self._index(name)
         if not 0.0 <= gains.kp <= _LARGEST_GAIN:
-            raise BusError(f"{name}: kp {gains.kp:g} (expected 0 to {_LARGEST_GAIN:g}); choose another")
+            raise OutOfRange(
+                f"kp of {name}",
+                gains.kp,
+                f"0 to {_LARGEST_GAIN:g}",
+                told=f"{gains.kp:g}",
+                advice="choose another",
+            )
         if gains.ki != 0.0 or gains.kd != 0.0:
-            raise BusError(
-                f"{name}: ki {gains.ki:g} and kd {gains.kd:g} are not simulated (expected 0 for both); set"
-                f" them to 0"
+            raise Unsupported(
+                name,
+                f"ki {gains.ki:g} and kd {gains.kd:g} are not simulated",
+                expected="0 for both",
+                advice="set them to 0",
             )
         self._kp[index] = self._simulation().kp[index] = round(gains.kp)
         return Gains(kp=float(self._kp[index]), ki=0.0, kd=0.0)
 
     def reboot(self, name: str) -> None:
-        """Release one servo; raises BusError where there is no such joint."""
+        """Release one servo; raises UnknownName where there is no such joint."""
         index = self._index(name)
         self._simulation().torque_enabled[index] = 0.0
         self._goal[index] = math.nan
@@ -238,28 +253,30 @@ class MujocoBus(ServoBus):
         self._world = None
 
     def reset(self) -> None:
-        """Go back to the initial state, torque off, without turning the clock back; raises BusError."""
+        """Go back to the initial state, torque off, without turning the clock back; raises BamError."""
         self._simulation()
         self.open()
 
     def step(self) -> None:
-        """Advance a paused simulation by one time step; raises BusError where it is not paused."""
+        """Advance a paused simulation by one time step; raises Conflict where it is not paused."""
         actuation = self._simulation()
         if not self._paused:
-            raise BusError("simulation: runs (expected paused); pause it before stepping")
+            raise Conflict("simulation", "runs", expected="paused", advice="pause it before stepping")
         self._advance(actuation, self._clock + actuation.model.opt.timestep)
 
     def set_load(self, bench: PendulumBench) -> None:
-        """Hang another load on the pendulum bench and start at rest; raises BusError for other models."""
+        """Hang another load on the pendulum bench and start at rest; raises Unsupported for other models."""
         if self.bench is None:
-            raise BusError(f"{self._settings.model}: is no pendulum bench; change its file instead")
+            raise Unsupported(self._settings.model, "is no pendulum bench", advice="change its file instead")
         self._simulation()
         self._settings = replace(self._settings, bench=bench)
         self.open()
 
     def _take_position(self, actuation: ServoActuation, goal: ServoGoal) -> None:
         for i, (torque, position) in enumerate(zip(goal.torque_enable, goal.position, strict=True)):
-            if not math.isnan(position):
+            if not torque:
+                self._goal[i] = math.nan  # as on servos: no goal outlives its torque
+            elif not math.isnan(position):
                 self._goal[i] = position
             actuation.goal_position[i] = self._goal[i]
             actuation.torque_enabled[i] = torque
@@ -279,7 +296,8 @@ class MujocoBus(ServoBus):
                 self._clock += timestep
         except SimulationError as error:
             self._world = None
-            raise BusError(f"{error}; {self._diverged(self._black_box, str(error))}") from None
+            outcome = self._diverged(self._black_box, str(error))
+            raise Unavailable("simulation", f"diverged ({error})", advice=outcome) from None
 
     def _diverged(self, black_box: BlackBox, reason: str) -> str:
         """Leave the last moments in a file, stand still where this was the second time, and say so."""
@@ -325,7 +343,7 @@ class MujocoBus(ServoBus):
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise BusError(str(UnknownName("joint", name, self.names)))
+            raise UnknownName("joint", name, self.names)
         return self.names.index(name)
 
 

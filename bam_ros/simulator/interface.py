@@ -20,11 +20,11 @@ from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, WrongShape
 from bam_core.mujoco import bench_urdf
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.driver.servo_bus import BusError, ServoSample
+from bam_ros.driver.servo_bus import ServoSample
 from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.node.parameters import one_each
@@ -84,7 +84,7 @@ class SimulationInterface:
         """
         joints = list(self._value("joint_names"))
         if not joints or len(set(joints)) != len(joints):
-            raise BusError(f"joint_names: {joints} (expected at least one, each once); correct the parameter")
+            raise WrongShape("joint_names", joints, "at least one, each once", advice="correct the parameter")
         each = zip(joints, one_each("servos", servos, joints), strict=True)
         positions = one_each("initial_position", self._value("initial_position"), joints)
         factor = float(self._value("real_time_factor"))
@@ -172,14 +172,14 @@ class SimulationInterface:
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         def pause(bus: MujocoBus, loop: ServoLoop) -> str:
             loop.call(lambda: setattr(bus, "paused", request.data))
-            return f"{'paused' if request.data else 'running'} at {bus.clock:.3f} s"
+            return f"{'paused' if request.data else 'running'} at {bus.clock:.3f} simulated s"
 
         return self._answer(response, pause)
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         def step(bus: MujocoBus, loop: ServoLoop) -> str:
             loop.call(bus.step)
-            return f"at {bus.clock:.4f} s"
+            return f"at {bus.clock:.4f} simulated s"
 
         return self._answer(response, step)
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bam_core.errors import Unsupported
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.driver.servo_bus import BusError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,9 @@ class SimulationSettings:
     def __post_init__(self) -> None:
         for joint, servo in self.servos.items():
             if self.pwm and servo.firmware.regulates_current:
-                raise BusError(
-                    f"joint {joint!r}: {servo.title} regulates its current and has no PWM mode (expected a"
-                    f" servo that is commanded by voltage); choose another servo, or drive it by position"
+                raise Unsupported(
+                    f"joint {joint!r}",
+                    f"{servo.title} regulates its current and has no PWM mode",
+                    expected="a servo that is commanded by voltage",
+                    advice="choose another servo, or drive it by position",
                 )

@@ -7,9 +7,8 @@ import math
 
 import mujoco
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import BamError, OutOfRange, UnknownName
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, actuate, bench_spec, compile_robot, equip, load_robot
-from bam_ros.driver.servo_bus import BusError
 from bam_ros.simulator.friction_state import FrictionState, JointPlace
 from bam_ros.simulator.settings import SimulationSettings
 
@@ -42,11 +41,11 @@ class World:
         try:
             equip(spec, settings.servos)
         except BamError as error:
-            raise BusError(f"joint_names: {error}") from None
+            raise error.within("joint_names") from None
         try:
             model = compile_robot(spec)
         except BamError as error:
-            raise BusError(f"{settings.model or 'bench'}: {error}") from None
+            raise error.within(settings.model or "bench") from None
         self.actuation: ServoActuation = actuate(model, mujoco.MjData(model), settings.servos)
         ranges = [_joint_range(model, name) for name in settings.servos]
         self.position_limits: tuple[tuple[float, float], ...] = tuple(
@@ -120,10 +119,9 @@ class World:
                 continue
             low, high = limits = _joint_range(model, name) or (-math.inf, math.inf)
             if math.isinf(position) or not low - _RANGE_SLACK <= position <= high + _RANGE_SLACK:
-                expected = "a finite number" if math.inf in limits else f"{low:.4g} to {high:.4g}"
-                raise BusError(
-                    f"initial_position: joint {name!r} is to start at {position:g} rad (expected {expected});"
-                    f" correct it"
+                expected = "a finite number" if math.inf in limits else f"{low:.4g} to {high:.4g} rad"
+                raise OutOfRange(
+                    f"initial_position of joint {name!r}", position, expected, told=f"{position:g} rad"
                 )
             data.joint(name).qpos[0] = position
 

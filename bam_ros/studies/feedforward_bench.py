@@ -12,7 +12,7 @@ from pathlib import Path
 from bam_bench.msg import ServoCommands, ServoStates
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from bam_ros.driver.servo_bus import BusError
+from bam_core.errors import Unavailable
 from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.node.client_node import ClientNode
 from bam_ros.node.node_processes import isolate, node_processes
@@ -103,7 +103,9 @@ class _EndlessMotion:
             self._spin()
         state = self._states[0]
         if not all(state.torque_enabled):
-            raise BusError("feedforward: torque went off while it was measured; see its log and repeat")
+            raise Unavailable(
+                "feedforward", "torque went off while it was measured", advice="see its log and repeat"
+            )
         return state.sequence, state.header.stamp.sec + state.header.stamp.nanosec * 1e-9
 
     def _command(self) -> None:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from bam_core.errors import BamError
 from bam_core.text_table import format_table
-from bam_ros.driver.servo_bus import BusError, BusTimeout, ServoGoal
+from bam_ros.driver.servo_bus import BusTimeout, ServoGoal
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.cycle_statistics import CycleStatistics
 from bam_ros.erob.objects import Object
@@ -135,7 +135,7 @@ def soak(
                     item = (Object.RATED_TORQUE, Object.SOFTWARE_VERSION)[reads % 2]
                     try:
                         bus.read_object(bus.names[reads % slaves], item)
-                    except BusError:
+                    except BamError:
                         failed += 1
                     reads += 1
                 if now - last >= 1.0:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
+from missing import skip_or_fail
 
 DEADLINE = 300.0  # s, generous, for the browser to start and for every page; it takes a second or two
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -82,15 +82,18 @@ class Page:
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[Page]:
-    """Start a browser with one empty tab; skips the test where there is none.
+    """Start a browser with one empty tab; skips the test, or fails it, where there is none.
 
     Args:
         profile: empty directory for its files.
     """
     program = next(filter(None, map(shutil.which, _NAMES)), None)
     if program is None:
-        pytest.skip("no Chromium to open the page in (apt install chromium)")
-    connect = pytest.importorskip("websockets.sync.client").connect
+        skip_or_fail("no Chromium to open the page in; apt install chromium")
+    try:
+        from websockets.sync.client import connect
+    except ImportError:
+        skip_or_fail("no websockets 11 or newer to speak with Chromium; pip install websockets")
     command = [
         program,
         "--headless=new",

@@ -37,6 +37,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
 
 
+@pytest.fixture(params=["simulated", "real"])
+def xl330(request: pytest.FixtureRequest) -> Path:
+    """Directory of twelve recordings of an XL330: simulated, and of the real one where they are there."""
+    from identification_cases import real_xl330_logs, xl330_logs
+
+    return xl330_logs() if request.param == "simulated" else real_xl330_logs()
+
+
 @pytest.fixture(scope="session")
 def _identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from report_cases import identified

@@ -62,10 +62,15 @@ def session(servo: ServoModel) -> list[Recording]:
 
 
 def xl330_logs() -> Path:
-    """Real recordings of an XL330, beside the repository; skips the test where they are not."""
+    """Twelve recordings of a simulated XL330; tools/make_recordings.py writes them."""
+    return Path(__file__).parents[1] / "data" / "simulated_xl330"
+
+
+def real_xl330_logs() -> Path:
+    """The same runs of a real XL330, beside the repository; skips the test where they are not."""
     path = Path(__file__).parents[2].parent / "shared" / "data" / "xl330"
     if not path.is_dir():
-        pytest.skip(f"real recordings not there ({path})")
+        pytest.skip(f"no recordings of a real XL330 in {path}; the simulated ones were tested")
     return path
 
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import BenchEffects, ServoEffects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects, ServoEffects
 from bam_core.servo.friction import Friction
-from bam_core.servo.model import MOTOR_EFFECTS, SERVO_EFFECTS, ServoModel, load_servo
+from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.parameters import BENCH_EFFECTS, MOTOR_EFFECTS, SERVO_EFFECTS
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -62,16 +63,18 @@ HELD = ("mx64", "mx106", "erob80_100", "xl330_bam", "xl330")
 
 
 def affected(servo: ServoModel, **effects: float) -> ServoModel:
-    def of(names: tuple[str, ...]) -> dict[str, float]:
-        return {name: effects.pop(name) for name in names if name in effects}
+    """Return a servo with those effects that are its own."""
+    motor = dataclasses.replace(servo.motor, **_of(MOTOR_EFFECTS, effects))
+    return dataclasses.replace(servo, motor=motor, servo_effects=ServoEffects(**_of(SERVO_EFFECTS, effects)))
 
-    motor = dataclasses.replace(servo.motor, **of(MOTOR_EFFECTS))
-    return dataclasses.replace(
-        servo,
-        motor=motor,
-        servo_effects=ServoEffects(**of(SERVO_EFFECTS)),
-        bench_effects=BenchEffects(**effects),
-    )
+
+def bench_with(**effects: float) -> BenchEffects:
+    """Return those effects that are of the bench."""
+    return BenchEffects(**_of(BENCH_EFFECTS, effects))
+
+
+def _of(names: tuple[str, ...], effects: dict[str, float]) -> dict[str, float]:
+    return {name: effects[name] for name in names if name in effects}
 
 
 def on_bench(
@@ -134,7 +137,9 @@ def walker(seed: int = 0, servo: ServoModel | None = None) -> ServoActuation:
     return ServoActuation(model, mujoco.MjData(model), servos)
 
 
-def converged(servo: ServoModel, runs: list[Recording]) -> list[Array]:
+def converged(
+    servo: ServoModel, runs: list[Recording], bench_effects: BenchEffects = IDEAL_BENCH
+) -> list[Array]:
     """Return what a rollout with very small steps makes of recorded commands, rad."""
     rollout = Rollout(
         runs,
@@ -143,7 +148,7 @@ def converged(servo: ServoModel, runs: list[Recording]) -> list[Array]:
         substeps=50,
         quadratic_rule=servo.friction.quadratic_rule,
     )
-    return rollout.positions(parameter_vector(servo))
+    return rollout.positions(parameter_vector(servo, bench_effects))
 
 
 def distances(simulated: list[Array], expected: list[Array]) -> list[float]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.friction import Friction, friction_model
 from bam_core.servo.model import ServoModel
@@ -103,7 +104,7 @@ def random_run(seed: int, dt: float, samples: int = 300) -> Recording:
     )
 
 
-def reference_positions(rollout, model, recording, index, substeps):
+def reference_positions(rollout, model, recording, index, substeps, bench_effects=IDEAL_BENCH):
     """Simulate a recording of a rollout in plain Python, (samples,) rad."""
     sim = ReferenceSimulation(
         firmware=model.firmware,
@@ -112,14 +113,14 @@ def reference_positions(rollout, model, recording, index, substeps):
         bench=recording.bench,
         kp=recording.kp,
         integrator=model.integrator,
-        bench_effects=model.bench_effects,
+        bench_effects=bench_effects,
         servo_effects=model.servo_effects,
-        case_temperature_rise=float(rollout.packed.logs[6, rollout.packed.lanes[index]]),
+        case_temperature_rise=float(rollout.packed.logs.case_temperature_rise[rollout.packed.lanes[index]]),
     )
     packed = rollout.packed
     lane = packed.lanes[index]
     goal, supply, enabled, _ = packed.signals[: len(recording), :, lane].T
-    start, velocity = packed.logs[4:6, lane]
+    start, velocity = packed.logs.position[lane], packed.logs.velocity[lane]
     return sim.run(
         sim.at_rest(start, velocity, dt=rollout.dt / substeps),
         goal=goal,

@@ -7,19 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
 from bam_core.atomic_file import require_directory, require_file, write_text
-from bam_core.errors import BamError
+from bam_core.errors import NotWritable
 
 
 def refusal(check: Callable[[Path], None], path: Path) -> str:
-    with pytest.raises(BamError) as caught:
+    with refused(NotWritable, path=str(path)) as caught:
         check(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: ")
-    assert "; " in message
-    assert "\n" not in message
-    return message
+    return caught.value.problem
 
 
 def test_a_text_replaces_what_was_there_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
@@ -32,7 +29,7 @@ def test_a_text_replaces_what_was_there_and_leaves_nothing_beside_it(tmp_path: P
 
 def test_a_file_needs_its_directory_but_a_directory_gets_its_parents(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b"
-    assert f"there is no directory {tmp_path / 'a'} " in refusal(require_file, path)
+    assert str(tmp_path / "a") in refusal(require_file, path)
     require_directory(path)
     assert list(tmp_path.iterdir()) == []
 
@@ -68,12 +65,12 @@ def test_no_place_is_below_a_file(check: Callable[[Path], None], tmp_path: Path)
 @pytest.mark.parametrize("check", [require_file, require_directory])
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc, which nobody can write to")
 def test_permissions_are_not_believed(check: Callable[[Path], None]) -> None:
-    assert "cannot be written" in refusal(check, Path("/proc/result"))
+    refusal(check, Path("/proc/result"))
 
 
 def test_a_directory_and_a_device_are_no_files_to_write(tmp_path: Path) -> None:
-    assert "is a directory" in refusal(require_file, tmp_path)
-    assert "is no regular file" in refusal(require_file, Path("/dev/null"))
+    assert "directory" in refusal(require_file, tmp_path)
+    assert "file" in refusal(require_file, Path("/dev/null"))
 
 
 def test_a_broken_link_is_no_place_for_a_directory(tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from bam_core import executors
-from bam_core.errors import BamError
+from bam_core.errors import BadData, BamError, MissingSoftware, Unavailable, WrongValue
 from bam_core.executors import Call, Shared, open_cluster, run_jobs
 from bam_core.simulation.small_matrices import one_blas_thread
 
@@ -29,7 +30,7 @@ def scaled(data: list[float], factor: float) -> tuple[float, int]:
 
 
 def refuse(data: object) -> None:
-    raise BamError(f"data {data}: are bad (expected good ones); give others")
+    raise BadData(f"data {data}", "are bad", advice="give others")
 
 
 def die_at_first(directory: str) -> int:
@@ -112,7 +113,7 @@ def test_shared_data_are_sent_to_a_process_once() -> None:
 
 
 def test_what_a_job_raises_is_raised_here(executor: Executor) -> None:
-    with pytest.raises(BamError, match=r"^data 3: are bad \(expected good ones\); give others$"):
+    with refused(BadData, thing="data 3", problem="are bad"):
         list(run_jobs(executor, [Call(refuse, Shared(3))]))
 
 
@@ -122,21 +123,19 @@ def test_who_waits_can_withdraw(executor: Executor, tmp_path: Path) -> None:
     def withdraw() -> None:
         raise BamError("withdrawn")
 
-    with pytest.raises(BamError, match="withdrawn"):
+    with pytest.raises(BamError):
         list(run_jobs(executor, [Call(wait_for, Shared(str(go_on)), (WITHIN,))], meanwhile=withdraw))
     go_on.touch()  # what is under way cannot be stopped
 
 
 def test_a_worker_of_another_version_is_refused(processes: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "__version__", "99.0")
-    with pytest.raises(
-        BamError, match=r"worker on .*: has bam_bench .* \(expected 99\.0, as here\); install"
-    ):
+    with refused(MissingSoftware, software="bam_bench"):
         list(run_jobs(processes, [Call(scaled, Shared([1.0]), (1.0,))]))
 
 
 def test_a_process_that_dies_is_told_in_one_line() -> None:
-    with ProcessPoolExecutor(1) as pool, pytest.raises(BamError, match=r"^workers: ended before their jobs"):
+    with ProcessPoolExecutor(1) as pool, refused(Unavailable, thing="workers"):
         list(run_jobs(pool, [Call(always_die, Shared(0))]))
 
 
@@ -154,7 +153,7 @@ def test_a_worker_of_a_cluster_that_dies_costs_its_job_and_no_more(path: None, t
 def test_a_job_that_kills_its_workers_is_given_up(path: None) -> None:
     with (
         open_cluster("local:1") as executor,
-        pytest.raises(BamError, match=r"^cluster: several workers died at the same job"),
+        refused(Unavailable, thing="cluster"),
     ):
         list(run_jobs(executor, [Call(always_die, Shared(0))]))
 
@@ -186,29 +185,29 @@ def test_a_scheduler_that_runs_already_is_used_by_its_address(path: None, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("address", "message"),
+    ("address", "kind"),
     [
-        ("local", r"cluster 'local': is no count of workers \(expected as in local:4 or tcp://"),
-        ("local:0", r"cluster 'local:0': is no count of workers"),
-        ("local:many", r"cluster 'local:many': is no count of workers"),
-        ("tcp://127.0.0.1:1", r"cluster 'tcp://127.0.0.1:1': no scheduler answers \(.*\); start one with"),
-        ("nonsense://x", r"cluster 'nonsense://x': no scheduler answers"),
-        ("", r"cluster '': "),
+        ("local", WrongValue),
+        ("local:0", WrongValue),
+        ("local:many", WrongValue),
+        ("tcp://127.0.0.1:1", Unavailable),
+        ("nonsense://x", Unavailable),
+        ("", Unavailable),
     ],
 )
 def test_a_bad_address_is_told_in_one_line(
-    address: str, message: str, monkeypatch: pytest.MonkeyPatch
+    address: str, kind: type[BamError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executors, "_ANSWER", 0.5)
-    with pytest.raises(BamError, match=message) as caught, open_cluster(address):
+    with refused(kind) as caught, open_cluster(address):
         pass
-    assert "\n" not in str(caught.value)
+    assert repr(address) in str(caught.value)
 
 
 def test_without_dask_the_package_to_install_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(BamError, match=r"Dask is not installed .*; install it, with: .* install distributed"),
+        refused(MissingSoftware, software="distributed"),
         open_cluster("local:2"),
     ):
         pass
@@ -234,7 +233,6 @@ def test_workers_that_cannot_load_a_job_are_told_in_one_line(monkeypatch: pytest
     monkeypatch.setenv("PYTHONPATH", "/")
     with (
         open_cluster("local:1") as executor,
-        pytest.raises(BamError, match=r"^cluster: .*same packages") as caught,
+        refused(MissingSoftware, purpose="cluster"),
     ):
         list(run_jobs(executor, [Call(scaled, Shared([1.0]), (1.0,))]))
-    assert "\n" not in str(caught.value)

@@ -9,10 +9,12 @@ from pathlib import Path
 import mujoco
 import pytest
 from exchange_cases import XL330_M4
+from refusals import refused
 
 import bam_core
-from bam_core.errors import BamError
+from bam_core.errors import UnknownName
 from bam_core.mujoco import bench_spec
+from bam_core.recordings import read_bag
 
 BENCH = bam_core.PendulumBench(mass=0.5, length=0.1)
 
@@ -29,7 +31,7 @@ def test_a_servo_is_identified_by_its_name_and_written(
     bam_core.write_identification(found, tmp_path / "found")
     assert bam_core.load_servo(tmp_path / "found" / "m1.yaml").friction_model == "m1"
     same = bam_core.identify(recordings, bam_core.load_servo("mx106"), ["m1"], trials=60, effects=[])
-    assert same.fits["m1"].servo.parameters == found.fits["m1"].servo.parameters
+    assert same.fits["m1"].parameters == found.fits["m1"].parameters
 
 
 def test_simulations_take_a_name_or_a_file(recordings: list[bam_core.Recording], tmp_path: Path) -> None:
@@ -46,13 +48,41 @@ def test_simulations_take_a_name_or_a_file(recordings: list[bam_core.Recording],
     assert bam_core.NativeServo(servo="mx106", kp=8.0).servo == bam_core.load_servo("mx106")
 
 
+def test_validation_takes_a_name_or_a_file(recordings: list[bam_core.Recording], tmp_path: Path) -> None:
+    bam_core.load_servo("mx106").save(tmp_path / "mine.yaml")
+    found = bam_core.validate("mx106", recordings)
+    assert bam_core.validate(str(tmp_path / "mine.yaml"), recordings).per_log == found.per_log
+    assert found.mae == pytest.approx(sum(found.per_log.values()) / 3)
+    assert set(found.per_log) == {recording.name for recording in recordings}
+    with pytest.raises(bam_core.BamError, match="recordings"):
+        bam_core.validate("mx106", [])
+
+
+def test_a_name_is_accepted_wherever_a_servo_is() -> None:
+    servo = bam_core.load_servo("mx106")
+    assert bam_core.servo_mjcf("mx106") == bam_core.servo_mjcf(servo)
+    assert bam_core.bam_parameters("mx106") == bam_core.bam_parameters(servo)
+    assert (bam_core.parameter_vector("mx106") == bam_core.parameter_vector(servo)).all()
+
+
+@pytest.mark.long
+def test_intervals_of_all_models_are_asked_for_by_a_word(recordings: list[bam_core.Recording]) -> None:
+    found = bam_core.identify(
+        recordings, "mx106", ["m1", "m2"], trials=60, effects=[], uncertainty="all", validation="kp=16"
+    )
+    assert all(fit.uncertainty is not None for fit in found.fits.values())
+    assert found.not_done == ()
+
+
 def test_files_may_be_given_as_text(tmp_path: Path) -> None:
     (tmp_path / "m4.json").write_text(json.dumps(XL330_M4))
-    servo, _ = bam_core.read_bam_parameters(str(tmp_path / "m4.json"))
-    assert servo.friction_model == "m4"
+    found = bam_core.read_bam_parameters(str(tmp_path / "m4.json"))
+    assert found.servo.friction_model == "m4"
+    run = bam_core.synthesize("mx106", BENCH, "sin_sin", 8.0)
+    bam_core.write_bag(run, str(tmp_path / "run"))
+    assert len(read_bag(str(tmp_path / "run"))) == len(bam_core.load_recordings(str(tmp_path))[0]) == len(run)
 
 
 def test_an_unknown_name_is_one_line_with_the_likely_one() -> None:
-    with pytest.raises(BamError, match=r"servo 'mx16': unknown.*did you mean") as caught:
+    with refused(UnknownName, kind="servo", name="mx16"):
         bam_core.NativeServo(servo="mx16")
-    assert "\n" not in str(caught.value)

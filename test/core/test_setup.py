@@ -14,6 +14,11 @@ import bam_core
 ROOT = Path(__file__).parents[2]
 
 
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+ROOMS = ("bam_core", "bam_ros", "examples", "launch", "resource", "test", "tools")
+CODE = {".py", ".cc", ".h", ".sh", ".js", ".css", ".jinja", ".in"}  # servo files and interfaces are data
+
+
 def names(lines: list[str]) -> set[str]:
     matches = [re.match(r"[A-Za-z][\w-]*", line.strip()) for line in lines]
     return {match[0].lower() for match in matches if match}
@@ -45,3 +50,11 @@ def test_every_public_name_exists_and_is_documented() -> None:
         value = getattr(bam_core, name)
         assert value.__doc__ or not callable(value), name
     assert set(bam_core.__all__) == set(dir(bam_core))
+
+
+def test_every_source_file_names_its_licence() -> None:
+    sources = [path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in CODE]
+    sources += [ROOT / name for name in ("CMakeLists.txt", "Makefile", "setup.py", ".ci/run")]
+    assert len(sources) > 600
+    without = [path for path in sources if LICENCE not in "".join(path.read_text().splitlines(True)[:2])]
+    assert without == []

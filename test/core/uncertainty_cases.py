@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bam_core.identification.search.gauss_newton import nearest_optimum
 from bam_core.identification.search.sensitivity import Sensitivity, normalised, vector_at
-from bam_core.identification.search.settle import settle
 from bam_core.identification.search.space import Axis, SearchSpace, search_space
 from bam_core.identification.uncertainty.uncertainty import Uncertainty, describe, uncertainty_terms
 from bam_core.recordings.recording import Recording
@@ -46,7 +46,9 @@ def toy(logs: int, dimension: int, seed: int, *, kind: int = 0) -> Sensitivity:
 
 def space_for(servo: ServoModel, logs: Sequence[Recording]) -> SearchSpace:
     """The space that an identification of this servo's own friction model searches."""
-    return search_space(FRICTION_MODELS[servo.friction_model], logs, servo.search, servo.effects)
+    return search_space(
+        FRICTION_MODELS[servo.friction_model], logs, servo.search.ranges, servo.search.effects
+    )
 
 
 def fitted(
@@ -56,5 +58,5 @@ def fitted(
     space = space_for(servo, logs)
     start = normalised(space, parameter_vector(servo))
     start = start * (1.0 + np.random.default_rng(seed).normal(0.0, away, len(start)))
-    fit = settle(Rollout.for_servo(logs, servo), space, vector_at(space, start))
+    fit = nearest_optimum(Rollout.for_servo(logs, servo), space, vector_at(space, start))
     return fit, describe(uncertainty_terms(servo, fit.vector, logs, fit), fit.normalised)

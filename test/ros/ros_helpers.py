@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 import pytest
 
+from bam_core.errors import BamError
 from bam_ros.driver.servo_bus import (
-    BusError,
     BusTimeout,
     Gains,
     ServoBus,
@@ -138,7 +138,7 @@ class FakeBus(ServoBus):
         self.failure: Exception | None = None
         self.lossy = 0  # one in so many reads is lost; 0: none
         self._reads = 0
-        self.open_failure: BusError | None = None
+        self.open_failure: BamError | None = None
         self.opened = 0
         self.period = period
         self.servos = [ServoIdentity()] * len(names)
@@ -168,7 +168,7 @@ class FakeBus(ServoBus):
             raise self.failure
         self._reads += 1
         if self.lossy and self._reads % self.lossy == 0:
-            raise BusTimeout("id 1: no answer")
+            raise BusTimeout("id 1", "no answer", advice="check it")
         self.goals.append(goal)
         self.torque = list(goal.torque_enable)
         for index, (on, position) in enumerate(zip(goal.torque_enable, goal.position, strict=True)):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pysoem
 import pytest
+from missing import REQUIRE_ALL
 from ros_helpers import PATIENCE
 
 from bam_core.errors import BamError
@@ -39,7 +40,7 @@ def missing_permission() -> str:
 
 
 _MISSING = missing_permission()
-needs_network = pytest.mark.skipif(bool(_MISSING), reason=_MISSING)
+needs_network = pytest.mark.skipif(bool(_MISSING) and not REQUIRE_ALL, reason=_MISSING)
 
 
 @contextmanager
@@ -116,4 +117,5 @@ def run_script(name: str, *arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )

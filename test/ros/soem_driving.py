@@ -5,11 +5,8 @@ from __future__ import annotations
 
 import struct
 import sys
-from pathlib import Path
 
 import pysoem
-
-sys.path.insert(0, str(Path(__file__).parent))
 from soem_cases import exchange
 
 CONTROL_WORDS = (0x06, 0x07, 0x0F)

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from bam_core.identification.data.split import Split
-from bam_core.servo.model import ServoModel
-from bam_core.simulation.rollout import Rollout, parameter_vector
 
-FitSplit = Callable[[Split], ServoModel]
-"""From a split to the servo fitted to its training logs."""
+EvaluateSplit = Callable[[Split], Mapping[str, float]]
+"""From a split to the errors of its held-out logs by name, rad, of a fit to its training logs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +20,10 @@ class Fold:
 
     Attributes:
         split: the logs; its rule names the configuration, as "kp=8".
-        servo: fitted to the others.
         per_log: mean absolute position error of every held-out log by name, rad.
     """
 
     split: Split
-    servo: ServoModel
     per_log: Mapping[str, float]
 
     @property
@@ -66,21 +62,18 @@ class CrossValidation:
 
 
 def cross_validate(
-    splits: Sequence[Split], fit: FitSplit, *, progress: Callable[[Split], None] | None = None
+    splits: Sequence[Split], evaluate: EvaluateSplit, *, progress: Callable[[Split], None] | None = None
 ) -> CrossValidation:
-    """Fit to the training logs of every split and judge by its held-out logs.
+    """Fit to the training logs of every split and evaluate on its held-out logs.
 
     Args:
         splits: as `split.leave_one_out` returns them.
-        fit: fits one model; called once per split.
+        evaluate: fits one model; called once per split.
         progress: called before each.
     """
     folds = []
     for split in splits:
         if progress is not None:
             progress(split)
-        servo = fit(split)
-        errors = Rollout.for_servo(split.validation, servo).errors(parameter_vector(servo))[0]
-        per_log = {log.name: float(error) for log, error in zip(split.validation, errors, strict=True)}
-        folds.append(Fold(split=split, servo=servo, per_log=per_log))
+        folds.append(Fold(split=split, per_log=evaluate(split)))
     return CrossValidation(folds=tuple(folds))

@@ -6,15 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bam_core.identification.choice.choice import SAME, excess
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.fitting import Fit, Fitter, PlannedFit, fit_all
 from bam_core.simulation.rollout import PARAMETERS
-
-Array = NDArray[np.float64]
 
 TRIALS_PER_PARAMETER = 50
 """Of a fit without an effect: it starts from the fit with it."""

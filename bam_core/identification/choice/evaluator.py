@@ -8,10 +8,8 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from statistics import fmean
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bam_core._version import __version__
+from bam_core.arrays import Array
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.identification.fitting import Fit
@@ -19,18 +17,10 @@ from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.friction import Friction, FrictionModel
-from bam_core.servo.model import (
-    BENCH_EFFECTS,
-    MOTOR_EFFECTS,
-    MOTOR_PARAMETERS,
-    SERVO_EFFECTS,
-    Provenance,
-    ServoModel,
-)
+from bam_core.servo.model import Provenance, ServoModel
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.parameters import BENCH_EFFECTS, MOTOR_EFFECTS, MOTOR_PARAMETERS, SERVO_EFFECTS
 from bam_core.simulation.rollout import PARAMETERS, Rollout
-
-Array = NDArray[np.float64]
 
 
 class Evaluator:
@@ -61,8 +51,11 @@ class Evaluator:
         if held_out is None:
             assert self._validation is not None
             held_out = _by_name(self._split.validation, self._validation.errors(fit.vector)[0])
+        servo, bench_effects = self._found(fit.model, fit.effects, fit.vector)
         judged = ModelFit(
-            servo=self._servo_with(fit.model, fit.effects, fit.vector),
+            servo=servo,
+            bench_effects=bench_effects,
+            space=fit.space,
             train_mae=fmean(train.values()),
             per_log={**train, **held_out} if self._split.validation else train,
             held_out=held_out,
@@ -74,24 +67,26 @@ class Evaluator:
         )
         return replace(judged, servo=replace(judged.servo, provenance=self._provenance(judged)))
 
-    def _servo_with(self, model: FrictionModel, effects: Sequence[str], vector: Array) -> ServoModel:
+    def _found(
+        self, model: FrictionModel, effects: Sequence[str], vector: Array
+    ) -> tuple[ServoModel, BenchEffects]:
         values = dict(zip(PARAMETERS, vector.tolist(), strict=True))
         motor = DcMotor(**{name: values.pop(name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)})
         servo_effects = ServoEffects(**{name: values.pop(name) for name in SERVO_EFFECTS})
         bench_effects = BenchEffects(**{name: values.pop(name) for name in BENCH_EFFECTS})
         everything = Friction(**values)
-        return replace(
+        servo = replace(
             self._servo,
             motor=motor,
             servo_effects=servo_effects,
-            bench_effects=bench_effects,
-            effects=tuple(effects),
+            search=replace(self._servo.search, effects=tuple(effects)),
             friction_model=model.name,
             friction=model.friction(model.values(everything)),
             gear=None,
             integrator=INTEGRATOR,
             uncertainty={},
         )
+        return servo, bench_effects
 
     def _provenance(self, fit: ModelFit) -> Provenance:
         return Provenance(

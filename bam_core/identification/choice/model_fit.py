@@ -9,9 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from bam_core.identification.choice.choice import SAME, Contender
+from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
-from bam_core.servo.effects import EFFECTS
-from bam_core.servo.model import ServoModel
+from bam_core.servo.effects import EFFECTS, BenchEffects
+from bam_core.servo.model import ServoModel, fitted_parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +21,8 @@ class ModelFit:
 
     Attributes:
         servo: the servo with the parameters found.
+        bench_effects: found of the bench of the recordings.
+        space: that was searched.
         train_mae: mean over training logs of the mean absolute position error, rad.
         per_log: mean absolute position error of every log by name, rad.
         held_out: the same of logs that the parameters were not fitted to; where every configuration is left
@@ -29,10 +32,13 @@ class ModelFit:
         converged: the search ended because nothing led further down, not because its trials were spent.
         limited: the search was given fewer trials than it takes by default.
         seconds: that it took.
-        uncertainty: of the parameters; None where nobody asked.
+        uncertainty: of the parameters; None of models that were not chosen, unless it was asked for (argument
+            `uncertainty` of `identify`, or `with_uncertainty`).
     """
 
     servo: ServoModel
+    bench_effects: BenchEffects
+    space: SearchSpace
     train_mae: float
     per_log: Mapping[str, float]
     held_out: Mapping[str, float]
@@ -42,6 +48,11 @@ class ModelFit:
     limited: bool
     seconds: float
     uncertainty: Uncertainty | None = None
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """What was fitted, of servo and bench, by name, SI."""
+        return fitted_parameters(self.servo, self.bench_effects)
 
     @property
     def ended_early(self) -> bool:
@@ -56,7 +67,7 @@ class ModelFit:
     @property
     def contender(self) -> Contender:
         """This fit as `choice.choose` takes it."""
-        return Contender(name=self.model, free_parameters=len(self.servo.parameters), held_out=self.held_out)
+        return Contender(name=self.model, free_parameters=len(self.parameters), held_out=self.held_out)
 
     @property
     def model(self) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
@@ -36,9 +36,11 @@ def require_temperature(recordings: Sequence[Recording], effects: Sequence[str])
         BamError: naming the effect.
     """
     if _NEEDS_TEMPERATURE in effects and all(_is_missing(each.temperature) for each in recordings):
-        raise BamError(
-            f"effect {_NEEDS_TEMPERATURE}: no log holds a temperature (expected one in some); leave the "
-            f"effect out, or record the temperature"
+        raise BadData(
+            f"effect {_NEEDS_TEMPERATURE}",
+            "no log holds a temperature",
+            expected="one in some",
+            advice="leave the effect out, or record the temperature",
         )
 
 

@@ -13,12 +13,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
-
-Array = NDArray[np.float64]
 
 _STEP = 0.01  # s
 _SMOOTH = 9  # steps; short against the motion, long against encoder counts

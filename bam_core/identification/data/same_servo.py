@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 
@@ -21,12 +21,17 @@ def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> No
         BamError: some are not; it names one of each kind.
     """
     if others := _apart(servo.name, recordings, lambda recording: recording.servo):
-        raise BamError(f"servo {servo.name}: {others} of another servo; leave them out, or name their servo")
+        raise Conflict(
+            f"servo {servo.name}",
+            f"{others} of another servo",
+            advice="leave them out, name their servo, or write a file for it with 'bam servos new'",
+        )
     law = servo.firmware.name
     if others := _apart(law, recordings, lambda recording: recording.firmware or law):
-        raise BamError(
-            f"servo {servo.name}: {others} of another firmware than its {law}, so of another control law; "
-            f"leave them out, or give a servo file whose firmware is theirs"
+        raise Conflict(
+            f"servo {servo.name}",
+            f"{others} of another firmware than its {law}, so of another control law",
+            advice="leave them out, or give a servo file whose firmware is theirs",
         )
 
 

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bam_core.errors import BadData, BamError
 from bam_core.identification.data.gravity_direction import gravity_direction
-from bam_core.recordings.recording import Recording, RecordingError
+from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import ServoModel
@@ -31,7 +32,7 @@ _SCRIPTED = 5.0  # if it is so many times nearer than the goal
 _ITSELF = 0.01  # rad; a goal nearer to its script than this is it
 _PLUMB = 0.13  # rad; beyond the zero offsets that a fit looks for
 _SURE = 6.0  # standard errors; friction of one direction feigns up to 5
-_DECIDED = 0.15  # rad of standard error, below which gravity's direction is beyond doubt
+_DECIDED = 0.15  # rad of standard error, below which gravity's direction is taken as known
 _FOLLOWS = 0.3  # correlation at the best delay; 0.8 and more on every working bench, 0.2 for a free swing
 
 
@@ -43,40 +44,47 @@ def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> N
         recordings: each is judged for itself.
 
     Raises:
-        RecordingError: a load is far beyond the servo; a goal spans more than a turn; an arm never moves or
-            does not follow its goal; goal and position are swapped, or gravity pulls upwards.
+        BadData: a load is far beyond the servo; a goal spans more than a turn; an arm never moves or does
+            not follow its goal; goal and position are swapped, or gravity pulls upwards. The line begins with
+            the source.
     """
     for recording in recordings:
-        _require_liftable(servo, recording)
-        _require_motion(recording)
-        _require_one_turn(recording)
-        _require_order(recording)
-        _require_following(recording)
-        _require_plumb(servo, recording)
+        try:
+            _require_liftable(servo, recording)
+            _require_motion(recording)
+            _require_one_turn(recording)
+            _require_order(recording)
+            _require_following(recording)
+            _require_plumb(servo, recording)
+        except BamError as error:
+            raise error.within(recording.source) from None
 
 
 def require_torque(train: Sequence[Recording]) -> None:
     """Refuse training logs, at least one, that tell nothing of the motor.
 
     Raises:
-        RecordingError: torque is off throughout all of them.
+        BadData: torque is off throughout all of them.
     """
     if not any(recording.torque_enabled.any() for recording in train):
         logs = f"{train[0].source}" if len(train) == 1 else f"{train[0].source} and {len(train) - 1} more"
-        raise RecordingError(
-            f"{logs}: torque_enabled: torque is off throughout all training logs (expected a driven motor in "
-            f"some); give logs with torque on, too"
-        )
+        raise BadData(
+            "torque_enabled",
+            "torque is off throughout all training logs",
+            expected="a driven motor in some",
+            advice="give logs with torque on, too",
+        ).within(logs)
 
 
 def _require_liftable(servo: ServoModel, recording: Recording) -> None:
     bench = recording.bench
     pull, stall = bench.gravity_torque, servo.stall_torque(recording.supply_voltage)
     if pull > _LIFTABLE * stall:
-        raise RecordingError(
-            f"{recording.source}: mass, length: {bench.mass:g} kg at {bench.length:g} m pull with {pull:.3g} "
-            f"N·m (expected at most {_LIFTABLE:g} times the {stall:.2g} N·m at which {servo.name} stalls); "
-            f"correct mass, arm_mass and length"
+        raise BadData(
+            "mass, length",
+            f"{bench.mass:g} kg at {bench.length:g} m pull with {pull:.3g} N·m",
+            expected=f"at most {_LIFTABLE:g} times the {stall:.2g} N·m at which {servo.name} stalls",
+            advice="correct mass, arm_mass and length",
         )
 
 
@@ -91,18 +99,18 @@ def _require_motion(recording: Recording) -> None:
     else:
         return
     cure = "check torque, power and encoder, and that the servo is free and the one on the bench"
-    raise RecordingError(
-        f"{recording.source}: position: {what} (expected an arm that moves); {cure}, or leave the log out"
-    )
+    raise BadData("position", what, expected="an arm that moves", advice=f"{cure}, or leave the log out")
 
 
 def _require_one_turn(recording: Recording) -> None:
     wanted = recording.goal_position[recording.torque_enabled]
     spanned = float(np.ptp(wanted)) if wanted.size else 0.0
     if spanned > 2.0 * math.pi:
-        raise RecordingError(
-            f"{recording.source}: goal_position: spans {spanned:.3g} rad (expected at most a turn, 6.28, on "
-            f"a pendulum bench); give radians, not degrees, or leave the log out"
+        raise BadData(
+            "goal_position",
+            f"spans {spanned:.3g} rad",
+            expected="at most a turn, 6.28, on a pendulum bench",
+            advice="give radians, not degrees, or leave the log out",
         )
 
 
@@ -116,9 +124,12 @@ def _require_order(recording: Recording) -> None:
         for values in (recording.goal_position, recording.position)
     )
     if position < _WRITTEN and goal > max(_ITSELF, _SCRIPTED * position):
-        raise RecordingError(
-            f"{recording.source}: position: is its script {recording.script} within {position:.2g} rad where "
-            f"goal_position is off by {goal:.2g} (expected it the other way round); swap the two"
+        raise BadData(
+            "position",
+            f"is its script {recording.script} within {position:.2g} rad where goal_position is off by "
+            f"{goal:.2g}",
+            expected="it the other way round",
+            advice="swap the two",
         )
 
 
@@ -126,17 +137,21 @@ def _require_plumb(servo: ServoModel, recording: Recording) -> None:
     found = gravity_direction(servo, recording)
     if found is None:
         return
-    where = f"{recording.source}: position: gravity pulls the arm towards {found.angle:.2f} rad"
+    where = f"gravity pulls the arm towards {found.angle:.2f} rad"
     if abs(found.angle) > 0.5 * math.pi and found.standard_error < _DECIDED:
-        raise RecordingError(
-            f"{where} (expected 0, straight down); correct the encoder's zero or the sign of both "
-            f"positions, or swap goal_position and position where they were mixed up"
+        raise BadData(
+            "position",
+            where,
+            expected="0, straight down",
+            advice="correct the encoder's zero or the sign of both positions, or swap goal_position and "
+            "position where they were mixed up",
         )
     if found.both_ways and abs(found.angle) > max(_PLUMB, _SURE * found.standard_error):
         offset = EFFECTS["zero_offset"]
         log.warning(
-            "%s (expected 0, and a fit looks for %s from %g to %g rad only); hang it straight down at 0, or "
-            "subtract the difference from position and goal_position",
+            "%s: position: %s (expected 0, and a fit looks for %s from %g to %g rad only); hang it straight "
+            "down at 0, or subtract the difference from position and goal_position",
+            recording.source,
             where,
             offset.name,
             offset.low,
@@ -160,8 +175,10 @@ def _require_following(recording: Recording) -> None:
         if spread > 0.0:
             best = max(best, float(np.mean((x - x.mean()) * (y - y.mean()))) / spread)
     if best < _FOLLOWS:
-        raise RecordingError(
-            f"{recording.source}: position: does not follow goal_position while torque is on (correlation "
-            f"{best:.2f}, expected {_FOLLOWS:g} or more); check power, torque, the sign of both and that the "
-            f"servo is the one on the bench, or leave the log out"
+        raise BadData(
+            "position",
+            f"does not follow goal_position while torque is on (correlation {best:.2f})",
+            expected=f"{_FOLLOWS:g} or more",
+            advice="check power, torque, the sign of both and that the servo is the one on the bench, or "
+            "leave the log out",
         )

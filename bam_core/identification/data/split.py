@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import BadData, Conflict, OutOfRange, UnknownName, WrongType, WrongValue
 from bam_core.recordings.recording import Recording
 
 DEFAULT_RULE = "fraction=0.25"
@@ -66,16 +66,18 @@ class Split:
         for side, logs in (("to train on", self.train), ("to validate with", self.validation)):
             if not logs and left_out(self.rule) is None:
                 count = len(self.train) + len(self.validation)
-                raise BamError(
-                    f"validation {self.rule}: leaves no log {side} (of {count} given); "
-                    f"give more logs or another rule"
+                raise BadData(
+                    f"validation {self.rule}",
+                    f"leaves no log {side} (of {count} given)",
+                    advice="give more logs or another rule",
                 )
         shared = {log.sha256 for log in self.train} & {log.sha256 for log in self.validation}
         if shared:
             twins = [log.name for log in (*self.train, *self.validation) if log.sha256 in shared]
-            raise BamError(
-                f"validation {self.rule}: the same data is in training and in validation "
-                f"({', '.join(twins)}); remove the copy"
+            raise Conflict(
+                f"validation {self.rule}",
+                f"the same data is in training and in validation ({', '.join(twins)})",
+                advice="remove the copy",
             )
 
 
@@ -101,8 +103,11 @@ def split_recordings(
         BamError: the rule is not understood, or leaves nothing on one side; it names the values there are.
     """
     if not recordings:
-        raise BamError(
-            "logs: none given (expected at least two); name files, bags or directories that hold them"
+        raise BadData(
+            "logs",
+            "none given",
+            expected="at least two",
+            advice="name files, bags or directories that hold them",
         )
     ordered = sorted(recordings, key=lambda log: (log.name, log.sha256))
     if validation is None or isinstance(validation, str):
@@ -150,9 +155,11 @@ def leave_one_out(recordings: Sequence[Recording], key: str) -> list[Split]:
     values = sorted({_value(recording, key) for recording in recordings})
     if len(values) < 2:
         there = f"all {len(recordings)} logs have {key} {_text(values[0])}" if values else "there are no logs"
-        raise BamError(
-            f"validation {LEAVE_ONE_OUT}={key}: holds out one {key} in turn ({there}, expected two or more); "
-            f"give logs with another {key}, or use another key ({', '.join(FOLD_KEYS)})"
+        raise BadData(
+            f"validation {LEAVE_ONE_OUT}={key}",
+            f"holds out one {key} in turn, but {there}",
+            expected="two or more",
+            advice=f"give logs with another {key}, or use another key ({', '.join(FOLD_KEYS)})",
         )
     ordered = sorted(recordings, key=lambda log: (log.name, log.sha256))
     return [
@@ -178,9 +185,11 @@ def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[boo
     key, separator, text = rule.partition("=")
     key, text = key.strip(), text.strip()
     if not separator or not text:
-        raise BamError(
-            f"validation {rule!r}: not a rule (expected fraction=0.25 or KEY=VALUE, KEY one of "
-            f"{', '.join(RULE_KEYS[1:])}); correct it"
+        raise WrongValue(
+            "validation",
+            rule,
+            f"fraction=0.25 or KEY=VALUE, KEY one of {', '.join(RULE_KEYS[1:])}",
+            told=f"{rule!r}, not a rule",
         )
     if key == "fraction":
         return _random_share(recordings, rule, text, seed)
@@ -200,13 +209,13 @@ def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: i
     count = len(recordings)
     share = _number(rule, text)
     if not 0.0 < share < 1.0:
-        raise BamError(
-            f"validation {rule}: {text} is no share (expected between 0 and 1, as 0.25); correct it"
-        )
+        raise OutOfRange(f"validation {rule}", share, "a share between 0 and 1, as 0.25", told=text)
     if count < 2:
-        raise BamError(
-            f"validation {rule}: leaves no log to train on or to validate with (expected at least 2 logs, "
-            f"got {count}); give others besides {recordings[0].source}"
+        raise BadData(
+            f"validation {rule}",
+            "leaves no log to train on or to validate with",
+            expected=f"at least 2 logs, got {count}",
+            advice=f"give others besides {recordings[0].source}",
         )
     wanted = min(max(round(share * count), 1), count - 1)
     order = np.random.default_rng(seed).permutation(count).tolist()
@@ -231,14 +240,16 @@ def _matching(rule: str, key: str, hits: list[bool], present: list[str]) -> list
     """Check that a rule holds out some logs, but not all of them."""
     listed = ", ".join(present)
     if not any(hits):
-        raise BamError(
-            f"validation {rule}: leaves no log to validate with (the logs have {key} {listed}); "
-            f"choose one of these"
+        raise BadData(
+            f"validation {rule}",
+            f"leaves no log to validate with (the logs have {key} {listed})",
+            advice="choose one of these",
         )
     if all(hits):
-        raise BamError(
-            f"validation {rule}: leaves no log to train on (all {len(hits)} logs have {key} {listed}); "
-            f"choose another rule or give logs with other values"
+        raise BadData(
+            f"validation {rule}",
+            f"leaves no log to train on (all {len(hits)} logs have {key} {listed})",
+            advice="choose another rule or give logs with other values",
         )
     return hits
 
@@ -249,7 +260,5 @@ def _number(rule: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise BamError(
-            f"validation {rule}: {text!r} is not a number (expected one, as in kp=400); correct it"
-        )
+        raise WrongType(f"validation {rule}", text, "a number, as in kp=400")
     return value

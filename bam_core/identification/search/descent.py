@@ -6,9 +6,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
 
 _PATIENCE = 10  # generations without progress that end a descent, per free parameter and population
 _PATIENCE_AT_LEAST = 10

@@ -4,8 +4,8 @@
 A fit minimises the mean over logs of how far off the simulation is, hardly moved by single large errors. Near
 its optimum that is a sum of two things per log: a score, the direction into which the log pulls, and an
 information matrix, how hard it holds on. Samples within a log are anything but independent (what the model
-lacks is off in the same direction for seconds), so no count of samples enters any statement of doubt: logs
-are the units of evidence.
+lacks is off in the same direction for seconds), so no count of samples enters any statement of
+uncertainty: logs are the units of evidence.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.sensitivity import Sensitivity, vector_at
-
-Array = NDArray[np.float64]
 
 LEAST_RMS = 1e-4
 """rad; finer than any encoder, so that a perfect run does not outweigh all others."""

@@ -7,11 +7,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.errors import BamError
 
-Array = NDArray[np.float64]
 Objective = Callable[[Array], Array]
 """(n, PARAMETERS) vectors to (n,) finite errors."""
 Report = Callable[[int, float], None]

@@ -9,16 +9,14 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.meter import Objective
 from bam_core.identification.search.refine import Refined, Refiner
 from bam_core.identification.search.space import SearchSpace
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.simulation.rollout import Rollout
-
-Array = NDArray[np.float64]
 
 INTEGRATOR = "midpoint"
 """What parameters are fitted with, and what fitted servos say of themselves."""

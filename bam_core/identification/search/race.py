@@ -12,13 +12,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.descent import PROGRESS, Descent
 from bam_core.identification.search.meter import Meter, Objective
 from bam_core.identification.search.space import SearchSpace
-
-Array = NDArray[np.float64]
 
 _SCATTER = 0.15  # share of a race spent on the points that its descents start from
 _RUNNERS = 4  # descents in a race

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
+from bam_core.identification.search.gauss_newton import descend
 from bam_core.identification.search.sensitivity import Sensitivity, triangle
-from bam_core.identification.search.settle import descend
 from bam_core.identification.search.space import SearchSpace
 from bam_core.simulation.rollout import Rollout
-
-Array = NDArray[np.float64]
 
 _LEAST_SLOPE = 0.02  # at zero itself a root has none
 
@@ -54,7 +52,7 @@ class Refiner:
         Args:
             vector: (PARAMETERS,) SI.
             evaluations: simulations of all training logs that it may take, enough for a step (see
-                `settle.evaluations_for`).
+                `gauss_newton.evaluations_for`).
             spend: called with the simulations that follow; may raise to end the descent.
 
         Returns:

@@ -14,19 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.descent import PROGRESS
+from bam_core.identification.search.gauss_newton import evaluations_for
 from bam_core.identification.search.jobs import Job, JobRunner
 from bam_core.identification.search.meter import Ledger, Meter
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.problem import Problem
 from bam_core.identification.search.race import polish, population_of, race
 from bam_core.identification.search.refine import Refined
-from bam_core.identification.search.settle import evaluations_for
 from bam_core.identification.search.space import SearchSpace
-
-Array = NDArray[np.float64]
 
 _RACES = 3  # where there are starts,
 _RACES_WITHOUT_STARTS = 8  # and where there are none
@@ -44,8 +42,8 @@ _THOROUGH = 8  # by so many steps
 _HOPS = (0.05, 0.15, 0.4, 0.15)  # standard deviations of a round of hops where the valley is longest
 _HOP = 4  # steps of refinement after a hop
 _ROUNDS_IN_VAIN = 3  # of hops, after which there are no more
-_SETTLING = 0.17  # share of the budget for what counts,
-_SETTLING_AT_MOST = 0.25  # the same where hops have left more
+_FINISHING = 0.17  # share of the budget for what counts,
+_FINISHING_AT_MOST = 0.25  # the same where hops have left more
 _ENDS = 3  # drafts that are refined on what counts,
 _LAST = 10  # by so many steps; then the lowest by as many again, and what is left is for hops about it
 
@@ -108,11 +106,11 @@ class _Search:
             deep = [each.vector for each in rough[:_DEEPEST]]
             bottoms = sorted(self._refinements("thorough", deep, _THOROUGH) + rough, key=_error)[:_DEEPEST]
             if bottoms:
-                lowest, converged = self._hops(bottoms[0], reserve=int(_SETTLING * budget))
+                lowest, converged = self._hops(bottoms[0], reserve=int(_FINISHING * budget))
                 candidates = [lowest.vector, *(each.vector for each in bottoms), *candidates]
-        allowance = min(self._left, int(_SETTLING_AT_MOST * budget)) if bottoms else self._left
+        allowance = min(self._left, int(_FINISHING_AT_MOST * budget)) if bottoms else self._left
         self._runner.ledger.forget_lowest()  # drafts are not comparable with what counts
-        (last,) = self._do([Settle(candidates=tuple(candidates), allowance=allowance, seed=self._seed)])
+        (last,) = self._do([FinalSearch(candidates=tuple(candidates), allowance=allowance, seed=self._seed)])
         return Outcome(
             vector=last.vector,
             error=last.error,
@@ -208,13 +206,13 @@ class Refinement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settle:
-    """The last job: judge candidates by the real objective, and improve on the best of them."""
+class FinalSearch:
+    """The last job: evaluate candidates with the real objective, and refine the best of them."""
 
     candidates: tuple[Array, ...]
     allowance: int
     seed: int
-    key: str = "settle"
+    key: str = "settle"  # as in the studies of version 0.1
 
     def do(self, problem: Problem, ledger: Ledger) -> Outcome:
         """Return the best point of all."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How simulated positions answer to parameters: the linear model on which every statement of doubt rests.
+"""How simulated positions answer to parameters: the linear model on which uncertainties rest.
 
 Stiction makes positions rough in the parameters: where the arm almost stops, a trifle decides whether it
 sticks. Short differences see that roughness, long ones the curvature. What an estimate's uncertainty needs is
@@ -19,11 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.space import Axis, SearchSpace
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.samples import Samples, strides
-
-Array = NDArray[np.float64]
 
 _FIRST_STEP = 1e-3  # share of the search range
 _SHORTEST, _LONGEST = 1e-7, 0.2  # steps, in shares of the search range

@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.friction import Friction, FrictionModel
-from bam_core.servo.model import MOTOR_PARAMETERS
+from bam_core.servo.parameters import MOTOR_PARAMETERS
 from bam_core.simulation.rollout import PARAMETERS
-
-Array = NDArray[np.float64]
 
 _EDGE = 1e-3  # closer to the end of its axis than this, a parameter counts as stopped by its bound
 
@@ -129,7 +127,7 @@ def search_space(
     Args:
         model: which friction parameters are free.
         recordings: the training logs.
-        known: (low, high) of parameters, as in `ServoModel.search`.
+        known: (low, high) of parameters, as in `SearchRanges.ranges`.
         effects: which of EFFECTS are free, or on where they are switches; the others are off.
     """
     bounds = {**_bounds(recordings), **(known or {})}

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_file
-from bam_core.errors import BamError
+from bam_core.errors import BamError, MissingSoftware, Unavailable, Unsupported, WrongValue
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.space import SearchSpace
 from bam_core.simulation.rollout import PARAMETERS
@@ -139,28 +139,29 @@ def _checked(url: str) -> URL:
         parsed = make_url(url)
         dialect = parsed.get_dialect()
     except (ArgumentError, NoSuchModuleError, ValueError):
-        raise BamError(
-            f"storage {_shown(url)!r}: is not the URL of a database (expected {_EXAMPLE}); correct it"
-        ) from None
+        raise WrongValue("storage", _shown(url), f"the URL of a database: {_EXAMPLE}") from None
     try:
         dialect.import_dbapi()
     except ImportError as error:
         package = _PACKAGES.get(error.name or "", error.name)
-        raise BamError(
-            f"storage {_shown(url)!r}: the driver of this database is missing (expected the Python module "
-            f"{error.name}); install it, with: {sys.executable} -m pip install "
-            f"'{package}'"
+        raise MissingSoftware(
+            f"storage {_shown(url)!r}",
+            error.name or str(error),
+            problem=f"the driver of this database is missing (expected the Python module {error.name})",
+            advice=f"install it, with: {sys.executable} -m pip install '{package}'",
         ) from None
     if dialect.name == "sqlite":
         if parsed.database in (None, "", ":memory:"):
-            raise BamError(
-                f"storage {url!r}: is in the memory of one process (expected a file, as in "
-                f"sqlite:///study.db); name one, or leave the storage out"
+            raise Unsupported(
+                f"storage {url!r}",
+                "is in the memory of one process",
+                expected="a file, as in sqlite:///study.db",
+                advice="name one, or leave the storage out",
             )
         try:
             require_file(str(parsed.database))
         except BamError as error:
-            raise BamError(f"storage {url!r}: {error}") from None
+            raise error.within(f"storage {url!r}") from None
     return parsed
 
 
@@ -173,19 +174,20 @@ def _storage_errors(url: str) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, StorageInternalError) as error:
-        raise BamError(
-            f"storage {_shown(url)!r}: cannot be used ({_reason(error)}); make sure that it is there and may "
-            f"be written to, then run the same command again"
+        raise Unavailable(
+            f"storage {_shown(url)!r}",
+            f"cannot be used ({_reason(error)})",
+            advice="make sure that it is there and may be written to, then run the same command again",
         ) from None
     except KeyError:  # Optuna's word for a study or trial that is gone
-        raise BamError(
-            f"storage {_shown(url)!r}: its study was deleted meanwhile; run the same command again"
+        raise Unavailable(
+            f"storage {_shown(url)!r}", "its study was deleted meanwhile", advice="run the same command again"
         ) from None
     except RuntimeError as error:
         if "table schema" not in str(error):
             raise
-        raise BamError(
-            f"storage {_shown(url)!r}: was made by another version of Optuna; name a new one"
+        raise Unsupported(
+            f"storage {_shown(url)!r}", "was made by another version of Optuna", advice="name a new one"
         ) from None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS, TrajectoryScript
 from bam_core.servo.model import ServoModel
@@ -133,7 +133,7 @@ def liftable(
                 f"{supply_voltage:g} V); left out"
             )
     if not fits:
-        raise BamError(f"loads: {refused[0].removesuffix('; left out')}; give lighter or shorter ones")
+        raise Conflict("loads", refused[0].removesuffix("; left out"), advice="give lighter or shorter ones")
     return tuple(fits), tuple(refused)
 
 

@@ -13,12 +13,10 @@ parameters there are per log.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from bam_core.arrays import Array
 from bam_core.identification.search.evidence import PRIOR, Evidence
-
-Array = NDArray[np.float64]
 
 _LEAST_FREEDOM = 0.05  # of a log's score that leverage leaves; less would be enlarged without bounds
 

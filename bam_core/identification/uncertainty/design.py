@@ -15,18 +15,17 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bam_core.errors import BamError
+from bam_core.arrays import Array
+from bam_core.errors import BadData
 from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.search.sensitivity import sensitivity
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.candidate_runs import LOAD_CHANGE, CandidateRun
 from bam_core.identification.uncertainty.uncertainty import UncertaintyTerms
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
-
-Array = NDArray[np.float64]
 
 ERROR_LIMIT = 2.0
 """rad; where the recorder breaks off a run that is further from its goal."""
@@ -55,27 +54,29 @@ class Knowledge:
     samples: float = _TYPICAL_SAMPLES
 
     @classmethod
-    def before_any_recording(cls, servo: ServoModel, space: SearchSpace) -> Knowledge:
-        """Know a servo's likely parameters, and of their errors only the bounds of the search."""
-        return cls(vector=parameter_vector(servo), covariance=np.eye(space.dimension))
+    def before_any_recording(
+        cls, servo: ServoModel, space: SearchSpace, bench_effects: BenchEffects = IDEAL_BENCH
+    ) -> Knowledge:
+        """Know likely parameters of servo and bench, and of their errors only the bounds of the search."""
+        return cls(vector=parameter_vector(servo, bench_effects), covariance=np.eye(space.dimension))
 
     @classmethod
     def from_terms(cls, terms: UncertaintyTerms) -> Knowledge:
         """Know what a fit told: its errors and how much a log of its kind is worth."""
-        settled, logs = terms.settled, len(terms.settled.counts)
-        rms = np.sqrt(np.add.reduceat(settled.residuals**2, settled.starts) / settled.counts)
+        optimum, logs = terms.optimum, len(terms.optimum.counts)
+        rms = np.sqrt(np.add.reduceat(optimum.residuals**2, optimum.starts) / optimum.counts)
         typical = max(float(np.median(rms)), 1e-4)
         per_log = np.zeros_like(terms.covariance)
-        for start, count in zip(settled.starts, settled.counts, strict=True):
-            jacobian = settled.jacobian[start : start + count]
+        for start, count in zip(optimum.starts, optimum.counts, strict=True):
+            jacobian = optimum.jacobian[start : start + count]
             per_log += jacobian.T @ jacobian / count / typical**2
         # The logs' information is their mean square response times what each is worth.
         worth = len(per_log) / float(np.trace(terms.scatter @ per_log))
         return cls(
-            vector=settled.vector,
+            vector=optimum.vector,
             covariance=terms.covariance,
             rms=typical,
-            samples=float(np.clip(worth, 1.0 / logs, max(settled.counts))),
+            samples=float(np.clip(worth, 1.0 / logs, max(optimum.counts))),
         )
 
 
@@ -172,7 +173,9 @@ def rank(found: Sequence[Prospect], space: SearchSpace, knowledge: Knowledge, co
         BamError: there is no run to choose from.
     """
     if not found:
-        raise BamError("runs: none is left to choose from (expected at least one); give other loads or gains")
+        raise BadData(
+            "runs", "none is left to choose from", expected="at least one", advice="give other loads or gains"
+        )
     information: Array = np.asarray(np.linalg.inv(knowledge.covariance))
     left = list(found)
     seconds, hung = 0.0, set()

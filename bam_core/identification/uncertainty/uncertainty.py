@@ -3,10 +3,10 @@
 
 Three things set an estimate apart from the truth: what another session of such logs would have led to
 (`covariance`), the steps of the simulation that was fitted (a simulation with finer steps tells how far they
-move the optimum), and a search that ended before it arrived (`settle` tells). The last two are not by chance,
-and known: intervals are about where the fit would be without them. What finer steps change is also taken out
-of the errors by which logs are seen to disagree, or it would count twice. What a descent could not resolve
-counts as scatter.
+move the optimum), and a search that ended before it arrived (`nearest_optimum` tells). The last two are not
+by chance, and known: intervals are about where the fit would be without them. What finer steps change is
+also taken out of the errors by which logs are seen to disagree, or it would count twice. What a descent
+could not resolve counts as scatter.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from bam_core.arrays import Array
 from bam_core.identification.search.evidence import Evidence, evidence, set_right
+from bam_core.identification.search.gauss_newton import follow, nearest_optimum
 from bam_core.identification.search.sensitivity import (
     Sensitivity,
     normalised,
@@ -28,14 +29,12 @@ from bam_core.identification.search.sensitivity import (
     slope_at,
     value_at,
 )
-from bam_core.identification.search.settle import follow, settle
 from bam_core.identification.search.space import Axis, SearchSpace
 from bam_core.identification.uncertainty.covariance import covariance
 from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
-
-Array = NDArray[np.float64]
 
 LEVEL = 0.95
 """Of the intervals."""
@@ -62,7 +61,7 @@ class ParameterEstimate:
     """One parameter and how well it is known.
 
     Attributes:
-        name: as in `ServoModel.parameters`.
+        name: as in `ModelFit.parameters`.
         value: SI.
         standard_error: SI; inf where the data say nothing.
         low: lower end of the 95 % interval, SI; never beyond the search range. It is about where finer steps
@@ -105,7 +104,7 @@ class Uncertainty:
     method: str
 
     def standard_errors(self) -> dict[str, float]:
-        """Return the finite standard errors, SI, by parameter: what `ServoModel.uncertainty` takes."""
+        """Return the finite standard errors, SI, by parameter: of servo and bench."""
         return {
             each.name: each.standard_error for each in self.estimates if math.isfinite(each.standard_error)
         }
@@ -141,15 +140,15 @@ class UncertaintyTerms:
     """What an uncertainty is computed from; the ranking of further recordings starts from it.
 
     Attributes:
-        settled: sensitivity at the optimum nearest to the fit.
+        optimum: sensitivity at the optimum nearest to the fit.
         found: what the logs say where simulations with finer steps would have theirs.
         scatter: (n, n) covariance of that from session to session, and of what a descent could not resolve,
             in squared shares of the search range.
-        discretisation_bias: (n,) offset of the fit from `settled`, in shares of the search range: from the
+        discretisation_bias: (n,) offset of the fit from `optimum`, in shares of the search range: from the
             steps of the simulation, and from a search that ended early.
     """
 
-    settled: Sensitivity
+    optimum: Sensitivity
     found: Evidence
     scatter: Array
     discretisation_bias: Array
@@ -168,6 +167,7 @@ def estimate_uncertainty(
     servo: ServoModel,
     recordings: Sequence[Recording],
     space: SearchSpace,
+    bench_effects: BenchEffects = IDEAL_BENCH,
     *,
     advise: Advise | None = None,
 ) -> Uncertainty:
@@ -180,15 +180,16 @@ def estimate_uncertainty(
         servo: with the parameters found.
         recordings: that they were fitted to, two at least.
         space: that was searched.
+        bench_effects: that were found with it.
         advise: tells which recording would help, see `advice.advisor`.
     """
-    vector = parameter_vector(servo)
-    settled = settle(Rollout.for_servo(recordings, servo), space, vector)
-    return describe(uncertainty_terms(servo, vector, recordings, settled), normalised(space, vector), advise)
+    vector = parameter_vector(servo, bench_effects)
+    optimum = nearest_optimum(Rollout.for_servo(recordings, servo), space, vector)
+    return describe(uncertainty_terms(servo, vector, recordings, optimum), normalised(space, vector), advise)
 
 
 def uncertainty_terms(
-    servo: ServoModel, vector: Array, recordings: Sequence[Recording], settled: Sensitivity
+    servo: ServoModel, vector: Array, recordings: Sequence[Recording], optimum: Sensitivity
 ) -> UncertaintyTerms:
     """Return the covariance of fitted parameters and what it follows from.
 
@@ -196,9 +197,9 @@ def uncertainty_terms(
         servo: its firmware, integrator and quadratic rule count.
         vector: (PARAMETERS,) the fit.
         recordings: that it was fitted to.
-        settled: where `settle` leads from there.
+        optimum: what `nearest_optimum` finds from there.
     """
-    space = settled.space
+    space = optimum.space
     coarse = Rollout.for_servo(recordings, servo)
     finer = Rollout(
         recordings,
@@ -208,15 +209,15 @@ def uncertainty_terms(
         integrator=servo.integrator,
         quadratic_rule=servo.friction.quadratic_rule,
     )
-    fine = follow(finer, settled)
+    fine = follow(finer, optimum)
     # Of first order in the step: what is left beyond the finer one is a share of the difference.
-    coarseness = (residuals_at(finer, settled.vector) - settled.residuals) / (_FINER - 1)
+    coarseness = (residuals_at(finer, optimum.vector) - optimum.residuals) / (_FINER - 1)
     right = set_right(fine, coarseness)
     found = evidence(right)
     # A way that the linear model sees and no step could go: the error is rough there, or bent.
     unreachable = set_right(fine, np.zeros_like(coarseness)).normalised - fine.normalised
     return UncertaintyTerms(
-        settled=settled,
+        optimum=optimum,
         found=found,
         scatter=covariance(found, resolution=servo.firmware.resolution) + np.outer(unreachable, unreachable),
         discretisation_bias=normalised(space, vector) - (right.normalised - unreachable),
@@ -231,7 +232,7 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
         where: (dimension,) the fit, in shares of the search range.
         advise: see `estimate_uncertainty`.
     """
-    space = terms.settled.space
+    space = terms.optimum.space
     total = terms.covariance
     errors = np.sqrt(np.diag(total))
     correlation = total / np.outer(errors, errors)
@@ -302,7 +303,7 @@ def _remark(
     i: int, estimate: ParameterEstimate, terms: UncertaintyTerms, correlation: Array, cure: str
 ) -> str:
     """Say why a parameter is unidentifiable and what would help, in one sentence."""
-    names = [axis.name for axis in terms.settled.space.axes]
+    names = [axis.name for axis in terms.optimum.space.axes]
     related = [j for j in np.argsort(-np.abs(correlation)) if j != i and abs(correlation[j]) > _RELATED][:2]
     alone = math.sqrt(terms.found.scatter / terms.found.total[i, i])
     if estimate.trades_with:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import mujoco
 
-from bam_core.errors import BamError
+from bam_core.errors import MissingSoftware
 from bam_core.mujoco.robot import equip
 from bam_core.servo.model import ServoLike, load_servo
 from bam_core.servo.plugin_attributes import plugin_attributes
@@ -71,9 +71,11 @@ def plugin_path() -> Path:
     for path in [Path(named)] if named else _places():
         if path.is_file():
             return path
-    raise BamError(
-        f"{named or LIBRARY}: no such library (the engine plugin bam_bench.servo); build it with `make setup`"
-        f" or colcon, or name it in {PATH_VARIABLE}"
+    raise MissingSoftware(
+        "engine plugin bam_bench.servo",
+        named or LIBRARY,
+        problem=f"{named or LIBRARY}: no such library",
+        advice=f"build it with `make setup` or colcon, or name it in {PATH_VARIABLE}",
     )
 
 
@@ -91,8 +93,11 @@ def load_plugin() -> Path:
     except Exception as error:
         built_for = _NEEDED.search(str(error))
         cure = f"install mujoco=={built_for[1]}, or build" if built_for else "build"
-        raise BamError(
-            f"{path}: cannot be loaded by MuJoCo {mujoco.__version__} ({error}); {cure} the plugin with it"
+        raise MissingSoftware(
+            str(path),
+            f"mujoco {built_for[1]}" if built_for else "mujoco",
+            problem=f"cannot be loaded by MuJoCo {mujoco.__version__} ({error})",
+            advice=f"{cure} the plugin with it",
         ) from None
     _loaded.append(path)
     return path

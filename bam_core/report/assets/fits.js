@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fit of one log: position above, residual below. Curves are unpacked when their log is chosen.
 (() => {
   const data = JSON.parse(document.getElementById("fit-data").textContent);

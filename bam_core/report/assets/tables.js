@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of logs: sorted by a click on a heading, reduced to what is looked for.
 (() => {
   const table = document.getElementById("logs");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of light or dark outlives the page where the browser lets a file remember anything.
 (() => {
   const root = document.documentElement;

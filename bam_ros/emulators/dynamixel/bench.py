@@ -8,8 +8,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.servo.friction import FRICTION_PARAMETERS
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.hidden_servo import HiddenServo
 
@@ -34,63 +34,63 @@ class Bench:
         self.state: NDArray[np.float64] = np.zeros(k.STATE_SIZE)
         self.commands: NDArray[np.float64] = np.zeros(k.COMMAND_SIZE)
         self._window: NDArray[np.int64] = np.zeros(k.VELOCITY_WINDOW, dtype=np.int64)
-        self._parameters = _parameters(hidden)
+        self._parameters = hidden.parameters()
         self._origin = now
         self._steps = 0
         self.temperature_offset = 0.0
-        self.state[k.SUPPLY] = hidden.supply_voltage
-        self.state[k.TEMPERATURE] = hidden.ambient
+        self.state[physics.SUPPLY] = hidden.supply_voltage
+        self.state[physics.TEMPERATURE] = hidden.ambient
         self.set_load(pendulum)
 
     @property
     def time(self) -> float:
         """Clock up to which the bench is integrated, s."""
-        return self._origin + self._steps * k.STEP
+        return self._origin + self._steps * physics.STEP
 
     def advance_to(self, now: float) -> None:
         """Integrate up to the clock `now`; does nothing where that is past."""
-        steps = math.floor((now - self._origin) / k.STEP) - self._steps
+        steps = math.floor((now - self._origin) / physics.STEP) - self._steps
         if steps > 0:
             k.advance(self.state, self._window, self.commands, self._parameters, steps)
             self._steps += steps
 
     def skip_to(self, now: float) -> None:
         """Set the clock without integrating: the bench stood still until `now`."""
-        self._origin = now - self._steps * k.STEP
+        self._origin = now - self._steps * physics.STEP
 
     def set_load(self, pendulum: PendulumBench) -> None:
         """Hang another load: it is at rest, arm down."""
         self.pendulum = pendulum
-        self._parameters[k.INERTIA] = pendulum.inertia + self.hidden.motor.armature
-        self._parameters[k.GRAVITY_TORQUE] = pendulum.gravity_torque
+        self._parameters[physics.INERTIA] = pendulum.inertia + self.hidden.motor.armature
+        self._parameters[physics.GRAVITY_TORQUE] = pendulum.gravity_torque
         self.place(0.0)
 
     def place(self, position: float, velocity: float = 0.0) -> None:
         """Put the arm somewhere, rad and rad/s, as a hand would."""
-        self.state[k.POSITION] = position
-        self.state[k.VELOCITY] = velocity
+        self.state[physics.POSITION] = position
+        self.state[physics.VELOCITY] = velocity
         self._window[:] = self.count
         self.state[k.MEASURED_VELOCITY] = 0.0
 
     def set_supply(self, voltage: float) -> None:
         """Change the voltage of the unloaded supply, V."""
-        self._parameters[k.SUPPLY_VOLTAGE] = voltage
+        self._parameters[physics.SUPPLY_VOLTAGE] = voltage
 
     @property
     def count(self) -> int:
         """Encoder count, 0 with the arm hanging down."""
-        return math.floor(self.state[k.POSITION] * k.COUNTS_PER_RAD + 0.5)
+        return math.floor(self.state[physics.POSITION] * k.COUNTS_PER_RAD + 0.5)
 
     @property
     def temperature(self) -> float:
         """Temperature that the sensor reports, °C."""
-        return float(self.state[k.TEMPERATURE]) + self.temperature_offset
+        return float(self.state[physics.TEMPERATURE]) + self.temperature_offset
 
     @property
     def energy(self) -> float:
         """Kinetic and potential energy, J; 0 at rest with the arm down."""
-        kinetic = 0.5 * self._parameters[k.INERTIA] * self.state[k.VELOCITY] ** 2
-        potential = self._parameters[k.GRAVITY_TORQUE] * (1.0 - math.cos(self.state[k.POSITION]))
+        kinetic = 0.5 * self._parameters[physics.INERTIA] * self.state[physics.VELOCITY] ** 2
+        potential = self._parameters[physics.GRAVITY_TORQUE] * (1.0 - math.cos(self.state[physics.POSITION]))
         return float(kinetic + potential)
 
     def restart_control(self) -> None:
@@ -98,22 +98,3 @@ class Bench:
         self.state[k.INTEGRAL] = self.state[k.LAST_ERROR] = self.state[k.STALLED] = 0.0
         self.state[k.TRAJECTORY] = self.count
         self.state[k.TRAJECTORY_VELOCITY] = self.state[k.TRAJECTORY_STEP] = 0.0
-
-
-def _parameters(hidden: HiddenServo) -> NDArray[np.float64]:
-    friction = hidden.friction.coefficients()
-    return np.array(
-        [
-            hidden.motor.torque_constant,
-            hidden.motor.resistance,
-            1.0,
-            0.0,
-            *(friction[name] for name in FRICTION_PARAMETERS),
-            hidden.supply_voltage,
-            hidden.supply_resistance,
-            hidden.ambient,
-            hidden.thermal_resistance,
-            hidden.thermal_time,
-        ],
-        dtype=np.float64,
-    )

@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled step behind the registers: firmware loop at 1 kHz, motor, supply, friction and pendulum.
+"""The compiled step behind the registers: the firmware's loop at 1 kHz on the physics of the bench.
 
-State, commands and parameters are float64 vectors; the constants below name their elements. Positions of the
-controller are encoder counts relative to the arm hanging down (θ = 0), everything else is SI.
+State, commands and parameters are float64 vectors; the constants below and those of `bench_physics` name
+their elements. Positions of the controller are encoder counts relative to the arm hanging down (θ = 0),
+everything else is SI.
 """
 
 from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-STEP = 1e-4
-"""Physics step, s."""
+from bam_core.compilation import compiled
+from bam_ros.emulators import bench_physics as physics
+from bam_ros.emulators.bench_physics import (
+    PHYSICS_SIZE,
+    POSITION,
+    RESISTANCE,
+    STEP,
+    SUPPLY,
+    TORQUE_CONSTANT,
+    VELOCITY,
+)
+
 STEPS_PER_TICK = 10
 """Physics steps in one period of the firmware's loop (1 ms)."""
 TICK = STEP * STEPS_PER_TICK
@@ -22,14 +32,9 @@ COUNTS_PER_RAD = 4096 / (2.0 * math.pi)
 VELOCITY_WINDOW = 16
 """Firmware ticks over which the velocity register differentiates the encoder."""
 
-# state
+# state, after that of the physics
 (
-    POSITION,  # θ, rad
-    VELOCITY,  # θ̇, rad/s
     DUTY,  # -1..1
-    CURRENT,  # of the motor, A
-    SUPPLY,  # voltage at the servo, V
-    TEMPERATURE,  # °C
     INTEGRAL,  # of the position or velocity error, count·ticks or (rad/s)·ticks
     LAST_ERROR,  # counts
     TRAJECTORY,  # where the profile is, counts
@@ -40,7 +45,7 @@ VELOCITY_WINDOW = 16
     PHASE,  # physics steps since the last firmware tick
     TICKS,  # firmware ticks since power-on
     STATE_SIZE,
-) = range(16)
+) = range(PHYSICS_SIZE, 16)
 
 # commands
 RELEASED, POSITION_MODE, VELOCITY_MODE, DUTY_MODE, CURRENT_MODE, BRAKE = range(6)
@@ -63,87 +68,23 @@ RELEASED, POSITION_MODE, VELOCITY_MODE, DUTY_MODE, CURRENT_MODE, BRAKE = range(6
     COMMAND_SIZE,
 ) = range(16)
 
-# parameters
-(
-    TORQUE_CONSTANT,
-    RESISTANCE,
-    INERTIA,  # J of eq. 1, armature included, kg·m²
-    GRAVITY_TORQUE,  # with the arm level, N·m
-    VISCOUS,
-    COULOMB,
-    STRIBECK_COULOMB,
-    STRIBECK_VELOCITY,
-    STRIBECK_EXPONENT,
-    LOAD_MOTOR,
-    LOAD_EXTERNAL,
-    LOAD_MOTOR_STRIBECK,
-    LOAD_EXTERNAL_STRIBECK,
-    QUADRATIC_MOTOR,
-    QUADRATIC_EXTERNAL,
-    SUPPLY_VOLTAGE,
-    SUPPLY_RESISTANCE,
-    AMBIENT,
-    THERMAL_RESISTANCE,
-    THERMAL_TIME,
-    PARAMETER_SIZE,
-) = range(21)
-
 _RIPPLE = 0.02  # amplitude of the supply's ripple, V
 _RIPPLE_STEP = 2.0 * math.pi * 100.0 * TICK  # its phase per tick: 100 Hz
-_SUPPLY_LAG = 2e-3  # time constant of the supply's capacitors, s
 _STALL_VELOCITY = 0.1  # slower is standing still, rad/s
 
-_jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 
-
-@_jit
-def budget(parameters: NDArray[np.float64], motor: float, external: float, velocity: float) -> float:
-    """Friction budget τ_f^m of BAM eq. 10, "paper" rule; torques in N·m, velocity in rad/s."""
-    p = parameters
-    speed = abs(velocity)
-    s = math.exp(-((speed / p[STRIBECK_VELOCITY]) ** p[STRIBECK_EXPONENT]))
-    quadratic = 0.0
-    if abs(motor) > abs(external):
-        quadratic = p[QUADRATIC_EXTERNAL] * external * external
-    elif abs(motor) < abs(external):
-        quadratic = p[QUADRATIC_MOTOR] * motor * motor
-    always = p[VISCOUS] * speed + p[COULOMB] + abs(p[LOAD_MOTOR] * motor - p[LOAD_EXTERNAL] * external)
-    at_rest = (
-        p[STRIBECK_COULOMB]
-        + abs(p[LOAD_MOTOR_STRIBECK] * motor - p[LOAD_EXTERNAL_STRIBECK] * external)
-        + quadratic
-    )
-    return always + s * at_rest
-
-
-@_jit
-def _physics(state: NDArray[np.float64], mode: int, p: NDArray[np.float64], ripple: float) -> None:
-    """One step, drift-kick-drift: the gravity of the step's middle, then friction as in BAM eqs. 4 and 5.
-
-    The bench stands for reality, so it must not add or take energy of its own, as BAM's Algorithm 1 does in
-    proportion to the step.
-    """
-    velocity = state[VELOCITY]
-    position = state[POSITION] + 0.5 * STEP * velocity
+@compiled()
+def _drive(state: NDArray[np.float64], mode: int, p: NDArray[np.float64], ripple: float) -> None:
+    """One step of the physics at the duty of the last tick."""
     current = 0.0
     if mode != RELEASED:
-        back_emf = p[TORQUE_CONSTANT] * velocity
+        back_emf = p[TORQUE_CONSTANT] * state[VELOCITY]
         current = (state[DUTY] * state[SUPPLY] - back_emf) / p[RESISTANCE]
-    state[CURRENT] = current
-    motor = p[TORQUE_CONSTANT] * current
-    external = -p[GRAVITY_TORQUE] * math.sin(position)
-    stop = -(p[INERTIA] / STEP * velocity + motor + external)
-    limit = budget(p, motor, external, velocity)
-    friction = min(max(stop, -limit), limit)
-    velocity += (motor + external + friction) / p[INERTIA] * STEP
-    state[VELOCITY] = velocity
-    state[POSITION] = position + 0.5 * STEP * velocity
-    drawn = max(state[DUTY] * current, 0.0)
-    supply = p[SUPPLY_VOLTAGE] - p[SUPPLY_RESISTANCE] * drawn + ripple
-    state[SUPPLY] += (supply - state[SUPPLY]) * (STEP / _SUPPLY_LAG)
+    physics.move(state, p, current)
+    physics.draw(state, p, max(state[DUTY] * current, 0.0), ripple)
 
 
-@_jit
+@compiled()
 def _follow_profile(state: NDArray[np.float64], c: NDArray[np.float64]) -> None:
     """Move the trajectory one tick towards the goal: a step, or a trapezoid of velocity."""
     distance = c[GOAL] - state[TRAJECTORY]
@@ -168,7 +109,7 @@ def _follow_profile(state: NDArray[np.float64], c: NDArray[np.float64]) -> None:
         state[TRAJECTORY_VELOCITY] = velocity / COUNTS_PER_RAD
 
 
-@_jit
+@compiled()
 def _feed_forward(state: NDArray[np.float64], c: NDArray[np.float64]) -> float:
     """Move the trajectory one tick towards the goal and return the duty that its motion is worth."""
     before = state[TRAJECTORY]
@@ -179,7 +120,7 @@ def _feed_forward(state: NDArray[np.float64], c: NDArray[np.float64]) -> float:
     return c[FEEDFORWARD_VELOCITY] * step + c[FEEDFORWARD_ACCELERATION] * change
 
 
-@_jit
+@compiled()
 def _follow_velocity(state: NDArray[np.float64], c: NDArray[np.float64]) -> float:
     """Return the velocity error after moving the velocity trajectory one tick towards its goal, rad/s."""
     change = c[GOAL_VELOCITY] - state[TRAJECTORY_VELOCITY]
@@ -190,7 +131,7 @@ def _follow_velocity(state: NDArray[np.float64], c: NDArray[np.float64]) -> floa
     return state[TRAJECTORY_VELOCITY] - state[MEASURED_VELOCITY]
 
 
-@_jit
+@compiled()
 def _controller(
     state: NDArray[np.float64], c: NDArray[np.float64], p: NDArray[np.float64], count: int
 ) -> None:
@@ -228,7 +169,7 @@ def _controller(
     state[DUTY] = duty
 
 
-@_jit
+@compiled()
 def advance(
     state: NDArray[np.float64],
     window: NDArray[np.int64],
@@ -254,10 +195,8 @@ def advance(
             window[slot] = count
             state[MEASURED_VELOCITY] = moved / (COUNTS_PER_RAD * VELOCITY_WINDOW * TICK)
             _controller(state, commands, parameters, count)
-            heat = state[CURRENT] * state[CURRENT] * parameters[RESISTANCE] * parameters[THERMAL_RESISTANCE]
-            warming = (parameters[AMBIENT] + heat - state[TEMPERATURE]) / parameters[THERMAL_TIME]
-            state[TEMPERATURE] += warming * TICK
+            physics.warm(state, parameters, TICK)
             state[TICKS] += 1.0
         ripple = _RIPPLE * math.sin(_RIPPLE_STEP * state[TICKS])
-        _physics(state, mode, parameters, ripple)
+        _drive(state, mode, parameters, ripple)
         state[PHASE] = (state[PHASE] + 1.0) % STEPS_PER_TICK

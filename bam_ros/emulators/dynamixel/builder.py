@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.dynamixel.control_table import control_table
 from bam_ros.emulators.dynamixel.bench import Bench
@@ -50,7 +50,7 @@ def build_servo(setup: BusSetup, index: int, now: float) -> VirtualServo:
     table = control_table(setup.servo)
     identifier, highest = setup.ids[index], table["id"].high
     if not 0 <= identifier <= highest:
-        raise BamError(f"id {identifier}: {table.title} cannot have it (0 to {highest}); choose another id")
+        raise OutOfRange(f"id of {table.title}", identifier, f"0 to {highest}", advice="choose another id")
     bench = Bench(draw_hidden_servo(setup.servo, setup.seed + index), setup.pendulum, now)
     kind = Protocol1Servo if table.protocol == 1 else Protocol2Servo
     return kind(table, bench, identifier=identifier, baud_rate=setup.baud_rate, now=now)

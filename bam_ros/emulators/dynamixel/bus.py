@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict
 from bam_ros.emulators.dynamixel import protocol1, protocol2
 from bam_ros.emulators.dynamixel.line_faults import LineFaults
 from bam_ros.emulators.dynamixel.packets import BROADCAST_ID, Instruction, Packet, Reply, Status, StreamParser
@@ -24,14 +24,19 @@ class VirtualBus:
         faults: what happens to replies on the line.
 
     Raises:
-        BamError: two servos share an id.
+        Conflict: two servos share an id.
     """
 
     def __init__(self, servos: Sequence[VirtualServo], faults: LineFaults | None = None) -> None:
         ids = [servo.id for servo in servos]
         for identifier in ids:
             if ids.count(identifier) > 1:
-                raise BamError(f"bus: id {identifier} is given twice (ids must differ); choose other ids")
+                raise Conflict(
+                    "bus",
+                    f"id {identifier} is there twice",
+                    expected="different ids",
+                    advice="choose other ids",
+                )
         self.servos = tuple(servos)
         self.faults = faults or LineFaults()
         self._last = 0.0

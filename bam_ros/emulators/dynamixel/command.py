@@ -27,7 +27,7 @@ _FAULTS = (
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m bam_ros.emulators.dynamixel",
+        prog=f"{sys.executable} -m bam_ros.emulators.dynamixel",
         description="Emulated Dynamixel servos, each with a pendulum, behind a pseudo-terminal.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
@@ -52,7 +52,8 @@ def _example(setup: BusSetup, port: Path) -> str:
     if tuple(setup.ids) != (1,):
         names = ", ".join(f"joint{servo}" for servo in setup.ids)
         given += [f"ids:='[{', '.join(map(str, setup.ids))}]'", f"joint_names:='[{names}]'"]
-    return f"python -m bam_ros.dynamixel.node --ros-args {' '.join(f'-p {word}' for word in given)}"
+    words = " ".join(f"-p {word}" for word in given)
+    return f"{sys.executable} -m bam_ros.dynamixel.node --ros-args {words}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

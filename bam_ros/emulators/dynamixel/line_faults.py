@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import OutOfRange, UnknownName
 from bam_ros.emulators.dynamixel.packets import Reply
 
 LINE_FAULTS = ("drop", "corrupt")
@@ -42,7 +42,8 @@ def parse_faults(words: Iterable[str], servo_faults: Iterable[str]) -> tuple[dic
     """Sort words such as `drop=0.01` and `overheat` into line faults with probabilities, and servo faults.
 
     Raises:
-        BamError: an unknown fault, or a probability that is none.
+        UnknownName: an unknown fault.
+        OutOfRange: a probability that is none.
     """
     servo_faults = tuple(servo_faults)
     line: dict[str, float] = {}
@@ -55,9 +56,7 @@ def parse_faults(words: Iterable[str], servo_faults: Iterable[str]) -> tuple[dic
             except ValueError:
                 line[name] = -1.0
             if not 0.0 <= line[name] <= 1.0:
-                raise BamError(
-                    f"fault {word!r}: not a probability (expected {name}=0 ... {name}=1); correct it"
-                )
+                raise OutOfRange(f"fault {name}", value, "a probability, 0 to 1", told=value or "none")
         elif word in servo_faults:
             servo.append(word)
         else:

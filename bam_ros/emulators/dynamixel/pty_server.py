@@ -15,7 +15,7 @@ import tty
 from pathlib import Path
 from types import TracebackType
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, NotWritable
 from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.packets import Reply
 from bam_ros.emulators.dynamixel.served_clock import ServedClock
@@ -149,12 +149,12 @@ def _baud_rate(master: int) -> int:
 
 def _make_link(link: Path, device: Path) -> None:
     if os.path.lexists(link) and not link.is_symlink():
-        raise BamError(f"link {link}: is a file already (a free name was expected); choose another link")
+        raise NotWritable(
+            link, "is a file already", expected="a free name for the link", advice="choose another link"
+        )
     temporary = link.with_name(f".{link.name}.{os.getpid()}")
     try:
         temporary.symlink_to(device)
         temporary.replace(link)
     except OSError as error:
-        raise BamError(
-            f"link {link}: cannot be made ({error.strerror}); choose a directory that you can write"
-        ) from None
+        raise NotWritable(link, error, advice="choose a directory that you can write") from None

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 
 from bam_core.errors import UnknownName
 from bam_ros.dynamixel.control_table import ControlTable, Register
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.bench import CATCH_UP, Bench
 from bam_ros.emulators.dynamixel.control_law import ControlLaw
@@ -233,7 +234,8 @@ class VirtualServo(ABC):
         """Return the error bits of the present moment."""
         state, get = self.bench.state, self.registers.get
         errors = 0
-        if not get("min_voltage_limit") <= round(float(state[k.SUPPLY]) * 10.0) <= get("max_voltage_limit"):
+        supply = round(float(state[physics.SUPPLY]) * 10.0)
+        if not get("min_voltage_limit") <= supply <= get("max_voltage_limit"):
             errors |= VOLTAGE_BIT
         if self.bench.temperature > get("temperature_limit"):
             errors |= OVERHEATING_BIT

@@ -7,6 +7,7 @@ import struct
 from typing import Any
 
 from bam_ros.dynamixel.control_table import ControlTable, Register
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.control_law import Protocol1Law
@@ -42,13 +43,13 @@ class Protocol1Servo(VirtualServo):
         registers_position = self.law.to_register(self.bench.count)
         velocity = registers.table["present_velocity"].from_si(sign * float(state[k.MEASURED_VELOCITY]))
         load = registers.table["present_load"].from_si(sign * float(state[k.DUTY]))
-        volts = min(max(round(float(state[k.SUPPLY]) * 10.0), 0), 255)
+        volts = min(max(round(float(state[physics.SUPPLY]) * 10.0), 0), 255)
         celsius = min(max(round(self.bench.temperature), 0), 255)
         _PRESENT.pack_into(registers.data, self._present, registers_position, velocity, load, volts, celsius)
         registers.set("moving", int(abs(state[k.MEASURED_VELOCITY]) > _MOVING))
         registers.set("realtime_tick", int(state[k.TICKS]) & 0x7FFF)
         current = registers.table["present_current"]
-        registers.set("present_current", current.from_si(sign * float(state[k.CURRENT])))
+        registers.set("present_current", current.from_si(sign * float(state[physics.CURRENT])))
 
     def _error(self, complaint: Complaint | None) -> int:
         return self._hardware | (complaint.value[0] if complaint else 0)

@@ -7,6 +7,7 @@ import struct
 from typing import Any
 
 from bam_ros.dynamixel.control_table import ControlTable, Register
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.control_law import Protocol2Law
@@ -90,12 +91,12 @@ class Protocol2Servo(VirtualServo):
             int(abs(velocity) > registers.get("moving_threshold")),
             status,
             round(sign * float(state[k.DUTY]) * 885),
-            round(sign * float(state[k.CURRENT]) / table["present_current"].unit.scale),
+            round(sign * float(state[physics.CURRENT]) / table["present_current"].unit.scale),
             velocity,
             position,
             round(sign * float(state[k.TRAJECTORY_VELOCITY]) / per_count),
             trajectory,
-            max(round(float(state[k.SUPPLY]) * 10.0), 0),
+            max(round(float(state[physics.SUPPLY]) * 10.0), 0),
             min(max(round(self.bench.temperature), 0), 255),
         )
 

@@ -1,35 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled step behind the drive: its loops, current control, supply, friction and pendulum.
+"""The compiled step behind the drive: its loops and current control on the physics of the bench.
 
-State, commands and parameters are float64 vectors; the constants below name their elements. Everything is SI
-at the output shaft, except encoder counts where it says so.
+State, commands and parameters are float64 vectors; the constants below and those of `bench_physics` name
+their elements. Everything is SI at the output shaft, except encoder counts where it says so.
 """
 
 from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core.compilation import compiled
+from bam_ros.emulators import bench_physics as physics
+from bam_ros.emulators.bench_physics import (
+    PHYSICS_SIZE,
+    POSITION,
+    RESISTANCE,
+    STEP,
+    SUPPLY,
+    TORQUE_CONSTANT,
+    VELOCITY,
+)
 from bam_ros.erob.objects import COUNTS_PER_TURN
 
 STEP_NS = 100_000
 """Physics step, ns."""
-STEP = STEP_NS * 1e-9
 STEPS_PER_TICK = 2
 """Physics steps in one period of the drive's position and velocity loops (0.2 ms)."""
 TICK = STEP * STEPS_PER_TICK
 COUNTS_PER_RAD = COUNTS_PER_TURN / (2.0 * math.pi)
 
-# state
+# state, after that of the physics
 (
-    POSITION,  # θ, rad
-    VELOCITY,  # θ̇, rad/s
-    CURRENT,  # of the motor, A
-    SUPPLY,  # voltage at the drive, V
-    TEMPERATURE,  # °C
     DEMAND,  # current that the loops ask for, A
     TRAJECTORY,  # where position control is on its way to the goal, counts
     TRAJECTORY_RATE,  # counts/s
@@ -38,7 +42,7 @@ COUNTS_PER_RAD = COUNTS_PER_TURN / (2.0 * math.pi)
     LAST_COUNT,
     PHASE,  # physics steps since the last tick
     STATE_SIZE,
-) = range(13)
+) = range(PHYSICS_SIZE, 13)
 
 # commands
 RELEASED, CURRENT_MODE, VELOCITY_MODE, POSITION_MODE, STOPPING = range(5)
@@ -53,91 +57,27 @@ RELEASED, CURRENT_MODE, VELOCITY_MODE, POSITION_MODE, STOPPING = range(5)
     COMMAND_SIZE,
 ) = range(8)
 
-# parameters
-(
-    TORQUE_CONSTANT,
-    RESISTANCE,
-    INERTIA,  # armature included, kg·m²
-    GRAVITY_TORQUE,  # with the arm level, N·m
-    VISCOUS,
-    COULOMB,
-    STRIBECK_COULOMB,
-    STRIBECK_VELOCITY,
-    STRIBECK_EXPONENT,
-    LOAD_MOTOR,
-    LOAD_EXTERNAL,
-    LOAD_MOTOR_STRIBECK,
-    LOAD_EXTERNAL_STRIBECK,
-    QUADRATIC_MOTOR,
-    QUADRATIC_EXTERNAL,
-    OPPOSING_ONLY,  # 1: the quadratic term acts only where motor and load torque oppose
-    SUPPLY_VOLTAGE,
-    SUPPLY_RESISTANCE,
-    AMBIENT,
-    THERMAL_RESISTANCE,
-    THERMAL_TIME,
-    PARAMETER_SIZE,
-) = range(22)
-
-_SUPPLY_LAG = 2e-3  # time constant of the supply's capacitors, s
 _VELOCITY_FILTER = 5e-4  # of the measured velocity, s
 _POSITION_GAIN = 15.0  # 1/s
 _VELOCITY_GAIN = 20.0  # A per rad/s
 _INTEGRAL_TIME = 0.1  # s
 
-_jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 
-
-@_jit
-def budget(p: NDArray[np.float64], motor: float, external: float, velocity: float) -> float:
-    """Friction budget τ_f^m of BAM eq. 10; torques in N·m, velocity in rad/s."""
-    speed = abs(velocity)
-    s = math.exp(-((speed / p[STRIBECK_VELOCITY]) ** p[STRIBECK_EXPONENT]))
-    quadratic = 0.0
-    if p[OPPOSING_ONLY] == 0.0 or motor * external <= 0.0:
-        if abs(motor) > abs(external):
-            quadratic = p[QUADRATIC_EXTERNAL] * external * external
-        elif abs(motor) < abs(external):
-            quadratic = p[QUADRATIC_MOTOR] * motor * motor
-    always = p[VISCOUS] * speed + p[COULOMB] + abs(p[LOAD_MOTOR] * motor - p[LOAD_EXTERNAL] * external)
-    at_rest = (
-        p[STRIBECK_COULOMB]
-        + abs(p[LOAD_MOTOR_STRIBECK] * motor - p[LOAD_EXTERNAL_STRIBECK] * external)
-        + quadratic
-    )
-    return always + s * at_rest
-
-
-@_jit
-def _physics(state: NDArray[np.float64], mode: int, p: NDArray[np.float64]) -> None:
-    """One step, drift-kick-drift: the gravity of the step's middle, then friction as in BAM eqs. 4 and 5.
-
-    The bench stands for reality, so it must not add or take energy of its own.
-    """
-    velocity = state[VELOCITY]
-    position = state[POSITION] + 0.5 * STEP * velocity
+@compiled()
+def _drive(state: NDArray[np.float64], mode: int, p: NDArray[np.float64]) -> None:
+    """One step of the physics at the current that the loops ask for, as far as the supply can push it."""
     current = 0.0
-    back_emf = p[TORQUE_CONSTANT] * velocity
+    back_emf = p[TORQUE_CONSTANT] * state[VELOCITY]
     if mode != RELEASED:
         highest = (state[SUPPLY] - back_emf) / p[RESISTANCE]
         lowest = (-state[SUPPLY] - back_emf) / p[RESISTANCE]
         current = min(max(state[DEMAND], lowest), highest)
-    state[CURRENT] = current
-    motor = p[TORQUE_CONSTANT] * current
-    external = -p[GRAVITY_TORQUE] * math.sin(position)
-    stop = -(p[INERTIA] / STEP * velocity + motor + external)
-    limit = budget(p, motor, external, velocity)
-    friction = min(max(stop, -limit), limit)
-    velocity += (motor + external + friction) / p[INERTIA] * STEP
-    state[VELOCITY] = velocity
-    state[POSITION] = position + 0.5 * STEP * velocity
+    physics.move(state, p, current)
     power = (current * p[RESISTANCE] + back_emf) * current
-    drawn = max(power, 0.0) / max(state[SUPPLY], 1.0)
-    supply = p[SUPPLY_VOLTAGE] - p[SUPPLY_RESISTANCE] * drawn
-    state[SUPPLY] += (supply - state[SUPPLY]) * (STEP / _SUPPLY_LAG)
+    physics.draw(state, p, max(power, 0.0) / max(state[SUPPLY], 1.0), 0.0)
 
 
-@_jit
+@compiled()
 def _velocity_loop(state: NDArray[np.float64], wanted: float, limit: float) -> None:
     error = wanted - state[MEASURED_VELOCITY]
     integral = state[INTEGRAL] + _VELOCITY_GAIN / _INTEGRAL_TIME * error * TICK
@@ -145,7 +85,7 @@ def _velocity_loop(state: NDArray[np.float64], wanted: float, limit: float) -> N
     state[DEMAND] = _VELOCITY_GAIN * error + state[INTEGRAL]
 
 
-@_jit
+@compiled()
 def _control(state: NDArray[np.float64], c: NDArray[np.float64], count: int) -> None:
     """The drive's loops: set the current for the next tick from the encoder."""
     mode = int(c[MODE])
@@ -174,7 +114,7 @@ def _control(state: NDArray[np.float64], c: NDArray[np.float64], count: int) -> 
     state[DEMAND] = min(max(state[DEMAND], -limit), limit)
 
 
-@_jit
+@compiled()
 def advance(
     state: NDArray[np.float64], commands: NDArray[np.float64], parameters: NDArray[np.float64], steps: int
 ) -> None:
@@ -187,7 +127,6 @@ def advance(
         steps: how many.
     """
     mode = int(commands[MODE])
-    p = parameters
     for _ in range(steps):
         if state[PHASE] == 0.0:
             count = math.floor(state[POSITION] * COUNTS_PER_RAD + 0.5)
@@ -195,12 +134,11 @@ def advance(
             state[MEASURED_VELOCITY] += (speed - state[MEASURED_VELOCITY]) * (TICK / _VELOCITY_FILTER)
             state[LAST_COUNT] = count
             _control(state, commands, count)
-            heat = state[CURRENT] * state[CURRENT] * p[RESISTANCE] * p[THERMAL_RESISTANCE]
-            state[TEMPERATURE] += (p[AMBIENT] + heat - state[TEMPERATURE]) * (TICK / p[THERMAL_TIME])
+            physics.warm(state, parameters, TICK)
         elif mode == CURRENT_MODE:
             limit = commands[CURRENT_LIMIT]
             state[DEMAND] = min(max(commands[GOAL_CURRENT], -limit), limit)
         elif mode == RELEASED:
             state[DEMAND] = 0.0
-        _physics(state, mode, p)
+        _drive(state, mode, parameters)
         state[PHASE] = (state[PHASE] + 1.0) % STEPS_PER_TICK

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.erob.bench import Bench
 from bam_ros.emulators.erob.hidden_drive import draw_hidden_drive
@@ -45,10 +45,11 @@ def build_segment(setup: SegmentSetup, now: int) -> Segment:
     """Return the segment of a setup, switched on at `now`, ns.
 
     Raises:
-        BamError: unknown servo, or a number of slaves that is none.
+        UnknownName: no such servo.
+        OutOfRange: a number of slaves that is none.
     """
     if not 1 <= setup.slaves <= MOST_SLAVES:
-        raise BamError(f"slaves {setup.slaves}: not 1 to {MOST_SLAVES}; choose another number")
+        raise OutOfRange("slaves", setup.slaves, f"1 to {MOST_SLAVES}", advice="choose another number")
     slaves = []
     for i in range(setup.slaves):
         seed = setup.seed + i

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import NoReturn
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Missing
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
 from bam_ros.emulators.erob.control import COMMANDS, obey
@@ -30,10 +30,11 @@ _FAULTS = (
     f" {', '.join((*SLAVE_FAULTS, *DRIVE_FAULTS))}, fault=CODE, each with @SLAVE, or of every slave"
 )
 _LARGEST_CODE = 0xFFFFFFFF
-_EXAMPLES = """examples:
-  python -m bam_ros.emulators.erob --create-veth ecat0:ecat1 --slaves 2
+_COMMAND = f"{sys.executable} -m bam_ros.emulators.erob"
+_EXAMPLES = f"""examples:
+  {_COMMAND} --create-veth ecat0:ecat1 --slaves 2
       makes the pair, serves two drives at ecat1; a master opens ecat0
-  python -m bam_ros.emulators.erob --interface ecat1 --fault drop=0.01 overcurrent@1
+  {_COMMAND} --interface ecat1 --fault drop=0.01 overcurrent@1
       serves one drive at an interface that is there already, with faults
 """
 
@@ -47,7 +48,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="python -m bam_ros.emulators.erob",
+        prog=_COMMAND,
         description="Emulated eRob drives, each with a pendulum, as slaves of an EtherCAT segment.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -99,8 +100,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             pair = VethPair.parse(arguments.create_veth) if arguments.create_veth else None
             interface = arguments.interface or (pair.slaves if pair is not None else "")
             if not interface:
-                raise BamError(
-                    "interface: not given; name one with --interface, or make a pair with --create-veth"
+                raise Missing(
+                    "interface",
+                    "the one of the slaves",
+                    advice="name one with --interface, or make a pair with --create-veth",
                 )
             setup = SegmentSetup(
                 servo=arguments.servo,

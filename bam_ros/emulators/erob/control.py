@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 import time
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, WrongType
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.emulators.erob import bench_kernel as k
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.erob.faults import parse_faults
 from bam_ros.emulators.erob.server import SegmentServer
 from bam_ros.emulators.erob.slave import VirtualSlave
@@ -21,12 +21,12 @@ def set_load(server: SegmentServer, pendulum: PendulumBench) -> None:
     """Hang another load on every drive.
 
     Raises:
-        BamError: torque is on somewhere.
+        Conflict: torque is on somewhere.
     """
     with server.lock:
         slaves = server.segment.slaves
         if any(slave.drive.torque_enabled for slave in slaves):
-            raise BamError("load: torque is on (it moves while hands are near); turn it off first")
+            raise Conflict("load", "torque is on (it moves while hands are near)", advice="turn it off first")
         now = time.monotonic_ns()
         for slave in slaves:
             slave.bench.advance_to(now)
@@ -53,7 +53,7 @@ def _do(server: SegmentServer, words: list[str]) -> object:
             return {}
         case ["place", which, position]:
             if not which.isdecimal() or not 1 <= int(which) <= len(slaves):
-                raise BamError(f"slave {which}: is not there (expected 1 to {len(slaves)}); correct it")
+                raise OutOfRange("slave", which, f"1 to {len(slaves)}")
             with server.lock:
                 slaves[int(which) - 1].bench.place(_number(position))
             return {}
@@ -95,10 +95,10 @@ def _look_at(slave: VirtualSlave, now: int) -> dict[str, object]:
         "power_state": drive.state.name,
         "torque_enabled": drive.torque_enabled,
         "error_code": drive.error_code.value,
-        "position": float(state[k.POSITION]),
-        "velocity": float(state[k.VELOCITY]),
-        "current": float(state[k.CURRENT]),
-        "supply": float(state[k.SUPPLY]),
+        "position": float(state[physics.POSITION]),
+        "velocity": float(state[physics.VELOCITY]),
+        "current": float(state[physics.CURRENT]),
+        "supply": float(state[physics.SUPPLY]),
         "temperature": slave.bench.temperature,
     }
 
@@ -107,4 +107,4 @@ def _number(word: str) -> float:
     try:
         return float(word)
     except ValueError:
-        raise BamError(f"number {word!r}: is none; correct it") from None
+        raise WrongType("word", word, "a number") from None

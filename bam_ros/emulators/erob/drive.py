@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from bam_core.errors import UnknownName
 from bam_core.servo.model import ServoModel, load_servo
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.erob import bench_kernel as k
 from bam_ros.emulators.erob.bench import Bench
 from bam_ros.emulators.erob.drive_objects import CSP, CST, CSV, FASTEST, FREE, RAMP_AND_HOLD, DriveObjects
@@ -67,7 +68,7 @@ class Drive:
         self._supply = bench.hidden.supply_voltage
         self._causes: set[str] = set()
         self._word = 0
-        self._settled = False
+        self._steady = False
         self._following_since = 0
         self._look_at = 0
         self._limited = False
@@ -87,12 +88,12 @@ class Drive:
     def enter_op(self) -> None:
         """Begin to obey process data."""
         self.operational = True
-        self._settled = False
+        self._steady = False
 
     def leave_op(self, *, watchdog: bool) -> None:
         """Stop obeying: torque is off; a watchdog is a fault where the drive was running."""
         self.operational = False
-        self._settled = False
+        self._steady = False
         if watchdog and drives(self.state):
             self.fault(WATCHDOG_FAULT, at_once=True)
         elif self.state not in (PowerState.FAULT, PowerState.FAULT_REACTION_ACTIVE):
@@ -106,7 +107,7 @@ class Drive:
     def obey(self) -> None:
         """Take control word, mode and targets as they stand now."""
         word = self.objects.controlword.value
-        if word != self._word or not self._settled:
+        if word != self._word or not self._steady:
             self._step(word)
         if self.state is PowerState.OPERATION_ENABLED:
             self._follow()
@@ -126,7 +127,7 @@ class Drive:
                 return
         if changed:
             self._enter(state)
-        self._settled = not changed
+        self._steady = not changed
 
     def _enter(self, state: PowerState) -> None:
         """Change the power state."""
@@ -297,7 +298,7 @@ class Drive:
         self.objects.error_register.value = register
         running = drives(self.state) and not at_once
         self._enter(PowerState.FAULT_REACTION_ACTIVE if running else PowerState.FAULT)
-        self._settled = False
+        self._steady = False
         self.objects.statusword.value = self._status()
         self.on_fault(code, register)
 
@@ -305,7 +306,7 @@ class Drive:
         self.state = PowerState.SWITCH_ON_DISABLED
         self.error_code.value = 0
         self.objects.error_register.value = 0
-        self._settled = False
+        self._steady = False
         self.on_fault(0, 0)
         for name in self._causes:
             self.fault(LASTING_FAULTS[name])
@@ -337,5 +338,5 @@ class Drive:
         """Undo what `inject` did; the fault stays until the master resets it."""
         self._causes.clear()
         self.bench.set_supply(self._supply)
-        self.bench.state[k.SUPPLY] = self._supply
+        self.bench.state[physics.SUPPLY] = self._supply
         self.bench.temperature_offset = 0.0

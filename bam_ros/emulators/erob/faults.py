@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bam_core.errors import BamError, UnknownName
+from bam_core.errors import OutOfRange, UnknownName, Unsupported
 from bam_ros.emulators.erob.drive import DRIVE_FAULTS, LASTING_FAULTS
 from bam_ros.emulators.erob.segment import Segment
 from bam_ros.emulators.erob.slave import VirtualSlave
@@ -60,7 +60,9 @@ def parse_faults(words: Iterable[str], count: int) -> Faults:
         count: of slaves.
 
     Raises:
-        BamError: an unknown fault, a wrong value, or a slave that is not there.
+        UnknownName: an unknown fault.
+        OutOfRange: a wrong value, or a slave that is not there.
+        Unsupported: a slave is named for a fault of the line.
     """
     frames: dict[str, float] = {}
     slaves: dict[int, list[str | int]] = {}
@@ -69,14 +71,16 @@ def parse_faults(words: Iterable[str], count: int) -> Faults:
         name, _, value = name.partition("=")
         if name in FRAME_FAULTS:
             if place:
-                raise BamError(f"fault {word!r}: is one of the line, not of a slave; leave out @{place}")
+                raise Unsupported(
+                    f"fault {name}", "is one of the line, not of a slave", advice=f"leave out @{place}"
+                )
             frames[name] = _number(word, name, value)
             continue
         if name not in (*SLAVE_FAULTS, *DRIVE_FAULTS, _CODE):
             raise UnknownName("fault", word, (*FRAME_FAULTS, *SLAVE_FAULTS, *DRIVE_FAULTS, _CODE))
         if (name == _CODE) != bool(value):
             expected = f"{_CODE}=0x7305 for the fault with this code" if name == _CODE else name
-            raise BamError(f"fault {word!r}: expected {expected}; correct it")
+            raise OutOfRange("fault", word, expected)
         for position in _positions(word, place, count):
             slaves.setdefault(position, []).append(_code(word, value) if name == _CODE else name)
     return Faults(frames=FrameFaults(**frames), slaves=slaves)
@@ -90,7 +94,7 @@ def _number(word: str, name: str, value: str) -> float:
         number = -1.0
     if not 0.0 <= number <= highest:
         kind = "delay in seconds" if name == "delay" else "probability"
-        raise BamError(f"fault {word!r}: not a {kind} (expected {name}=0 ... {name}={highest:g}); correct it")
+        raise OutOfRange(f"fault {name}", word, f"a {kind}, {name}=0 to {name}={highest:g}")
     return number
 
 
@@ -98,7 +102,7 @@ def _positions(word: str, place: str, count: int) -> Iterable[int]:
     if "@" not in word:
         return range(1, count + 1)
     if not place.isdecimal() or not 1 <= int(place) <= count:
-        raise BamError(f"fault {word!r}: no such slave (expected @1 ... @{count}); correct it")
+        raise OutOfRange("slave of a fault", word, f"@1 to @{count}")
     return (int(place),)
 
 
@@ -108,7 +112,7 @@ def _code(word: str, value: str) -> int:
     except ValueError:
         code = 0
     if not 0 < code <= 0xFFFF:
-        raise BamError(f"fault {word!r}: not an error code (expected fault=0x0001 ... 0xFFFF); correct it")
+        raise OutOfRange("code of a fault", word, f"{_CODE}=0x0001 to 0xFFFF")
     return code
 
 

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Missing
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
 from bam_ros.emulators.erob.control import set_load
@@ -109,7 +109,9 @@ class VirtualErobNode(Node):
         self._pair = VethPair.parse(value["create_veth"]) if value["create_veth"] else None
         interface = value["interface"] or (self._pair.slaves if self._pair else "")
         if not interface:
-            raise BamError("interface: not given; name one, or make a pair with create_veth")
+            raise Missing(
+                "interface", "the one of the slaves", advice="name one, or make a pair with create_veth"
+            )
         self._title = f"{setup.slaves} x {setup.servo} at {interface}"
         faults = parse_faults(value["faults"].split(), setup.slaves)
         self._server = SegmentServer(build_segment(setup, time.monotonic_ns()), interface, seed=setup.seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass, field
 from enum import IntEnum, IntFlag
 
 
@@ -77,58 +78,42 @@ class Access(IntFlag):
     READ_WRITE = 3
 
 
+@dataclass(slots=True, eq=False)
 class Entry:
     """One subindex of an object.
 
     Attributes:
-        value: of an integer; drives read and write it directly.
-
-    Args:
         index: of the object.
         subindex: 0 to 255.
         name: for people.
         data_type: what it holds.
-        value: at the start.
+        value: of an integer; drives read and write it directly.
         access: what may be done with it.
         low: smallest value that a master may write.
         high: largest one.
         written: called before a value from a master is stored; may raise SdoAbort.
         measured: returns the value of the moment, where it is not kept up to date.
         text: of a string.
+        packing: of an integer.
     """
 
-    __slots__ = (
-        *("access", "data_type", "high", "index", "low", "measured"),
-        *("name", "packing", "subindex", "text", "value", "written"),
-    )
+    index: int
+    subindex: int
+    name: str
+    data_type: DataType
+    value: int = 0
+    access: Access = Access.READ
+    _: KW_ONLY
+    low: int | None = None
+    high: int | None = None
+    written: Callable[[int], None] | None = None
+    measured: Callable[[], int] | None = None
+    text: str = ""
+    packing: struct.Struct | None = field(init=False)
 
-    def __init__(
-        self,
-        index: int,
-        subindex: int,
-        name: str,
-        data_type: DataType,
-        value: int = 0,
-        access: Access = Access.READ,
-        *,
-        low: int | None = None,
-        high: int | None = None,
-        written: Callable[[int], None] | None = None,
-        measured: Callable[[], int] | None = None,
-        text: str = "",
-    ) -> None:
-        self.index = int(index)
-        self.subindex = subindex
-        self.name = name
-        self.data_type = data_type
-        self.value = value
-        self.text = text
-        self.access = access
-        self.low = low
-        self.high = high
-        self.written = written
-        self.measured = measured
-        self.packing = struct.Struct("<" + FORMATS[data_type]) if data_type in FORMATS else None
+    def __post_init__(self) -> None:
+        self.index = int(self.index)
+        self.packing = struct.Struct("<" + FORMATS[self.data_type]) if self.data_type in FORMATS else None
 
     @property
     def bits(self) -> int:

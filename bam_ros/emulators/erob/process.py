@@ -13,7 +13,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unavailable
 
 _PAIRS = itertools.count()
 _PATIENCE = 60.0  # s; a first start compiles the bench
@@ -79,7 +79,7 @@ class VirtualSegmentProcess:
         self._process.stdin.flush()
         answer = self._line(time.monotonic() + _ANSWER_TIME)
         if not answer:
-            raise BamError("virtual segment: does not answer; look whether it is still running")
+            raise Unavailable("virtual segment", "does not answer", advice="look whether it is still running")
         found = json.loads(answer)
         if isinstance(found, dict) and "error" in found:
             raise BamError(found["error"])

@@ -18,7 +18,7 @@ from array import array
 from pathlib import Path
 from types import TracebackType
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict, Unavailable, UnknownName, Unsupported
 from bam_ros.emulators.erob.faults import HOLD, Faults, FrameDice, apply_faults
 from bam_ros.emulators.erob.frames import ETHERTYPE
 from bam_ros.emulators.erob.permission import raw_socket_refused
@@ -203,9 +203,11 @@ def _claim_cable(interface: str) -> socket.socket:
         claim.bind(f"\0bam_bench_virtual_segment_{min(map(int, ends))}")
     except OSError:
         claim.close()
-        raise BamError(
-            f"interface {interface}: another virtual segment is at this cable (expected none); stop that one"
-            " first"
+        raise Conflict(
+            f"interface {interface}",
+            "another virtual segment is at this cable",
+            expected="none",
+            advice="stop that one first",
         ) from None
     return claim
 
@@ -226,21 +228,25 @@ def _open(interface: str) -> socket.socket:
     except OSError as error:
         opened.close()
         if error.errno == errno.ENODEV:
-            names = ", ".join(name for _, name in socket.if_nameindex())
-            raise BamError(
-                f"interface {interface}: does not exist (there are {names}); choose one of them, or make a"
-                " pair with --create-veth"
-            ) from None
-        raise BamError(f"interface {interface}: cannot be opened ({error.strerror}); check it") from None
+            names = [name for _, name in socket.if_nameindex()]
+            advice = "or make a pair with --create-veth"
+            raise UnknownName("interface", interface, names, advice=advice) from None
+        raise Unavailable(
+            f"interface {interface}", f"cannot be opened ({error.strerror})", advice="check it"
+        ) from None
     flags = _flags(opened, interface)
     if flags & _LOOPBACK:  # it would answer its own answers
         opened.close()
-        raise BamError(
-            f"interface {interface}: is the loopback (expected an Ethernet interface); choose another, or"
-            " make a pair with --create-veth"
+        raise Unsupported(
+            f"interface {interface}",
+            "is the loopback",
+            expected="an Ethernet interface",
+            advice="choose another, or make a pair with --create-veth",
         )
     if not flags & _UP:
         opened.close()
-        raise BamError(f"interface {interface}: is down; switch it on: sudo ip link set {interface} up")
+        raise Unavailable(
+            f"interface {interface}", "is down", advice=f"switch it on: sudo ip link set {interface} up"
+        )
     opened.setblocking(False)
     return opened

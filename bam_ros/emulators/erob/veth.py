@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from types import TracebackType
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, OutOfRange, Unavailable
 from bam_ros.emulators.erob.permission import veth_refused
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}")
@@ -26,12 +26,13 @@ class VethPair:
     def __init__(self, master: str, slaves: str) -> None:
         for name in (master, slaves):
             if not _NAME.fullmatch(name) or name in (".", ".."):
-                raise BamError(
-                    f"interface {name!r}: not a name that Linux takes (expected 1 to 15 letters, digits,"
-                    " - _ .); choose another"
+                raise OutOfRange(
+                    "name of an interface", name, "1 to 15 letters, digits, - _ .", advice="choose another"
                 )
         if master == slaves:
-            raise BamError(f"veth pair {master}:{slaves}: both ends have the same name; choose another")
+            raise Conflict(
+                f"veth pair {master}:{slaves}", "both ends have the same name", advice="choose another"
+            )
         self.master = master
         self.slaves = slaves
         self._made = False
@@ -41,7 +42,7 @@ class VethPair:
         """Read MASTER:SLAVES; raises BamError."""
         master, separator, slaves = words.partition(":")
         if not separator:
-            raise BamError(f"veth pair {words!r}: expected MASTER:SLAVES, such as ecat0:ecat1; correct it")
+            raise OutOfRange("veth pair", words, "MASTER:SLAVES, such as ecat0:ecat1")
         return cls(master, slaves)
 
     def make(self) -> None:
@@ -64,13 +65,16 @@ class VethPair:
             if error.code == errno.EPERM:
                 raise veth_refused(self.master, self.slaves) from None
             if error.code == errno.EEXIST:
-                raise BamError(
-                    f"veth pair {self.master}:{self.slaves}: one of these interfaces exists already;"
-                    f" choose other names, or remove it: sudo ip link del {self.master}"
+                raise Conflict(
+                    f"veth pair {self.master}:{self.slaves}",
+                    "one of these interfaces exists already",
+                    advice=f"choose other names, or remove it: sudo ip link del {self.master}",
                 ) from None
             reason = error.args[1] if len(error.args) > 1 else error
-            raise BamError(
-                f"veth pair {self.master}:{self.slaves}: cannot be made ({reason}); make it with ip link"
+            raise Unavailable(
+                f"veth pair {self.master}:{self.slaves}",
+                f"cannot be made ({reason})",
+                advice="make it with ip link",
             ) from None
         except PermissionError:
             raise veth_refused(self.master, self.slaves) from None

@@ -9,15 +9,31 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from json_log_cases import log, save
+from refusals import refused
 from run_bag import RunBag
 
-from bam_core.cli import CORE_COMMANDS, Command, main
+from bam_core.cli import CORE_COMMANDS, Command, execute, main
+from bam_core.cli.bench_effects import bench_effects_for
+from bam_core.errors import (
+    BamError,
+    Conflict,
+    Malformed,
+    MissingSoftware,
+    OutOfRange,
+    UnknownName,
+    WrongType,
+)
+from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo, servo_names
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.synthetic import synthesize
 
 ROOT = Path(__file__).parents[3]
 WITHIN = 300.0  # s; generous: what a process may take on a machine that others use as well
@@ -85,7 +101,7 @@ def test_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["validate", "nowhere"], "bam validate: error: .*--params"),
         (["diagram", "xl330", "--output", "x.docx"], "bam diagram: x.docx: '.docx' is no picture format"),
         (["diagram", "xl330", "--output", "x.png", "--max-torque", "-1"], "bam diagram: --max-torque: is -1"),
-        (["record", "--session", "x"], "bam record: not part of an installation without ROS 2"),
+        (["record", "--session", "x"], "bam record: .* is not part of an installation without ROS 2"),
         ([], "bam: error: .*COMMAND"),
     ],
 )
@@ -97,6 +113,44 @@ def test_a_mistake_ends_with_status_2_and_one_line_that_says_what(
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert re.match(message, captured.err), captured.err
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "about"),
+    [
+        (["servo"], UnknownName, {"kind": "command", "name": "servo"}),
+        (["servos", "xl33"], UnknownName, {"kind": "servo", "name": "xl33"}),
+        (["servos", "xl330", "extra"], Conflict, {"thing": "extra"}),
+        (["diagram", "xl330", "--output", "x.png", "--max-torque", "-1"], OutOfRange, {"value": -1.0}),
+        (["record", "--session", "x"], MissingSoftware, {"software": "ROS 2"}),
+        (
+            ["identify", "--servo", "xl330", "--output", "out", "--models", "m1", "--", "m4", "logs"],
+            WrongType,
+            {"thing": "LOGS", "value": "m4"},
+        ),
+    ],
+)
+def test_a_python_program_is_told_a_mistake_by_kind_and_objects(
+    words: list[str], kind: type[BamError], about: dict[str, object]
+) -> None:
+    with refused(kind, **about):
+        execute(words)
+
+
+def test_a_directory_in_place_of_a_servo_file_is_told_with_the_files_in_it(tmp_path: Path) -> None:
+    load_servo("mx106").save(tmp_path / "m1.yaml")
+    load_servo("mx106").save(tmp_path / "m4.yaml")
+    with refused(Malformed, path=str(tmp_path)) as caught:
+        execute(["validate", "nowhere", "--params", str(tmp_path)])
+    assert str(caught.value).endswith("name a servo file in it: m1.yaml, m4.yaml")
+
+
+def test_several_values_of_an_option_are_told_to_be_separated_by_commas(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["identify", "recordings", "--servo", "xl330", "--models", "m1", "m4", "m6", "--output", "out"]
+    assert main(words) == 2
+    assert "--models takes them with commas between: --models m1,m4,m6 " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -229,6 +283,48 @@ def test_validate_writes_errors_per_model_and_log(tmp_path: Path, capsys: pytest
     assert f"{1e3 * result['mx106']['mae']:.2f}" in table
 
 
+def test_recordings_are_simulated_on_the_bench_of_the_servo_s_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(tmp_path, log(motor="mx106", kp=32, mass=0.5))
+    mine, out = tmp_path / "mine.yaml", tmp_path / "result.txt"
+    load_servo("mx106").save(mine)
+    save_bench_effects(mine, BenchEffects(zero_offset=0.3))
+
+    def error(*words: str) -> float:
+        assert main(["validate", str(tmp_path), *words, "--json", str(out)]) == 0
+        (result,) = json.loads(out.read_text()).values()
+        return float(result["mae"])
+
+    file = str(mine)
+    plain, found = error("--params", "mx106"), error("--params", file)
+    assert abs(plain - found) > 1e-3
+    assert error("--params", file, "--bench-effects", "none") == pytest.approx(plain)
+    assert error("--params", "mx106", "--bench-effects", file) == pytest.approx(found)
+    assert error("--params", "mx106", "--bench-effects", str(bench_effects_path(mine))) == found
+    capsys.readouterr()
+    figures = []
+    for words in (["mx106"], [file], ["mx106", "--bench-effects", file]):
+        assert main(["simulate", "--recording", str(tmp_path), "--params", *words]) == 0
+        figures.append(capsys.readouterr().out)
+    assert figures[0] != figures[1] == figures[2]
+    assert main(["simulate", "--script", "sin_sin", "--params", file, "--bench-effects", file]) == 2
+    assert "--bench-effects: is for recordings" in capsys.readouterr().err
+    assert main(["validate", str(tmp_path), "--params", file, "--bench-effects", "nowhere.yaml"]) == 2
+    assert "nowhere.yaml: cannot be read" in capsys.readouterr().err
+
+
+def test_a_library_servo_with_recordings_of_its_own_bench_is_told_of_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    recording = synthesize("xl330", PendulumBench(mass=0.1, length=0.1), "sin_sin", 200.0)
+    digest = next(iter(load_servo("xl330").provenance.train_data.values()))
+    assert bench_effects_for(None, "xl330", [recording]) == IDEAL_BENCH
+    assert caplog.text == ""
+    assert bench_effects_for(None, "xl330", [replace(recording, sha256=digest)]) == IDEAL_BENCH
+    assert "give --bench-effects xl330" in caplog.text
+
+
 def test_a_failed_validation_leaves_an_earlier_result_untouched(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text("earlier")
     arguments = [str(tmp_path / "gone"), "--params", "mx106", "--json", str(tmp_path / "result.json")]
@@ -257,27 +353,24 @@ def garbage(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("content", "reason"),
+    ("content", "thing"),
     [
-        (garbage(position=math.nan), "entry 0, position: is nan (expected a finite number, rad)"),
-        (
-            garbage(position=lambda k: 3.0 * k),
-            "entry 5, position: 15 (expected rad, within ±12.57); convert it",
-        ),
-        (garbage(timestamp=lambda k: 0.3 - 0.005 * k), "entry 1, time: goes back from 0.3 s to 0.295 s"),
-        (garbage(timestamp=lambda k: 5.0 * k), "time: samples are 5 s apart"),
-        (garbage(mass=0), "mass and arm_mass are 0 kg (expected a mass above 0 at a length above 0)"),
-        (garbage(mass=-0.5), "bench mass: is -0.5 (expected a finite number >= 0)"),
-        (garbage(mass=math.nan), "bench mass: is nan"),
-        (garbage(mass=490), "mass is 490 (expected kg, at most 100); convert it, it looks like grams"),
-        (garbage(length=0), "length is 0 m (expected a mass above 0 at a length above 0)"),
-        (garbage(length=100), "length is 100 (expected m, at most 5)"),
-        (garbage(kp=-1), "kp is -1 (expected 0 < kp <= 65535, firmware units)"),
-        (garbage(entries=log()["entries"][:10]), "only 10 samples (expected at least"),
+        (garbage(position=math.nan), "entry 0, position"),
+        (garbage(position=lambda k: 3.0 * k), "entry 5, position"),
+        (garbage(timestamp=lambda k: 0.3 - 0.005 * k), "entry 1, time"),
+        (garbage(timestamp=lambda k: 5.0 * k), "time between samples"),
+        (garbage(mass=0), "mass and arm_mass together"),
+        (garbage(mass=-0.5), "bench mass"),
+        (garbage(mass=math.nan), "bench mass"),
+        (garbage(mass=490), "mass"),
+        (garbage(length=0), "length"),
+        (garbage(length=100), "length"),
+        (garbage(kp=-1), "kp"),
+        (garbage(entries=log()["entries"][:10]), "samples"),
     ],
 )
 def test_a_log_of_nonsense_is_refused_by_name_and_reason(
-    content: dict[str, Any], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: dict[str, Any], thing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = save(tmp_path, content)
     for words in (
@@ -287,7 +380,7 @@ def test_a_log_of_nonsense_is_refused_by_name_and_reason(
         command = "validate" if "--params" in words else "identify"
         assert main([command, str(tmp_path), *words]) == 2
         error = capsys.readouterr().err
-        assert error.startswith(f"bam {command}: {path}: {reason}")
+        assert error.startswith(f"bam {command}: {path}: {thing}: ")
         assert "; " in error
         assert error.count("\n") == 1
         assert not (tmp_path / "out").exists()

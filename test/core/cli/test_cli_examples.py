@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples that ``--help`` shows, typed one after the other, work on real recordings."""
+"""The examples that ``--help`` shows, typed one after the other, work on recordings."""
 
 from __future__ import annotations
 

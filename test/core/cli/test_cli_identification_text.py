@@ -3,14 +3,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from identification_cases import mx106, record
 
-from bam_core.cli.identification_text import small_parameters, unidentifiable_parameters
+from bam_core.cli.identification_text import (
+    small_parameters,
+    stopped_parameters,
+    unidentifiable_parameters,
+)
 from bam_core.identification import Identification
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
+from bam_core.identification.search.space import search_space
 from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
+from bam_core.servo.friction import FRICTION_MODELS
 
 
 def estimate(name: str, value: float, low: float, high: float, *, told: bool) -> ParameterEstimate:
@@ -35,16 +44,20 @@ def effect(name: str, without: float) -> EffectAblation:
 
 
 def found(
-    estimates: tuple[ParameterEstimate, ...], effects: tuple[EffectAblation, ...] = ()
+    estimates: tuple[ParameterEstimate, ...],
+    effects: tuple[EffectAblation, ...] = (),
+    at_bound: tuple[str, ...] = (),
 ) -> Identification:
     logs = (record(mx106("m1"), "sin_sin", 8.0), record(mx106("m1"), "lift_and_drop", 8.0))
     count = len(estimates)
     fit = ModelFit(
         servo=mx106("m1"),
+        bench_effects=IDEAL_BENCH,
+        space=search_space(FRICTION_MODELS["m1"], logs),
         train_mae=0.01,
         per_log={log.name: 0.01 for log in logs},
         held_out={logs[1].name: 0.01},
-        at_bound=(),
+        at_bound=at_bound,
         trials=100,
         converged=False,
         limited=False,
@@ -82,3 +95,21 @@ def test_what_is_wide_beside_its_value_and_yet_identifiable_is_small() -> None:
 
 def test_nothing_is_said_of_parameters_that_nobody_estimated() -> None:
     assert small_parameters(found(())) == unidentifiable_parameters(found(())) == []
+
+
+def test_a_parameter_at_the_end_of_its_range_is_told_with_the_range() -> None:
+    assert stopped_parameters(found((), at_bound=("resistance",))) == [
+        "m1, resistance: 2.4 is at the end of its search range, 0.05 to 200 Ω"
+    ]
+
+
+def test_so_is_one_of_the_bench() -> None:
+    identification = found(())
+    (fit,) = identification.fits.values()
+    space = search_space(FRICTION_MODELS["m1"], identification.split.train, effects=["zero_offset"])
+    servo = replace(fit.servo, search=replace(fit.servo.search, effects=("zero_offset",)))
+    bench = BenchEffects(zero_offset=0.1)
+    stopped = replace(fit, servo=servo, bench_effects=bench, space=space, at_bound=("zero_offset",))
+    assert stopped_parameters(replace(identification, fits={"m1": stopped})) == [
+        "m1, zero_offset: 0.1 is at the end of its search range, -0.1 to 0.1 rad"
+    ]

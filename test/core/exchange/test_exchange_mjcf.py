@@ -8,8 +8,9 @@ import dataclasses
 import mujoco
 import numpy as np
 import pytest
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 from bam_core.exchange import MjcfDrive, servo_mjcf
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.effects import ServoEffects
@@ -203,5 +204,5 @@ def test_what_mjcf_cannot_hold_is_told() -> None:
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_drive_out_of_range_is_refused(value: float) -> None:
     for name in ("kp", "supply_voltage"):
-        with pytest.raises(BamError, match=name):
+        with refused(OutOfRange, thing=name):
             MjcfDrive(**{name: value})

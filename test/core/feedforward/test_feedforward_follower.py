@@ -12,8 +12,9 @@ import pytest
 from feedforward_cases import LIMITS, MODEL, VIRTUAL_SUPPLY, Plant
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange, Unavailable, WrongShape, WrongValue
 from bam_core.feedforward import (
     DelayMeter,
     FeedForwardLaw,
@@ -66,7 +67,7 @@ def test_released_it_commands_nothing_and_has_no_goal() -> None:
     assert not found.following
     assert np.all(np.isnan(found.goal(0.0)))
     assert np.all(found.duty(NOTHING, NOTHING, NOTHING, measured=0.0, now=0.0) == 0.0)
-    with pytest.raises(BamError, match="torque is off"):
+    with refused(Unavailable, thing="trajectory"):
         found.follow(to(0.3, 0.0), 0.0, 0.0)
     found.stop(0.0)
 
@@ -114,15 +115,17 @@ def test_a_joint_outside_its_limits_stays_where_it_is_and_is_led_back_but_not_fu
     follower.hold([outside, 0.0])
     follower.stop(0.0)
     assert goal(follower, 0.5) == pytest.approx([outside, 0.0])
-    with pytest.raises(BamError, match="position of joint 'hip' goes from"):
+    with refused(OutOfRange) as caught:
         follower.follow(to(outside + 0.02, 0.0), 0.5, 0.5)
+    assert caught.value.thing.endswith("position of joint 'hip'")
     follower.follow(to(0.0, 0.0, after=1.0), 0.5, 0.5)
     follower.stop(0.6)
     assert LIMITS.high[0] < goal(follower, 1.0)[0] < outside
     follower.follow(to(0.0, 0.0, after=1.0), 1.0, 1.0)
     assert goal(follower, 2.5) == pytest.approx([0.0, 0.0])
-    with pytest.raises(BamError, match="position of joint 'hip' goes from"):
+    with refused(OutOfRange) as caught:
         follower.follow(to(outside, 0.0, after=2.0), 2.5, 2.5)
+    assert caught.value.thing.endswith("position of joint 'hip'")
 
 
 def test_a_late_trajectory_is_joined_where_it_would_be_by_now(follower: Follower) -> None:
@@ -133,39 +136,41 @@ def test_a_late_trajectory_is_joined_where_it_would_be_by_now(follower: Follower
 
 
 @pytest.mark.parametrize(
-    ("points", "start", "reason"),
+    ("points", "start", "kind", "thing"),
     [
-        (between([0.3, 0.0], [0.4, 0.0]), 0.1, r"position of joint 'hip' jumps by 0\.29\d rad"),
-        (between([0.0, 0.0], [0.1, 0.0]), -2.0, r"ends 1\.5\d* s too early"),
-        (between([0.0, 0.0], [0.0, 0.1]), 9.0, r"reaches 9\.5 s ahead \(expected at most 5 s\)"),
-        (to(0.0, 0.1, after=2e9), 0.1, r"reaches 2e\+09 s ahead"),
-        (between([0.0, 0.0], [0.0, 0.1], 2e9), 1.0 - 2e9, r"reaches 2e\+09 s ahead"),
-        (to(0.0, 0.1), -2.0, r"ends 1\.5\d* s too early"),
-        (to(0.0, 0.1), math.nan, "trajectory start: is nan"),
-        (between([0.0, 0.0], [0.0, 1.8], 3.0), 0.1, r"position of joint 'knee' goes from"),
+        (between([0.3, 0.0], [0.4, 0.0]), 0.1, OutOfRange, "jump of position of joint 'hip'"),
+        (between([0.0, 0.0], [0.1, 0.0]), -2.0, OutOfRange, "trajectory end"),
+        (between([0.0, 0.0], [0.0, 0.1]), 9.0, OutOfRange, "trajectory reach"),
+        (to(0.0, 0.1, after=2e9), 0.1, OutOfRange, "trajectory reach"),
+        (between([0.0, 0.0], [0.0, 0.1], 2e9), 1.0 - 2e9, OutOfRange, "trajectory reach"),
+        (to(0.0, 0.1), -2.0, OutOfRange, "trajectory end"),
+        (to(0.0, 0.1), math.nan, OutOfRange, "trajectory start"),
+        (between([0.0, 0.0], [0.0, 1.8], 3.0), 0.1, OutOfRange, "position of joint 'knee'"),
         (
             between([0.0, 0.0], [1.8, 0.0], 0.3),
             0.1,
-            r"trajectory, 0 s after its start: velocity of joint 'hip' goes",
+            OutOfRange,
+            "trajectory, 0 s after its start, velocity of joint 'hip'",
         ),
         (
             between([0.0, 0.0], [0.1, 0.0], torque=np.array([[0.0, 0.0], [9.0, 0.0]])),
             0.1,
-            r"torque of joint 'hip' goes from",
+            OutOfRange,
+            "torque of joint 'hip'",
         ),
-        (to(0.0, 0.0, after=0.0), 0.1, r"ends 0 s after its start \(expected > 0\)"),
-        (between([0.0], [0.1]), 0.1, r"shape \(2, 1\) \(expected \(points, 2\)\)"),
+        (to(0.0, 0.0, after=0.0), 0.1, OutOfRange, "trajectory end"),
+        (between([0.0], [0.1]), 0.1, WrongShape, "trajectory positions, shape"),
     ],
 )
 def test_a_refusal_says_why_and_changes_nothing(
-    follower: Follower, points: Points, start: float, reason: str
+    follower: Follower, points: Points, start: float, kind: type[WrongValue], thing: str
 ) -> None:
     follower.follow(to(0.05, 0.0), 0.0, 0.0)
     times = np.arange(0.0, 2.0, 1e-2)
     before = [goal(follower, time) for time in times]
-    with pytest.raises(BamError, match=reason) as caught:
+    with refused(kind) as caught:
         follower.follow(points, start, 0.0)
-    assert "\n" not in str(caught.value)
+    assert caught.value.thing.endswith(thing)
     assert (follower.accepted, follower.refused, follower.refusal) == (1, 1, str(caught.value))
     for time, place in zip(times, before, strict=True):
         assert np.array_equal(goal(follower, time), place)
@@ -175,7 +180,7 @@ def test_a_refusal_says_why_and_changes_nothing(
 
 def test_a_trajectory_whose_last_piece_is_too_fast_is_refused_as_a_whole(follower: Follower) -> None:
     points = Points(time=np.array([0.0, 1.0, 1.2]), position=np.array([[0.0, 0.0], [0.2, 0.0], [1.9, 0.0]]))
-    with pytest.raises(BamError, match=r"trajectory, 0\.75 s after its start: velocity of joint 'hip'"):
+    with refused(OutOfRange, thing="trajectory, 0.75 s after its start, velocity of joint 'hip'"):
         follower.follow(points, 0.1, 0.0)
     assert goal(follower, 1.0) == pytest.approx([0.0, 0.0])
 
@@ -191,7 +196,7 @@ def test_torque_that_goes_off_while_a_trajectory_is_planned_refuses_it() -> None
 
     found = Follower(replace(SETTINGS, dynamics=dynamics))
     found.hold(NOTHING)
-    with pytest.raises(BamError, match="torque went off meanwhile"):
+    with refused(Unavailable, thing="trajectory"):
         found.follow(to(0.1, 0.0), 0.0, 0.0)
     assert not found.following
 
@@ -227,7 +232,7 @@ def test_a_machine_that_is_too_busy_refuses_instead_of_jumping() -> None:
     found.hold(NOTHING)
     reached = [1.0, 2.0, 3.0]
     slow = Slow(owner=found, reached=reached, time=np.array([4.0]), position=np.array([[0.2, 0.0]]))
-    with pytest.raises(BamError, match="is not planned within"):
+    with refused(Unavailable, thing="trajectory"):
         found.follow(slow, 0.0, 0.0)
     assert not reached
     assert np.array_equal(found.goal(9.0), NOTHING)
@@ -350,7 +355,7 @@ def test_the_guard_forbids_what_leads_out_and_nothing_else() -> None:
     ]
     for arguments, allowed in cases:
         assert guard.allowed(*(np.array([each]) for each in arguments)) == pytest.approx([allowed])
-    with pytest.raises(BamError, match="guard error"):
+    with refused(OutOfRange, thing="guard error"):
         Guard(limits=LIMITS, error=0.0)
 
 
@@ -366,5 +371,5 @@ def test_the_delay_of_a_motion_is_found_while_it_goes_on(delay: float) -> None:
 
 
 def test_settings_are_one_per_joint() -> None:
-    with pytest.raises(BamError, match="follower gains: 1"):
+    with refused(WrongShape, thing="follower gains", value=1):
         Follower(replace(SETTINGS, gains=[PidGains()]))

@@ -10,8 +10,9 @@ import pytest
 from feedforward_cases import MODEL
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, OutOfRange, UnknownName, WrongShape, WrongType
 from bam_core.feedforward import InverseDynamics, Points, pieces_from_dynamics, pieces_from_points
 from bam_core.feedforward.leg import FOOT, LEG_JOINTS, leg_spec
 from bam_core.feedforward.motions import KICK_DURATION, kick, through_keys, throw
@@ -63,53 +64,61 @@ def test_positions_alone_begin_and_end_at_rest_without_torque() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "reason"),
+    ("arguments", "kind", "thing"),
     [
-        (([0.0, 0.0], [[0.0], [1.0]]), "does not increase"),
-        (([0.0, 1.0, 0.5], [[0.0], [1.0], [2.0]]), r"does not increase \(1 s, then 0\.5 s, in point 2\)"),
-        (([0.0], [[0.0]]), r"points time: has shape \(1,\) \(expected a row of 2 or more\)"),
-        (([0.0, 1.0], [[0.0, 1.0], [1.0]]), "points position: is not an array of numbers"),
-        (([0.0, 2e9], [[0.0], [1.0]]), "pieces: 13333333334 of 0.15 s"),
-        (([0.0, 1.0], [0.0, 1.0]), "points position: has shape"),
-        (([0.0, 1.0], [[0.0], [np.nan]]), "points position: has a number"),
-        (([0.0, 1.0], [[0.0], [1.0]], [[0.0]]), "points velocity: has shape"),
-        (([0.0, 1.0], [[0.0], [1.0]], None, [[0.0], [0.0]]), "without velocity"),
-        (([0.0, 1.0], [[0.0], [1.0]], None, None, [[0.0], [np.inf]]), "points torque"),
+        (([0.0, 0.0], [[0.0], [1.0]]), OutOfRange, "points time, point 1"),
+        (([0.0, 1.0, 0.5], [[0.0], [1.0], [2.0]]), OutOfRange, "points time, point 2"),
+        (([0.0], [[0.0]]), WrongShape, "points time, shape"),
+        (([0.0, 1.0], [[0.0, 1.0], [1.0]]), WrongType, "points position"),
+        (([0.0, 2e9], [[0.0], [1.0]]), OutOfRange, "pieces"),
+        (([0.0, 1.0], [0.0, 1.0]), WrongShape, "points position, shape"),
+        (([0.0, 1.0], [[0.0], [np.nan]]), OutOfRange, "points position, point 1, joint 0"),
+        (([0.0, 1.0], [[0.0], [1.0]], [[0.0]]), WrongShape, "points velocity, shape"),
+        (([0.0, 1.0], [[0.0], [1.0]], None, [[0.0], [0.0]]), Conflict, "points acceleration"),
+        (
+            ([0.0, 1.0], [[0.0], [1.0]], None, None, [[0.0], [np.inf]]),
+            OutOfRange,
+            "points torque, point 1, joint 0",
+        ),
     ],
 )
-def test_points_that_make_no_sense_are_named(arguments, reason) -> None:
-    with pytest.raises(BamError, match=reason):
+def test_points_that_make_no_sense_are_named(arguments, kind, thing) -> None:
+    with refused(kind, thing=thing):
         pieces_from_points(*arguments)
 
 
 @pytest.mark.parametrize(
-    ("fields", "reason"),
+    ("fields", "kind", "thing"),
     [
-        ({"time": [], "position": np.zeros((0, 2))}, r"points time: has shape \(0,\)"),
-        ({"time": [[1.0]], "position": [[0.0]]}, r"points time: has shape \(1, 1\)"),
-        ({"time": [0.2, 0.1], "position": [[0.0], [0.0]]}, "does not increase"),
-        ({"time": [1.0], "position": [0.0]}, r"points position: has shape \(1,\)"),
+        ({"time": [], "position": np.zeros((0, 2))}, WrongShape, "points time, shape"),
+        ({"time": [[1.0]], "position": [[0.0]]}, WrongShape, "points time, shape"),
+        ({"time": [0.2, 0.1], "position": [[0.0], [0.0]]}, OutOfRange, "points time, point 1"),
+        ({"time": [1.0], "position": [0.0]}, WrongShape, "points position, shape"),
         (
             {"time": [1.0], "position": [[0.0, 0.0]], "velocity": [[0.0]]},
-            r"points velocity: has shape \(1, 1\)",
+            WrongShape,
+            "points velocity, shape",
         ),
         (
             {"time": [0.0, 1.0], "position": [[0.0, 0.0], [0.0, np.nan]]},
-            "points position: .*point 1, joint 1: nan",
+            OutOfRange,
+            "points position, point 1, joint 1",
         ),
         (
             {"time": [1.0], "position": [[0.0]], "velocity": [[np.inf]]},
-            "points velocity: .*point 0, joint 0: inf",
+            OutOfRange,
+            "points velocity, point 0, joint 0",
         ),
-        ({"time": [np.nan], "position": [[0.0]]}, "points time: .*point 0: nan"),
+        ({"time": [np.nan], "position": [[0.0]]}, OutOfRange, "points time, point 0"),
         (
             {"time": [1.0], "position": [[0.0]], "torque": [[np.nan]]},
-            "points torque: .*point 0, joint 0: nan",
+            OutOfRange,
+            "points torque, point 0, joint 0",
         ),
     ],
 )
-def test_a_trajectory_is_checked_where_it_is_made(fields, reason) -> None:
-    with pytest.raises(BamError, match=reason):
+def test_a_trajectory_is_checked_where_it_is_made(fields, kind, thing) -> None:
+    with refused(kind, thing=thing):
         Points(**fields)
 
 
@@ -155,8 +164,8 @@ def test_motions_are_at_rest_at_both_ends_and_smooth_between(motion) -> None:
 
 
 def test_what_is_not_there_is_named() -> None:
-    with pytest.raises(BamError, match=r"joint 'nee'.*'knee'"):
+    with refused(UnknownName, kind="joint", name="nee"):
         InverseDynamics(compile_robot(leg_spec()), ["nee"])
-    with pytest.raises(BamError, match="motion keys"):
+    with refused(OutOfRange, thing="motion keys"):
         through_keys([0.5, 1.0], [[0.0], [1.0]])
     assert compile_robot(leg_spec()).site(FOOT).id == 0

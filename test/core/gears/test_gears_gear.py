@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import OutOfRange
 from bam_core.gears import Asymmetry, Gear, friction_torque, internal_force, internal_forces
 from bam_core.servo.friction import Friction
 
@@ -311,7 +312,7 @@ def test_backwards_an_ill_posed_gear_follows_the_branch_that_hangs_together() ->
 
 @pytest.mark.parametrize("friction", [Friction(load_motor=0.1), Friction(quadratic_external=0.1)])
 def test_load_dependent_terms_beside_a_gear_are_refused(friction: Friction) -> None:
-    with pytest.raises(BamError, match=r"eq\. 14"):
+    with refused(OutOfRange, value=0.1):
         Gear(
             asymmetry=Asymmetry(input_side=0.1, output_side=0.2),
             input_inertia=1.0,
@@ -323,22 +324,22 @@ def test_load_dependent_terms_beside_a_gear_are_refused(friction: Friction) -> N
 @pytest.mark.parametrize("name", ["input_inertia", "output_inertia"])
 def test_a_gear_without_inertia_is_refused(name: str) -> None:
     inertias = {"input_inertia": 1.0, "output_inertia": 1.0, name: 0.0}
-    with pytest.raises(BamError, match=name):
+    with refused(OutOfRange, value=0.0):
         Gear(asymmetry=Asymmetry(input_side=0.1, output_side=0.2), **inertias)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("arguments", "name"),
     [
-        ((math.nan, 0.0, 0.0, 1e-3), "velocity: is nan"),
-        ((0.0, math.inf, 0.0, 1e-3), "input_torque: is inf"),
-        ((0.0, 0.0, math.nan, 1e-3), "output_torque: is nan"),
-        ((0.0, 0.0, 0.0, 0.0), r"dt: is 0\.0"),
-        ((0.0, 0.0, 0.0, -1e-3), r"dt: is -0\.001"),
+        ((math.nan, 0.0, 0.0, 1e-3), "velocity"),
+        ((0.0, math.inf, 0.0, 1e-3), "input_torque"),
+        ((0.0, 0.0, math.nan, 1e-3), "output_torque"),
+        ((0.0, 0.0, 0.0, 0.0), "dt"),
+        ((0.0, 0.0, 0.0, -1e-3), "dt"),
     ],
 )
 def test_a_step_from_or_over_what_is_no_number_is_refused(
-    arguments: tuple[float, float, float, float], named: str
+    arguments: tuple[float, float, float, float], name: str
 ) -> None:
-    with pytest.raises(BamError, match=f"gear step {named}"):
+    with refused(OutOfRange, thing=f"gear step {name}"):
         jamming().step(*arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,18 @@ import numpy as np
 import pytest
 from identification_cases import mx106, record
 from matplotlib.figure import Figure
+from refusals import refused
 
-from bam_core.errors import BamError
-from bam_core.identification import Identification, identify, require_output, write_identification
+from bam_core.errors import BamError, NotWritable, UnknownName
+from bam_core.identification import (
+    Identification,
+    identify,
+    require_output,
+    with_uncertainty,
+    write_identification,
+)
+from bam_core.servo.bench_effects_file import load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -43,6 +53,21 @@ def test_a_directory_gets_servos_summary_and_plots(found: Identification, tmp_pa
         *fits,
     }
     assert [path.name for path in output.parent.iterdir()] == ["results"]
+
+
+def test_what_was_found_of_the_bench_is_beside_the_servo(
+    found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture, no_plots: None
+) -> None:
+    bench_effects = BenchEffects(zero_offset=0.01, arm_backlash=0.02)
+    fits = {**found.fits, "m3": replace(found.fits["m3"], bench_effects=bench_effects)}
+    write_identification(replace(found, fits=fits), tmp_path)
+    assert load_bench_effects(tmp_path / "m3.yaml") == bench_effects
+    assert load_bench_effects(tmp_path / "m1.yaml") == IDEAL_BENCH
+    assert "arm_backlash: " not in (tmp_path / "m3.yaml").read_text()
+    caplog.clear()
+    write_identification(found, tmp_path)  # on a bench without: those of the other must not pass for its own
+    assert load_bench_effects(tmp_path / "m3.yaml") == IDEAL_BENCH
+    assert "removed bench_effects/m3.yaml" in caplog.text
 
 
 def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -> None:
@@ -74,6 +99,20 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     assert summary["split"]["train"] == [log.name for log in found.split.train]
 
 
+def test_uncertainty_of_a_model_that_was_not_chosen_is_computed_when_asked_for(found: Identification) -> None:
+    (other,) = set(found.fits) - {found.chosen}
+    assert found.fits[other].uncertainty is None
+    complete = with_uncertainty(found, other)
+    uncertainty = complete.fits[other].uncertainty
+    assert uncertainty is not None
+    assert {each.name for each in uncertainty.estimates} == set(complete.fits[other].servo.parameters)
+    assert complete.fits[found.chosen] is found.fits[found.chosen]
+    assert complete.chosen == found.chosen
+    with pytest.raises(UnknownName) as caught:
+        with_uncertainty(found, "m6")
+    assert caught.value.valid == ("m1", "m3")
+
+
 def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, tmp_path: Path) -> None:
     write_identification(found, tmp_path)
     logs = {log.name: log for log in (*found.split.train, *found.split.validation)}
@@ -82,7 +121,7 @@ def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, 
         for i, name in enumerate(arrays["logs"]):
             for model, fit in found.fits.items():
                 rollout = Rollout.for_servo([logs[name]], fit.servo)
-                (expected,) = rollout.positions(parameter_vector(fit.servo))
+                (expected,) = rollout.positions(parameter_vector(fit.servo, fit.bench_effects))
                 kept = np.searchsorted(logs[name].time, arrays[f"time_{i}"] - 1e-4)
                 np.testing.assert_allclose(arrays[f"{model}_{i}"], expected[kept], atol=1e-6)
 
@@ -163,9 +202,9 @@ def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
         *("m5.yaml", "mine.yaml"),  # no summary lists them: they are the user's
     }
     assert (tmp_path.parent / "m5.yaml").read_text() == "not there"
-    assert [record.message for record in caplog.records] == [
-        f"{tmp_path}: removed m2.yaml, m6.yaml of the identification that was there"
-    ]
+    (line,) = [record.message for record in caplog.records]
+    assert line.startswith(f"{tmp_path}: replaced the identification that was there (m1, m2, m3, m4, m6; ")
+    assert line.endswith("removed m2.yaml, m6.yaml, which this one lacks)")
     assert list(json.loads((tmp_path / "summary.json").read_text())["models"]) == ["m1", "m3"]
 
 
@@ -191,8 +230,19 @@ def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_one
         *fits,
     }
     assert not (tmp_path / "report.html").exists()
+    (line,) = [record.message for record in caplog.records]
+    assert line.endswith("removed report.html, plots of 3 logs, which this one lacks)")
+
+
+def test_what_is_replaced_is_told(
+    found: Identification, tmp_path: Path, no_plots: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_identification(found, tmp_path)
+    assert caplog.text == ""
+    write_identification(found, tmp_path)
+    date = found.fits["m1"].servo.provenance.date
     assert [record.message for record in caplog.records] == [
-        f"{tmp_path}: removed report.html, plots of 3 logs of the identification that was there"
+        f"{tmp_path}: replaced the identification that was there (m1, m3; {date})"
     ]
 
 
@@ -240,7 +290,7 @@ def test_a_failure_on_the_way_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("bam_core.identification.writing._plot", fail)
-    with pytest.raises(BamError, match="No space left on device"):
+    with refused(NotWritable, path=str(tmp_path / "results")):
         write_identification(found, tmp_path / "results")
     assert list(tmp_path.iterdir()) == []
     old = tmp_path / "old"
@@ -256,7 +306,7 @@ def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path: Path)
     file = tmp_path / "file"
     file.write_text("")
     for output in (file, file / "below"):
-        with pytest.raises(BamError, match="is a file"):
+        with refused(NotWritable, path=str(output)):
             require_output(output)
     require_output(tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()

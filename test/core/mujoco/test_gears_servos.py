@@ -9,13 +9,16 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from refusals import refused
 
-from bam_core import BamError, PendulumBench, load_servo
+from bam_core import PendulumBench, load_servo
+from bam_core.errors import Conflict, UnknownName, Unsupported
 from bam_core.gears import Asymmetry, axproj
 from bam_core.gears.robot import GearedRobot
 from bam_core.gears.rollout import TRACE_STEPS, GearRollout, gear_vector
 from bam_core.mujoco import (
     BENCH_JOINT,
+    BenchCommands,
     BlackBox,
     ServoActuation,
     SimulationError,
@@ -129,11 +132,9 @@ def test_a_gear_that_takes_nothing_is_the_servo_without_it() -> None:
         replay(
             each,
             BENCH,
+            BenchCommands(goal_position=goal, torque_enabled=np.ones(len(goal)), supply_voltage=7.5),
             dt=2e-4,
-            goal_position=goal,
-            torque_enabled=np.ones(len(goal)),
             kp=400.0,
-            supply_voltage=7.5,
         )
         for each in (plain, nothing)
     ]
@@ -216,7 +217,7 @@ def test_a_simulation_with_gears_that_diverges_says_so_and_can_be_run_again(tmp_
     swing(servos, 20)
     box.note()
     servos.data.qvel[0] = np.nan
-    with pytest.raises(SimulationError, match=r"simulation at 0\.0200 s: .*no longer finite"):
+    with refused(SimulationError, time=pytest.approx(0.02)):
         servos.step()
     run = load_diverged_run(box.write(tmp_path, "test"))
     assert run.servos == dict(zip(servos.names, servos.servos, strict=True))
@@ -231,7 +232,7 @@ def test_a_step_that_nothing_solves_ends_the_simulation_and_names_joints_and_equ
 
     servos = arm(servo().with_gear(GEAR), servo())
     monkeypatch.setattr(GearedRobot, "advance", unsolved)
-    with pytest.raises(SimulationError, match=r"at 0\.0000 s: gears of shoulder: .*eq\. 67.*σ_max.*eq\. 57"):
+    with refused(SimulationError, time=0.0):
         servos.step()
 
 
@@ -255,7 +256,7 @@ def test_an_ill_posed_gear_is_simulated_and_reported(output_side: float, expecte
         assert words in servos.warnings[0]
 
 
-def test_gears_that_are_doubtful_together_only_are_reported_by_their_gain() -> None:
+def test_gears_with_a_warning_together_only_are_reported_by_their_gain() -> None:
     pair = servo().with_gear(Asymmetry(input_side=0.0, output_side=1.4))
     servos = arm(pair, pair)
     assert isinstance(servos, GearedServos)
@@ -279,13 +280,13 @@ def test_servos_with_gears_are_refused_where_they_would_lose_them() -> None:
     spec = bench_spec(BENCH)
     equip(spec, servos)
     model = spec.compile()
-    with pytest.raises(BamError, match=r"'joint'.*'xl330' has a gear.*actuate"):
+    with refused(Unsupported, thing="joint 'joint'"):
         ServoActuation(model, mujoco.MjData(model), servos)
     model.dof_frictionloss[0] = 0.2
-    with pytest.raises(BamError, match=r"'joint': frictionloss is 0\.2 beside gears.*equip"):
+    with refused(Conflict, thing="joint 'joint'"):
         actuate(model, mujoco.MjData(model), servos)
 
 
 def test_a_joint_that_does_not_exist_is_named() -> None:
-    with pytest.raises(BamError, match=r"'wrist'.*joint"):
+    with refused(UnknownName, kind="joint", name="wrist"):
         equip(bench_spec(BENCH), {"wrist": servo().with_gear(GEAR)})

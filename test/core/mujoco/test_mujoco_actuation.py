@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
 from mujoco_cases import BENCH, SERVO, on_bench, walker
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable, Unsupported
 from bam_core.mujoco import (
     BENCH_JOINT,
     ServoActuation,
@@ -21,8 +21,6 @@ from bam_core.mujoco import (
     equip,
     load_robot,
 )
-from bam_core.servo.effects import BenchEffects
-from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 
 HOPPER = """
@@ -49,20 +47,6 @@ HOPPER = """
   </sensor>
 </mujoco>
 """
-
-
-def test_the_rig_stays_out_of_robots() -> None:
-    positions = []
-    plain = load_servo("mx64")
-    bench_effects = BenchEffects(zero_offset=0.3, command_delay=0.05, arm_compliance=0.3, arm_backlash=0.03)
-    for servo in (plain, dataclasses.replace(plain, bench_effects=bench_effects)):
-        actuation = walker(servo=servo)
-        actuation.torque_enabled[:] = 1.0
-        for k in range(300):
-            actuation.goal_position[:] = 0.3 * np.sin(6e-3 * k)
-            actuation.step()
-        positions.append(actuation.data.qpos.copy())
-    assert (positions[0] == positions[1]).all()
 
 
 def test_the_model_and_the_user_s_forces_stay_as_they_are() -> None:
@@ -101,19 +85,19 @@ def test_external_torque_of_a_held_joint_contains_contact_forces() -> None:
 
 def test_mistakes_are_named() -> None:
     spec = bench_spec(BENCH)
-    with pytest.raises(BamError, match=r"^joint 'jont': unknown .*did you mean 'joint'"):
+    with refused(UnknownName, kind="joint", name="jont"):
         equip(spec, {"jont": SERVO})
     model = compile_robot(spec)
-    with pytest.raises(BamError, match="frictionloss is 0"):
+    with refused(OutOfRange, thing="joint 'joint', frictionloss", value=0.0):
         ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
     equip(spec, {BENCH_JOINT: SERVO})
     spec.joint(BENCH_JOINT).armature = 0.0
     model = compile_robot(spec)
-    with pytest.raises(BamError, match=r"armature is 0 .*equip\(\)"):  # and not: a shorter time step
+    with refused(OutOfRange, thing="joint 'joint', armature", value=0.0):  # and not: a shorter time step
         ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
-    with pytest.raises(BamError, match=r"time step of 0\.1 s is unstable"):
+    with refused(Conflict, thing="joint 'joint'"):
         on_bench(SERVO, PendulumBench(mass=0.0, length=0.1), dt=0.1)
-    with pytest.raises(BamError, match="no such file"):
+    with refused(Unreadable, path="nowhere.xml"):
         load_robot("nowhere.xml")
     for option, value in (
         ("solver", mujoco.mjtSolver.mjSOL_PGS),
@@ -123,17 +107,17 @@ def test_mistakes_are_named() -> None:
         equip(spec, {BENCH_JOINT: SERVO})
         setattr(spec.option, option, value)
         model = compile_robot(spec)
-        with pytest.raises(BamError, match=f"model option {option}"):
+        with refused(Unsupported, thing=f"model option {option}"):
             ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
 
 
 def test_a_free_base_is_not_offered_as_a_joint_for_a_servo() -> None:
-    with pytest.raises(BamError, match=r"joint 'knee': unknown \(valid: hip, slider\)"):
+    with refused(UnknownName, name="knee", valid=("hip", "slider")):
         equip(mujoco.MjSpec.from_string(HOPPER), {"knee": SERVO})
     spec = mujoco.MjSpec.from_string(HOPPER)
     equip(spec, {"hip": SERVO})
     model = compile_robot(spec)
-    with pytest.raises(BamError, match=r"joint 'knee': unknown \(valid: hip, slider\)"):
+    with refused(UnknownName, name="knee", valid=("hip", "slider")):
         ServoActuation(model, mujoco.MjData(model), {"knee": SERVO})
 
 
@@ -141,7 +125,7 @@ def test_a_model_without_joints_for_servos_is_named() -> None:
     spec = mujoco.MjSpec.from_string(
         "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
     )
-    with pytest.raises(BamError, match="joint 'hip': the model has no hinge or slide with a name"):
+    with refused(Missing, thing="joint 'hip'"):
         equip(spec, {"hip": SERVO})
 
 
@@ -191,8 +175,9 @@ def test_a_divergence_names_the_joint_and_which_servos_were_off(
     for array, address in (("qpos", slider.qposadr[0]), ("qvel", slider.dofadr[0])):
         actuation = ServoActuation(model, mujoco.MjData(model), {"hip": SERVO})
         getattr(actuation.data, array)[address] = np.nan
-        with pytest.raises(SimulationError, match=r"joint 'slider' is no longer finite \(goals: hip off\)"):
+        with refused(SimulationError) as caught:
             actuation.step()
+        assert "joint 'slider'" in caught.value.problem
 
 
 def test_an_actuator_on_a_servo_s_joint_is_refused() -> None:
@@ -200,14 +185,14 @@ def test_an_actuator_on_a_servo_s_joint_is_refused() -> None:
     equip(spec, {BENCH_JOINT: SERVO})
     spec.add_actuator(name="second", target=BENCH_JOINT, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     model = compile_robot(spec)
-    with pytest.raises(BamError, match="actuator 'second' drives it too"):
+    with refused(Conflict, thing="joint 'joint'"):
         ServoActuation(model, mujoco.MjData(model), {BENCH_JOINT: SERVO})
 
 
 def test_a_goal_that_is_no_number_is_a_named_error_and_changes_nothing() -> None:
     actuation = on_bench(SERVO)
     actuation.torque_enabled[0], actuation.goal_position[0] = 1.0, np.nan
-    with pytest.raises(SimulationError, match=r"no longer finite \(goals: joint nan\)"):
+    with refused(SimulationError, time=0.0):
         actuation.step()
     assert actuation.data.qfrc_applied[0] == 0.0
     actuation.goal_position[0] = 0.1
@@ -219,7 +204,5 @@ def test_a_goal_that_is_no_number_is_a_named_error_and_changes_nothing() -> None
 def test_a_broken_description_is_one_line(tmp_path) -> None:
     file = tmp_path / "robot.xml"
     file.write_text("<mujoco><worldbody><body>")
-    with pytest.raises(BamError) as error:
+    with refused(Malformed, path=str(file)):
         load_robot(file)
-    assert str(error.value).startswith(f"{file}: ")
-    assert "\n" not in str(error.value)

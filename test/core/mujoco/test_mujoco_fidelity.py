@@ -20,8 +20,8 @@ def test_every_run_is_closer_to_the_truth_than_algorithm_1_with_the_same_time_st
     assert {(row.script, row.dt) for row in rows} == {(script, dt) for script in SCRIPTS for dt in TIME_STEPS}
     for row in rows:
         for ours in (row.native, row.python):
-            assert ours.rms + row.doubt < row.algorithm1.rms, row
-            assert ours.highest + row.doubt < row.algorithm1.highest, row
+            assert ours.rms + row.truth_error < row.algorithm1.rms, row
+            assert ours.highest + row.truth_error < row.algorithm1.highest, row
         assert row.disagreement < 1e-9
 
 

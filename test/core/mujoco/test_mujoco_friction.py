@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mujoco_cases import BENCH, EFFECT_CASES, HELD, SERVO, affected, held_bench, on_bench, walker
 
 from bam_core.mujoco import _law
+from bam_core.mujoco._servo_constants import servo_constants
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES, Friction
 from bam_core.servo.model import load_servo
 
@@ -88,6 +89,6 @@ def test_the_compiled_budget_is_that_of_friction(
     coefficients: list[float], rule: str, motor: float, external: float, velocity: float
 ) -> None:
     friction = Friction(**dict(zip(FRICTION_PARAMETERS, coefficients, strict=True)), quadratic_rule=rule)
-    row = np.array(_law.constants(dataclasses.replace(SERVO, friction=friction)))
+    row = np.array(servo_constants(dataclasses.replace(SERVO, friction=friction)))
     expected = float(friction.budget(motor, external, velocity))
     assert _law.budget(row, motor, external, velocity) == pytest.approx(expected, rel=1e-12)

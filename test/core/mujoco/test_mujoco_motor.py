@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mujoco_cases import BENCH, EFFECT_CASES, FREE, SERVO, affected, at_full_duty, on_bench
 from scipy.integrate import quad
 
-from bam_core.mujoco import replay
+from bam_core.mujoco import BenchCommands, replay
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import COPPER_COEFFICIENT, WINDING_COOLING_TIME
 from bam_core.servo.pendulum import GRAVITY
@@ -81,12 +81,14 @@ def test_a_short_circuited_motor_only_takes_energy(case: str) -> None:
     run = replay(
         servo,
         BENCH,
+        BenchCommands(
+            goal_position=np.zeros(steps),
+            torque_enabled=np.ones(steps, dtype=bool),
+            supply_voltage=0.0,
+            position=2.5,
+        ),
         dt=dt,
-        goal_position=np.zeros(steps),
-        torque_enabled=np.ones(steps, dtype=bool),
         kp=32.0,
-        supply_voltage=0.0,
-        position=2.5,
     )
     velocity = (run.position[2:] - run.position[:-2]) / (2.0 * dt)
     position, torque = run.position[1:-1], run.motor_torque[1:-1]

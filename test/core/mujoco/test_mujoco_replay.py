@@ -7,13 +7,27 @@ import dataclasses
 
 import numpy as np
 import pytest
-from mujoco_cases import BENCH, EFFECT_CASES, ENCODER_NOISE, FREE, SERVO, SOFT, affected, converged, distances
+from mujoco_cases import (
+    BENCH,
+    EFFECT_CASES,
+    ENCODER_NOISE,
+    FREE,
+    SERVO,
+    SOFT,
+    affected,
+    bench_with,
+    converged,
+    distances,
+)
+from numpy.typing import NDArray
 
-from bam_core.mujoco import replay, replay_recording, simulate_recording
+from bam_core.mujoco import BenchCommands, replay, replay_recording, simulate_recording
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.servo.bench_effects_file import load_bench_effects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import Friction
-from bam_core.servo.model import load_servo
+from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.reference import ReferenceSimulation
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -24,12 +38,14 @@ def test_a_bench_without_friction_keeps_its_amplitude() -> None:
     run = replay(
         FREE,
         BENCH,
+        BenchCommands(
+            goal_position=np.zeros(1200),
+            torque_enabled=np.zeros(1200, dtype=bool),
+            supply_voltage=15.0,
+            position=1.0,
+        ),
         dt=5e-3,
-        goal_position=np.zeros(1200),
-        torque_enabled=np.zeros(1200, dtype=bool),
         kp=32.0,
-        supply_voltage=15.0,
-        position=1.0,
     )
     peaks = np.abs(run.position[-200:])
     assert peaks.max() == pytest.approx(1.0, abs=1e-3)
@@ -42,13 +58,15 @@ def test_a_free_swing_converges_with_second_order() -> None:
         run = replay(
             FREE,
             BENCH,
+            BenchCommands(
+                goal_position=np.zeros(steps),
+                torque_enabled=free,
+                supply_voltage=15.0,
+                position=1.0,
+                velocity=2.0,
+            ),
             dt=dt,
-            goal_position=np.zeros(steps),
-            torque_enabled=free,
             kp=32.0,
-            supply_voltage=15.0,
-            position=1.0,
-            velocity=2.0,
         )
         return float(run.position[-1])
 
@@ -65,14 +83,13 @@ def test_a_free_swing_converges_with_second_order() -> None:
 def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
     name: str, mass: float, length: float, kp: float, script: str
 ) -> None:
-    servo = load_servo(name)
+    servo, found = load_servo(name), load_bench_effects(name)
     # The rollout spreads a release over the firmware's period that it falls into: here it falls between two.
-    delay = round(servo.bench_effects.command_delay / servo.firmware.period) * servo.firmware.period
-    servo = dataclasses.replace(
-        servo, bench_effects=dataclasses.replace(servo.bench_effects, command_delay=delay)
-    )
-    run = synthesize(servo, PendulumBench(mass=mass, length=length), script, kp, sample_period=1e-3)
-    (truth,) = converged(servo, [run])
+    delay = round(found.command_delay / servo.firmware.period) * servo.firmware.period
+    bench_effects = dataclasses.replace(found, command_delay=delay)
+    bench = PendulumBench(mass=mass, length=length)
+    run = synthesize(servo, bench, script, kp, sample_period=1e-3, bench_effects=bench_effects)
+    (truth,) = converged(servo, [run], bench_effects)
     for dt in (1e-3, 2e-3):
         algorithm1 = Rollout(
             [run],
@@ -80,12 +97,12 @@ def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
             dt=dt,
             integrator="algorithm1",
             quadratic_rule=servo.friction.quadratic_rule,
-        ).positions(parameter_vector(servo))[0]
-        ours = simulate_recording(servo, run, dt=dt)
+        ).positions(parameter_vector(servo, bench_effects))[0]
+        ours = simulate_recording(servo, run, dt=dt, bench_effects=bench_effects)
         error, allowed = distances([ours, algorithm1], [truth, truth])
         assert error < 0.5 * allowed
         # The arm's link rings at 10 Hz and is of second order: twice the step, four times the error.
-        growth = (dt / 1e-3) ** 2 if servo.bench_effects.arm_compliance else 1.0
+        growth = (dt / 1e-3) ** 2 if bench_effects.arm_compliance else 1.0
         assert error < ENCODER_NOISE * growth
 
 
@@ -101,12 +118,11 @@ def test_a_release_within_a_step_starts_the_fall_when_it_was_given(enabled: floa
     run = replay(
         servo,
         BENCH,
+        BenchCommands(
+            goal_position=np.full(steps, 1.005), torque_enabled=torque, supply_voltage=15.0, position=1.0
+        ),
         dt=dt,
-        goal_position=np.full(steps, 1.005),
-        torque_enabled=torque,
         kp=32.0,
-        supply_voltage=15.0,
-        position=1.0,
     )
     assert np.ptp(run.position[10:release]) < 1e-9
     gravity = float(BENCH.gravity_torque * np.sin(1.0))
@@ -116,56 +132,65 @@ def test_a_release_within_a_step_starts_the_fall_when_it_was_given(enabled: floa
     assert run.velocity[release + 3] == pytest.approx(expected, rel=1e-3)
 
 
+XL330_BENCH = load_bench_effects("xl330")
+
+
+def simulated(
+    servo: ServoModel, runs: list[Recording], bench_effects: BenchEffects = IDEAL_BENCH
+) -> list[NDArray[np.float64]]:
+    return [simulate_recording(servo, run, bench_effects=bench_effects) for run in runs]
+
+
 @pytest.fixture(scope="module")
 def runs() -> list[Recording]:
-    servo = load_servo("xl330")
-    return [synthesize(servo, PendulumBench(mass=0.1, length=0.1), script, 400.0) for script in SCRIPTS]
+    bench = PendulumBench(mass=0.1, length=0.1)
+    return [synthesize("xl330", bench, script, 400.0, bench_effects=XL330_BENCH) for script in SCRIPTS]
 
 
 @pytest.mark.parametrize("case", EFFECT_CASES)
 def test_effects_are_those_of_the_converged_rollout(case: str, runs: list[Recording]) -> None:
     plain = load_servo("xl330")
-    servo = affected(plain, **EFFECT_CASES[case])
-    expected = converged(servo, runs)
-    assert max(distances([simulate_recording(servo, run) for run in runs], expected)) < ENCODER_NOISE
-    assert max(distances(converged(plain, runs), expected)) > 3e-3
+    servo, bench = affected(plain, **EFFECT_CASES[case]), bench_with(**EFFECT_CASES[case])
+    expected = converged(servo, runs, bench)
+    assert max(distances(simulated(servo, runs, bench), expected)) < ENCODER_NOISE
+    assert max(distances(converged(plain, runs, XL330_BENCH), expected)) > 3e-3
 
 
 @pytest.mark.parametrize("case", ["winding_heating", "all"])
 def test_a_servo_that_was_warm_when_recorded_is_that_of_the_converged_rollout(
     case: str, runs: list[Recording]
 ) -> None:
-    servo = affected(load_servo("xl330"), **EFFECT_CASES[case])
+    servo, bench = affected(load_servo("xl330"), **EFFECT_CASES[case]), bench_with(**EFFECT_CASES[case])
     warm = [dataclasses.replace(run, temperature=np.full(len(run), 60.0)) for run in runs]
-    expected = converged(servo, warm)
-    assert max(distances([simulate_recording(servo, run) for run in warm], expected)) < ENCODER_NOISE
-    assert max(distances(converged(servo, runs), expected)) > 3e-3
+    expected = converged(servo, warm, bench)
+    assert max(distances(simulated(servo, warm, bench), expected)) < ENCODER_NOISE
+    assert max(distances(converged(servo, runs, bench), expected)) > 3e-3
 
 
 def test_friction_of_a_warm_servo_is_that_of_the_converged_rollout(runs: list[Recording]) -> None:
     servo = affected(load_servo("xl330"), friction_temperature=0.03)
     warm = [dataclasses.replace(run, temperature=np.full(len(run), 60.0)) for run in runs]
     expected = converged(servo, warm)
-    assert max(distances([simulate_recording(servo, run) for run in warm], expected)) < ENCODER_NOISE
+    assert max(distances(simulated(servo, warm), expected)) < ENCODER_NOISE
     assert max(distances(converged(servo, runs), expected)) > 2e-3
 
 
 def test_a_supply_that_ripples_is_that_of_the_converged_rollout(runs: list[Recording]) -> None:
-    servo = affected(load_servo("xl330"), supply_ripple=0.8)
+    servo, bench = load_servo("xl330"), BenchEffects(supply_ripple=0.8)
     rippling = [dataclasses.replace(run, voltage=7.5 + 2.0 * np.sin(5.0 * run.time)) for run in runs]
-    expected = converged(servo, rippling)
-    assert max(distances([simulate_recording(servo, run) for run in rippling], expected)) < ENCODER_NOISE
-    assert max(distances(converged(load_servo("xl330"), rippling), expected)) > 3e-3
+    expected = converged(servo, rippling, bench)
+    assert max(distances(simulated(servo, rippling, bench), expected)) < ENCODER_NOISE
+    assert max(distances(converged(servo, rippling, XL330_BENCH), expected)) > 3e-3
 
 
 def test_whole_counts_are_those_of_the_converged_rollout(runs: list[Recording]) -> None:
     xl330 = load_servo("xl330")
     coarse = dataclasses.replace(xl330, firmware=dataclasses.replace(xl330.firmware, counts_per_turn=256))
-    zero = 0.4 * coarse.firmware.resolution
-    servo = affected(coarse, encoder_quantisation=1.0, zero_offset=zero)
-    expected = converged(servo, runs)
-    assert max(distances([simulate_recording(servo, run) for run in runs], expected)) < ENCODER_NOISE
-    assert max(distances(converged(affected(coarse, zero_offset=zero), runs), expected)) > 2e-3
+    bench = BenchEffects(zero_offset=0.4 * coarse.firmware.resolution)
+    servo = affected(coarse, encoder_quantisation=1.0)
+    expected = converged(servo, runs, bench)
+    assert max(distances(simulated(servo, runs, bench), expected)) < ENCODER_NOISE
+    assert max(distances(converged(affected(coarse), runs, bench), expected)) > 2e-3
 
 
 def test_an_arm_that_is_held_hangs_still_behind_its_link() -> None:
@@ -173,12 +198,14 @@ def test_an_arm_that_is_held_hangs_still_behind_its_link() -> None:
     run = replay(
         held,
         BENCH,
+        BenchCommands(
+            goal_position=np.zeros(5000),
+            torque_enabled=np.zeros(5000, dtype=bool),
+            supply_voltage=15.0,
+            position=1.0,
+        ),
         dt=1e-4,
-        goal_position=np.zeros(5000),
-        torque_enabled=np.zeros(5000, dtype=bool),
         kp=32.0,
-        supply_voltage=15.0,
-        position=1.0,
         bench_effects=SOFT,
     )
     link = ReferenceSimulation(
@@ -197,16 +224,16 @@ def test_an_arm_that_is_held_hangs_still_behind_its_link() -> None:
 
 
 def test_the_goal_of_a_replay_is_the_one_in_force() -> None:
-    servo = affected(SERVO, zero_offset=0.05, command_delay=0.0025)
+    bench = BenchEffects(zero_offset=0.05, command_delay=0.0025)
     run = synthesize(SERVO, BENCH, "sin_sin", 16.0)
-    plain, late = replay_recording(SERVO, run), replay_recording(servo, run)
+    plain, late = replay_recording(SERVO, run), replay_recording(SERVO, run, bench_effects=bench)
     middle = 0.5 * (plain.goal_position[:-3] + plain.goal_position[1:-2])
     np.testing.assert_allclose(late.goal_position[3:], middle, atol=1e-12)
     assert late.position[0] == pytest.approx(plain.position[0], abs=1e-12)
 
 
 def test_a_recording_is_replayed_from_its_own_start() -> None:
-    recording = synthesize(SERVO, BENCH, "sin_sin", 16.0, initial_position=0.3, torque=False)
+    recording = synthesize(SERVO, BENCH, "sin_sin", 16.0, released_from=0.3)
     run = replay_recording(SERVO, recording)
     assert run.position[0] == pytest.approx(0.3)
     assert not run.torque_enabled.any()

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from identification_cases import xl330_logs
 
 from bam_core.cli import main
 from bam_core.gears import Asymmetry
 from bam_core.servo.model import load_servo
-
-LOGS = Path(__file__).parents[3].parent / "shared" / "data" / "xl330"
-needs_logs = pytest.mark.skipif(not LOGS.is_dir(), reason="needs ../shared/data/xl330")
 
 
 def test_a_script_is_simulated_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,9 +28,8 @@ def test_a_script_is_simulated_and_written(tmp_path: Path, capsys: pytest.Captur
     assert len(list((tmp_path / "run").iterdir())) == 2
 
 
-@needs_logs
 def test_recordings_are_replayed_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    logs = [str(LOGS / f"kp200_{script}.json") for script in ("sin_sin", "up_and_down")]
+    logs = [str(xl330_logs() / f"kp200_{script}.json") for script in ("sin_sin", "up_and_down")]
     assert main(["simulate", "--params", "xl330", "--recording", *logs, "--output", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     mean = next(line for line in lines if line.startswith("mean"))
@@ -40,9 +37,8 @@ def test_recordings_are_replayed_and_compared(tmp_path: Path, capsys: pytest.Cap
     assert len(list(tmp_path.glob("*.png"))) == len(list(tmp_path.glob("*.csv"))) == 2
 
 
-@needs_logs
 def test_recordings_of_another_servo_are_compared_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    log = str(LOGS / "kp200_up_and_down.json")
+    log = str(xl330_logs() / "kp200_up_and_down.json")
     assert main(["simulate", "--params", "mx106", "--recording", log]) == 0
     assert "servo model 'mx106' is compared with recordings of 'xl330'" in caplog.text
 
@@ -54,6 +50,10 @@ def test_recordings_of_another_servo_are_compared_with_a_warning(caplog: pytest.
         (("--params", "mx106", "--script", "sin_son"), "trajectory script 'sin_son': unknown"),
         (("--params", "mx106", "--script", "sin_sin", "--mass", "-1"), "bench mass: is -1.0"),
         (("--params", "mx106", "--script", "sin_sin", "--kp", "nan"), "--kp: is nan"),
+        (
+            ("--params", "mx106", "--script", "sin_sin", "--kp", "5000000"),
+            "at most 65535); leave it out for the servo's own, 32",
+        ),
         (("--params", "mx106", "--script", "sin_sin", "--dt", "0"), "--dt: is 0"),
         (("--params", "mx106", "--script", "sin_sin", "--dt", "0.05"), "time step of 0.05 s is unstable"),
         (("--params", "mx106", "--recording", "nowhere"), "nowhere: does not exist"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from identification_cases import mx106, record
 
 from bam_core.plots.fit import plot_fit
@@ -41,6 +42,19 @@ def test_the_legend_of_a_fit_covers_no_curve() -> None:
     assert not legend.get_window_extent().overlaps(position.get_window_extent().padded(-1.0))
 
 
+@pytest.mark.parametrize("error", [1e-6, 0.02, 2.5])
+def test_labels_of_a_fit_are_whole_and_touch_no_numbers(error: float) -> None:
+    log = record(mx106("m1"), "sin_sin", 8.0)
+    figure = plot_fit(log, {"m1": log.position + error * np.sin(log.time)})
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        label = axes.yaxis.label.get_window_extent()
+        assert figure.bbox.x0 <= label.x0
+        assert axes.get_window_extent().y0 <= label.y0 < label.y1 <= axes.get_window_extent().y1
+        assert all(label.x1 < tick.get_window_extent().x0 for tick in axes.get_yticklabels())
+    assert figure.axes[-1].xaxis.label.get_window_extent().y0 >= figure.bbox.y0
+
+
 def test_errors_are_bars_in_mrad_and_the_chosen_model_is_marked() -> None:
     axes = plot_mae({"m1": (0.05, 0.06), "m6": (0.02, 0.03)}, chosen="m6").axes[0]
     assert [patch.get_height() for patch in axes.patches] == [50.0, 20.0, 60.0, 30.0]
@@ -65,7 +79,7 @@ def test_numbers_stand_above_whiskers() -> None:
 def test_intervals_of_parameters_lie_where_they_lie_and_not_about_the_value() -> None:
     servo = mx106("m1")
     panels = plot_parameters(
-        {"m1": servo}, intervals={"m1": {"coulomb": (0.0, 0.2), "viscous": (0.07, 0.08)}}
+        {"m1": servo.parameters}, intervals={"m1": {"coulomb": (0.0, 0.2), "viscous": (0.07, 0.08)}}
     )
     drawn = {}
     for axes in panels.axes:
@@ -78,19 +92,19 @@ def test_intervals_of_parameters_lie_where_they_lie_and_not_about_the_value() ->
 
 
 def test_parameters_have_one_panel_each_with_their_unit() -> None:
-    servos = {model: mx106(model) for model in ("m1", "m4")}
-    panels = [axes for axes in plot_parameters(servos).axes if axes.get_visible()]
+    parameters = {model: mx106(model).parameters for model in ("m1", "m4")}
+    panels = [axes for axes in plot_parameters(parameters).axes if axes.get_visible()]
     titles = [axes.get_title() for axes in panels]
     assert titles[0] == "torque_constant [N·m/A]"
-    assert len(titles) == len(servos["m4"].parameters)
+    assert len(titles) == len(parameters["m4"])
     bars = dict(zip(titles, (len(axes.patches) for axes in panels), strict=True))
     assert bars["coulomb [N·m]"] == 2
     assert bars["load [-]"] == 1
 
 
 def test_parameters_at_their_bound_are_hatched_and_say_so() -> None:
-    servos = {model: mx106(model) for model in ("m1", "m4")}
-    panels = plot_parameters(servos, {"m1": ("coulomb",), "m4": ()}).axes
+    parameters = {model: mx106(model).parameters for model in ("m1", "m4")}
+    panels = plot_parameters(parameters, {"m1": ("coulomb",), "m4": ()}).axes
     marked = {
         axes.get_title(): [label.get_text() for label in axes.get_xticklabels()]
         for axes in panels
@@ -101,7 +115,9 @@ def test_parameters_at_their_bound_are_hatched_and_say_so() -> None:
 
 def test_labels_of_parameters_at_their_bounds_do_not_touch() -> None:
     names = [f"m{i}" for i in range(1, 7)]
-    figure = plot_parameters({name: mx106(name) for name in names}, dict.fromkeys(names, ("coulomb",)))
+    figure = plot_parameters(
+        {name: mx106(name).parameters for name in names}, dict.fromkeys(names, ("coulomb",))
+    )
     figure.draw_without_rendering()
     (axes,) = [axes for axes in figure.axes if axes.get_title() == "coulomb [N·m]"]
     boxes = [label.get_window_extent() for label in axes.get_xticklabels()]

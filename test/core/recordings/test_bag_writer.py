@@ -8,12 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import yaml
 from mcap.reader import make_reader
+from refusals import refused
 from rosbags.highlevel import AnyReader
 
-from bam_core.recordings.bag_writer import FLUSH_PERIOD, BagWriter, BagWriterError
+from bam_core.errors import BadData, NotWritable
+from bam_core.recordings.bag_writer import FLUSH_PERIOD, BagWriter
 from bam_core.recordings.mcap_messages import read_messages
 
 TOPICS = {"/chatter": ("std_msgs/msg/UInt64", "uint64 data\n", "")}
@@ -104,12 +105,12 @@ def test_an_empty_bag_is_a_bag(tmp_path: Path) -> None:
 
 def test_a_bag_is_never_overwritten(tmp_path: Path) -> None:
     write_bag(tmp_path / "run", range(1))
-    with pytest.raises(BagWriterError, match="exists already"):
+    with refused(NotWritable, path=str(tmp_path / "run")):
         BagWriter(tmp_path / "run", TOPICS)
 
 
 def test_a_definition_that_does_not_parse_is_named_and_leaves_no_directory(tmp_path: Path) -> None:
-    with pytest.raises(BagWriterError, match="pkg/msg/Odd"):
+    with refused(BadData, thing="definition of pkg/msg/Odd"):
         BagWriter(tmp_path / "run", {"/odd": ("pkg/msg/Odd", "other/Missing field\n", "")})
     assert not (tmp_path / "run").exists()
 

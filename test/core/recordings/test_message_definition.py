@@ -6,11 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from refusals import refused
 from rosbags.typesys import get_types_from_msg
 from run_bag import STATES, definition
 
+from bam_core.errors import MissingSoftware
 from bam_core.recordings.message_definition import (
-    MessageDefinitionError,
     contained_types,
     message_definition,
 )
@@ -46,5 +47,5 @@ def test_installed_definitions_are_found_on_the_ament_prefixes(
 
 def test_a_type_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
-    with pytest.raises(MessageDefinitionError, match=r"pkg/msg/Gone: definition not installed .*empty"):
+    with refused(MissingSoftware, purpose="pkg/msg/Gone", software="pkg"):
         message_definition("pkg/msg/Gone")

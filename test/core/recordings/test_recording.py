@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
-from bam_core.errors import BamError
-from bam_core.recordings.recording import MIN_SAMPLES, Recording, RecordingError
+from bam_core.errors import BadData, BamError, OutOfRange, WrongShape
+from bam_core.recordings.recording import MIN_SAMPLES, Recording
 from bam_core.servo.pendulum import PendulumBench
 
 N = 50
@@ -110,70 +111,58 @@ def test_arrays_cannot_be_changed_and_do_not_share_memory_with_the_callers() -> 
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "kind", "thing"),
     [
-        (with_value("position", 7, math.nan), "entry 7, position: is nan .expected a finite number, rad"),
-        (with_value("goal_position", 8, math.inf), "entry 8, goal_position: is inf"),
-        (with_value("position", 9, 90.0), "entry 9, position: 90 .expected rad.*degrees"),
-        (with_value("velocity", 9, -2000.0), "entry 9, velocity: -2000 .*rpm"),
-        (with_value("voltage", 3, 7400.0), "entry 3, voltage: 7400 .expected V.*millivolts"),
-        (with_value("duty", 4, 35.0), "entry 4, duty: 35 .*percent"),
-        (with_value("temperature", 4, 303.0), "entry 4, temperature: 303 .*kelvin"),
-        (with_value("time", 5, 0.001), r"entry 5, time: goes back from 0.023 s to 0.001 s"),
-        (with_value("time", 5, 0.023), r"entry 5, time: repeats 0.023 s"),
-        (with_value("time", 5, math.nan), "entry 5, time: is nan"),
-        (fields(time=np.arange(N) * 0.005 - 1.0), "entry 0, time: -1 s .expected >= 0"),
-        (fields(time=np.arange(N) * 5.0), "time: samples are 5 s apart.*not milliseconds"),
-        (fields(time=np.arange(N) * 0.005 + 1.7e9), "entry 0, time: 1700000000 s .*subtract the time of"),
-        (fields(time=np.arange(N) * 5e-6), "time: samples are 5e-06 s apart .expected at least 0.0001 s"),
-        (with_value("time", N - 1, 1e6), r"entry 49, time: no sample for 1e\+06 s before it .*cut it there"),
-        (
-            with_value("time", N - 1, 0.8),
-            "entry 49, time: no sample for 0.557 s .*expected at most 0.5 s",
-        ),
-        (with_value("position", 30, 3.0), "entry 30, position: jumps by 2.85 rad in 0.005 s .*bad readings"),
+        (with_value("position", 7, math.nan), OutOfRange, "entry 7, position"),
+        (with_value("goal_position", 8, math.inf), OutOfRange, "entry 8, goal_position"),
+        (with_value("position", 9, 90.0), OutOfRange, "entry 9, position"),
+        (with_value("velocity", 9, -2000.0), OutOfRange, "entry 9, velocity"),
+        (with_value("voltage", 3, 7400.0), OutOfRange, "entry 3, voltage"),
+        (with_value("duty", 4, 35.0), OutOfRange, "entry 4, duty"),
+        (with_value("temperature", 4, 303.0), OutOfRange, "entry 4, temperature"),
+        (with_value("time", 5, 0.001), OutOfRange, "entry 5, time"),
+        (with_value("time", 5, 0.023), OutOfRange, "entry 5, time"),
+        (with_value("time", 5, math.nan), OutOfRange, "entry 5, time"),
+        (fields(time=np.arange(N) * 0.005 - 1.0), OutOfRange, "entry 0, time"),
+        (fields(time=np.arange(N) * 5.0), OutOfRange, "time between samples"),
+        (fields(time=np.arange(N) * 0.005 + 1.7e9), OutOfRange, "entry 0, time"),
+        (fields(time=np.arange(N) * 5e-6), OutOfRange, "time between samples"),
+        (with_value("time", N - 1, 1e6), OutOfRange, "entry 49, time since the entry before"),
+        (with_value("time", N - 1, 0.8), OutOfRange, "entry 49, time since the entry before"),
+        (with_value("position", 30, 3.0), BadData, "entry 30, position"),
         (
             fields(position=np.where(np.arange(N) < 30, 0.1, 0.1 - 2 * np.pi)),
-            "entry 30, position: jumps by -6.28 rad .*lost turns",
+            BadData,
+            "entry 30, position",
         ),
-        (moving(60 / (2 * np.pi)), "velocity: is 9.56 times the change of position .*another unit"),
-        (moving(1 / (2 * np.pi)), "velocity: is 0.159 times the change of position .*another unit"),
-        (moving(-1.0), "velocity: is against the change of position .*sign"),
-        (
-            with_value("velocity", 3, math.inf),
-            "entry 3, velocity: inf .expected rad/s.*; remove the entry",
-        ),
-        (with_value("voltage", 3, 0.0), "entry 3, voltage: 0 V .expected above 0 V while torque is on"),
-        (with_value("voltage", 3, -7.3), "entry 3, voltage: -7.3 V"),
-        (fields(voltage=np.full(N, 73.0)), "voltage: 73 V in the middle where supply_voltage is 7.4 V"),
-        (fields(supply_voltage=0.74), "voltage: 7.3 V in the middle where supply_voltage is 0.74 V"),
-        (fields(velocity=np.zeros(N - 1)), r"velocity has shape \(49,\) where time has \(50,\)"),
-        (
-            fields(bench=PendulumBench(mass=0.0, length=0.1)),
-            "mass and arm_mass are 0 kg .expected a mass above 0 at",
-        ),
-        (
-            fields(bench=PendulumBench(mass=1e-9, length=0.1)),
-            "mass and arm_mass are 1e-09 kg together .expected at least 0.001.*in kilograms",
-        ),
-        (fields(bench=PendulumBench(mass=0.5, length=1e-4)), "length is 0.0001 m .expected at least 0.001"),
-        (fields(bench=PendulumBench(mass=0.5, length=0.0)), "length is 0 m .expected a mass above 0 at"),
-        (fields(bench=PendulumBench(mass=490.0, length=0.1)), "mass is 490 .expected kg.*looks like grams"),
-        (fields(bench=PendulumBench(mass=0.5, length=100.0)), "length is 100 .expected m.*millimetres"),
-        (fields(time=np.arange(3) * 0.005), f"only 3 samples .expected at least {MIN_SAMPLES}"),
-        (fields(kp=0.0), "kp is 0 "),
-        (fields(kp=math.nan), "kp is nan"),
-        (fields(supply_voltage=-7.4), "supply_voltage is -7.4"),
-        (fields(supply_voltage=7400.0), "supply_voltage is 7400 .expected 0 < supply_voltage <= 100, V"),
+        (moving(60 / (2 * np.pi)), BadData, "velocity"),
+        (moving(1 / (2 * np.pi)), BadData, "velocity"),
+        (moving(-1.0), BadData, "velocity"),
+        (with_value("velocity", 3, math.inf), OutOfRange, "entry 3, velocity"),
+        (with_value("voltage", 3, 0.0), OutOfRange, "entry 3, voltage"),
+        (with_value("voltage", 3, -7.3), OutOfRange, "entry 3, voltage"),
+        (fields(voltage=np.full(N, 73.0)), BadData, "voltage"),
+        (fields(supply_voltage=0.74), BadData, "voltage"),
+        (fields(velocity=np.zeros(N - 1)), WrongShape, "velocity, shape"),
+        (fields(bench=PendulumBench(mass=0.0, length=0.1)), OutOfRange, "mass and arm_mass together"),
+        (fields(bench=PendulumBench(mass=1e-9, length=0.1)), OutOfRange, "mass and arm_mass together"),
+        (fields(bench=PendulumBench(mass=0.5, length=1e-4)), OutOfRange, "length"),
+        (fields(bench=PendulumBench(mass=0.5, length=0.0)), OutOfRange, "length"),
+        (fields(bench=PendulumBench(mass=490.0, length=0.1)), OutOfRange, "mass"),
+        (fields(bench=PendulumBench(mass=0.5, length=100.0)), OutOfRange, "length"),
+        (fields(time=np.arange(MIN_SAMPLES - 1) * 0.005), BadData, "samples"),
+        (fields(kp=0.0), OutOfRange, "kp"),
+        (fields(kp=math.nan), OutOfRange, "kp"),
+        (fields(supply_voltage=-7.4), OutOfRange, "supply_voltage"),
+        (fields(supply_voltage=7400.0), OutOfRange, "supply_voltage"),
     ],
 )
-def test_what_cannot_be_used_is_named_in_one_line(changed: dict[str, Any], message: str) -> None:
-    with pytest.raises(RecordingError, match=message) as caught:
+def test_what_cannot_be_used_is_named_in_one_line(
+    changed: dict[str, Any], kind: type[BamError], thing: str
+) -> None:
+    with refused(kind, thing=thing) as caught:
         Recording(**changed)
-    assert isinstance(caught.value, BamError)
     assert str(caught.value).startswith("run.json: ")
-    assert "\n" not in str(caught.value)
-    assert "; " in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["velocity", "voltage", "temperature", "duty"])
@@ -185,5 +174,5 @@ def test_what_was_not_measured_may_be_nan(name: str) -> None:
 def test_time_that_does_not_advance_is_found_wherever_it_is(index: int, back: float) -> None:
     time = np.array(fields()["time"])
     time[index] = max(time[index - 1] - back, 0.0)
-    with pytest.raises(RecordingError, match=f"entry {index}, time"):
+    with refused(OutOfRange, thing=f"entry {index}, time"):
         Recording(**fields(time=time))

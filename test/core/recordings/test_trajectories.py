@@ -3,15 +3,13 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import UnknownName
 from bam_core.recordings.trajectories import SCRIPTS, script
-
-RECORDED = Path(__file__).parents[3].parent / "shared" / "data" / "xl330"
 
 
 def test_there_are_the_four_scripts_of_the_paper_of_6_seconds_each():
@@ -50,18 +48,17 @@ def test_scripts_start_at_rest_hanging_down_and_never_jump(name):
     assert np.max(np.abs(np.diff(goal))) < 0.02
 
 
-@pytest.mark.skipif(not RECORDED.is_dir(), reason=f"no recordings at {RECORDED}")
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_scripts_are_what_the_authors_recorded(name):
-    entries = json.loads((RECORDED / f"kp200_{name}.json").read_text())["entries"]
+def test_scripts_are_what_was_recorded(name, xl330):
+    entries = json.loads((xl330 / f"kp200_{name}.json").read_text())["entries"]
     time = np.array([e["timestamp"] for e in entries])
     goal = np.array([e["goal_position"] for e in entries])
-    # Their recorder computes the goal some milliseconds before it takes the time stamp.
+    # The authors' recorder computes the goal some milliseconds before it takes the time stamp.
     possible = np.array([script(name).goal_position(time - lead) for lead in np.linspace(0.0, 0.008, 17)])
     assert np.all(goal <= possible.max(axis=0) + 1e-5)
     assert np.all(goal >= possible.min(axis=0) - 1e-5)
 
 
 def test_an_unknown_script_is_answered_with_the_valid_ones():
-    with pytest.raises(BamError, match=r"lift_and_drop, sin_sin.*did you mean 'sin_sin'"):
+    with refused(UnknownName, kind="trajectory script", name="sin_sine"):
         script("sin_sine")

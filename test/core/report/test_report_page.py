@@ -86,7 +86,7 @@ def test_a_complete_directory_gives_every_chart(complete_results: Path) -> None:
     for name, log in loaded.logs.items():
         assert name in outline.text
         assert log.sha256 in outline.text
-    for name in loaded.best.servo.parameters:
+    for name in loaded.best.parameters:
         assert words(name) in outline.text
 
 

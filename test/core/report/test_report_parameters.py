@@ -26,7 +26,7 @@ def model(results: Path) -> ModelResult:
 
 def with_estimates(model: ModelResult, relative: dict[str, tuple[float, float]]) -> ModelResult:
     """Let parameters have intervals relative to their values."""
-    values = model.servo.parameters
+    values = model.parameters
     estimates = {
         name: estimate(values[name] * (1 + low), values[name] * (1 + high), identifiable=high < 10)
         for name, (low, high) in relative.items()
@@ -61,7 +61,7 @@ def test_an_unknown_parameter_does_not_widen_the_axis_but_is_cut(model: ModelRes
 
 
 def test_a_wide_interval_about_a_value_that_is_known_to_be_small_says_so(model: ModelResult) -> None:
-    values = model.servo.parameters
+    values = model.parameters
     relative = {"torque_constant": (-0.1, 0.1), "viscous": (-0.6, 0.6), "coulomb": (-0.6, 20.0)}
     told = with_estimates(model, relative)
     rows = {row.name: row for row in parameter_table(told).rows}
@@ -80,7 +80,7 @@ def test_an_interval_is_wide_from_where_identification_calls_it_so(model: ModelR
 def test_parameters_without_estimates_have_values_and_bounds_only(model: ModelResult) -> None:
     table = parameter_table(replace(model, at_bound=("viscous",), uncertainty=None))
     assert not table.has_intervals
-    assert [row.name for row in table.rows] == list(model.servo.parameters)
+    assert [row.name for row in table.rows] == list(model.parameters)
     assert [row.name for row in table.rows if row.at_bound] == ["viscous"]
     assert not_identifiable(replace(model, uncertainty=None)) == ()
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from physics_cases import law, reference_positions, run
 
-from bam_core.mujoco import replay, simulate_recording
+from bam_core.mujoco import BenchCommands, replay, simulate_recording
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
@@ -71,16 +71,13 @@ def random_erob_run(seed: int, dt: float, samples: int = 300):
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("effects", [{}, {"torque_saturation": 0.05, "winding_heating": 0.3}])
 def test_the_kernel_is_the_reference(integrator, effects):
-    servo = dataclasses.replace(
-        erob(law("m6"), **effects),
-        integrator=integrator,
-        bench_effects=BenchEffects(zero_offset=0.03, arm_compliance=1e-3),
-    )
+    servo = dataclasses.replace(erob(law("m6"), **effects), integrator=integrator)
+    bench_effects = BenchEffects(zero_offset=0.03, arm_compliance=1e-3)
     recordings = [random_erob_run(seed, 2e-3) for seed in range(4)]
     rollout = Rollout.for_servo(recordings, servo, dt=2e-3, substeps=3)
-    positions = rollout.positions(parameter_vector(servo))
+    positions = rollout.positions(parameter_vector(servo, bench_effects))
     for index, (recording, ours) in enumerate(zip(recordings, positions, strict=True)):
-        expected = reference_positions(rollout, servo, recording, index, 3)
+        expected = reference_positions(rollout, servo, recording, index, 3, bench_effects)
         np.testing.assert_allclose(ours, expected, atol=1e-9)
 
 
@@ -113,9 +110,9 @@ def test_a_command_delay_is_commands_given_later(steps):
     dt = 1e-3
     time = np.arange(1500) * dt
     goal, later = (0.8 * np.sin(5.0 * np.clip(time - by * dt, 0.0, time[-1])) for by in (0, steps))
-    servo = dataclasses.replace(erob(), bench_effects=BenchEffects(command_delay=steps * dt))
+    servo = erob()
     rollout = Rollout.for_servo([run(time, goal, bench=LOAD), run(time, later, bench=LOAD)], servo, dt=dt)
-    vector = parameter_vector(servo)
+    vector = parameter_vector(servo, BenchEffects(command_delay=steps * dt))
     one = rollout.positions(vector)[0]
     vector[PARAMETERS.index("command_delay")] = 0.0
     np.testing.assert_allclose(one[:-2], rollout.positions(vector)[1][:-2], atol=1e-12)
@@ -240,11 +237,11 @@ def test_mujoco_reports_the_duty_and_the_current_that_were_in_force():
     result = replay(
         servo,
         LOAD,
+        BenchCommands(
+            goal_position=np.full(steps, 1.0), torque_enabled=np.arange(steps) < 1500, supply_voltage=20.0
+        ),
         dt=1e-3,
-        goal_position=np.full(steps, 1.0),
-        torque_enabled=np.arange(steps) < 1500,
         kp=50.0,
-        supply_voltage=20.0,
     )
     assert np.max(np.abs(result.duty)) == pytest.approx(1.0)
     motor = servo.motor

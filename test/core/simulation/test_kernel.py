@@ -58,11 +58,12 @@ def test_the_kernel_is_the_reference_for_any_friction(coefficients, rule, seed):
 def test_the_kernel_is_the_reference_for_any_motor_and_offset(saturation, heating, offset, seed):
     plain = servo()
     motor = dataclasses.replace(plain.motor, torque_saturation=saturation, winding_heating=heating)
-    model = dataclasses.replace(plain, motor=motor, bench_effects=BenchEffects(zero_offset=offset))
+    model, bench_effects = dataclasses.replace(plain, motor=motor), BenchEffects(zero_offset=offset)
     recording = random_run(seed, 2e-3, samples=100)
     rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
-    ours = rollout.positions(parameter_vector(model))[0]
-    np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 2), atol=1e-9)
+    ours = rollout.positions(parameter_vector(model, bench_effects))[0]
+    expected = reference_positions(rollout, model, recording, 0, 2, bench_effects)
+    np.testing.assert_allclose(ours, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("steps", [0, 1, 3, 2.5, -1])
@@ -71,10 +72,9 @@ def test_a_command_delay_is_commands_given_later(steps):
     time = np.arange(1500) * dt
     late = steps * dt
     goal, given_later = (0.8 * np.sin(5.0 * np.clip(time - by, 0.0, time[-1])) for by in (0.0, late))
-    delayed = dataclasses.replace(servo(), bench_effects=BenchEffects(command_delay=late))
     recordings = [run(time, goal), run(time, given_later)]
-    rollout = Rollout.for_servo(recordings, delayed, dt=dt)
-    vector = parameter_vector(delayed)
+    rollout = Rollout.for_servo(recordings, servo(), dt=dt)
+    vector = parameter_vector(servo(), BenchEffects(command_delay=late))
     one = rollout.positions(vector)[0]
     vector[PARAMETERS.index("command_delay")] = 0.0
     other = rollout.positions(vector)[1]
@@ -199,21 +199,22 @@ def test_a_diverging_candidate_gets_a_large_finite_error():
 @given(st.floats(1e-3, 0.5), st.floats(0.0, 0.05), st.floats(1e-3, 1e-2), st.integers(0, 1000))
 def test_the_kernel_is_the_reference_for_any_link_of_the_arm(compliance, backlash, armature, seed):
     bench_effects = BenchEffects(arm_compliance=compliance, arm_backlash=backlash, zero_offset=0.02)
-    model = dataclasses.replace(servo(armature=armature), bench_effects=bench_effects)
+    model = servo(armature=armature)
     recording = random_run(seed, 2e-3, samples=100)
     rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
-    ours = rollout.positions(parameter_vector(model))[0]
-    np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 2), atol=1e-8)
+    ours = rollout.positions(parameter_vector(model, bench_effects))[0]
+    expected = reference_positions(rollout, model, recording, 0, 2, bench_effects)
+    np.testing.assert_allclose(ours, expected, atol=1e-8)
 
 
 def test_what_a_candidate_does_is_no_matter_of_its_neighbours():
     # Friction that grows with load tells a rigid arm from one on the stiffest link: that loads the gears
     # with the arm's inertia, too.
     rigid = servo(Friction(coulomb=0.02, load_motor=0.3, load_external=0.1))
-    linked = dataclasses.replace(rigid, bench_effects=BenchEffects(arm_compliance=0.05))
+    both = [parameter_vector(rigid), parameter_vector(rigid, BenchEffects(arm_compliance=0.05))]
     rollout = Rollout.for_servo([random_run(1, 2e-3, samples=300)], rigid, dt=2e-3)
-    alone = [rollout.errors(parameter_vector(each))[0] for each in (rigid, linked)]
-    together = rollout.errors([parameter_vector(rigid), parameter_vector(linked)])
+    alone = [rollout.errors(each)[0] for each in both]
+    together = rollout.errors(both)
     assert abs(alone[0] - alone[1])[0] > 1e-5
     np.testing.assert_allclose(together, alone, atol=1e-12)
 
@@ -236,14 +237,13 @@ def test_what_a_candidate_does_is_no_matter_of_its_neighbours():
 )
 def test_the_kernel_is_the_reference_for_any_servo_effects_and_arm(servo_effects, arm_mass, compliance, seed):
     bench_effects = BenchEffects(arm_mass=arm_mass, arm_compliance=compliance)
-    model = dataclasses.replace(
-        servo(armature=0.01), servo_effects=ServoEffects(**servo_effects), bench_effects=bench_effects
-    )
+    model = dataclasses.replace(servo(armature=0.01), servo_effects=ServoEffects(**servo_effects))
     recording = random_run(seed, 2e-3, samples=100)
     recording = dataclasses.replace(recording, temperature=np.full(len(recording), 40.0))
     rollout = Rollout.for_servo([recording], model, dt=2e-3, substeps=2)
-    ours = rollout.positions(parameter_vector(model))[0]
-    np.testing.assert_allclose(ours, reference_positions(rollout, model, recording, 0, 2), atol=1e-8)
+    ours = rollout.positions(parameter_vector(model, bench_effects))[0]
+    expected = reference_positions(rollout, model, recording, 0, 2, bench_effects)
+    np.testing.assert_allclose(ours, expected, atol=1e-8)
 
 
 QUIRK_CASES = {
@@ -284,11 +284,11 @@ def test_an_arm_that_weighs_more_is_a_bench_with_a_heavier_arm():
     recordings = [recording, dataclasses.replace(recording, bench=heavier)]
     rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
     expected = rollout.positions(parameter_vector(servo()))[1]
-    corrected = dataclasses.replace(servo(), bench_effects=BenchEffects(arm_mass=0.15))
-    np.testing.assert_allclose(rollout.positions(parameter_vector(corrected))[0], expected, atol=1e-12)
+    corrected = parameter_vector(servo(), BenchEffects(arm_mass=0.15))
+    np.testing.assert_allclose(rollout.positions(corrected)[0], expected, atol=1e-12)
 
 
-def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_rig_says():
+def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_bench_says():
     aliased = dataclasses.replace(servo().firmware, supply_is_aliased=True)
     recording = random_run(6, 2e-3)
     vector = parameter_vector(servo())
@@ -305,11 +305,11 @@ def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_rig_says():
 def test_positions_older_than_their_stamps_are_commands_that_come_later():
     dt, late = 1e-3, 4
     time = np.arange(1500) * dt
-    model = dataclasses.replace(servo(), bench_effects=BenchEffects(command_delay=late * dt))
+    delayed = parameter_vector(servo(), BenchEffects(command_delay=late * dt))
     goal = 0.8 * np.sin(5.0 * time)
     in_time, old = Rollout([run(time, goal)], firmware=servo().firmware, dt=dt), parameter_vector(servo())
     of_before = np.concatenate([np.zeros(late), in_time.positions(old)[0][:-late]])
-    np.testing.assert_allclose(in_time.positions(parameter_vector(model))[0], of_before, atol=1e-12)
+    np.testing.assert_allclose(in_time.positions(delayed)[0], of_before, atol=1e-12)
 
 
 def test_a_delay_of_the_sensor_takes_damping_away():

@@ -72,10 +72,10 @@ def test_an_unknown_supply_is_the_nominal_one_and_a_gap_keeps_the_last_value():
 def test_every_recording_keeps_its_own_length_bench_and_gain():
     short, long = run(np.arange(50) * 1e-2, 0.1, kp=8.0), run(np.arange(90) * 1e-2, 0.2, kp=32.0)
     packed = pack([long, short], FIRMWARE, 1e-2)
-    assert packed.logs[0, packed.lanes].tolist() == [90.0, 50.0]
-    assert packed.logs[3, packed.lanes] == pytest.approx([0.158 * 32.0, 0.158 * 8.0])
-    assert packed.logs[1, packed.lanes] == pytest.approx(BENCH.inertia)
-    assert packed.logs[2, packed.lanes] == pytest.approx(BENCH.gravity_torque)
+    assert packed.logs.length[packed.lanes].tolist() == [90.0, 50.0]
+    assert packed.logs.stiffness[packed.lanes] == pytest.approx([0.158 * 32.0, 0.158 * 8.0])
+    assert packed.logs.inertia[packed.lanes] == pytest.approx(BENCH.inertia)
+    assert packed.logs.gravity_torque[packed.lanes] == pytest.approx(BENCH.gravity_torque)
     assert len(packed.grid(1)) == 50
 
 
@@ -83,7 +83,7 @@ def test_every_recording_keeps_its_own_length_bench_and_gain():
 def test_blocks_cover_every_lane_once_and_fit_the_kernel(count):
     packed = pack([run(np.arange(20) * 1e-2, 0.0)] * count, FIRMWARE, 1e-2)
     covered = [lane for first, lanes in packed.blocks for lane in range(first, first + lanes)]
-    assert covered == list(range(packed.logs.shape[1]))
+    assert covered == list(range(len(packed.logs.length)))
     assert all(lanes % 8 == 0 and 0 < lanes <= 64 for _, lanes in packed.blocks)
     assert sorted(packed.lanes) == list(range(count))
 
@@ -118,7 +118,7 @@ def test_an_aliased_supply_counts_by_its_mean():
     voltage = 7.3 + np.where(np.arange(40) % 2, 0.8, -0.8)
     firmware = dataclasses.replace(FIRMWARE, supply_is_aliased=True)
     packed = pack([run(time, 0.0, voltage=voltage)], firmware, 1e-3)
-    length = int(packed.logs[0, 0])
+    length = int(packed.logs.length[0])
     np.testing.assert_allclose(packed.signals[:length, 1, 0], 7.3)
 
 

@@ -12,14 +12,19 @@ import numpy as np
 import pytest
 
 from bam_core.identification.uncertainty.candidate_runs import liftable
+from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.simulation.rollout import Rollout
-from bam_core.studies.coverage import case_for, main, record_session, session_runs
+from bam_core.studies.coverage import Case, case_for, main, record_session, session_runs
+
+
+def case_of(name: str) -> Case:
+    return case_for(load_servo(name), load_bench_effects(name))
 
 
 @pytest.mark.parametrize("name", servo_names())
 def test_every_servo_s_truth_lies_in_its_search_and_its_session_can_be_recorded(name: str) -> None:
-    case = case_for(load_servo(name))
+    case = case_of(name)
     np.testing.assert_allclose(case.space.vectors(case.space.point(case.truth)[None])[0], case.truth)
     for seed in range(3):
         runs = session_runs(case.servo, np.random.default_rng(seed))
@@ -28,7 +33,7 @@ def test_every_servo_s_truth_lies_in_its_search_and_its_session_can_be_recorded(
 
 
 def test_a_link_is_searched_for_where_there_is_one() -> None:
-    names = [{axis.name for axis in case_for(load_servo(name)).space.axes} for name in ("xl330", "xl330_bam")]
+    names = [{axis.name for axis in case_of(name).space.axes} for name in ("xl330", "xl330_bam")]
     link, others = {"arm_compliance", "arm_backlash"}, {"torque_saturation", "zero_offset"}
     assert names[0] >= link | others
     assert names[1] >= others

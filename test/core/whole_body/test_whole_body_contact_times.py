@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import pytest
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import UnknownName
 from bam_core.whole_body.contact_times import ContactTimes
 
 
@@ -83,6 +84,6 @@ def test_what_is_said_of_a_time_to_come_back_to_counts_only_then() -> None:
 
 def test_an_unknown_contact_is_named_and_nothing_is_taken() -> None:
     found = times()
-    with pytest.raises(BamError, match=r"contact 'lefft'.*did you mean 'left'"):
+    with refused(UnknownName, kind="contact", name="lefft"):
         found.say(3.0, {"right": False, "lefft": True})
     assert found.standing(3.0) == ("right", "left")

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from refusals import refused
 from whole_body_cases import arm, robot, swings, walk
 
-from bam_core.errors import BamError
+from bam_core.errors import BadData
 from bam_core.whole_body import (
     SAVITZKY_GOLAY,
     JointLog,
@@ -149,17 +150,17 @@ def test_two_feet_are_remarked_and_left_out() -> None:
     both = np.logical_and(*walk().log.contacts.values())
     assert any("rank 19 of 25" in each and "left out" in each for each in found.remarks)
     assert np.isnan(found.estimate.torque[both]).all()
-    with pytest.raises(BamError, match=r"rank 19 of 25.*right_hip_roll"):
+    with refused(BadData) as caught:
         estimate_filtered(robot(), walk().log, both & (walk().log.time < 0.4))
+    assert "right_hip_roll" in caught.value.problem
 
 
 def test_contacts_that_are_wrong_throughout_are_an_error_that_names_them() -> None:
     right, left = (walk().log.contacts[foot] for foot in SOLES)
-    with pytest.raises(
-        BamError, match=r"the torques are those of standing on 'left_sole'.*no sample is left"
-    ):
+    with refused(BadData) as caught:
         estimate_filtered(robot(), with_contacts(left, right))
-    with pytest.raises(BamError, match="no sample is wanted"):
+    assert "'left_sole'" in str(caught.value)
+    with refused(BadData, thing="joint log"):
         estimate_filtered(robot(), with_contacts(right | True, left | True))
 
 
@@ -187,5 +188,5 @@ def test_a_log_too_short_for_any_filter_is_an_error() -> None:
         effort=log.effort[:6],
         contacts={foot: each[:6] for foot, each in log.contacts.items()},
     )
-    with pytest.raises(BamError, match="too few"):
+    with refused(BadData, thing="filter choice"):
         choose_for_acceleration(short)

@@ -8,9 +8,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from refusals import refused
 from whole_body_cases import robot, walk
 
-from bam_core.errors import BamError
+from bam_core.errors import Missing, UnknownName, Unsupported
 from bam_core.whole_body import JointFriction, humanoid_mjcf, plan_gait, sideways, simulate_walk, straight
 from bam_core.whole_body.humanoid import (
     HEIGHT,
@@ -110,15 +111,16 @@ def test_velocities_and_accelerations_belong_to_the_positions() -> None:
 
 
 def test_friction_for_a_joint_that_is_not_driven_is_refused() -> None:
-    with pytest.raises(BamError, match="neck_yaw"):
+    with refused(UnknownName, name="neck_yaw"):
         simulate_walk(robot(), plan_gait(robot(), straight(1)), {"neck_yaw": JointFriction()})
 
 
 def test_steps_out_of_reach_are_refused_by_the_foot() -> None:
-    with pytest.raises(BamError, match="_sole: cannot be reached"):
+    with refused(Unsupported) as caught:
         plan_gait(robot(), straight(4, length=0.8))
+    assert caught.value.thing.endswith("_sole")
 
 
 def test_a_walk_without_steps_is_refused() -> None:
-    with pytest.raises(BamError, match="no steps"):
+    with refused(Missing, thing="gait step"):
         plan_gait(robot(), ())

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,6 +165,37 @@ def test_gains_and_reboot(client: Client) -> None:
     assert "'elbow': unknown" in refused.message
     client.wait_for(lambda: client.states[-1].torque_enabled[0], command(0.2))
     assert client.call(Trigger, "reboot", Trigger.Request()).message == "rebooted, torque off: joint"
+    count = len(client.states)
+    client.wait_for(lambda: len(client.states) > count + 2)
+    assert not client.states[-1].torque_enabled[0]
+
+
+def test_a_gain_that_the_servo_rounds_is_told_as_it_was_written(client: Client) -> None:
+    answer = client.call(SetGains, "set_gains", SetGains.Request(name="joint", kp=7.3))
+    assert not answer.success
+    assert answer.message.startswith("joint: kp 7, ki 0, kd 0 (wanted 7.3")
+
+
+def test_the_example_commands_a_joint(client: Client) -> None:
+    example = subprocess.Popen(
+        [sys.executable, "examples/command_servos.py", "servos"],
+        cwd=Path(__file__).parents[3],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        client.wait_for(lambda: example.poll() is not None)
+        said, errors = example.communicate()
+    finally:
+        example.kill()
+    assert (example.returncode, errors) == (0, "")
+    gains, there, back, reset = said.splitlines()
+    assert gains == "set_gains: joint: kp 32, ki 0, kd 0"
+    assert there.endswith("goal 0.30 rad")
+    assert "rebooted" in reset
+    assert max(state.position[0] for state in client.states) > 0.2
+    assert abs(float(back.split()[2])) < 0.1
     count = len(client.states)
     client.wait_for(lambda: len(client.states) > count + 2)
     assert not client.states[-1].torque_enabled[0]

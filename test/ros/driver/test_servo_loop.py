@@ -15,12 +15,23 @@ import pytest
 from ros_helpers import PATIENCE, FakeBus, wait_for
 from stepped_bus import SteppedBus, SteppedLoop
 
+from bam_core.errors import Unavailable
 from bam_ros.driver import servo_loop
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.hardware_errors import HardwareError
-from bam_ros.driver.servo_bus import BusCorrupt, BusError, BusGone, BusTimeout, Gains, ServoGoal, ServoSample
+from bam_ros.driver.servo_bus import (
+    BusCorrupt,
+    BusGone,
+    BusTimeout,
+    Gains,
+    OtherServos,
+    ServoGoal,
+    ServoSample,
+)
 from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
 
+ABSENT = Unavailable("port", "does not exist", advice="plug it in")
+GONE = BusGone("port", "has gone", advice="plug it in again")
 ON = {0: JointCommand(torque_enable=True, position=0.0)}
 OFF = {0: JointCommand()}
 
@@ -90,9 +101,9 @@ def test_a_joint_that_was_let_go_is_taken_over_from_where_it_is() -> None:
 
 
 @pytest.mark.parametrize("kind", [BusTimeout, BusCorrupt])
-def test_single_lost_samples_are_counted_and_tolerated(kind: type[BusError]) -> None:
+def test_single_lost_samples_are_counted_and_tolerated(kind: type[Unavailable]) -> None:
     stepped = holding(failures=1000)
-    stepped.bus.failure = kind("id 1: lost")
+    stepped.bus.failure = kind("id 1", "lost", advice="check it")
     stepped.run(0.02)
     report = stepped.loop.report()
     assert report.timeouts + report.corrupt == 10
@@ -103,9 +114,9 @@ def test_single_lost_samples_are_counted_and_tolerated(kind: type[BusError]) -> 
     assert stepped.bus.torque == [True]
 
 
-def lose(stepped: SteppedLoop, failure: BusError) -> None:
+def lose(stepped: SteppedLoop, failure: Unavailable) -> None:
     """Take the bus away, and give it back."""
-    stepped.bus.open_failure = BusError("port: does not exist")
+    stepped.bus.open_failure = ABSENT
     stepped.bus.failure = failure
     for _ in range(10):
         stepped.loop.step()
@@ -117,7 +128,7 @@ def lose(stepped: SteppedLoop, failure: BusError) -> None:
 
 def test_a_lost_bus_is_released_reopened_and_stays_off_until_acknowledged() -> None:
     stepped = holding(failures=3, retry_period=0.0)
-    lose(stepped, BusTimeout("id 1: no answer"))
+    lose(stepped, BusTimeout("id 1", "no answer", advice="check it"))
     stepped.run(0.1, joint=0.0)
     assert not stepped.loop.bus_lost
     assert stepped.bus.torque == [False]
@@ -130,11 +141,11 @@ def test_a_lost_bus_is_released_reopened_and_stays_off_until_acknowledged() -> N
 
 def test_a_port_that_comes_back_moves_nothing_for_a_stream_that_never_ended() -> None:
     stepped = holding(command_timeout=0.05, retry_period=0.0)
-    lose(stepped, BusGone("port: has gone"))
+    lose(stepped, GONE)
     stepped.run(1.0, joint=0.0)
     assert stepped.bus.torque == [False]
     assert "command torque off, then on" in str(stepped.loop.fault)
-    assert stepped.events[0] == "port: has gone"  # and not that torque is off, which nobody knows
+    assert stepped.events[0] == str(GONE)  # and not that torque is off, which nobody knows
     stepped.loop.take(OFF)
     stepped.run(0.01)
     assert stepped.loop.fault is None
@@ -144,12 +155,50 @@ def test_a_port_that_comes_back_moves_nothing_for_a_stream_that_never_ended() ->
 
 def test_a_port_that_comes_back_serves_a_new_stream() -> None:
     stepped = holding(command_timeout=0.05, retry_period=0.0)
-    lose(stepped, BusGone("port: has gone"))
+    lose(stepped, GONE)
     stepped.run(0.1)
     assert stepped.loop.fault is None  # the old stream has ended
     assert stepped.bus.torque == [False]
     stepped.run(0.01, joint=0.0)
     assert stepped.bus.torque == [True]
+
+
+def test_a_bus_that_comes_back_with_other_servos_is_refused_until_the_former_ones_are_back() -> None:
+    stepped = holding(retry_period=0.0)
+    lose(stepped, GONE)
+    stepped.bus.open_failure = OtherServos("bus", "has others", advice="put the former ones back")
+    for _ in range(5):
+        stepped.loop.take(OFF)
+        stepped.loop.step()
+        stepped.loop.take(ON)
+        stepped.loop.step()
+    assert stepped.loop.bus_lost
+    assert stepped.bus.torque == [False]
+    assert stepped.events.count(str(stepped.bus.open_failure)) == 1
+    assert str(stepped.bus.open_failure) in str(stepped.loop.fault)
+    stepped.bus.open_failure = None
+    stepped.run(0.01)
+    stepped.loop.take(OFF)
+    stepped.run(0.01)
+    assert stepped.loop.fault is None
+    stepped.run(0.01, joint=0.0)
+    assert stepped.bus.torque == [True]
+
+
+def test_durations_on_the_clock_of_a_simulation_are_called_simulated() -> None:
+    class Simulated(SteppedBus):
+        @property
+        def second(self) -> str:
+            return "simulated s"
+
+    stepped = holding(Simulated(), command_timeout=0.05)
+    stepped.run(0.1)
+    assert "no servo_commands for 0.05 simulated s" in str(stepped.loop.fault)
+    bus = Simulated()
+    bus.stuck = {"joint"}
+    stepped = holding(bus, following_error=0.1, speed_limit=20.0, torque_on_speed=20.0)
+    stepped.run(2.0, joint=1.0)
+    assert "rad from its goal for 0.5 simulated s" in str(stepped.loop.fault)
 
 
 def test_a_hardware_error_releases_and_is_named_once() -> None:
@@ -304,7 +353,7 @@ def test_a_reboot_that_fails_brings_no_torque_back_to_a_stream_that_went_on() ->
     stepped.run(0.1, joint=0.0)
 
     def fail() -> None:
-        raise BusError("joint: not back 3 s after a reboot; cycle its power")
+        raise Unavailable("joint", "not back 3 s after a reboot", advice="cycle its power")
 
     request: Future[None] = Future()
     stepped.loop._requests.append((stepped.loop._interruption(fail, "rebooted"), request))
@@ -414,7 +463,7 @@ def test_stop_releases_and_may_be_repeated(make_loop: Callable[..., ServoLoop]) 
     loop.stop()
     assert not bus.torque[0]
     loop.stop()
-    with pytest.raises(BusError, match="not active"):
+    with pytest.raises(Unavailable):
         loop.call(lambda: None)
 
 

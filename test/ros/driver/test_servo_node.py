@@ -24,8 +24,8 @@ from ros_helpers import FakeBus
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from bam_core.errors import BamError
-from bam_ros.driver.servo_bus import BusError, BusGone, Gains, ServoBus
+from bam_core.errors import Conflict, Unavailable
+from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
 from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
 
 pytestmark = pytest.mark.ros
@@ -147,7 +147,7 @@ def test_a_bad_command_changes_nothing(
 
 
 def test_limits_without_any_angle_are_an_error_at_the_start(client: Client) -> None:
-    with pytest.raises(BamError, match="limits: 4 to 5 rad for joint 'joint' leave no angle"):
+    with pytest.raises(Conflict):
         client.run(FakeBus(), limits=[4.0, 5.0])
 
 
@@ -232,8 +232,8 @@ def test_no_joint_keeps_an_old_word_in_the_diagnostics(client: Client) -> None:
         return {status.name: status for array in client.diagnostics for status in array.status}
 
     client.wait_for(lambda: newest().get("servos: b") and newest()["servos: b"].message == "torque off")
-    bus.open_failure = BusError("port: does not exist")
-    bus.failure = BusGone("port: has gone")
+    bus.open_failure = Unavailable("port", "does not exist", advice="plug it in")
+    bus.failure = BusGone("port", "has gone", advice="plug it in")
     client.wait_for(lambda: newest()["servos: a"].level == DiagnosticStatus.STALE)
     assert newest()["servos: b"].message == "unknown, the bus is lost"
     bus.open_failure = bus.failure = None
@@ -316,9 +316,10 @@ def test_every_way_out_of_active_releases(client: Client) -> None:
 
 def test_a_bus_that_does_not_open_is_one_error(client: Client) -> None:
     bus = FakeBus()
-    bus.open_failure = BusError("port /dev/none: does not exist; plug it in")
-    with pytest.raises(BamError, match="does not exist"):
+    bus.open_failure = Unavailable("port /dev/none", "does not exist", advice="plug it in")
+    with pytest.raises(Unavailable) as caught:
         client.run(bus)
+    assert caught.value is bus.open_failure
 
 
 def test_without_autostart_the_node_waits(client: Client) -> None:

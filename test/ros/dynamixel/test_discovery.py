@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from ros_helpers import VirtualServos
 
-from bam_ros.driver.servo_bus import BusError
+from bam_core.errors import Unavailable, Unsupported
 from bam_ros.dynamixel.discovery import BAUD_RATES, find_servos
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
@@ -49,7 +49,7 @@ def test_baud_rate_protocol_and_model_are_found(
 @pytest.mark.parametrize("servo", ["mx106", "xl330"])
 def test_a_wrong_id_names_the_right_one(servo: str, virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
     virtual = virtual_servos(servo=servo, ids=(4,), baud_rate=57600)
-    with pytest.raises(BusError, match="no servo with id 1, but id 4 answered"):
+    with pytest.raises(Unavailable, match="no servo with id 1, but id 4 answered"):
         find_servos(open_port(virtual.path), [1], baud_rates=(57600,))
 
 
@@ -73,7 +73,7 @@ def test_answers_that_are_lost_on_a_bad_line_are_asked_for_again(
 
 def test_one_missing_servo_is_named(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
     virtual = virtual_servos(ids=(1, 2), baud_rate=57600)
-    with pytest.raises(BusError, match=r"no answer from id 3 \(id 1, 2 answered"):
+    with pytest.raises(Unavailable, match=r"no answer from id 3 \(id 1, 2 answered"):
         find_servos(open_port(virtual.path), [1, 2, 3], baud_rates=(57600,))
 
 
@@ -82,7 +82,7 @@ def test_a_silent_bus_names_every_baud_rate_and_id_that_was_tried(
 ) -> None:
     virtual = virtual_servos(baud_rate=1_000_000)
     said: list[str] = []
-    with pytest.raises(BusError) as caught:
+    with pytest.raises(Unavailable) as caught:
         find_servos(open_port(virtual.path), [1, 3], baud_rates=(57600, 115200), say=said.append)
     assert (
         "(tried id 1, 3, every other id with protocol 2.0, ids 0 to 20 with protocol 1.0;"
@@ -105,7 +105,7 @@ def test_a_search_is_announced_once_it_takes_longer(
 def test_an_unsupported_model_is_named(virtual_servos: MakeVirtual, open_port: OpenPort) -> None:
     virtual = virtual_servos(baud_rate=57600)
     virtual.set("model_number", 29)
-    with pytest.raises(BusError, match="model 29 is not supported"):
+    with pytest.raises(Unsupported, match="29"):
         find_servos(open_port(virtual.path), [1])
 
 
@@ -117,6 +117,6 @@ def test_a_search_can_be_stopped(virtual_servos: MakeVirtual, open_port: OpenPor
     def stop() -> bool:
         return next(asked) == 3  # it is not asked again
 
-    with pytest.raises(BusError, match="stopped"):
+    with pytest.raises(Unavailable, match="stopped"):
         find_servos(port, [1], stop=stop)
     assert next(asked) == 4

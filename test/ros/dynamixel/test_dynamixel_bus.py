@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
 from ros_helpers import VirtualServos, wait_for
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported, WrongShape, WrongValue
 from bam_ros.driver.hardware_errors import HardwareError
-from bam_ros.driver.servo_bus import BusCorrupt, BusError, BusTimeout, Gains, ServoGoal, ServoIdentity
+from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout, Gains, OtherServos, ServoGoal, ServoIdentity
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.control_table import control_table
 from bam_ros.dynamixel.servo import PWM_WATCHDOG, WATCHDOG
 from bam_ros.emulators.dynamixel import bench_kernel as k
 
@@ -46,7 +48,7 @@ def wait_for_error(bus: DynamixelBus, text: str) -> None:
     def failed() -> bool:
         try:
             bus.exchange(on(0.0))
-        except BusError as error:
+        except BamError as error:
             messages.append(str(error))
         return bool(messages)
 
@@ -249,10 +251,38 @@ def test_gains_are_read_back_and_checked(
     wanted = Gains(kp=20.0, ki=1.0, kd=2.0)
     assert bus.set_gains("joint", wanted) == wanted
     assert virtual.get("position_p_gain") == 20
-    with pytest.raises(BusError, match="position_p_gain"):
+    with pytest.raises(OutOfRange) as caught:
         bus.set_gains("joint", Gains(kp=gain, ki=0.0, kd=0.0))
-    with pytest.raises(BamError, match="valid: joint"):
+    assert (caught.value.thing, caught.value.value) == ("position_p_gain of joint", gain)
+    with pytest.raises(UnknownName) as unknown:
         bus.set_gains("elbow", wanted)
+    assert (unknown.value.name, unknown.value.valid) == ("elbow", ("joint",))
+    held = bus.set_gains("joint", Gains(kp=7.3, ki=0.0, kd=0.0))
+    assert held.kp == virtual.get("position_p_gain") == 7  # the answer tells what the register holds
+
+
+@pytest.mark.parametrize(("servo", "other"), [("mx106", "mx64"), ("mx106_2", "mx64_2")])
+def test_other_servos_than_before_are_refused_and_nothing_is_written_to_them(
+    servo: str, other: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    bus.exchange(on(0.0))
+    bus.close()
+    own = virtual.get("model_number")
+    virtual.set("model_number", control_table(other).model_number)
+    writes = len(virtual.writes)
+    with pytest.raises(OtherServos, match=f"{re.escape(control_table(other).title)}, before"):
+        bus.open()
+    assert len(virtual.writes) == writes
+    assert virtual.get("torque_enable") == 0
+    anew = make_bus(virtual)
+    anew.open()
+    assert anew.identities[0].servo == other
+    anew.close()
+    virtual.set("model_number", own)
+    bus.open()
 
 
 @pytest.mark.parametrize("servo", SERVOS)
@@ -299,8 +329,9 @@ def test_a_servo_beyond_its_limits_is_not_switched_on(virtual_servos: MakeVirtua
     virtual.set("min_position_limit", 2500)
     bus = make_bus(virtual)
     bus.open()
-    with pytest.raises(BusError, match="outside its limits"):
+    with pytest.raises(OutOfRange) as caught:
         bus.exchange(on(0.0))
+    assert caught.value.thing == "position of joint"
     assert virtual.get("torque_enable") == 0
 
 
@@ -348,8 +379,9 @@ def test_a_servo_without_pwm_mode_is_named_and_left_released(
 ) -> None:
     virtual = virtual_servos(servo="mx106")
     virtual.set("torque_enable", 1)
-    with pytest.raises(BusError, match=r"^joint: MX-106 with Protocol 1\.0 firmware has no PWM mode"):
+    with pytest.raises(Unsupported) as caught:
         make_bus(virtual, pwm=True).open()
+    assert caught.value.thing == "joint"
     assert virtual.get("torque_enable") == 0
 
 
@@ -385,20 +417,24 @@ def test_pwm_mode_is_left_by_the_next_driver_that_commands_positions(
 def test_a_wheel_is_no_joint(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
     virtual = virtual_servos(servo="mx106")
     virtual.set("max_position_limit", 0)
-    with pytest.raises(BusError, match="position mode"):
+    with pytest.raises(Conflict) as caught:
         make_bus(virtual).open()
+    assert caught.value.thing == "joint"
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "kind", "thing"),
     [
-        ({"ids": (1, 1), "joints": ("a", "b")}, "ids: "),
-        ({"ids": ()}, "ids: "),
-        ({"ids": (1, 2)}, "one id per joint"),
-        ({"ids": (254,)}, "0 to 252"),
-        ({"protocol": 3}, "protocol: 3"),
+        ({"ids": (1, 1), "joints": ("a", "b")}, WrongShape, "ids"),
+        ({"ids": ()}, WrongShape, "ids"),
+        ({"ids": (1, 2)}, WrongShape, "ids"),
+        ({"ids": (254,)}, OutOfRange, "ids"),
+        ({"protocol": 3}, OutOfRange, "protocol"),
     ],
 )
-def test_impossible_settings_are_refused(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(BusError, match=message):
+def test_impossible_settings_are_refused(
+    settings: dict[str, object], kind: type[WrongValue], thing: str
+) -> None:
+    with pytest.raises(kind) as caught:
         DynamixelSettings(**settings)
+    assert caught.value.thing == thing

@@ -15,7 +15,7 @@ from bam_ros.erob.cia402 import Encoder
 from bam_ros.erob.cycle import Cycle
 from bam_ros.erob.goal_guard import GoalGuard, GoalLimits
 from bam_ros.erob.master_settings import MasterSettings
-from bam_ros.erob.messages import AxisGoal, Goals, Note, receive
+from bam_ros.erob.messages import AxisGoal, Goals, Note, failure, receive
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.position_law import MotorLimits
 from bam_ros.erob.segment import Outcome
@@ -155,11 +155,11 @@ class Master:
 
     @property
     def trip(self) -> str:
-        reasons = [note.content["reason"] for note in self.cycle._outbox if note.kind == "trip"]
+        notes = list(self.cycle._outbox)
         while (message := receive(self._node)) is not None:
-            if isinstance(message, Note) and message.kind == "trip":
-                reasons.append(message.content["reason"])
-        return "; ".join(reasons)
+            if isinstance(message, Note):
+                notes.append(message)
+        return "; ".join(str(failure(note)) for note in notes if note.kind == "failed")
 
 
 @pytest.mark.parametrize("wrong", [0, 1])

@@ -13,12 +13,14 @@ from dataclasses import replace
 import pytest
 from ros_helpers import PATIENCE
 
+from bam_core.errors import BamError, Unavailable
+from bam_ros.driver.servo_bus import BusGone
 from bam_ros.erob.al_status import AlStatus, SlaveState
 from bam_ros.erob.axis import Axis, Ratings
 from bam_ros.erob.cia402 import DriveState, Encoder
 from bam_ros.erob.cycle import Cycle
 from bam_ros.erob.master_settings import MasterSettings
-from bam_ros.erob.messages import AxisGoal, Goals, Message, Note, Samples, receive, send
+from bam_ros.erob.messages import AxisGoal, Goals, Message, Note, Samples, failure, receive, send
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.position_law import MotorLimits
 from bam_ros.erob.segment import Outcome
@@ -115,8 +117,8 @@ class Node:
     def torques(self) -> list[int]:
         return [row[0] for row in self.segment.sent[-1]] if self.segment.sent else []
 
-    def trip(self) -> Note | None:
-        return next((note for note in self.notes if note.kind == "trip"), None)
+    def trip(self) -> BamError | None:
+        return next((failure(note) for note in self.notes if note.kind == "failed"), None)
 
     def off(self) -> bool:
         return self.segment.sent[-1] == [(0, 0, 10), (0, 0, 10)]
@@ -156,7 +158,9 @@ def test_the_end_of_the_node_is_torque_off_at_once(node: Node) -> None:
 def test_a_node_that_is_silent_loses_its_torque_for_good(node: Node) -> None:
     node.hold()
     node.wait(node.trip)
-    assert "driver: no goals for 0.2 s while torque was on" in node.trip().content["reason"]  # type: ignore[union-attr]
+    trip = node.trip()
+    assert isinstance(trip, Unavailable)
+    assert trip.thing == "driver"
     node.wait(node.off)
     count = len(node.segment.sent)
     node.wait(lambda: len(node.segment.sent) > count + 20, goals=(HOLD, HOLD))
@@ -185,25 +189,32 @@ def test_drives_that_are_not_heard_get_no_current_after_a_few_cycles(node: Node)
 
 
 @pytest.mark.parametrize(
-    ("outcome", "states", "reason", "gone"),
+    ("outcome", "states", "thing", "problem", "gone"),
     [
-        (Outcome.UNANSWERED, [None, None], "no slave answers any more", True),
-        (Outcome.WRONG, [AlStatus(SlaveState.OP), None], "slave 2: does not answer", False),
-        (Outcome.WRONG, [AlStatus(SlaveState.OP)] * 2, r"working counter 3, expected 6", False),
-        (Outcome.STALE, [AlStatus(SlaveState.OP)] * 2, "answer of an earlier cycle for 30 ms", False),
+        (Outcome.UNANSWERED, [None, None], "interface lo", "no slave", True),
+        (Outcome.WRONG, [AlStatus(SlaveState.OP), None], "slave 2", "not answer", False),
+        (
+            Outcome.WRONG,
+            [AlStatus(SlaveState.OP)] * 2,
+            "interface lo",
+            "working counter 3, expected 6",
+            False,
+        ),
+        (Outcome.STALE, [AlStatus(SlaveState.OP)] * 2, "interface lo", "earlier cycle for 30 ms", False),
     ],
 )
 def test_a_loss_that_lasts_is_named_after_who_is_missing(
-    node: Node, outcome: Outcome, states: list[AlStatus | None], reason: str, gone: bool
+    node: Node, outcome: Outcome, states: list[AlStatus | None], thing: str, problem: str, gone: bool
 ) -> None:
     node.hold()
     node.segment.states = states
     node.segment.outcome = outcome
     node.wait(node.trip, goals=(HOLD, HOLD))
     trip = node.trip()
-    assert trip is not None
-    assert reason in trip.content["reason"]
-    assert trip.content["gone"] is gone
+    assert isinstance(trip, Unavailable)
+    assert trip.thing == thing
+    assert problem in trip.problem
+    assert isinstance(trip, BusGone) is gone
     node.wait(node.off, goals=(HOLD, HOLD))
     node.segment.outcome = Outcome.ANSWERED
     count = len(node.segment.sent)
@@ -215,8 +226,10 @@ def test_a_drive_that_leaves_op_is_seen_though_it_answers(node: Node) -> None:
     node.hold()
     node.segment.states[1] = AlStatus(SlaveState.SAFE_OP, True, 0x1B)
     node.wait(node.trip, goals=(HOLD, HOLD))
-    reason = node.trip().content["reason"]  # type: ignore[union-attr]
-    assert "slave 2: is in SAFE-OP+ERROR (AL status 0x001B, sync manager watchdog" in reason
+    trip = node.trip()
+    assert isinstance(trip, Unavailable)
+    assert trip.thing == "slave 2"
+    assert "AL status 0x001B" in trip.problem
     node.wait(node.off)
 
 

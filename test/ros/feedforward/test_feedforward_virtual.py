@@ -11,7 +11,7 @@ from bam_core.feedforward import FeedForwardLaw, Follower, FollowerSettings, Lim
 from bam_core.feedforward.motions import through_keys
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.emulators.dynamixel import bench_kernel as k
+from bam_ros.emulators import bench_physics as physics
 
 LOAD = PendulumBench(mass=0.3, length=0.12)
 MOTION = through_keys([0.0, 0.5, 1.0, 1.5], [[0.0], [0.9], [-0.6], [0.0]])
@@ -54,7 +54,7 @@ def follow(cut: float) -> tuple[np.ndarray, Follower]:
         clock.run(BUS)
         clock.write(goal_pwm=servo.table["goal_pwm"].from_si(duty[0]))
         clock.run(STEP - BUS)
-        rows.append((measured, servo.bench.state[k.POSITION], duty[0]))
+        rows.append((measured, servo.bench.state[physics.POSITION], duty[0]))
     return np.array(rows), follower
 
 

@@ -21,7 +21,7 @@ from rclpy.parameter import Parameter
 from ros_client import SpinningThread
 from ros_helpers import PATIENCE, wait_for
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Unreadable
 from bam_core.identification import identify
 from bam_core.recordings import load_recordings
 from bam_core.recordings.trajectories import SCRIPTS
@@ -144,9 +144,9 @@ def test_effects_are_fitted_that_a_request_names_or_else_the_nodes_parameter(cli
     def fitted(effects: list[str]) -> tuple[str, ...]:
         response = client.call(**{**BRIEF, "models": ["m1"], "effects": effects})
         assert response.success, response.message
-        return load_servo(Path(response.output) / "m1.yaml").effects
+        return load_servo(Path(response.output) / "m1.yaml").search.effects
 
-    assert fitted([]) == load_servo("mx106").effects
+    assert fitted([]) == load_servo("mx106").search.effects
     client.server.set_parameters([Parameter("effects", value="zero_offset, command_delay")])
     assert fitted([]) == ("zero_offset", "command_delay")
     assert fitted(["winding_heating"]) == ("winding_heating",)
@@ -223,17 +223,17 @@ def test_closing_the_node_ends_what_runs(client: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"logs": ["../elsewhere"]}, ["../elsewhere", "outside the data directory"]),
-        ({"logs": ["/etc"]}, ["/etc", "outside the data directory"]),
-        ({"logs": ["linked_directory"]}, ["linked_directory", "outside"]),
-        ({"logs": ["with_linked_file"]}, ["with_linked_file/log.json", "outside"]),
-        ({"output": "../out"}, ["../out", "outside"]),
-        ({"output": "/tmp/out"}, ["/tmp/out", "outside"]),
-        ({"output": "linked_directory/out"}, ["linked_directory/out", "outside"]),
-        ({"servo": "../servo.yaml"}, ["../servo.yaml", "outside"]),
+        ({"logs": ["../elsewhere"]}, ["../elsewhere", "a path below"]),
+        ({"logs": ["/etc"]}, ["/etc", "a path below"]),
+        ({"logs": ["linked_directory"]}, ["linked_directory", "a path below"]),
+        ({"logs": ["with_linked_file"]}, ["with_linked_file/log.json", "a path below"]),
+        ({"output": "../out"}, ["../out", "a path below"]),
+        ({"output": "/tmp/out"}, ["/tmp/out", "a path below"]),
+        ({"output": "linked_directory/out"}, ["linked_directory/out", "a path below"]),
+        ({"servo": "../servo.yaml"}, ["../servo.yaml", "a path below"]),
         ({"logs": ["nothing"]}, ["nothing", "does not exist"]),
         ({"servo": "mx107"}, ["mx107", "unknown", "mx106, mx106_2, mx64", "did you mean 'mx106'?"]),
-        ({"servo": ""}, ["servo: not given", "mx106, mx106_2, mx64"]),
+        ({"servo": ""}, ["servo: is missing", "mx106, mx106_2, mx64"]),
         ({"effects": ["backlash"]}, ["effect 'backlash': unknown", "arm_backlash"]),
         ({"models": ["m9"]}, ["m9", "m1, m2, m3, m4, m5, m6"]),
         ({"validation": "kp=400"}, ["kp=400", "no log to validate"]),
@@ -258,8 +258,9 @@ def test_a_request_that_cannot_be_met_is_answered_in_one_line(
 
 
 def test_a_data_directory_that_is_none_stops_the_start(ros_domain: int, tmp_path: Path) -> None:
-    with pytest.raises(BamError, match="is no directory"):
+    with pytest.raises(Unreadable) as caught:
         Client(tmp_path / "nowhere")
+    assert caught.value.path == str(tmp_path / "nowhere")
 
 
 def test_an_unknown_effect_stops_the_start(ros_domain: int, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_help_explains_every_parameter_and_ends_well(node: Any) -> None:
     for interface in node.ABOUT.interfaces:
         assert f"{interface.kind} {interface.name} ({interface.type}) {interface.purpose}" in words
     assert words.endswith(f"example: {node.ABOUT.usage}")
-    assert node.ABOUT.usage.startswith(f"python -m {node.ABOUT.module} --ros-args -p ")
+    assert node.ABOUT.usage.startswith(f"{sys.executable} -m {node.ABOUT.module} --ros-args -p ")
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.ABOUT.name)

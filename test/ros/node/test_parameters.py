@@ -12,7 +12,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from ros_helpers import PATIENCE, wait_for
 
-from bam_core.errors import BamError
+from bam_core.errors import UnknownName
 from bam_ros.node.parameters import NodeParameter, declare
 
 pytestmark = pytest.mark.ros
@@ -52,8 +52,9 @@ def test_integers_are_accepted_for_doubles(ros_domain: int) -> None:
 
 
 def test_an_unknown_parameter_is_refused_with_the_one_that_was_meant(ros_domain: int) -> None:
-    with pytest.raises(BamError, match=r"bench: parameter 'servo': unknown .* did you mean 'servos'\?"):
+    with pytest.raises(UnknownName, match=r"^bench: .* did you mean 'servos'\?") as caught:
         declared(ros_domain, "-p", "servo:=mx106")
+    assert (caught.value.kind, caught.value.name) == ("parameter", "servo")
 
 
 def test_what_ros_itself_declares_is_taken(ros_domain: int) -> None:
@@ -71,8 +72,9 @@ def test_only_what_a_file_says_to_this_node_counts(ros_domain: int, tmp_path: Pa
     )
     arguments = ("--params-file", str(file), "-p", "other:shoulder:=1")
     assert declared(ros_domain, *arguments)["mass"] == 1.0
-    with pytest.raises(BamError, match="parameter 'elbow': unknown"):
+    with pytest.raises(UnknownName) as caught:
         declared(ros_domain, *arguments, name="other")
+    assert caught.value.name == "elbow"
 
 
 @pytest.mark.parametrize(
@@ -100,9 +102,12 @@ def test_a_process_says_so_in_one_line_with_status_2(
         assert word in lines[0]
 
 
-def test_a_node_of_another_name_is_not_concerned(ros_domain: int) -> None:
+@pytest.mark.parametrize("given", ["other:servo:=mx106", "limits:=[-1, 1.5]", "limits:=[-.inf, 1]"])
+def test_what_concerns_another_node_and_lists_of_integers_and_doubles_are_no_mistake(
+    ros_domain: int, given: str
+) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "bam_ros.simulator.node", "--ros-args", "-p", "other:servo:=mx106"],
+        [sys.executable, "-m", "bam_ros.simulator.node", "--ros-args", "-p", given],
         stderr=subprocess.PIPE,
         text=True,
     )

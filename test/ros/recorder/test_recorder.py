@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import re
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,10 +17,10 @@ from recorder_bench import Bench, Operator, directories, hurry, running, short, 
 from ros_helpers import FakeBus, wait_for
 from rosbags.highlevel import AnyReader
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName
 from bam_core.recordings import load_recordings
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.driver.servo_bus import BusError, Gains, ServoIdentity
+from bam_ros.driver.servo_bus import Gains, ServoIdentity
 from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
 
@@ -132,7 +134,7 @@ def test_a_stopped_run_is_readable_kept_and_recorded_again(bench: Bench, tmp_pat
 def test_bags_of_another_session_are_never_touched(bench: Bench, tmp_path: Path) -> None:
     report = record(bench, tmp_path, scripts=("sin_sin",))
     before = [bag.stat().st_mtime_ns for bag in report.bags]
-    with pytest.raises(BamError, match=r"holds another run \(supply_voltage 15, not 12\)"):
+    with pytest.raises(Conflict, match="supply_voltage 15, not 12"):
         record(bench, tmp_path, supply_voltage=12.0)
     assert [bag.stat().st_mtime_ns for bag in report.bags] == before
 
@@ -173,7 +175,7 @@ def test_a_silent_driver_ends_the_run(bench: Bench, tmp_path: Path, monkeypatch:
     monkeypatch.setattr("bam_ros.recorder.run.SILENCE", 1.0)
 
     def silence() -> None:
-        bench.bus.failure = BusError("port: gone")
+        bench.bus.failure = Unavailable("port", "gone", advice="plug it in")
 
     assert "driver: silent for 1 s" in fail_when_running(bench, tmp_path, silence)
 
@@ -218,13 +220,14 @@ def test_a_run_that_lacks_states_is_recorded_again(bench: Bench, tmp_path: Path,
 def test_another_commander_is_refused(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bam_ros.recorder.readiness.STALE", 1.0)
     bench.node.create_publisher(ServoCommands, "servo_commands", 1)
-    with pytest.raises(BamError, match=r"2 nodes publish it .* /test_recorder; stop the others"):
+    with pytest.raises(Conflict, match=r"2 nodes publish it: .*/test_recorder"):
         record(bench, tmp_path)
 
 
 def test_an_unknown_joint_is_told_with_those_there_are(bench: Bench, tmp_path: Path) -> None:
-    with pytest.raises(BamError, match=r"joint 'elbow': unknown .valid: joint."):
+    with pytest.raises(UnknownName) as caught:
         record(bench, tmp_path, joint="elbow")
+    assert (caught.value.name, caught.value.valid) == ("elbow", ("joint",))
 
 
 def test_a_missing_driver_is_told_with_how_to_start_one(
@@ -232,10 +235,11 @@ def test_a_missing_driver_is_told_with_how_to_start_one(
 ) -> None:
     monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", 0.5)
     bench.driver.trigger_deactivate()
-    with pytest.raises(BamError, match=r"'driver': is inactive .expected active"):
+    with pytest.raises(Unavailable, match="inactive"):
         record(bench, tmp_path)
     recorder = SessionRecorder(bench.node, driver="nobody")
-    with pytest.raises(BamError, match=r"'nobody': no states .* python -m bam_ros\.dynamixel\.node"):
+    start = re.escape(f"{sys.executable} -m bam_ros.dynamixel.node --ros-args -p port:=")
+    with pytest.raises(Unavailable, match=f"'nobody': .* {start}"):
         recorder.record(short_session(), tmp_path, Operator())
     assert not directories(tmp_path)
 
@@ -243,7 +247,7 @@ def test_a_missing_driver_is_told_with_how_to_start_one(
 def test_another_servo_than_the_sessions_is_refused(bench: Bench, tmp_path: Path) -> None:
     bench.bus.servos = [ServoIdentity(servo="xl330", id=1)]
     bench.driver._publish_configuration(bench.bus)
-    with pytest.raises(BamError, match="servo is mx106, but the driver found xl330"):
+    with pytest.raises(Conflict, match=r"mx106, .* xl330"):
         record(bench, tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert not any(any(goal.torque_enable) for goal in bench.bus.goals)
@@ -252,8 +256,9 @@ def test_another_servo_than_the_sessions_is_refused(bench: Bench, tmp_path: Path
 def test_a_gain_that_no_run_could_have_is_refused_before_the_first_one(bench: Bench, tmp_path: Path) -> None:
     bench.bus.servos = [ServoIdentity(servo="mx106", id=1)]
     bench.driver._publish_configuration(bench.bus)
-    with pytest.raises(BamError, match="gains 300 "):
+    with pytest.raises(OutOfRange) as caught:
         record(bench, tmp_path, gains=(8.0, 300.0))
+    assert caught.value.value == [300.0]
     assert list(tmp_path.iterdir()) == []
     assert not any(any(goal.torque_enable) for goal in bench.bus.goals)
 

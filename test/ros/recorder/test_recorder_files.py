@@ -15,11 +15,11 @@ from rclpy.time import Time
 from recorder_bench import directories, short_session
 from ros_helpers import wait_for
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict, NotWritable
 from bam_core.recordings.bag_writer import BagWriter
 from bam_ros.recorder import bag_shelf
 from bam_ros.recorder.bench_topics import BenchTopics
-from bam_ros.recorder.run_writer import RunWriter, RunWriterError
+from bam_ros.recorder.run_writer import RunWriter
 
 TOPICS = BenchTopics(
     states="/servo_states",
@@ -126,9 +126,9 @@ def test_a_damaged_bag_is_told_apart(bag: Path) -> None:
 def test_a_bag_of_another_run_stops_everything(bag: Path, field: str, value: object, said: str) -> None:
     with RunWriter(bag, TOPICS.in_bag()) as writer:
         fill(writer, 1.0, **{field: value})
-    with pytest.raises(BamError) as caught:
+    with pytest.raises(Conflict) as caught:
         bag_shelf.inspect(bag.parent, SESSION)
-    assert said in str(caught.value)
+    assert said in caught.value.problem
 
 
 def test_nothing_is_overwritten_when_set_aside(bag: Path) -> None:
@@ -166,9 +166,10 @@ def test_a_full_disk_is_told_and_the_bag_not_called_complete(
     fill(writer, 0.1)
     monkeypatch.setattr(BagWriter, "write", full)
     fill(writer, 0.1)
-    with pytest.raises(RunWriterError, match=r"No space left on device.*make room"):
+    with pytest.raises(NotWritable, match="No space left on device") as caught:
         writer.close(complete=True)
-    with pytest.raises(RunWriterError):
+    assert caught.value.path == str(bag)
+    with pytest.raises(NotWritable):
         writer.check()
     assert not (bag / "metadata.yaml").exists()
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bam_core.errors import OutOfRange, Unavailable
 from bam_core.recordings.trajectories import SCRIPTS, TrajectoryScript
-from bam_ros.recorder.motion import ArmGoal, ArmState, Motion, MotionError, Phase
+from bam_ros.recorder.motion import ArmGoal, ArmState, Motion, Phase
 
 PERIOD = 0.004
 SPEED = 0.8
@@ -129,8 +130,9 @@ def test_a_blocked_arm_is_out_of_bounds() -> None:
     def block(now: float, arm: Arm) -> None:
         arm.position = 0.0
 
-    with pytest.raises(MotionError, match=r"out of bounds \(error_limit 1 rad\)"):
+    with pytest.raises(OutOfRange) as caught:
         play(make(SCRIPTS["sin_sin"], error_limit=1.0), Arm(), block)
+    assert caught.value.thing == "distance of the arm from its goal"
 
 
 def test_an_arm_that_flies_off_is_out_of_bounds() -> None:
@@ -138,15 +140,16 @@ def test_an_arm_that_flies_off_is_out_of_bounds() -> None:
         if now > 3.0:
             arm.position = 2.0
 
-    with pytest.raises(MotionError, match=r"position_limit 1.9 rad"):
+    with pytest.raises(OutOfRange) as caught:
         play(make(SCRIPTS["up_and_down"], position_limit=1.9), Arm(), fly)
+    assert (caught.value.thing, caught.value.value) == ("position of the arm", 2.0)
 
 
 def test_an_arm_that_never_rests_is_not_a_bench() -> None:
     def shake(now: float, arm: Arm) -> None:
         arm.position = 0.1 * math.sin(20.0 * now)
 
-    with pytest.raises(MotionError, match="still moves after 10 s of coming to rest at the start"):
+    with pytest.raises(Unavailable, match="after 10 s of coming to rest at the start"):
         play(make(SCRIPTS["sin_sin"]), Arm(), shake)
 
 
@@ -154,7 +157,7 @@ def test_a_servo_without_torque_is_noticed() -> None:
     def release(now: float, arm: Arm) -> None:
         arm.torque = False
 
-    with pytest.raises(MotionError, match="torque is not on 1 s after"):
+    with pytest.raises(Unavailable, match="torque is not on 1 s after"):
         play(make(SCRIPTS["sin_sin"]), Arm(), release)
 
 
@@ -162,7 +165,7 @@ def test_a_servo_that_stays_on_is_noticed() -> None:
     def hold(now: float, arm: Arm) -> None:
         arm.torque = True
 
-    with pytest.raises(MotionError, match="torque is not off 1 s after"):
+    with pytest.raises(Unavailable, match="torque is not off 1 s after"):
         play(make(SCRIPTS["sin_sin"]), Arm(), hold)
 
 

@@ -162,8 +162,8 @@ def test_a_goal_that_is_accepted_is_not_yet_recorded_but_keeps_others_out(
 def test_bad_goals_are_answered_in_one_line(client: Client) -> None:
     for changes, said in (
         ({"session_file": "none.yaml"}, "none.yaml: cannot be read"),
-        ({"session_file": ""}, "session_file: not given"),
-        ({"output": ""}, "output: not given"),
+        ({"session_file": ""}, "session_file: is missing"),
+        ({"output": ""}, "output: is missing"),
     ):
         answer = client.wait(client.send(**changes).get_result_async())
         assert answer.status == GoalStatus.STATUS_ABORTED

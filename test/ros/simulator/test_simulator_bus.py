@@ -6,16 +6,19 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, Unsupported
 from bam_core.mujoco import load_diverged_run
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.driver.servo_bus import BusError, Gains, ServoGoal, ServoSample
+from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.servo_bus import Gains, ServoGoal, ServoSample
+from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
 
@@ -91,6 +94,25 @@ def test_a_goal_that_is_no_number_keeps_the_one_in_force() -> None:
     assert exchange(bus, goal(math.nan), 300)[-1].position[0] == pytest.approx(0.3, abs=0.03)
 
 
+@pytest.mark.parametrize("by_release", [False, True])
+def test_no_goal_outlives_its_torque(by_release: bool) -> None:
+    bus = opened()
+    exchange(bus, goal(0.5), 500)
+    if by_release:
+        bus.release()
+    hung = exchange(bus, ServoGoal.released(1), 2000)[-1]
+    assert math.isnan(hung.goal_position[0])
+    loop = ServoLoop(bus, LoopSettings(torque_on_speed=0.5), lambda *_: None, lambda *_: None)
+    loop.step()
+    loop.take({0: JointCommand(torque_enable=True)})  # to hold, wherever it is
+    for _ in range(100):
+        loop.step()
+    assert loop.sample is not None
+    assert loop.sample.torque_enabled == (True,)
+    assert loop.sample.goal_position == hung.position
+    assert loop.sample.position[0] == pytest.approx(hung.position[0], abs=0.02)
+
+
 def test_one_exchange_is_one_period_and_stamps_follow() -> None:
     bus = opened(period=4e-3, simulated_stamps=True)
     stamps = [sample.stamp for sample in exchange(bus, goal(0.0), 10)]
@@ -108,23 +130,23 @@ def test_a_gain_changes_how_far_the_arm_sags() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "gains", "message"),
+    ("name", "gains", "kind"),
     [
-        ("elbow", Gains(kp=1, ki=0, kd=0), "joint 'elbow': unknown"),
-        ("joint", Gains(kp=-1, ki=0, kd=0), "kp -1 .expected 0 to"),
-        ("joint", Gains(kp=math.nan, ki=0, kd=0), "kp nan"),
-        ("joint", Gains(kp=1, ki=2, kd=0), "not simulated"),
+        ("elbow", Gains(kp=1, ki=0, kd=0), UnknownName),
+        ("joint", Gains(kp=-1, ki=0, kd=0), OutOfRange),
+        ("joint", Gains(kp=math.nan, ki=0, kd=0), OutOfRange),
+        ("joint", Gains(kp=1, ki=2, kd=0), Unsupported),
     ],
 )
-def test_impossible_gains_are_refused(name: str, gains: Gains, message: str) -> None:
-    with pytest.raises(BusError, match=message):
+def test_impossible_gains_are_refused(name: str, gains: Gains, kind: type[BamError]) -> None:
+    with pytest.raises(kind):
         opened().set_gains(name, gains)
 
 
 def test_pause_holds_the_state_and_steps_advance_it() -> None:
     bus = opened(initial_position={"joint": 1.0})
     exchange(bus, ServoGoal.released(1), 50)
-    with pytest.raises(BusError, match="expected paused"):
+    with pytest.raises(Conflict):
         bus.step()
     assert bus.figures["paused"] == "no"
     bus.paused = True
@@ -198,15 +220,15 @@ def test_any_robot_file_will_do(tmp_path: Path) -> None:
     for _ in range(500):
         sample = bus.exchange(wish)
     assert sample.position == pytest.approx((0.4, -0.3), abs=0.05)
-    with pytest.raises(BusError, match="no pendulum bench"):
+    with pytest.raises(Unsupported):
         bus.set_load(PendulumBench(mass=1.0, length=0.1))
 
 
 def test_mistakes_are_one_line() -> None:
     bus = MujocoBus(dataclasses.replace(SETTINGS, model="nowhere.xml"))
-    with pytest.raises(BamError, match=r"^nowhere\.xml: no such file"):
+    with pytest.raises(BamError, match=r"^nowhere\.xml: "):
         bus.open()
-    with pytest.raises(BusError, match="not open"):
+    with pytest.raises(Unavailable, match="not open"):
         bus.exchange(ServoGoal.released(1))
     bus.release()
     bus.close()
@@ -217,7 +239,7 @@ def test_a_model_that_lacks_a_mesh_is_named_by_its_file(tmp_path: Path) -> None:
     model = tmp_path / "robot.xml"
     mesh = '<mujoco><asset><mesh name="m" file="lost.stl"/></asset>'
     model.write_text(TWO_LINKS.replace("<mujoco>", mesh))
-    with pytest.raises(BusError, match=r"robot\.xml: .*lost\.stl"):
+    with pytest.raises(BamError, match=r"robot\.xml: .*lost\.stl"):
         opened(model=str(model), servos=dict.fromkeys(("shoulder", "elbow"), load_servo("mx64")))
 
 
@@ -228,9 +250,9 @@ def test_a_simulation_that_diverges_loses_the_bus_until_it_is_opened_again(
     bus = opened(dump_directory=str(tmp_path))
     bus.exchange(goal(0.0))
     bus._simulation().data.qvel[0] = math.nan
-    with pytest.raises(BusError, match="no longer finite"):
+    with pytest.raises(Unavailable, match="no longer finite"):
         bus.exchange(goal(0.0))
-    with pytest.raises(BusError, match="not open"):
+    with pytest.raises(Unavailable, match="not open"):
         bus.exchange(goal(0.0))
     bus.open()
     assert math.isfinite(bus.exchange(goal(0.0)).position[0])
@@ -243,7 +265,9 @@ def test_where_no_file_can_be_left_the_error_says_so(tmp_path: Path, monkeypatch
     (tmp_path / "file").write_text("in the way")
     bus = opened(dump_directory=str(tmp_path / "file"))
     bus._simulation().data.qvel[0] = math.nan
-    with pytest.raises(BusError, match=r"no longer finite.*; its last moments are lost: .*cannot be written"):
+    with pytest.raises(
+        Unavailable, match=r"no longer finite.*; its last moments are lost: .*cannot be written"
+    ):
         bus.exchange(goal(0.0))
 
 
@@ -255,7 +279,7 @@ def test_a_robot_that_diverges_all_the_time_does_not_fill_the_disk(
     for k in range(12):
         exchange(bus, ServoGoal.released(1), k)  # else it is the same divergence again
         bus._simulation().data.qvel[0] = math.nan
-        with pytest.raises(BusError):
+        with pytest.raises(Unavailable):
             bus.exchange(goal(0.0))
         bus.open()
     assert len(list(tmp_path.glob("diverged_*.npz"))) == 10
@@ -284,16 +308,18 @@ def test_a_keyframe_is_a_start_and_positions_go_before(arm: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "kind", "named"),
     [
-        ({"keyframe": "lowered"}, r"keyframe 'lowered': unknown \(valid: raised\)"),
-        ({"initial_position": {"shoulder": 1.2}}, r"'shoulder' is to start at 1.2 rad \(expected -1.047 to"),
-        ({"initial_position": {"elbow": math.inf}}, "'elbow' is to start at inf rad"),
+        ({"keyframe": "lowered"}, UnknownName, "raised"),
+        ({"initial_position": {"shoulder": 1.2}}, OutOfRange, "'shoulder': is 1.2 rad (expected -1.047 to"),
+        ({"initial_position": {"elbow": math.inf}}, OutOfRange, "'elbow': is inf rad"),
     ],
 )
-def test_an_impossible_start_is_refused(arm: Path, changes: dict[str, object], message: str) -> None:
+def test_an_impossible_start_is_refused(
+    arm: Path, changes: dict[str, object], kind: type[BamError], named: str
+) -> None:
     servos = {"shoulder": load_servo("mx106"), "elbow": load_servo("mx64")}
-    with pytest.raises(BamError, match=message):
+    with pytest.raises(kind, match=re.escape(named)):
         opened(servos=servos, model=str(arm), **changes)
 
 
@@ -342,7 +368,7 @@ def test_a_robot_that_diverges_the_same_way_twice_stands_still_until_it_is_let_g
     bus = opened(dump_directory=str(tmp_path))
     for repeated in (False, True):
         bus._simulation().data.qvel[0] = math.nan
-        with pytest.raises(BusError) as error:
+        with pytest.raises(Unavailable) as error:
             bus.exchange(goal(0.0))
         assert ("to go on call ~/pause with false" in str(error.value)) == repeated
         assert str(next(tmp_path.glob("diverged_*.npz"))) in str(error.value)

@@ -11,12 +11,13 @@ import mujoco
 import numpy as np
 import pytest
 
+from bam_core.errors import Unavailable
 from bam_core.gears import Asymmetry
 from bam_core.mujoco import actuate, bench_spec, compile_robot, equip, load_diverged_run
 from bam_core.mujoco.geared_servos import GearedServos
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.driver.servo_bus import BusError, Gains, ServoGoal, ServoSample
+from bam_ros.driver.servo_bus import Gains, ServoGoal, ServoSample
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
 
@@ -153,7 +154,7 @@ def test_a_divergence_with_gears_is_dumped_and_can_be_replayed(arm: MujocoBus, t
     exchange(arm, goal(0.3, 0.3), 50)
     seen = [sample.velocity for sample in exchange(arm, goal(0.6, -0.3), 50)]
     arm.world.actuation.data.qvel[0] = math.nan
-    with pytest.raises(BusError, match=r"no longer finite.*its last moments are in"):
+    with pytest.raises(Unavailable, match=r"no longer finite.*its last moments are in"):
         arm.exchange(goal(0.6, -0.3))
     run = load_diverged_run(next(tmp_path.glob("diverged_*.npz")))
     assert run.servos == {"shoulder": LOCKING, "elbow": PLAIN}

@@ -15,10 +15,11 @@ from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.data.split import split_recordings
 from bam_core.identification.fitting import Fitter
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import BenchEffects, ServoEffects
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects, ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.servo.model import SERVO_EFFECTS, ServoModel, load_servo
+from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
+from bam_core.servo.parameters import SERVO_EFFECTS
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
@@ -53,12 +54,13 @@ def plain() -> ServoModel:
     )
 
 
-def session(truth: ServoModel) -> list[Recording]:
+def session(truth: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> list[Recording]:
     """Three scripts with three set-ups each; the servo warms from log to log and its supply ripples."""
     logs = []
     for script in ("sin_time_square", "sin_sin", "lift_and_drop"):
         for kp, mass in ((8.0, 1.2), (32.0, 0.5), (32.0, 1.2)):
-            run = synthesize(truth, PendulumBench(mass=mass, length=0.15), script, kp, sample_period=5e-3)
+            bench = PendulumBench(mass=mass, length=0.15)
+            run = synthesize(truth, bench, script, kp, sample_period=5e-3, bench_effects=bench_effects)
             logs.append(
                 replace(
                     run,
@@ -67,10 +69,11 @@ def session(truth: ServoModel) -> list[Recording]:
                 )
             )
     fine = Rollout(logs, firmware=truth.firmware, dt=truth.firmware.period, substeps=20)
+    found = fine.positions(parameter_vector(truth, bench_effects))
     noise = np.random.default_rng(0)
     return [
         replace(log, position=position + noise.normal(0.0, 0.3e-3, len(log)))
-        for log, position in zip(logs, fine.positions(parameter_vector(truth)), strict=True)
+        for log, position in zip(logs, found, strict=True)
     ]
 
 
@@ -108,7 +111,7 @@ def corrected(
     split = split_recordings(logs, "fraction=0.34", seed=0)
     fitter = Fitter(servo, split.train, seed=0)
     judge = Evaluator(fitter.rollout, split, 0, servo)
-    full = fitter.fit(M1, trials=TRIALS, effects=effects, starts=[start_of(servo, effects)])
+    full = fitter.plan(M1, trials=TRIALS, effects=effects, starts=[start_of(servo, effects)]).make()
     used, weights = ablate_effects(fitter, full, judge.evaluate, prune=True, trials=None)
     return judge.evaluate(used), weights
 
@@ -116,16 +119,14 @@ def corrected(
 @pytest.mark.parametrize("name", EFFECTS)
 def test_an_effect_that_is_there_is_found_and_kept(name: str, plain: ServoModel) -> None:
     value, tolerance = EFFECTS[name]
-    truth = (
-        replace(plain, servo_effects=ServoEffects(**{name: value}))
-        if name in SERVO_EFFECTS
-        else replace(plain, bench_effects=BenchEffects(**{name: value}))
-    )
-    fit, (weight,) = corrected(plain, session(truth), [name])
+    own = {name: value} if name in SERVO_EFFECTS else {}
+    truth = replace(plain, servo_effects=ServoEffects(**own))
+    bench_effects = IDEAL_BENCH if own else BenchEffects(**{name: value})
+    fit, (weight,) = corrected(plain, session(truth, bench_effects), [name])
     assert weight.kept
     assert weight.validation_mae_without > 1.2 * weight.validation_mae
     assert weight.value == pytest.approx(value, rel=tolerance)
-    assert fit.servo.effect_values[name] == weight.value
+    assert fit.parameters[name] == weight.value
     assert fit.servo.motor.torque_constant == pytest.approx(2.2, rel=0.01)
 
 
@@ -134,5 +135,5 @@ def test_effects_that_are_not_there_are_dropped(plain: ServoModel) -> None:
     fit, weights = corrected(plain, session(plain), list(EFFECTS))
     assert [weight.name for weight in weights] == list(EFFECTS)
     assert {weight.name for weight in weights if weight.kept} == set()
-    assert fit.servo.effects == ()
+    assert fit.servo.search.effects == ()
     assert "dropped" in weights[0].reason

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from identification_cases import record, xl330_logs
+from identification_cases import real_xl330_logs, record
 
 from bam_core.identification.data.gravity_direction import gravity_direction
 from bam_core.recordings import load_recordings
@@ -30,7 +30,7 @@ def test_the_zero_of_every_servo_in_the_library_is_found_before_a_fit(name: str)
 
 def test_real_logs_hang_within_two_degrees_of_their_zero() -> None:
     servo = load_servo("xl330")
-    for log in load_recordings([xl330_logs()]):
+    for log in load_recordings([real_xl330_logs()]):
         found = gravity_direction(servo, log)
         assert found is not None
         assert abs(found.angle) < np.deg2rad(2.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 
-import pytest
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import Conflict
 from bam_core.identification.data.same_servo import other_servos, require_same_servo
 from bam_core.identification.uncertainty.candidate_runs import CandidateRun
 from bam_core.recordings.recording import Recording
@@ -32,7 +32,7 @@ def test_recordings_of_the_servo_pass_without_a_word() -> None:
 
 
 def test_another_servo_is_refused_by_a_fit_and_told_by_a_comparison() -> None:
-    with pytest.raises(BamError, match="servo mx106: 1 of 1 logs"):
+    with refused(Conflict, thing="servo mx106"):
         require_same_servo(MX106, [recording()])
     (line,) = other_servos(MX106, [recording()])
     assert line == "servo model 'mx106' is compared with recordings of 'xl330'"
@@ -40,7 +40,7 @@ def test_another_servo_is_refused_by_a_fit_and_told_by_a_comparison() -> None:
 
 def test_another_control_law_of_the_same_servo_is_told_as_well() -> None:
     other = recording(firmware="mx106")
-    with pytest.raises(BamError, match="another control law"):
+    with refused(Conflict, thing="servo xl330"):
         require_same_servo(XL330, [recording(), other])
     (line,) = other_servos(XL330, [recording(), other])
     assert line.endswith("under mx106")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from identification_cases import mx106, session
 
+from bam_core.identification.search.gauss_newton import evaluations_for
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.refine import Refiner
-from bam_core.identification.search.settle import evaluations_for
 from bam_core.identification.search.space import SearchSpace, search_space
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -22,7 +22,7 @@ TRUTH = mx106("m3")
 @pytest.fixture(scope="module")
 def case() -> tuple[Refiner, SearchSpace]:
     logs = session(TRUTH)
-    space = search_space(FRICTION_MODELS["m3"], logs, TRUTH.search)
+    space = search_space(FRICTION_MODELS["m3"], logs, TRUTH.search.ranges)
     return Refiner(Rollout(logs, firmware=TRUTH.firmware), space), space
 
 

@@ -98,8 +98,8 @@ def test_a_switch_is_on_where_it_is_asked_for_and_no_axis_of_the_search() -> Non
 
 def test_what_is_known_of_a_servo_narrows_the_bounds() -> None:
     servo = load_servo("mx106")
-    axes = {axis.name: axis for axis in search_space(FRICTION_MODELS["m1"], LOGS, servo.search).axes}
-    for name, bounds in servo.search.items():
+    axes = {axis.name: axis for axis in search_space(FRICTION_MODELS["m1"], LOGS, servo.search.ranges).axes}
+    for name, bounds in servo.search.ranges.items():
         assert (axes[name].low, axes[name].high) == bounds
 
 

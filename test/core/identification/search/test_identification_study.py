@@ -20,10 +20,12 @@ import numpy as np
 import optuna
 import pytest
 from identification_cases import mx106, record, write_log
+from missing import skip_or_fail
 from optuna.trial import FrozenTrial, TrialState
+from refusals import refused
 
 from bam_core.cli import main
-from bam_core.errors import BamError
+from bam_core.errors import BamError, MissingSoftware, NotWritable, Unavailable, Unsupported, WrongValue
 from bam_core.executors import open_cluster
 from bam_core.identification import Identification, identify
 from bam_core.identification.search.outcome import Outcome
@@ -81,7 +83,7 @@ def server() -> Iterator[str]:
     """URL of a PostgreSQL server of Debian's package, on a socket of its own."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not programs:
-        pytest.skip("no PostgreSQL to keep a study in (apt install postgresql)")
+        skip_or_fail("no PostgreSQL to keep a study in; apt install postgresql")
     # The server refuses to be root: it is the user that Debian's package has made for it.
     as_user = (
         ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.getuid() == 0 else []
@@ -282,17 +284,15 @@ def test_processes_that_open_a_new_storage_at_once_share_it(tmp_path: Path) -> N
 def test_a_storage_that_is_removed_meanwhile_is_told_in_one_line(tmp_path: Path) -> None:
     study = open_study("s", url_in(tmp_path))
     (tmp_path / "study.db").unlink()
-    with pytest.raises(BamError, match=r"study\.db': cannot be used \(.*\); ") as caught:
+    with refused(Unavailable):
         study.add("a", outcome(1.0), SPACE)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_study_that_is_deleted_meanwhile_is_told_in_one_line(tmp_path: Path) -> None:
     study = open_study("s", url_in(tmp_path))
     optuna.delete_study(study_name="s", storage=url_in(tmp_path))
-    with pytest.raises(BamError, match=r"study\.db': its study was deleted meanwhile; ") as caught:
+    with refused(Unavailable):
         study.add("a", outcome(1.0), SPACE)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_name_in_braces_is_a_name(tmp_path: Path) -> None:
@@ -301,27 +301,26 @@ def test_a_name_in_braces_is_a_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "message"),
+    ("url", "kind"),
     [
-        ("", r"storage '': is not the URL of a database \(expected sqlite:///study.db or postgresql://"),
-        ("study.db", r"storage 'study.db': is not the URL of a database"),
-        ("nosql://host/base", r"is not the URL of a database"),
-        ("postgresql://u:secret@host:port/base", r"u:\*\*\*@host:port/base': is not the URL of a database"),
-        ("oracle+oracledb://u:secret@host/base", r"the driver of this database is missing .*oracledb"),
-        ("sqlite://", r"is in the memory of one process \(expected a file"),
-        ("sqlite:///:memory:", r"is in the memory of one process"),
-        ("sqlite:///TMP/no/such/study.db", r"there is no directory .*/no/such \(.*create it or correct"),
-        ("sqlite:///TMP", r"is a directory \(expected the name of a file"),
-        ("sqlite:///TMP/text", r"cannot be used \(file is not a database\); make sure"),
+        ("", WrongValue),
+        ("study.db", WrongValue),
+        ("nosql://host/base", WrongValue),
+        ("postgresql://u:secret@host:port/base", WrongValue),
+        ("oracle+oracledb://u:secret@host/base", MissingSoftware),
+        ("sqlite://", Unsupported),
+        ("sqlite:///:memory:", Unsupported),
+        ("sqlite:///TMP/no/such/study.db", NotWritable),
+        ("sqlite:///TMP", NotWritable),
+        ("sqlite:///TMP/text", Unavailable),
     ],
 )
-def test_what_is_wrong_with_a_url_is_told_in_one_line(url: str, message: str, tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_url_is_told_in_one_line(url: str, kind: type[BamError], tmp_path: Path) -> None:
     (tmp_path / "text").write_text("this is no database, and long enough to tell " * 100)
-    with pytest.raises(BamError, match=message) as caught:
+    with refused(kind) as caught:
         open_study("s", url.replace("TMP", str(tmp_path)))
     error = str(caught.value)
-    assert error.startswith("storage '")
-    assert "\n" not in error
+    assert error.startswith("storage")
     assert "secret" not in error
     assert [path.name for path in tmp_path.iterdir()] == ["text"]
 
@@ -330,7 +329,7 @@ def test_the_command_refuses_a_bad_storage_and_writes_nothing(
     logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*words(logs, tmp_path / "out"), "--storage", "study.db"]) == 2
-    assert capsys.readouterr().err.startswith("bam identify: storage 'study.db': is not the URL")
+    assert capsys.readouterr().err.startswith("bam identify: storage: is 'study.db'")
     assert list(tmp_path.iterdir()) == []
 
 

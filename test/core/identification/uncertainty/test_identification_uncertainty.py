@@ -137,7 +137,7 @@ def test_what_the_data_do_not_tell_has_no_standard_error() -> None:
     blind = replace(problem, jacobian=problem.jacobian * np.array([1.0, 1.0, 0.0]))
     found = evidence(blind)
     terms = UncertaintyTerms(
-        settled=blind, found=found, scatter=covariance(found), discretisation_bias=np.zeros(3)
+        optimum=blind, found=found, scatter=covariance(found), discretisation_bias=np.zeros(3)
     )
     uncertainty = describe(terms, blind.normalised)
     armature = told(uncertainty, "armature")
@@ -169,7 +169,7 @@ def test_intervals_are_about_where_finer_steps_and_the_rest_of_a_descent_would_l
     found = evidence(problem)
     discretisation_bias = np.array([0.1, -1e-4])
     terms = UncertaintyTerms(
-        settled=problem, found=found, scatter=covariance(found), discretisation_bias=discretisation_bias
+        optimum=problem, found=found, scatter=covariance(found), discretisation_bias=discretisation_bias
     )
     plain = describe(replace(terms, discretisation_bias=np.zeros(2)), problem.normalised).estimates
     for i, (each, straight) in enumerate(
@@ -192,7 +192,7 @@ def test_parameters_make_up_for_what_a_simulation_is_off_by_and_logs_agree_as_be
     np.testing.assert_allclose(np.diag(again), np.diag(found), rtol=1e-2)
 
 
-def test_a_way_down_that_no_step_could_go_is_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_way_down_that_no_step_could_go_is_uncertainty(monkeypatch: pytest.MonkeyPatch) -> None:
     servo = mx106("m1")
     logs = session(servo)
     space = space_for(servo, logs)
@@ -215,10 +215,10 @@ def test_a_way_down_that_no_step_could_go_is_doubt(monkeypatch: pytest.MonkeyPat
 def test_errors_of_the_simulation_count_as_none_of_the_logs_disagreement() -> None:
     servo = replace(mx106("m3"), firmware=replace(mx106("m3").firmware, counts_per_turn=1e9))
     logs = session(servo)  # without noise; all that logs disagree about is the simulation's steps
-    settled, _ = fitted(servo, logs)
-    terms = uncertainty_terms(servo, settled.vector, logs, settled)
-    misled = np.diag(covariance(evidence(settled)))
+    optimum, _ = fitted(servo, logs)
+    terms = uncertainty_terms(servo, optimum.vector, logs, optimum)
+    misled = np.diag(covariance(evidence(optimum)))
     assert np.all(np.diag(terms.scatter) < 0.5 * misled)
-    truth = normalised(settled.space, parameter_vector(servo))
-    centre = settled.normalised - terms.discretisation_bias
-    assert np.linalg.norm(centre - truth) < 0.5 * np.linalg.norm(settled.normalised - truth)
+    truth = normalised(optimum.space, parameter_vector(servo))
+    centre = optimum.normalised - terms.discretisation_bias
+    assert np.linalg.norm(centre - truth) < 0.5 * np.linalg.norm(optimum.normalised - truth)

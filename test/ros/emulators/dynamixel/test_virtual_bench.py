@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from bam_core.servo.firmware import find_firmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, Friction
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
-from bam_ros.emulators.dynamixel.bench import Bench, _parameters
+from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.hidden_servo import draw_hidden_servo, typical_servo
 from bam_ros.emulators.hidden_servo import SPREAD
 
@@ -37,8 +38,8 @@ def drive(bench: Bench, goal: float, kp: float = 32.0) -> None:
 def test_without_a_command_the_arm_rests():
     bench = Bench(draw_hidden_servo("mx106", 1), LOAD)
     bench.advance_to(2.0)
-    assert bench.state[k.POSITION] == 0.0
-    assert bench.state[k.VELOCITY] == 0.0
+    assert bench.state[physics.POSITION] == 0.0
+    assert bench.state[physics.VELOCITY] == 0.0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -47,14 +48,14 @@ def test_driven_it_converges_within_the_friction_band(seed):
     bench = Bench(hidden, LOAD)
     drive(bench, 1.0)
     bench.advance_to(2.0)
-    stiffness = FIRMWARE.duty_per_kp_rad * 32 * bench.state[k.SUPPLY]
+    stiffness = FIRMWARE.duty_per_kp_rad * 32 * bench.state[physics.SUPPLY]
     stiffness *= hidden.motor.torque_constant / hidden.motor.resistance
     # It stands where the motor holds gravity plus or minus what friction takes.
-    gravity = float(LOAD.external_torque(bench.state[k.POSITION]))
-    motor = hidden.motor.torque_constant * float(bench.state[k.CURRENT])
+    gravity = float(LOAD.external_torque(bench.state[physics.POSITION]))
+    motor = hidden.motor.torque_constant * float(bench.state[physics.CURRENT])
     band = float(hidden.friction.budget(motor, gravity, 0.0)) + 1.5 * FIRMWARE.resolution * stiffness
-    assert abs(bench.state[k.VELOCITY]) < 1e-6
-    assert abs(stiffness * (1.0 - bench.state[k.POSITION]) + gravity) <= band
+    assert abs(bench.state[physics.VELOCITY]) < 1e-6
+    assert abs(stiffness * (1.0 - bench.state[physics.POSITION]) + gravity) <= band
 
 
 def test_released_it_swings_and_comes_to_rest():
@@ -63,9 +64,9 @@ def test_released_it_swings_and_comes_to_rest():
     positions = []
     for i in range(1, 20_000):
         bench.advance_to(i * 1e-3)
-        positions.append(float(bench.state[k.POSITION]))
+        positions.append(float(bench.state[physics.POSITION]))
     assert min(positions) < -0.3
-    assert bench.state[k.VELOCITY] == pytest.approx(0.0, abs=1e-9)
+    assert bench.state[physics.VELOCITY] == pytest.approx(0.0, abs=1e-9)
 
 
 @given(
@@ -101,7 +102,7 @@ def test_braked_it_falls_slower_than_released():
         bench.place(1.5)
         bench.commands[k.MODE] = mode
         bench.advance_to(0.3)
-        fallen[mode] = 1.5 - bench.state[k.POSITION]
+        fallen[mode] = 1.5 - bench.state[physics.POSITION]
     assert 0.0 < fallen[k.BRAKE] < 0.7 * fallen[k.RELEASED]
 
 
@@ -110,11 +111,11 @@ def test_friction_is_the_law_of_bam_core():
     assert FRICTION_PARAMETERS[0] == "viscous"
     for seed in range(20):
         hidden = draw_hidden_servo("mx106", seed)
-        parameters = _parameters(hidden)
-        assert parameters[k.QUADRATIC_EXTERNAL] == hidden.friction.quadratic_external
+        parameters = hidden.parameters()
+        assert parameters[physics.QUADRATIC_EXTERNAL] == hidden.friction.quadratic_external
         motor, external, velocity = random.uniform(-5, 5, 3)
         expected = float(hidden.friction.budget(motor, external, velocity))
-        assert k.budget(parameters, motor, external, velocity) == pytest.approx(expected, rel=1e-12)
+        assert physics.budget(parameters, motor, external, velocity) == pytest.approx(expected, rel=1e-12)
 
 
 def test_one_step_is_motor_gravity_and_friction_of_bam_core():
@@ -122,18 +123,18 @@ def test_one_step_is_motor_gravity_and_friction_of_bam_core():
     bench = Bench(hidden, LOAD)
     drive(bench, 0.5)
     bench.place(0.2, 1.0)
-    bench.advance_to(1.5 * k.STEP)
+    bench.advance_to(1.5 * physics.STEP)
     voltage = bench.state[k.DUTY] * hidden.supply_voltage
     per_count = float(FIRMWARE.duty(32, FIRMWARE.resolution))
     assert bench.state[k.DUTY] == pytest.approx(float(FIRMWARE.duty(32, 0.5 - 0.2)), abs=per_count)
     motor = float(hidden.motor.torque(voltage, 1.0))
-    middle = 0.2 + 0.5 * k.STEP * 1.0
+    middle = 0.2 + 0.5 * physics.STEP * 1.0
     external = float(LOAD.external_torque(middle))
     inertia = LOAD.inertia + hidden.motor.armature
-    friction = float(hidden.friction.applied(motor, external, 1.0, inertia, k.STEP))
-    velocity = 1.0 + (motor + external + friction) / inertia * k.STEP
-    assert bench.state[k.VELOCITY] == pytest.approx(velocity, rel=1e-12)
-    assert bench.state[k.POSITION] == pytest.approx(middle + 0.5 * k.STEP * velocity, rel=1e-14)
+    friction = float(hidden.friction.applied(motor, external, 1.0, inertia, physics.STEP))
+    velocity = 1.0 + (motor + external + friction) / inertia * physics.STEP
+    assert bench.state[physics.VELOCITY] == pytest.approx(velocity, rel=1e-12)
+    assert bench.state[physics.POSITION] == pytest.approx(middle + 0.5 * physics.STEP * velocity, rel=1e-14)
 
 
 def test_the_path_does_not_depend_on_how_often_it_is_looked_at():
@@ -152,11 +153,11 @@ def test_the_supply_sags_with_the_current_it_gives():
     drive(bench, 2.0)
     bench.advance_to(3.0)
     state = bench.state
-    drawn = float(state[k.DUTY] * state[k.CURRENT])
+    drawn = float(state[k.DUTY] * state[physics.CURRENT])
     assert drawn > 3.0
-    sag = hidden.supply_voltage - float(state[k.SUPPLY])
+    sag = hidden.supply_voltage - float(state[physics.SUPPLY])
     assert sag == pytest.approx(hidden.supply_resistance * drawn, abs=0.03)
-    assert state[k.TEMPERATURE] > hidden.ambient + 0.1
+    assert state[physics.TEMPERATURE] > hidden.ambient + 0.1
 
 
 def test_hidden_parameters_follow_the_seed_and_stay_near_the_typical_servo():

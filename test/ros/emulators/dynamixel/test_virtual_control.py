@@ -9,6 +9,7 @@ import pytest
 from virtual_helpers import LIGHT, Clock, make
 
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.packets import Complaint, Instruction, Packet
 
@@ -47,11 +48,11 @@ def test_present_registers_tell_what_the_bench_does(clock):
     clock.write(torque_enable=1, goal_position=3072)
     clock.run(0.12)
     state = clock.servo.bench.state
-    assert clock.si("present_position") == pytest.approx(state[k.POSITION], abs=math.pi / 4096 + 1e-9)
+    assert clock.si("present_position") == pytest.approx(state[physics.POSITION], abs=math.pi / 4096 + 1e-9)
     assert clock.si("present_velocity") == pytest.approx(state[k.MEASURED_VELOCITY], abs=0.013)
-    assert clock.si("present_current") == pytest.approx(state[k.CURRENT], abs=0.003)
-    assert clock.si("present_input_voltage") == pytest.approx(state[k.SUPPLY], abs=0.051)
-    assert clock.si("present_temperature") == pytest.approx(state[k.TEMPERATURE], abs=0.51)
+    assert clock.si("present_current") == pytest.approx(state[physics.CURRENT], abs=0.003)
+    assert clock.si("present_input_voltage") == pytest.approx(state[physics.SUPPLY], abs=0.051)
+    assert clock.si("present_temperature") == pytest.approx(state[physics.TEMPERATURE], abs=0.51)
     duty = "present_load" if clock.servo.table.protocol == 1 else "present_pwm"
     assert clock.si(duty) == pytest.approx(state[k.DUTY], abs=1e-3)
     assert clock.si("present_velocity") > 0.3
@@ -67,7 +68,7 @@ def test_release_lets_the_arm_fall(clock):
     assert clock.read("present_current") == (2048 if clock.servo.table.protocol == 1 else 0)
     clock.servo.bench.place(3.0, -2.0)
     clock.run(10.0)
-    assert abs(clock.servo.bench.state[k.VELOCITY]) < 5.0
+    assert abs(clock.servo.bench.state[physics.VELOCITY]) < 5.0
     assert clock.servo.bench.energy < LIGHT.gravity_torque * 2
 
 
@@ -157,7 +158,7 @@ def test_torque_on_in_pwm_mode_waits_for_a_new_duty(name):
     assert clock.read("present_pwm") == 300
     clock.write(torque_enable=0)
     clock.run(0.05)
-    assert clock.servo.bench.state[k.CURRENT] == 0.0
+    assert clock.servo.bench.state[physics.CURRENT] == 0.0
 
 
 def test_the_pwm_limit_bounds_goals_and_what_is_applied(modern):
@@ -230,7 +231,7 @@ def test_reverse_mode_mirrors_the_registers(modern):
     modern.write(torque_enable=1, goal_position=2600)
     modern.run(1.5)
     assert modern.read("present_position") == pytest.approx(2600, abs=80)
-    assert modern.servo.bench.state[k.POSITION] < -0.6
+    assert modern.servo.bench.state[physics.POSITION] < -0.6
 
 
 def test_homing_offset_shifts_the_position(modern):

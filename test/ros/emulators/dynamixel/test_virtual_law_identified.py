@@ -106,10 +106,9 @@ def truth(model: str, library: str) -> ServoModel:
 def error(model: ServoModel, run: Recording) -> float:
     """Return the mean absolute error of a model on a run, rad."""
     # An XL330 counts with its mean supply, as readings of a real one are off; those of the emulated are not.
-    plain = dataclasses.replace(
-        model, bench_effects=BenchEffects(supply_ripple=1.0), servo_effects=ServoEffects()
-    )
-    return float(Rollout.for_servo([run], plain).errors(parameter_vector(plain))[0, 0])
+    plain = dataclasses.replace(model, servo_effects=ServoEffects())
+    vector = parameter_vector(plain, BenchEffects(supply_ripple=1.0))
+    return float(Rollout.for_servo([run], plain).errors(vector)[0, 0])
 
 
 LIMITED = [("xl330", "xl330_bam", 800, {"pwm_limit": 442}), ("mx106", "mx106", 32, {"max_torque": 60})]

@@ -18,8 +18,9 @@ from dynamixel_sdk import COMM_SUCCESS
 from ros_helpers import PATIENCE, wait_for
 from virtual_helpers import Client, virtual_bus
 
-from bam_core.errors import BamError
+from bam_core.errors import NotWritable
 from bam_ros.dynamixel.control_table import control_table
+from bam_ros.emulators import bench_physics as physics
 from bam_ros.emulators.dynamixel import bench_kernel as k
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
@@ -40,7 +41,7 @@ def emulator(link: Path, *options: str) -> Iterator[subprocess.Popen]:
     patience.start()
     try:
         assert process.stdout is not None
-        for words in ("starting", f": {link}", "connect with: python -m "):
+        for words in ("starting", f": {link}", f"connect with: {sys.executable} -m "):
             assert words in process.stdout.readline()
         patience.cancel()
         yield process
@@ -152,10 +153,10 @@ def test_a_link_left_by_a_killed_emulator_is_replaced(tmp_path):
     ("options", "message"),
     [
         (["--servo", "mx107"], "servo 'mx107': unknown"),
-        (["--baud", "12"], "baud rate 12: MX-106 cannot run at it"),
+        (["--baud", "12"], "baud rate of MX-106: is 12"),
         (["--mass", "-1"], "mass"),
         (["--fault", "gremlins"], "fault 'gremlins': unknown"),
-        (["--link", "/nowhere/bus"], "link /nowhere/bus: cannot be made"),
+        (["--link", "/nowhere/bus"], "/nowhere/bus: cannot be written"),
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(options, message):
@@ -169,8 +170,9 @@ def test_a_file_in_the_place_of_the_link_is_never_touched(tmp_path):
     link = tmp_path / "bus"
     link.write_text("precious")
     server = PtyServer(build_bus(BusSetup(), time.monotonic()), link=link)
-    with pytest.raises(BamError, match="is a file already"):
+    with pytest.raises(NotWritable) as caught:
         server.start()
+    assert caught.value.path == str(link)
     server.stop()
     assert link.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [link]
@@ -207,11 +209,11 @@ def test_the_watchdog_releases_a_servo_whose_client_was_killed():
             assert client.stdout is not None
             assert client.stdout.readline() == "driving\n"
             registers, state = served.servo.registers, served.servo.bench.state
-            wait_for(lambda: state[k.POSITION] > 0.2, what="the client moves the arm")
+            wait_for(lambda: state[physics.POSITION] > 0.2, what="the client moves the arm")
             assert registers.get("bus_watchdog") == 5
         finally:
             client.kill()
             client.communicate()
         wait_for(lambda: registers.get("bus_watchdog") == -1, what="the watchdog expires")
         wait_for(lambda: state[k.DUTY] == 0.0, what="the output is off")
-        wait_for(lambda: state[k.POSITION] < 0.2, what="the arm sinks")
+        wait_for(lambda: state[physics.POSITION] < 0.2, what="the arm sinks")

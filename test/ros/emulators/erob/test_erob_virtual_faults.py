@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from virtual_wire import MS, OP, SAFE_OP, Wire
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, OutOfRange, UnknownName, Unsupported
 from bam_ros.emulators.erob.faults import Faults, FrameDice, FrameFaults, apply_faults, parse_faults
 
 
@@ -22,26 +22,26 @@ def test_words_become_faults_of_the_line_and_of_slaves():
 
 
 @pytest.mark.parametrize(
-    ("word", "message"),
+    ("word", "kind", "line"),
     [
-        ("gremlins", "fault 'gremlins': unknown"),
-        ("drop", "not a probability"),
-        ("drop=2", "expected drop=0 ... drop=1"),
-        ("delay=-1", "not a delay in seconds"),
-        ("delay=nan", "not a delay in seconds"),
-        ("drop=0.1@1", "is one of the line"),
-        ("lost@3", "no such slave (expected @1 ... @2)"),
-        ("lost@", "no such slave"),
-        ("lost=1", "expected lost"),
-        ("fault", "expected fault=0x7305"),
-        ("fault=soup", "not an error code"),
-        ("fault=0x10000", "not an error code"),
+        ("gremlins", UnknownName, "fault 'gremlins'"),
+        ("drop", OutOfRange, "fault drop: is 'drop' (expected a probability"),
+        ("drop=2", OutOfRange, "fault drop: is 'drop=2'"),
+        ("delay=-1", OutOfRange, "fault delay: is 'delay=-1' (expected a delay in seconds"),
+        ("delay=nan", OutOfRange, "fault delay: is 'delay=nan'"),
+        ("drop=0.1@1", Unsupported, "fault drop: "),
+        ("lost@3", OutOfRange, "slave of a fault: is 'lost@3' (expected @1 to @2)"),
+        ("lost@", OutOfRange, "slave of a fault: is 'lost@'"),
+        ("lost=1", OutOfRange, "fault: is 'lost=1' (expected lost)"),
+        ("fault", OutOfRange, "fault: is 'fault' (expected fault=0x7305"),
+        ("fault=soup", OutOfRange, "code of a fault: is 'fault=soup'"),
+        ("fault=0x10000", OutOfRange, "code of a fault: is 'fault=0x10000'"),
     ],
 )
-def test_wrong_words_are_refused_by_name(word, message):
-    with pytest.raises(BamError) as caught:
+def test_wrong_words_are_refused_by_name(word, kind, line):
+    with pytest.raises(kind) as caught:
         parse_faults([word], 2)
-    assert message in str(caught.value)
+    assert str(caught.value).startswith(line)
 
 
 @given(st.lists(st.text(max_size=12), max_size=4))

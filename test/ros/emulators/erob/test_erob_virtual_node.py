@@ -62,7 +62,7 @@ def test_the_node_serves_a_segment_and_its_services(asker):
         assert set_faults("")[0]
         taken, reason = set_faults("lost@3")
         assert not taken
-        assert "no such slave" in reason
+        assert "@1 to @2" in reason
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors

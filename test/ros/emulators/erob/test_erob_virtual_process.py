@@ -17,7 +17,7 @@ from pyroute2 import IPRoute
 from ros_helpers import PATIENCE
 from soem_cases import needs_network, until
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, Conflict, MissingSoftware, Unavailable
 from bam_ros.emulators.erob import permission
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
 from bam_ros.emulators.erob.frames import Command, Datagram, decode, encode
@@ -78,10 +78,9 @@ def test_a_second_segment_at_the_same_cable_is_refused_until_the_first_has_ended
     with VethPair(*pair):
         with SegmentServer(build_segment(SegmentSetup(), 0), pair[1]):
             for end in pair:
-                with pytest.raises(
-                    BamError, match=f"interface {end}: another virtual segment is at this cable"
-                ):
+                with pytest.raises(Conflict) as caught:
                     SegmentServer(build_segment(SegmentSetup(), 0), end).start()
+                assert caught.value.thing == f"interface {end}"
         with SegmentServer(build_segment(SegmentSetup(), 0), pair[1]):
             pass
 
@@ -106,16 +105,16 @@ def test_a_name_that_is_taken_is_refused_and_left_alone():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "interface: not given"),
-        (["--interface", "nowhere0"], "interface nowhere0: does not exist (there are "),
+        ([], "interface: is missing"),
+        (["--interface", "nowhere0"], "interface 'nowhere0': unknown (valid: "),
         (["--create-veth", "one"], "expected MASTER:SLAVES"),
         (["--create-veth", "a:a"], "both ends have the same name"),
-        (["--create-veth", "much_too_long_name:b"], "not a name that Linux takes"),
+        (["--create-veth", "much_too_long_name:b"], "name of an interface: is 'much_too_long_name'"),
         (["--interface", "lo", "--servo", "mx107"], "servo 'mx107': unknown"),
-        (["--interface", "lo", "--slaves", "0"], "slaves 0: not 1 to 32"),
+        (["--interface", "lo", "--slaves", "0"], "slaves: is 0 (expected 1 to 32)"),
         (["--interface", "lo", "--mass", "-1"], "mass"),
         (["--interface", "lo", "--fault", "gremlins"], "fault 'gremlins': unknown"),
-        (["--interface", "lo", "--fault", "lost@2"], "no such slave (expected @1 ... @1)"),
+        (["--interface", "lo", "--fault", "lost@2"], "slave of a fault: is 'lost@2' (expected @1 to @1)"),
         (["--interface", "lo"], "interface lo: is the loopback (expected an Ethernet interface)"),
         (["--vendor", "0x1FFFFFFFF"], "'0x1FFFFFFFF' is no code (expected 0 to 0xFFFFFFFF"),
         (["--product", "eRob"], "'eRob' is no code"),
@@ -135,9 +134,7 @@ def test_a_missing_permission_is_named_with_its_cure(monkeypatch):
 
     monkeypatch.setattr(socket, "socket", refuse)
     server = SegmentServer(build_segment(SegmentSetup(), 0), "ecat1")
-    with pytest.raises(
-        BamError, match=r"interface ecat1: .*CAP_NET_RAW is missing\); .*sudo setcap cap_net_raw"
-    ):
+    with pytest.raises(MissingSoftware, match=r"^interface ecat1: .*CAP_NET_RAW .*sudo setcap cap_net_raw"):
         server.start()
     server.stop()
     refused = str(permission.veth_refused("ecat0", "ecat1"))
@@ -168,10 +165,10 @@ def test_control_lines_look_break_and_hang():
         assert segment.look()["slaves"][0]["error_code"] == 0x3220
         for line, message in (
             ("dance", "command 'dance': unknown"),
-            ("place 3 0.5", "slave 3: is not there"),
-            ("place 1 far", "number 'far'"),
+            ("place 3 0.5", "slave: is '3' (expected 1 to 2)"),
+            ("place 1 far", "word: is 'far' (expected a number)"),
             ("load -1 0.4", "mass"),
-            ("faults drop=7", "not a probability"),
+            ("faults drop=7", "(expected a probability"),
         ):
             with pytest.raises(BamError) as caught:
                 segment.tell(line)
@@ -215,7 +212,7 @@ def test_an_interface_that_is_down_is_named_with_its_cure():
         with IPRoute() as route:
             route.link("set", index=socket.if_nametoindex(pair[1]), state="down")
         server = SegmentServer(build_segment(SegmentSetup(), 0), pair[1])
-        with pytest.raises(BamError, match=rf"interface {pair[1]}: is down; .*sudo ip link set {pair[1]} up"):
+        with pytest.raises(Unavailable, match=f"sudo ip link set {pair[1]} up"):
             server.start()
 
 

@@ -11,8 +11,8 @@ from identification_cases import mx106, session
 from uncertainty_cases import linear_space, space_for
 
 from bam_core.identification.search.evidence import SampleWeights, set_right
+from bam_core.identification.search.gauss_newton import descend, evaluations_for, follow, nearest_optimum
 from bam_core.identification.search.sensitivity import residuals_at, sensitivity
-from bam_core.identification.search.settle import descend, evaluations_for, follow, settle
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
 
@@ -26,7 +26,7 @@ def test_it_finds_the_way_back_to_known_parameters(model: str) -> None:
     truth = parameter_vector(servo)
     away = space.point(truth) + np.random.default_rng(1).normal(0.0, 0.02, space.dimension)
     start = space.vectors(np.clip(away, 0.01, 0.99)[None])[0]
-    end = settle(rollout, space, start).vector
+    end = nearest_optimum(rollout, space, start).vector
     errors = rollout.errors(np.stack([truth, start, end])).mean(axis=1)
     assert errors[1] > 5.0 * errors[0]
     assert errors[2] < 1.05 * errors[0]
@@ -41,7 +41,7 @@ def test_it_does_not_leave_for_worse() -> None:
         point = np.random.default_rng(seed).random(space.dimension)
         start = space.vectors(point[None])[0]
         sample_weights = SampleWeights(sensitivity(rollout, space, start, thorough=False))
-        end = settle(rollout, space, start)
+        end = nearest_optimum(rollout, space, start)
         assert sample_weights.cost(end.residuals) <= sample_weights.cost(residuals_at(rollout, start))
         assert np.all((end.normalised >= 0.0) & (end.normalised <= 1.0))
 

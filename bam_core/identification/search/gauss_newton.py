@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Down a valley to its bottom: what carries a search the last stretch, and tells how far it had to go.
+"""Gauss-Newton steps down a valley of the error: the end of a search, and the way to the nearest optimum.
 
 Friction parameters trade with each other, so the error has long curved valleys, which CMA-ES crawls. The
 simulated positions are nearly linear in the parameters: a few Gauss-Newton steps go where thousands of
@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.identification.search.evidence import SampleWeights, evidence
 from bam_core.identification.search.sensitivity import (
     Sensitivity,
@@ -30,8 +30,6 @@ from bam_core.identification.search.sensitivity import (
 from bam_core.identification.search.space import SearchSpace
 from bam_core.simulation.rollout import Rollout
 
-Array = NDArray[np.float64]
-
 _DAMPING = (0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0)  # of the steps that are tried
 _WORTHWHILE = 1e-4  # relative gain that pays for another step: a fraction of a standard error
 _STEPS = 20  # of a descent that is not told how long it may take
@@ -40,16 +38,16 @@ _WORTH_FOLLOWING = 1e-5  # likewise, where a step costs no Jacobian,
 _FOLLOWING = 8  # and so many steps at most
 
 
-def settle(
+def nearest_optimum(
     rollout: Rollout,
     space: SearchSpace,
     vector: Array,
     *,
     spend: Callable[[int], None] | None = None,
 ) -> Sensitivity:
-    """Descend, look closely, and descend again where a closer look shows a way.
+    """Descend, and descend again where a thorough sensitivity shows a way further down.
 
-    A search ends somewhere near an optimum; its distance to it would have to count as doubt.
+    A search ends somewhere near an optimum; its distance to it would have to count as uncertainty.
 
     Args:
         rollout: simulates the training recordings.

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can the contacts that are named be, in one sample? What feet and torques say against them."""
+"""Whether one sample of a motion contradicts its contacts: what feet and torques say against them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bam_core.arrays import Array
 from bam_core.whole_body.constrained_dynamics import ConstrainedDynamics
-
-Array = NDArray[np.float64]
 
 _STILL = 0.02  # m/s between feet that both stand
 _MOVING = 0.05  # m/s at which one of them does not
@@ -21,8 +19,8 @@ _FLAGS = "check the flags"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doubt:
-    """Why the contacts cannot be.
+class Inconsistency:
+    """Why a sample contradicts its contacts.
 
     Attributes:
         what: which contact, and what speaks against it; the same words for every sample alike.
@@ -54,9 +52,9 @@ class Sample:
     effort: Array
 
 
-def doubt_contacts(
+def contact_inconsistency(
     dynamics: ConstrainedDynamics, sample: Sample, standing: tuple[str, ...], friction: Array
-) -> Doubt | None:
+) -> Inconsistency | None:
     """Return what speaks against the contacts that are said to stand; None: nothing seen.
 
     Feet that both stand must not move against each other; a foot that swings must not lie still on the ground
@@ -65,7 +63,7 @@ def doubt_contacts(
     Args:
         dynamics: evaluated in the sample, with the base where the first standing contact puts it.
         sample: to look at.
-        standing: contacts that are said to stand; with a fixed base there is nothing to doubt.
+        standing: contacts that are said to stand; with a fixed base nothing is tested.
         friction: found with them, (j,) N·m.
     """
     if not dynamics.robot.floating:
@@ -75,24 +73,24 @@ def doubt_contacts(
     return _feet(dynamics, standing) or _torques(dynamics, sample, standing, friction)
 
 
-def nothing_stands() -> Doubt:
-    """Return the doubt about a robot in the air."""
-    return Doubt(what="nothing stands", evidence="expected a foot at least, for where the base is")
+def nothing_stands() -> Inconsistency:
+    """Return the inconsistency of a robot in the air."""
+    return Inconsistency(what="nothing stands", evidence="expected a foot at least, for where the base is")
 
 
-def _feet(dynamics: ConstrainedDynamics, standing: tuple[str, ...]) -> Doubt | None:
+def _feet(dynamics: ConstrainedDynamics, standing: tuple[str, ...]) -> Inconsistency | None:
     for name in dynamics.robot.contacts:
         if name == standing[0]:
             continue
         speed = float(np.linalg.norm(dynamics.contact_velocity(name)[:3]))
         if name in standing and speed > _MOVING:
-            return Doubt(
+            return Inconsistency(
                 what=f"'{name}' and '{standing[0]}' are both said to stand, but move against each other",
                 evidence=f"at {speed:.2f} m/s",
             )
         height = float(dynamics.contact_pose(name)[0][2])
         if name not in standing and speed < _STILL and abs(height) < _CLEARANCE:
-            return Doubt(
+            return Inconsistency(
                 what=f"'{name}' is said to swing, but lies still on the ground",
                 evidence=f"{1e3 * height:.1f} mm above it, at {speed:.3f} m/s",
             )
@@ -101,7 +99,7 @@ def _feet(dynamics: ConstrainedDynamics, standing: tuple[str, ...]) -> Doubt | N
 
 def _torques(
     dynamics: ConstrainedDynamics, sample: Sample, standing: tuple[str, ...], friction: Array
-) -> Doubt | None:
+) -> Inconsistency | None:
     found, measured = float(np.linalg.norm(friction)), float(np.linalg.norm(sample.effort))
     if found <= _NOTABLE * measured:
         return None
@@ -109,12 +107,12 @@ def _torques(
     instead = {name: _left_over(dynamics, sample, name) for name in others}
     best = min(others, key=lambda name: instead[name], default=None)
     if best is not None and found > _LIKELIER * instead[best]:
-        return Doubt(
+        return Inconsistency(
             what=f"'{standing[0]}' is said to stand, but the torques are those of standing on '{best}'",
             evidence=f"unexplained: {found:.1f} N·m against {instead[best]:.1f}",
         )
     if found > measured:
-        return Doubt(
+        return Inconsistency(
             what=f"the efforts are not those of this motion on {' and '.join(standing)}",
             evidence=f"{found:.1f} N·m of friction would explain it, {measured:.1f} are measured",
             cure="check unit and sign of efforts and positions, the flags and the model",

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which bench effects apply where a command simulates recordings."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bam_core.recordings.recording import Recording
+    from bam_core.servo.effects import BenchEffects
+
+NONE = "none"
+
+log = logging.getLogger(__name__)
+
+
+def add_bench_effects(parser: argparse._ActionsContainer) -> None:
+    """Declare ``--bench-effects``."""
+    parser.add_argument(
+        "--bench-effects",
+        metavar="FILE|NAME|none",
+        help="zero offset, delay and arm of the bench that recorded: a file that 'bam identify' wrote into "
+        "bench_effects/, or a servo for the bench on which it was identified (default: that of the servo "
+        "where it is given as a file; none for a name from 'bam servos')",
+    )
+
+
+def bench_effects_for(option: str | None, servo: str, recordings: Sequence[Recording] = ()) -> BenchEffects:
+    """Return the bench effects that apply to recordings.
+
+    Args:
+        option: ``--bench-effects``; None where it was not given.
+        servo: file or library name, as it was given.
+        recordings: that are simulated.
+
+    Raises:
+        BamError: a file cannot be read or is no such file.
+    """
+    from bam_core.servo.bench_effects_file import load_bench_effects
+    from bam_core.servo.effects import IDEAL_BENCH
+    from bam_core.servo.model import load_servo, servo_names
+
+    if option == NONE:
+        return IDEAL_BENCH
+    if option is not None:
+        return load_bench_effects(option)
+    if servo not in servo_names():
+        return load_bench_effects(servo)
+    origin = load_servo(servo).provenance
+    known = {*origin.train_data.values(), *origin.validation_data.values()}
+    if load_bench_effects(servo) != IDEAL_BENCH and any(each.sha256 in known for each in recordings):
+        log.warning(
+            "%s: was identified from these recordings, but the effects of their bench are left out; "
+            "to simulate them as well, give --bench-effects %s",
+            servo,
+            servo,
+        )
+    return IDEAL_BENCH

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that Numba compiles, and the files in which it keeps them.
+
+Numba's own cache of a function depends on the one file that defines it. What is inlined from other files,
+functions and constants, may change without that, and the old law would go on. Here the text of all those
+files is part of the name under which a function is kept.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import hashlib
+import importlib.util
+from collections.abc import Callable, Iterator
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def compiled(*, nogil: bool = True, fastmath: bool | set[str] = False) -> Callable[[_Function], _Function]:
+    """Return a decorator that compiles a function and keeps it for later processes.
+
+    It is kept in `__pycache__` beside its file, else in the user's cache directory; NUMBA_CACHE_DIR names
+    another place. Where none is writable, every process compiles for itself.
+
+    Args:
+        nogil: let other threads run meanwhile.
+        fastmath: as of Numba.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        dispatcher: Any = numba.njit(nogil=nogil, error_model="numpy", fastmath=fastmath)(function)
+        with contextlib.suppress(RuntimeError):  # no place is writable
+            dispatcher._cache = _Cache(function)
+        return cast("_Function", dispatcher)
+
+    return decorate
+
+
+@functools.cache
+def source_key(module: str) -> str:
+    """Return a key to the text of a module and of all that it imports of this project, directly or not."""
+    texts: dict[str, bytes] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in texts:
+            spec = _spec(name)
+            texts[name] = Path(str(spec.origin)).read_bytes()
+            waiting += _imports(texts[name], spec.parent, {module.split(".")[0], __name__.split(".")[0]})
+    return hashlib.sha256(b"\0".join(texts[name] for name in sorted(texts))).hexdigest()[:16]
+
+
+def _imports(text: bytes, package: str | None, projects: set[str]) -> Iterator[str]:
+    """Yield the names of a project's modules that a source imports, at its top or within functions."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] in projects)
+        elif isinstance(node, ast.ImportFrom):
+            origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            if origin.split(".")[0] in projects:
+                places = [Path(place) for place in _spec(origin).submodule_search_locations or ()]
+                for alias in node.names:
+                    files = (place / alias.name for place in places)
+                    is_module = any(path.is_dir() or path.with_suffix(".py").exists() for path in files)
+                    yield f"{origin}.{alias.name}" if is_module else origin
+
+
+def _spec(module: str) -> ModuleSpec:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None, module
+    return spec
+
+
+class _NamedByContent(CompileResultCacheImpl):
+    """Puts the key of the sources into the names of a function's files."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._key = source_key(function.__module__)
+        super().__init__(function)
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        base: str = super().get_filename_base(fullname, abiflags)
+        self._all_versions = f"{fullname}-*{base[base.rindex('.py') :]}*.nb[ic]"
+        return f"{base}-{self._key}"
+
+    def remove_others(self) -> None:
+        """Remove what is kept of the same function for other sources."""
+        for path in Path(self.locator.get_cache_path()).glob(self._all_versions):
+            if self._key not in path.name:
+                path.unlink(missing_ok=True)
+
+
+class _Cache(FunctionCache):
+    _impl_class = _NamedByContent
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        super().save_overload(sig, data)
+        self._impl.remove_others()

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A servo as the numbers that `_law` works with."""
+
+from __future__ import annotations
+
+from bam_core.servo.model import ServoModel
+
+
+def servo_constants(servo: ServoModel) -> list[float]:
+    """Return the row of constants of one servo, in the order of `_law`'s columns."""
+    motor, firmware, friction = servo.motor, servo.firmware, servo.friction
+    servo_effects = servo.servo_effects
+    stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + servo_effects.firmware_gain))
+    return [
+        motor.torque_constant / motor.resistance,
+        motor.torque_constant,
+        stiffness,
+        firmware.demand_limit * (1.0 - servo_effects.limit_shortfall),
+        firmware.period,
+        *friction.coefficients().values(),
+        1.0 if friction.quadratic_rule == "opposing" else 0.0,
+        motor.torque_saturation,
+        motor.winding_heating * motor.resistance,
+        damping,
+        1.0 if firmware.regulates_current else 0.0,
+        motor.resistance,
+        servo_effects.friction_temperature,
+        servo_effects.bridge_coasting,
+        servo_effects.sensor_delay,
+        firmware.resolution if servo_effects.encoder_quantisation else 0.0,
+    ]

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a bag that nobody finished (no ``metadata.yaml``) counts all the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bam_core.errors import BamError
+from bam_core.recordings.mcap_messages import read_messages
+
+_RUN, _STATES = "bam_bench/msg/BenchRun", "bam_bench/msg/ServoStates"
+_SLACK = 0.2  # s before the planned end in which no state need come: the longest sampling period
+_SET_ASIDE = re.compile(r"\.(interrupted|stalled)-\d+$")
+
+
+def is_set_aside(bag: Path) -> bool:
+    """Tell whether the recorder has renamed a bag because its run does not count, and is recorded again."""
+    return _SET_ASIDE.search(bag.name) is not None
+
+
+def reaches_its_end(files: Sequence[Path]) -> bool:
+    """Tell whether states come up to the planned end of the run; one without a plan ends where its file does.
+
+    Args:
+        files: ``.mcap`` files of one bag.
+    """
+    try:
+        contents = [read_messages(file, {_RUN, _STATES}) for file in files]
+    except BamError:
+        return False
+    messages = [message for content in contents for message in content.messages]
+    runs = [message.value for message in messages if message.type == _RUN]
+    stamps = [_seconds(message.value.header.stamp) for message in messages if message.type == _STATES]
+    if not runs or not stamps:
+        return False
+    if not runs[-1].duration > 0.0:
+        return all(content.complete for content in contents)
+    return max(stamps) - _seconds(runs[-1].start) >= runs[-1].duration - _SLACK
+
+
+def _seconds(stamp: Any) -> float:
+    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The law of a servo for one state, compiled: what simulations other than the kernel of rollouts call.
+
+`Friction`, `DcMotor` and `PositionFirmware` are its specification; tests hold them together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from bam_core.arrays import Array
+from bam_core.compilation import compiled
+
+
+class FrictionLaw(NamedTuple):
+    """The coefficients of `Friction` in their order, SI; `opposing` is 1 for that quadratic rule, else 0."""
+
+    viscous: float
+    coulomb: float
+    stribeck_coulomb: float
+    stribeck_velocity: float
+    stribeck_exponent: float
+    load_motor: float
+    load_external: float
+    load_motor_stribeck: float
+    load_external_stribeck: float
+    quadratic_motor: float
+    quadratic_external: float
+    opposing: float
+
+
+@compiled()
+def friction_law(row: Array, opposing: float) -> FrictionLaw:
+    """Return the law of a row of FRICTION_PARAMETERS."""
+    return FrictionLaw(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], opposing
+    )
+
+
+@compiled()
+def without_load(row: Array) -> FrictionLaw:
+    """Return the law of the first five of FRICTION_PARAMETERS, all that do not depend on the load."""
+    return FrictionLaw(row[0], row[1], row[2], row[3], row[4], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@compiled()
+def budget(
+    law: FrictionLaw, motor: float, external: float, velocity: float, temperature_scale: float
+) -> float:
+    """Return τ_f^m (BAM eq. 10), N·m: the friction torque available in a state.
+
+    Args:
+        law: friction.
+        motor: τ_m, N·m.
+        external: τ_e, N·m.
+        velocity: rad/s.
+        temperature_scale: of the friction that no load causes.
+    """
+    speed = abs(velocity)
+    always = always_available(law, motor, external, speed, temperature_scale)
+    quadratic = 0.0
+    if abs(motor) != abs(external):
+        quadratic = quadratic_term(law, motor, external, abs(motor) > abs(external))
+    at_rest = available_at_rest(law, motor, external, quadratic, temperature_scale)
+    return always + stribeck_factor(law, speed) * at_rest if at_rest != 0.0 else always
+
+
+@compiled()
+def stribeck_factor(law: FrictionLaw, speed: float) -> float:
+    """Return exp(-|θ̇/v_s|^α), by which friction at rest is scaled."""
+    ratio = speed / law.stribeck_velocity
+    return math.exp(-ratio if law.stribeck_exponent == 1.0 else -(ratio**law.stribeck_exponent))
+
+
+@compiled()
+def always_available(
+    law: FrictionLaw, motor: float, external: float, speed: float, temperature_scale: float
+) -> float:
+    """Return the terms of eq. 10 without the Stribeck factor, N·m; arguments as of `budget`."""
+    unloaded = temperature_scale * (law.viscous * speed + law.coulomb)
+    return unloaded + abs(law.load_motor * motor - law.load_external * external)
+
+
+@compiled()
+def available_at_rest(
+    law: FrictionLaw, motor: float, external: float, quadratic: float, temperature_scale: float
+) -> float:
+    """Return the terms of eq. 10 that the Stribeck factor scales, N·m; `quadratic` is one of them."""
+    load = abs(law.load_motor_stribeck * motor - law.load_external_stribeck * external)
+    return temperature_scale * law.stribeck_coulomb + load + quadratic
+
+
+@compiled()
+def quadratic_term(law: FrictionLaw, motor: float, external: float, drives: bool) -> float:
+    """Return the quadratic term of eq. 10, N·m, where the motor drives (|τ_m| > |τ_e|) or is driven."""
+    if law.opposing != 0.0 and motor * external >= 0.0:
+        return 0.0
+    return law.quadratic_external * external * external if drives else law.quadratic_motor * motor * motor
+
+
+@compiled()
+def demand(error: float, velocity: float, stiffness: float, damping: float, limit: float) -> float:
+    """Return what a firmware asks for (eqs. 12, 14), duty or A, for an error in rad and a velocity in rad/s.
+
+    Args:
+        error: θ_d - θ, rad.
+        velocity: rad/s.
+        stiffness: demand per rad.
+        damping: demand per rad/s.
+        limit: largest demand.
+    """
+    return min(max(stiffness * error - damping * velocity, -limit), limit)
+
+
+@compiled()
+def limited_current(wanted: float, supply: float, back_emf: float, resistance: float) -> float:
+    """Return what of a current in A a supply in V can bring about (eq. 15)."""
+    return min(max(wanted, (-supply - back_emf) / resistance), (supply - back_emf) / resistance)
+
+
+@compiled()
+def voltage_torque(torque_per_volt: float, voltage: float, back_emf: float) -> float:
+    """Return the torque of a motor at a voltage (eq. 13), N·m; `torque_per_volt` is k_t/R."""
+    return torque_per_volt * (voltage - back_emf)

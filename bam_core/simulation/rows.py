@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What compiled simulations of recordings are given: commands, a log per lane, and how steps are made."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bam_core.arrays import Array
+
+GOAL, SUPPLY, ENABLED, MEASURED = range(4)
+"""Rows of `LaneInputs.signals`."""
+
+VELOCITY_LIMIT = 1000.0
+"""rad/s; far beyond any servo, it only keeps diverging candidates finite."""
+
+
+class LogRows(NamedTuple):
+    """What is constant in a recording, each (lanes,).
+
+    Attributes:
+        length: steps.
+        inertia: of the bench, kg·m².
+        gravity_torque: with the arm level, N·m.
+        stiffness: demand (duty or A) per rad.
+        position: at the start, rad.
+        velocity: at the start, rad/s.
+        case_temperature_rise: of the motor above `motor.REFERENCE_TEMPERATURE`, K.
+        damping: demand per rad/s.
+        arm_length: m.
+        demand_limit: largest demand.
+    """
+
+    length: Array
+    inertia: Array
+    gravity_torque: Array
+    stiffness: Array
+    position: Array
+    velocity: Array
+    case_temperature_rise: Array
+    damping: Array
+    arm_length: Array
+    demand_limit: Array
+
+
+class LaneInputs(NamedTuple):
+    """Recordings on a time grid t_k, one per lane.
+
+    Attributes:
+        signals: (steps, 4, lanes): GOAL, mean goal in rad, SUPPLY, mean supply in V, and ENABLED, the share
+            of the time with torque on, from t_k to t_{k+1}; MEASURED, the position in rad at t_k.
+        ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
+            readings are aliased; of others it is empty.
+        logs: what is constant.
+    """
+
+    signals: Array
+    ripple: Array
+    logs: LogRows
+
+
+LaneArrays = tuple[Array, Array, tuple[Array, ...]]
+"""`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
+
+
+class Stepping(NamedTuple):
+    """How a recording is followed.
+
+    Attributes:
+        dt: period of the firmware and of the time grid, s.
+        substeps: of the integrator per period.
+        regulates_current: the firmware asks for a current, not for a duty.
+        resolution: one encoder count, rad.
+        integrator: index in `integrators.INTEGRATORS`.
+        opposing_only: quadratic friction only where motor and load torque oppose.
+    """
+
+    dt: float
+    substeps: int
+    regulates_current: bool
+    resolution: float
+    integrator: int
+    opposing_only: bool

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Identify a servo from recordings: which friction model follows it best, and its parameters.
+
+.venv/bin/python examples/identify.py
+"""
+
+from bam_core import PendulumBench, identify, synthesize, write_identification
+
+# Simulated recordings; your own are load_recordings("recordings").
+bench = PendulumBench(mass=1.0, length=0.15)  # kg, m
+scripts = ("sin_sin", "sin_time_square", "up_and_down", "lift_and_drop")
+recordings = [synthesize("mx106", bench, script, kp) for script in scripts for kp in (8, 32)]
+
+found = identify(recordings, "mx106", ["m1", "m4"], trials=400, effects=[])
+for model, fit in found.fits.items():
+    print(f"{model}: off by {1e3 * fit.validation_mae:.2f} mrad on recordings that were held out")
+print(f"chosen: {found.chosen} ({found.reason})")
+write_identification(found, "identified")  # m1.yaml, m4.yaml, summary.json, plots
