@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
+from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, Conflict, Terminated, WrongType
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "interrupted search is lost)",
     )
     add_cluster(parser)
+    add_set(parser)
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
 
@@ -112,10 +114,10 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.output} holds the servo file {file.name}, which results may replace",
             advice="name another directory",
         )
-    recordings = load_recordings(arguments.logs)
+    recordings = load_recordings(arguments.logs, set_fields=arguments.set)
     validation = None
     if arguments.validation:
-        recordings, validation = _validation(arguments.validation, recordings)
+        recordings, validation = _validation(arguments.validation, recordings, arguments.set)
     kept = _Kept(arguments.output)
     with (
         _terminable(),
@@ -196,7 +198,7 @@ def _words(text: str) -> list[str]:
 
 
 def _validation(
-    words: Sequence[str], recordings: Sequence[Recording]
+    words: Sequence[str], recordings: Sequence[Recording], set_fields: Sequence[str]
 ) -> tuple[list[Recording], str | list[Recording]]:
     """Take one rule, or files; return LOGS and the rule or the files' logs, with names to tell all apart."""
     from bam_core.identification.data.split import is_rule
@@ -216,7 +218,7 @@ def _validation(
     for word in words:
         if word.isidentifier() and not Path(word).exists():
             raise WrongType("--validation", word, "a rule such as kp=800, or paths of logs")
-    held_out = load_recordings(words)
+    held_out = load_recordings(words, set_fields=set_fields)
     digests = {recording.sha256 for recording in held_out}
     both = [str(recording.source) for recording in recordings if recording.sha256 in digests]
     if both:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
+from bam_core.cli.set_fields import add_set
 from bam_core.errors import OutOfRange
 from bam_core.text_table import format_table
 
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="servo YAML files or names from 'bam servos'",
     )
     add_bench_effects(parser)
+    add_set(parser)
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")
     parser.add_argument(
         "--dt",
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     paths = list(dict.fromkeys(arguments.params))
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
-    recordings = load_recordings(arguments.logs)
+    recordings = load_recordings(arguments.logs, set_fields=arguments.set)
     result = {
         name: validate(
             servos[name], recordings, bench_effects_for(arguments.bench_effects, path, recordings), dt=dt

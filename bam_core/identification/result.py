@@ -113,4 +113,6 @@ def _about(log: Recording) -> dict[str, Any]:
         "length": log.bench.length,
         "supply_voltage": log.supply_voltage,
         "sha256": log.sha256,
+        "dropped_samples": sum(part.samples for part in log.left_out),
+        "set": {part.field: part.value for part in log.corrections},
     }

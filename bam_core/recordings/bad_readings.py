@@ -7,13 +7,17 @@ their neighbours, compared with what neighbours are usually apart, and take no p
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from bam_core.arrays import Array
+from bam_core.errors import BadData
+
 Mask = NDArray[np.bool_]
 
 # Of 350 real logs of a Feetech STS3215, 75 hold a false position, 1.7 rad and more from its neighbours; the
@@ -26,12 +30,14 @@ _RUN = 3  # samples; of a longer run, nobody can tell which side of a jump is tr
 _FROZEN = 3  # equal positions in a row, at least,
 _FROZEN_JUMP = 0.15  # after which the arm is this much further, rad: it was not at rest,
 _FROZEN_SPEED = 60.0  # at more than this speed, rad/s, if it had been: no servo's arm moves at it,
+_FROZEN_PAUSE = 3.0  # periods without a sample, after which a jump tells nothing of those before
 _FROZEN_GAIN = 3.0  # and this many times the step after
 _SUPPLY = 0.25  # of the usual supply: a reading further from its neighbours is false,
 _SUPPLY_RANGES = 1.5  # and so many times what 90 % of readings span: of an XL330, 6 and 8 V in turn
 _SUPPLY_HOLDS = 5  # samples to either side
 _TEMPERATURE = 10.0  # K; no motor warms by it within
 _TEMPERATURE_HOLDS = 10  # samples to either side
+_ALWAYS = 3  # false samples that any recording may have: one spike, and the samples beside it
 MOST = 0.05
 """Share of a log's samples that may be false. Of a log with more, nothing is sure."""
 
@@ -65,6 +71,60 @@ class LeftOut:
         """Say it in a few words."""
         what = "reading" if self.samples == 1 else "readings"
         return f"{self.samples} {what} of {self.channel} ({self.reason.value}, first at entry {self.first})"
+
+
+def without_false_readings(
+    columns: Mapping[str, NDArray[Any]],
+) -> tuple[dict[str, NDArray[Any]], tuple[LeftOut, ...]]:
+    """Return the samples of a recording without those that are false.
+
+    Samples without a position are left out as a whole, so that the goal before them counts on. A false supply
+    or temperature is not known from then on: NaN. Where more samples than `MOST` are false, nothing is left
+    out, and `Recording` refuses the whole by `require_few`.
+
+    Args:
+        columns: fields of `Recording` by name, (n,) each: time, position, voltage and temperature at least.
+    """
+    kept, time = dict(columns), columns["time"]
+    if not np.all(np.isfinite(time)):
+        return kept, ()  # there is no order to judge by
+    left_out: list[LeftOut] = []
+    twice = repeated(time, *(columns[name] for name in columns if name != "time"))
+    bad = twice.copy()
+    if twice.any():
+        left_out.append(_told("time", Reason.REPEATED, twice))
+    if np.all(np.diff(time[~twice]) > 0.0):
+        for reason, mask in false_positions(time[~twice], columns["position"][~twice]):
+            spread = _where(~twice, mask)
+            bad |= spread
+            left_out.append(_told("position", reason, spread))
+    if bad.sum() > max(MOST * len(time), _ALWAYS):
+        return kept, tuple(left_out)
+    for name, find in (("voltage", false_supply), ("temperature", false_temperature)):
+        mask = find(columns[name])
+        if mask.any():
+            left_out.append(_told(name, Reason.SPIKE, mask))
+            kept[name] = np.where(mask, np.nan, columns[name])
+    return {name: values[~bad] for name, values in kept.items()}, tuple(left_out)
+
+
+def require_few(left_out: Sequence[LeftOut], samples: int) -> None:
+    """Refuse a recording of so many samples if more than `MOST` are false; raises BadData."""
+    parts = [each for each in left_out if each.channel in ("time", "position")]
+    count = sum(each.samples for each in parts)
+    if count > max(MOST * samples, _ALWAYS):
+        raise BadData(
+            "position",
+            f"{count} of {samples} samples cannot be right: {', '.join(map(str, parts))}",
+            expected=f"at most {MOST:.0%}",
+            advice="check cable and encoder and record it again, or leave it out",
+        )
+
+
+def _told(channel: str, reason: Reason, mask: Mask) -> LeftOut:
+    return LeftOut(
+        channel=channel, reason=reason, samples=int(mask.sum()), first=int(np.flatnonzero(mask)[0])
+    )
 
 
 def false_positions(time: Array, position: Array) -> list[tuple[Reason, Mask]]:
@@ -154,6 +214,7 @@ def _frozen(time: Array, position: Array) -> Mask:
     An arm that sticks and breaks away starts slowly; one whose readings froze is found elsewhere at once.
     """
     found = np.zeros(len(position), dtype=bool)
+    period = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
     edges = np.flatnonzero(np.diff(position) != 0.0)
     starts, ends = np.concatenate(([0], edges + 1)), np.concatenate((edges, [len(position) - 1]))
     for start, end in zip(starts, ends, strict=True):
@@ -161,6 +222,8 @@ def _frozen(time: Array, position: Array) -> Mask:
             continue
         jump = position[end + 1] - position[end]
         step = position[end + 2] - position[end + 1]
+        if time[end + 1] - time[end] > _FROZEN_PAUSE * period:
+            continue  # nobody looked meanwhile
         fast = abs(jump) > _FROZEN_SPEED * (time[end + 1] - time[end])
         if abs(jump) > _FROZEN_JUMP and (fast or abs(jump) > _FROZEN_GAIN * abs(step)):
             found[start + 1 : end + 1] = True  # the first one was measured

@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BadData, BamError, Conflict, Malformed, Missing, OutOfRange
+from bam_core.recordings.bad_readings import without_false_readings
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.discovery import data_files
+from bam_core.recordings.header_corrections import Rule, apply_rules
 from bam_core.recordings.mcap_messages import McapContents, TypedMessage, read_messages
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
@@ -30,11 +32,21 @@ log = logging.getLogger(__name__)
 RUN_TYPE = "bam_bench/msg/BenchRun"
 STATES_TYPE = "bam_bench/msg/ServoStates"
 COMMANDS_TYPE = "bam_bench/msg/ServoCommands"
+# Fields that can be set from outside -> those of BenchRun.
+_HEADER = {
+    "mass": "mass",
+    "arm_mass": "arm_mass",
+    "length": "length",
+    "kp": "kp",
+    "vin": "supply_voltage",
+    "motor": "servo",
+    "trajectory": "script",
+}
 RUN_FORMAT = 1
 """Newest ``BenchRun.format`` that is understood."""
 
 
-def read_bag(path: str | os.PathLike[str], name: str | None = None) -> Recording:
+def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Sequence[Rule] = ()) -> Recording:
     """Read one run.
 
     Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
@@ -47,6 +59,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None) -> Recording
     Args:
         path: bag directory or ``.mcap`` file.
         name: of the recording, by default the name of the directory or file.
+        rules: that set what it says of its run from outside.
 
     Raises:
         Malformed: it is damaged, cut short after it was finished, or without a description of its run.
@@ -59,6 +72,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None) -> Recording
     cut = not all(content.complete for content in contents)
     messages = [message for content in contents for message in content.messages]
     run = _run(path, messages, cut)
+    header, corrections = apply_rules({field: getattr(run, of) for field, of in _HEADER.items()}, rules)
     states = _states(path, messages, run.joint, cut)
     commands = [message.value for message in messages if message.type == COMMANDS_TYPE]
 
@@ -78,29 +92,35 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None) -> Recording
         values = [getattr(state, field)[i] for state, i in zip(states, index, strict=True)]
         return np.asarray(values, dtype=np.float64)[inside]
 
+    samples = {
+        "time": time,
+        "position": column("position"),
+        "velocity": column("velocity"),
+        "goal_position": _goals(column("goal_position"), time, commands, run),
+        "torque_enabled": column("torque_enabled") > 0.5,
+        "voltage": column("voltage"),
+        "temperature": column("temperature"),
+        "duty": column("duty"),
+    }
     try:
-        bench = PendulumBench(mass=run.mass, arm_mass=run.arm_mass, length=run.length)
+        samples, left_out = without_false_readings(samples)
+        bench = PendulumBench(**{field: header[field] for field in ("mass", "arm_mass", "length")})
     except BamError as error:
         raise error.within(path) from None
     recording = Recording(
         name=name or (path.stem if path.is_file() else path.name),
         source=path,
         sha256=_digest(files),
-        servo=run.servo,
+        servo=header["motor"],
         firmware=run.firmware,
         bench=bench,
-        kp=run.kp,
+        kp=header["kp"],
         demand_limit=_demand_limit(run),
-        supply_voltage=run.supply_voltage,
-        script=run.script,
-        time=time,
-        position=column("position"),
-        velocity=column("velocity"),
-        goal_position=_goals(column("goal_position"), time, commands, run),
-        torque_enabled=column("torque_enabled") > 0.5,
-        voltage=column("voltage"),
-        temperature=column("temperature"),
-        duty=column("duty"),
+        supply_voltage=header["vin"],
+        script=header["trajectory"],
+        left_out=left_out,
+        corrections=tuple(corrections),
+        **samples,
     )
     if cut and finished:
         log.warning("%s: its index is cut off, but every message is there", path)

@@ -8,7 +8,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from bam_core.errors import (
     Unreadable,
     WrongType,
 )
+from bam_core.recordings.bad_readings import without_false_readings
+from bam_core.recordings.header_corrections import Rule, apply_rules
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
 from bam_core.servo.pendulum import PendulumBench
@@ -48,7 +50,7 @@ class NotALogError(Malformed):
     """A JSON file that is something else than a log."""
 
 
-def read_json_log(path: Path, name: str | None = None) -> Recording:
+def read_json_log(path: Path, name: str | None = None, rules: Sequence[Rule] = ()) -> Recording:
     """Read one log.
 
     Args:
@@ -57,6 +59,7 @@ def read_json_log(path: Path, name: str | None = None) -> Recording:
             per entry ``position timestamp goal_position torque_enable``, optional ``speed load input_volts
             temp``.
         name: of the recording, by default the file's stem.
+        rules: that set keys of the log from outside.
 
     Raises:
         Unreadable: the file cannot be read.
@@ -68,17 +71,33 @@ def read_json_log(path: Path, name: str | None = None) -> Recording:
     data = _read_bytes(path)
     log = _parse(path, data)
     try:
-        measured = _fields(path, log)
+        measured = _fields(path, log, rules)
     except BamError as error:
         raise error.within(path) from None
     return Recording(name=name or path.stem, source=path, sha256=hashlib.sha256(data).hexdigest(), **measured)
 
 
-def _fields(path: Path, log: dict[str, Any]) -> dict[str, Any]:
+def _fields(path: Path, log: dict[str, Any], rules: Sequence[Rule]) -> dict[str, Any]:
     """Return what a log tells, by the names that `Recording` has for it."""
-    header = _Header(path, log)
+    if "arm-mass" in log and "arm_mass" not in log:
+        log = {**log, "arm_mass": log["arm-mass"]}
+    told, corrections = apply_rules(log, rules)
+    if any(each.field == "arm_mass" for each in corrections):
+        told.pop("arm-mass", None)
+    header = _Header(path, told)
     entries = _entries(log)
     servo = header.text("motor", "a servo such as xl330")
+    samples = {
+        "time": _column(entries, "timestamp", "s"),
+        "position": _column(entries, "position", "rad"),
+        "velocity": _column(entries, "speed", "rad/s", required=False),
+        "goal_position": _column(entries, "goal_position", "rad"),
+        "torque_enabled": _torque_enabled(entries),
+        "voltage": _column(entries, "input_volts", "V", required=False),
+        "temperature": _column(entries, "temp", "°C", required=False),
+        "duty": _duty(entries, servo),
+    }
+    samples, left_out = without_false_readings(samples)
     return {
         "servo": servo,
         "firmware": header.firmware(servo),
@@ -90,14 +109,9 @@ def _fields(path: Path, log: dict[str, Any]) -> dict[str, Any]:
         "kp": header.number("kp", "firmware units"),
         "supply_voltage": header.supply(servo),
         "script": header.text("trajectory", "a script such as sin_sin"),
-        "time": _column(entries, "timestamp", "s"),
-        "position": _column(entries, "position", "rad"),
-        "velocity": _column(entries, "speed", "rad/s", required=False),
-        "goal_position": _column(entries, "goal_position", "rad"),
-        "torque_enabled": _torque_enabled(entries),
-        "voltage": _column(entries, "input_volts", "V", required=False),
-        "temperature": _column(entries, "temp", "°C", required=False),
-        "duty": _duty(entries, servo),
+        "left_out": left_out,
+        "corrections": tuple(corrections),
+        **samples,
     }
 
 

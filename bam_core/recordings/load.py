@@ -5,19 +5,25 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from bam_core.errors import Malformed
 from bam_core.recordings.bag import read_bag
 from bam_core.recordings.discovery import find_sources
+from bam_core.recordings.header_corrections import rules_above, rules_from_words
 from bam_core.recordings.json_log import NotALogError, read_json_log
 from bam_core.recordings.recording import Recording
 
 log = logging.getLogger(__name__)
 
+_NAMED = 3  # recordings that a line names
+
 
 def load_recordings(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    set_fields: Sequence[str] = (),
 ) -> list[Recording]:
     """Load every recording under some paths.
 
@@ -25,6 +31,10 @@ def load_recordings(
         paths: JSON logs, ``.mcap`` files, bag directories, or directories that are searched recursively.
             There, JSON files that are no logs and interrupted bags are passed over with a warning; both are
             read (and judged) where they are named.
+        set_fields: header fields to set in all of them, such as ``"vin=12"``, before those of a
+            ``bench.yaml`` above them; see `header_corrections`.
+
+    Readings that no bench can have produced are left out; see `bad_readings`.
 
     Returns:
         Recordings with distinct names, in the order given. Data that is there twice would weigh double, or be
@@ -35,10 +45,12 @@ def load_recordings(
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
+    words = rules_from_words(set_fields)
     recordings: dict[str, Recording] = {}
     for source in find_sources(paths):
         try:
-            recording = (read_json_log if source.is_json else read_bag)(source.path, source.name)
+            rules = (*rules_above(source.path), *words)
+            recording = (read_json_log if source.is_json else read_bag)(source.path, source.name, rules)
         except NotALogError as error:
             if source.named:
                 raise
@@ -51,4 +63,40 @@ def load_recordings(
         raise Malformed(
             ", ".join(map(str, paths)), "only JSON files that are no logs", advice="check the path"
         )
+    _tell_corrections(list(recordings.values()))
+    _tell_left_out(list(recordings.values()))
     return list(recordings.values())
+
+
+def _tell_corrections(recordings: Sequence[Recording]) -> None:
+    """Say once for every place that sets fields, which and in how many recordings."""
+    fields: dict[str, dict[str, int]] = {}
+    for each in recordings:
+        for part in each.corrections:
+            of = fields.setdefault(part.source, {})
+            of[part.field] = of.get(part.field, 0) + 1
+    for source, counts in fields.items():
+        told = ", ".join(f"{field} of {count}" for field, count in counts.items())
+        log.info("%s: sets %s of %d recordings", source, told, len(recordings))
+
+
+def _tell_left_out(recordings: Sequence[Recording]) -> None:
+    """Say in one line what was left out of how many recordings."""
+    touched = [each for each in recordings if each.left_out]
+    if not touched:
+        return
+    counts = Counter[str]()
+    for each in touched:
+        for part in each.left_out:
+            counts[part.channel] += part.samples
+    total = ", ".join(f"{count} of {channel}" for channel, count in counts.items())
+    names = ", ".join(f"{each.name}: {' and '.join(map(str, each.left_out))}" for each in touched[:_NAMED])
+    more = f"; and {len(touched) - _NAMED} more" if len(touched) > _NAMED else ""
+    log.warning(
+        "readings that cannot be right are left out of %d of %d recordings (%s): %s%s",
+        len(touched),
+        len(recordings),
+        total,
+        names,
+        more,
+    )

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BadData, BamError, OutOfRange, WrongShape
+from bam_core.recordings.bad_readings import LeftOut, require_few
+from bam_core.recordings.header_corrections import Correction
 from bam_core.servo.pendulum import PendulumBench
 
 MIN_SAMPLES = 20
@@ -97,6 +99,10 @@ class Recording:
     """(n,) °C."""
     duty: NDArray[np.float64]
     """(n,) -1..1, PWM duty that the servo applied."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Readings of the source that cannot be right and take no part."""
+    corrections: tuple[Correction, ...] = ()
+    """What the source says of the run and was set from outside."""
 
     def __post_init__(self) -> None:
         self._freeze_arrays()
@@ -109,6 +115,7 @@ class Recording:
             self._check_jumps()
             self._check_velocity()
             self._check_voltage()
+            require_few(self.left_out, len(self.time))
         except BamError as error:
             raise error.within(self.source) from None
 

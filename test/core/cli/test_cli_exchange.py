@@ -119,8 +119,8 @@ def test_one_damaged_log_stops_the_import_of_all(capsys: pytest.CaptureFixture[s
     text = bam_log_text(random_run(1, 5e-3))
     Path("logs").mkdir()
     write(Path("logs/good.json"), text)
-    write(Path("logs/nan.json"), text.replace('"position": ', '"position": NaN, "was": ', 1))
-    assert "nan.json: entry 0, position" in refusal(capsys, "import", "logs", "--output", "bags")
+    write(Path("logs/nan.json"), text.replace('"goal_position": ', '"goal_position": NaN, "was": ', 1))
+    assert "nan.json: entry 0, goal_position" in refusal(capsys, "import", "logs", "--output", "bags")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -357,3 +358,25 @@ def test_what_only_reads_takes_an_arm_that_never_moved(
     words = [command[0], str(still), *command[1:]] if command[0] == "validate" else [*command, str(still)]
     assert main(words) == 0
     assert "still" in capsys.readouterr().out
+
+
+def test_fields_of_logs_can_be_set_and_false_readings_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory = tmp_path / "logs"
+    shutil.copytree(xl330_logs(), directory)
+    spoilt = directory / "kp800_sin_sin.json"
+    content = json.loads(spoilt.read_text())
+    content["entries"][100]["position"] = -3.14
+    spoilt.write_text(json.dumps(content))
+    output = tmp_path / "out"
+    options = ["--models", "m1", "--validation", "kp=800", "--set", "arm_mass=0.012", "--output", output]
+    assert run(*brief(directory), *options) == 0
+    logs = json.loads((output / "summary.json").read_text())["logs"]
+    assert {name: each["dropped_samples"] for name, each in logs.items() if each["dropped_samples"]} == {
+        "kp800_sin_sin": 3
+    }
+    assert {each["arm_mass"] for each in logs.values()} == {0.012}
+    assert {each["set"]["arm_mass"] for each in logs.values()} == {0.012}
+    (line,) = [record.message for record in caplog.records if "left out" in record.message]
+    assert "1 of 12 recordings (3 of position): kp800_sin_sin: 3 readings of position" in line

@@ -17,6 +17,7 @@ from run_bag import PERIOD, START, RunBag
 
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange
 from bam_core.recordings import load_recordings, read_bag
+from bam_core.recordings.bad_readings import Reason
 from bam_core.servo.pendulum import PendulumBench
 
 
@@ -207,10 +208,25 @@ def test_a_bag_whose_states_precede_the_run_is_refused(tmp_path: Path) -> None:
     refuse(RunBag(samples=100), tmp_path, BadData, thing="states of joint 'elbow'")
 
 
-def test_a_position_that_is_not_a_number_is_named(tmp_path: Path) -> None:
+def test_positions_that_are_not_numbers_are_left_out_and_counted(tmp_path: Path) -> None:
     bag = RunBag(samples=500)
+    whole = len(read_bag(bag.write(tmp_path / "whole")))
     bag.position[300] = np.nan
-    refuse(bag, tmp_path, OutOfRange, thing="entry 50, position")
+    recording = read_bag(bag.write(tmp_path / "bag"))
+    assert len(recording) == whole - 1
+    assert [(part.channel, part.reason, part.samples, part.first) for part in recording.left_out] == [
+        ("position", Reason.MISSING, 1, 50)
+    ]
+
+
+def test_what_a_bag_says_of_its_bench_can_be_set_from_outside(tmp_path: Path) -> None:
+    bag = RunBag(samples=500).write(tmp_path / "bags" / "bag")
+    (tmp_path / "bench.yaml").write_text("rules: [{where: {motor: mx106}, set: {arm_mass: 0.07, vin: 14.8}}]")
+    (recording,) = load_recordings(tmp_path, set_fields=["kp=9", "length=0.2", "trajectory=other"])
+    assert recording.bench == PendulumBench(mass=0.567, arm_mass=0.07, length=0.2)
+    assert (recording.supply_voltage, recording.kp, recording.script) == (14.8, 9.0, "other")
+    assert {each.field for each in recording.corrections} == {"arm_mass", "vin", "kp", "length", "trajectory"}
+    assert read_bag(bag).corrections == ()
 
 
 def test_stamps_that_go_back_are_named(tmp_path: Path) -> None:

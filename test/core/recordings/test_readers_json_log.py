@@ -109,7 +109,6 @@ def entry_without(index: int, key: str) -> Callable[[], Any]:
         (lambda: log(entries=[1]), WrongType, {"thing": "entry 0", "value": 1}),
         (lambda: log(**{"arm_mass": 0.1, "arm-mass": 0.2}), Conflict, {"thing": "arm_mass"}),
         (lambda: [log()], NotALogError, {}),
-        (entry(7, "position", math.nan), OutOfRange, {"thing": "entry 7, position"}),
         (entry(7, "position", "left"), WrongType, {"thing": "entry 7, position", "value": "left"}),
         (entry(7, "position", None), WrongType, {"thing": "entry 7, position", "value": None}),
         (entry(7, "goal_position", math.inf), OutOfRange, {"thing": "entry 7, goal_position"}),
@@ -126,6 +125,39 @@ def test_a_mistake_in_a_log_is_named_in_one_line(
     with refused(kind, **about) as caught:
         read_json_log(path)
     assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_false_readings_are_left_out_and_counted(tmp_path: Path) -> None:
+    content = log()
+    content["entries"][7]["position"] = math.nan
+    content["entries"][12]["input_volts"] = 0.0
+    recording = read_json_log(save(tmp_path, content))
+    assert len(recording) == len(content["entries"]) - 1
+    assert [(part.channel, part.samples, part.first) for part in recording.left_out] == [
+        ("position", 1, 7),
+        ("voltage", 1, 12),
+    ]
+    assert math.isnan(recording.voltage[11])  # of entry 12
+
+
+def test_a_log_of_which_too_much_is_false_is_refused(tmp_path: Path) -> None:
+    content = log()
+    for number in (8, 20, 32, 44):
+        content["entries"][number]["position"] += 0.3  # 60 rad/s, which alone might be another servo
+    with refused(BadData, thing="position") as caught:
+        read_json_log(save(tmp_path, content))
+    assert "12 of 60" in caught.value.problem
+
+
+def test_keys_of_a_log_can_be_set_from_outside(tmp_path: Path) -> None:
+    (tmp_path / "bench.yaml").write_text("set: {arm_mass: 0.036, vin: 12.0}")
+    path = save(tmp_path, log(**{"arm-mass": 0.5}))
+    (recording,) = load_recordings(path, set_fields=["vin=7.2"])
+    assert (recording.bench.arm_mass, recording.supply_voltage) == (0.036, 7.2)
+    assert [(each.field, each.source) for each in recording.corrections] == [
+        ("arm_mass", str(tmp_path / "bench.yaml")),
+        ("vin", "--set"),
+    ]
 
 
 @given(fraction=st.floats(0.0, 0.999))
