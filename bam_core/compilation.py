@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that Numba compiles, and the files in which it keeps them.
 
-Numba's own cache of a function depends on the one file that defines it. What is inlined from other files,
-functions and constants, may change without that, and the old law would go on. Here the text of all those
-files is part of the name under which a function is kept.
+Numba's own cache looks at the one file that defines a function. Where a function or constant that is inlined
+from another file changes, it does not notice and runs the old machine code. So the name of a cache file here
+contains a hash of all those source files.
 """
 
 from __future__ import annotations

@@ -27,11 +27,13 @@ _SPIKE_SCALES = 12.0  # and so many times the usual distance around it
 _USUAL = 25  # samples to either side that say what is usual
 _PACE = 4  # samples to either side whose median step is the pace of the arm
 _RUN = 3  # samples; of a longer run, nobody can tell which side of a jump is true
-_FROZEN = 3  # equal positions in a row, at least,
-_FROZEN_JUMP = 0.15  # after which the arm is this much further, rad: it was not at rest,
-_FROZEN_SPEED = 60.0  # at more than this speed, rad/s, if it had been: no servo's arm moves at it,
+# Frozen readings: so many equal positions or more, then a jump of at least so much, which is either faster
+# than any arm or several times the step after it: an arm that breaks away starts slowly.
+_FROZEN = 3  # positions
+_FROZEN_JUMP = 0.15  # rad
+_FROZEN_SPEED = 60.0  # rad/s
 _FROZEN_PAUSE = 3.0  # periods without a sample, after which a jump tells nothing of those before
-_FROZEN_GAIN = 3.0  # and this many times the step after
+_FROZEN_GAIN = 3.0  # times the step after
 _SUPPLY = 0.25  # of the usual supply: a reading further from its neighbours is false,
 _SUPPLY_RANGES = 1.5  # and so many times what 90 % of readings span: of an XL330, 6 and 8 V in turn
 _SUPPLY_HOLDS = 5  # samples to either side
@@ -79,7 +81,7 @@ def without_false_readings(
     """Return the samples of a recording without those that are false.
 
     Samples without a position are left out as a whole, so that the goal before them counts on. A false supply
-    or temperature is not known from then on: NaN. Where more samples than `MOST` are false, nothing is left
+    or temperature is not known from then on: NaN. Where a larger share than `MOST` is false, nothing is left
     out, and `Recording` refuses the whole by `require_few`.
 
     Args:
@@ -172,7 +174,7 @@ def repeated(time: Array, *channels: Array) -> Mask:
 
 
 def _spikes(position: Array) -> Mask:
-    """Find short runs of positions that the path leaves by a jump and is found beside afterwards."""
+    """Find short runs of positions that begin with a jump, after which the path goes on as before."""
     return _spikes_ahead(position) | _spikes_ahead(position[::-1])[::-1]
 
 
@@ -202,7 +204,7 @@ def _spikes_ahead(position: Array) -> Mask:
 def _with_neighbours(spikes: Mask) -> Mask:
     """Add the samples beside them: a disturbed exchange spoils them, too, by less than can be told for sure.
 
-    On the real logs, the one before is the mean of the two before it in every case.
+    In the real logs, the sample before a spike is always the mean of the two before that one: made up.
     """
     padded = np.concatenate(([False], spikes, [False]))
     return padded[:-2] | padded[1:-1] | padded[2:]

@@ -8,8 +8,8 @@ A file `bench.yaml` counts for all recordings beneath its directory::
       - {where: {length: 0.1}, set: {arm_mass: 0.036}}
       - {where: {length: 0.15}, set: {arm_mass: 0.050}}
 
-Where several files or rules set the same field, the one nearest to the recording wins, and `--set` of a
-command before all of them. Rules see what was set before.
+Where a field is set several times, the file in the nearest directory wins, within a file the later rule, and
+`--set` of a command overrides all. Rules see what was set before them.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def rules_above(path: Path) -> tuple[Rule, ...]:
 
 
 def rules_from_words(words: Sequence[str], option: str = "--set") -> tuple[Rule, ...]:
-    """Return the rule that words such as "vin=12" make; none of none.
+    """Return the rule that words such as "vin=12" make; an empty tuple for no words.
 
     Raises:
         BamError: a word is no assignment to a field.

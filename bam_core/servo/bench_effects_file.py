@@ -61,7 +61,7 @@ def save_bench_effects(
     bench_effects: BenchEffects,
     uncertainty: Mapping[str, float] | None = None,
 ) -> None:
-    """Write the bench effects that belong to a servo's file; where there are none, leave none there.
+    """Write the bench effects that belong to a servo's file; where all are zero, remove that file.
 
     Args:
         servo: path of the servo's file.

@@ -14,7 +14,7 @@ from bam_core.compilation import compiled
 
 
 class FrictionLaw(NamedTuple):
-    """The coefficients of `Friction` in their order, SI; `opposing` is 1 for that quadratic rule, else 0."""
+    """The coefficients of `Friction` in their order, SI; its field `opposing` is 1 for that rule, else 0."""
 
     viscous: float
     coulomb: float
@@ -115,7 +115,7 @@ def demand(error: float, velocity: float, stiffness: float, damping: float, limi
 
 @compiled()
 def limited_current(wanted: float, supply: float, back_emf: float, resistance: float) -> float:
-    """Return what of a current in A a supply in V can bring about (eq. 15)."""
+    """Return the wanted current, A, limited to what the supply, V, can drive (eq. 15)."""
     return min(max(wanted, (-supply - back_emf) / resistance), (supply - back_emf) / resistance)
 
 
