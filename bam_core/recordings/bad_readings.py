@@ -20,8 +20,8 @@ from bam_core.errors import BadData
 
 Mask = NDArray[np.bool_]
 
-# Of 350 real logs of a Feetech STS3215, 75 hold a false position, 1.7 rad and more from its neighbours; the
-# sound samples of all logs are within 0.06 rad, the furthest within 6 times what is usual around them.
+# Of 350 real logs of a Feetech STS3215, 55 hold false positions, 62 in all: encoder count 0, 1.7 rad and more
+# from their neighbours. Steps of the sound logs are within 0.08 rad of the pace around them.
 _SPIKE = 0.1  # rad from where neighbours say it is, at least,
 _SPIKE_SCALES = 12.0  # and so many times the usual distance around it
 _USUAL = 25  # samples to either side that say what is usual
@@ -204,7 +204,7 @@ def _spikes_ahead(position: Array) -> Mask:
 def _with_neighbours(spikes: Mask) -> Mask:
     """Add the samples beside them: a disturbed exchange spoils them, too, by less than can be told for sure.
 
-    In the real logs, the sample before a spike is always the mean of the two before that one: made up.
+    In the real logs, the sample before each of 62 spikes is the mean of the two before that one: made up.
     """
     padded = np.concatenate(([False], spikes, [False]))
     return padded[:-2] | padded[1:-1] | padded[2:]
