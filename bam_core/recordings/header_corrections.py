@@ -22,9 +22,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-import yaml
-
-from bam_core.errors import BamError, Malformed, Missing, OutOfRange, UnknownName, Unreadable, WrongType
+from bam_core.errors import BamError, Missing, OutOfRange, UnknownName, WrongType
+from bam_core.yaml_file import read_yaml
 
 NAME = "bench.yaml"
 """The file that is looked for."""
@@ -126,14 +125,7 @@ def rules_from_words(words: Sequence[str], option: str = "--set") -> tuple[Rule,
 
 @lru_cache(maxsize=64)
 def _read(path: Path, _: int) -> tuple[Rule, ...]:
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Unreadable(path, error) from None
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}" if mark else ""
-        raise Malformed(path, f"is not YAML{where}", expected="set: and rules:") from None
+    data = read_yaml(path)
     try:
         return _rules(data, str(path))
     except BamError as error:

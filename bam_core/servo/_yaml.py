@@ -17,11 +17,11 @@ from bam_core.errors import (
     Malformed,
     Missing,
     UnknownName,
-    Unreadable,
     WrongType,
 )
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import FIRMWARE_FIELDS
+from bam_core.yaml_file import read_yaml
 
 _NUMBER = (int, float)
 _FIRMWARE_TYPES = {"period": (_NUMBER, False), "supply_is_aliased": (bool, False)}
@@ -133,17 +133,7 @@ def read_bench_effects(path: Path) -> dict[str, float] | None:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Unreadable(path, error) from None
-    except UnicodeDecodeError:
-        raise Malformed(path, "is not text", advice="give a servo's YAML file") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "malformed"
-        raise Malformed(path, f"is not YAML{where} ({problem})") from None
+    data = read_yaml(path, otherwise="give a servo's YAML file")
     if not isinstance(data, dict):
         raise Malformed(
             path,

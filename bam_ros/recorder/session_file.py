@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from bam_core.errors import CORRECT_IT, BamError, Malformed, Missing, UnknownName, Unreadable, WrongType
+from bam_core.errors import CORRECT_IT, BamError, Malformed, Missing, UnknownName, WrongType
 from bam_core.recordings.trajectories import SCRIPTS, script
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.yaml_file import read_yaml
 from bam_ros.recorder.session import Session
 
 _REQUIRED = ("servo", "supply_voltage", "loads", "gains")
@@ -55,15 +54,7 @@ def load_session(path: str | os.PathLike[str]) -> Session:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Unreadable(path, error) from None
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "not text"
-        raise Malformed(path, f"is not YAML{where} ({problem})") from None
+    data = read_yaml(path, otherwise="give a session file")
     if not isinstance(data, dict):
         raise Malformed(
             path,
