@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bam_core._version import __version__
-from bam_core.identification.choice.choice import Choice, choose
+from bam_core.identification.choice.choice import Choice, Contender, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.recordings.recording import Recording
@@ -26,7 +26,8 @@ class Identification:
     Attributes:
         servo: the servo that was named, before the identification.
         fits: model name -> fit, at least one.
-        split: the logs.
+        split: training and test logs.
+        folds: by which selection left training logs out in turn; empty where there were too few.
         seed: of split and search.
         effects: what every effect of the chosen model is worth; empty where it has none.
         not_done: models and steps that an interruption left out, in their order; empty of a complete one.
@@ -36,6 +37,7 @@ class Identification:
     fits: Mapping[str, ModelFit]
     split: Split
     seed: int
+    folds: tuple[Split, ...] = ()
     effects: tuple[EffectAblation, ...] = ()
     not_done: tuple[str, ...] = ()
 
@@ -53,7 +55,21 @@ class Identification:
     def reason(self) -> str:
         """Why that one, in words."""
         left_out = f"; interrupted, not done: {', '.join(self.not_done)}" if self.not_done else ""
-        return self.choice.reason + left_out
+        by_training = "" if self.folds else " (of training: there are too few logs for selection)"
+        return self.choice.reason + by_training + left_out
+
+    @property
+    def error_words(self) -> str:
+        """How far the chosen model is off on logs that no fit and no choice has seen, in words."""
+        fit = self.fits[self.chosen]
+        if fit.test_mae is None:
+            return "no test set: none of these figures is of logs that took no part"
+        if fit.test_interval is None:
+            over = "one log"
+        else:
+            low, high = fit.test_interval
+            over = f"{len(fit.test)} logs, 95 % interval {1e3 * low:.2f} to {1e3 * high:.2f} mrad"
+        return f"test error of {self.chosen}: {1e3 * fit.test_mae:.2f} mrad (over {over}; {self.split.rule})"
 
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
@@ -61,8 +77,11 @@ class Identification:
             "models": {
                 model: {
                     "train_mae": fit.train_mae,
-                    "validation_mae": fit.validation_mae,
-                    "validation_standard_error": fit.contender.standard_error,
+                    "selection_mae": fit.selection_mae,
+                    "selection_standard_error": fit.contender.standard_error if fit.selection else None,
+                    "test_mae": fit.test_mae,
+                    "test_interval": fit.test_interval,
+                    **_older_names(fit),
                     "trials": fit.trials,
                     "converged": fit.converged,
                     "limited": fit.limited,
@@ -70,7 +89,7 @@ class Identification:
                     "parameters": fit.parameters,
                     "at_bound": list(fit.at_bound),
                     "per_log": dict(fit.per_log),
-                    "held_out": dict(fit.held_out),
+                    "selection": dict(fit.selection),
                     **({"uncertainty": fit.uncertainty.summary()} if fit.uncertainty else {}),
                 }
                 for model, fit in self.fits.items()
@@ -82,7 +101,8 @@ class Identification:
             "choice": [
                 {
                     "model": verdict.contender.name,
-                    "validation_mae": verdict.contender.error,
+                    "selection_mae": verdict.contender.error,
+                    "validation_mae": verdict.contender.error,  # older name
                     "standard_error": verdict.contender.standard_error,
                     "free_parameters": verdict.contender.free_parameters,
                     "verdict": verdict.words,
@@ -95,12 +115,27 @@ class Identification:
             "split": {
                 "rule": self.split.rule,
                 "train": [log.name for log in self.split.train],
-                "validation": [log.name for log in self.split.validation],
+                "test": [log.name for log in self.split.test],
+                "validation": [log.name for log in self.split.test],  # older name
+                "selection": [
+                    {"without": fold.rule, "logs": [log.name for log in fold.test]} for fold in self.folds
+                ],
             },
-            "logs": {log.name: _about(log) for log in (*self.split.train, *self.split.validation)},
+            "logs": {log.name: _about(log) for log in self.split.logs},
             "software": f"bam_bench {__version__}",
             "date": next(iter(self.fits.values())).servo.provenance.date,
         }
+
+
+def _older_names(fit: ModelFit) -> dict[str, Any]:
+    """What versions before the three sets called the error of logs that the fit did without."""
+    errors = fit.test or fit.selection
+    judged = Contender(name=fit.model, free_parameters=0, errors=errors)
+    return {
+        "validation_mae": judged.error if errors else None,
+        "validation_standard_error": judged.standard_error,
+        "held_out": dict(errors),
+    }
 
 
 def _about(log: Recording) -> dict[str, Any]:

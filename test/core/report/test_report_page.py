@@ -111,10 +111,10 @@ def test_an_effect_that_is_needed_and_not_determined_is_explained(complete_resul
     summary = json.loads((complete_results / "summary.json").read_text())
     for more, explained in ((0.99 * SAME, False), (1.01 * SAME, True)):
         for effect in summary["effects"]:
-            effect["validation_mae_without"] = (1.0 + more) * effect["validation_mae"]
+            effect["selection_mae_without"] = (1.0 + more) * effect["selection_mae"]
         edit_summary(complete_results, {"effects": summary["effects"]})
         assert ("do not tell how large" in page_of(complete_results)[1].text) == explained
-    by_chance = [{**effect, "chance": 0.1 * effect["validation_mae"]} for effect in summary["effects"]]
+    by_chance = [{**effect, "chance": 0.1 * effect["selection_mae"]} for effect in summary["effects"]]
     edit_summary(complete_results, {"effects": by_chance})
     assert "do not tell how large" not in page_of(complete_results)[1].text
     edit_summary(complete_results, {"effects": summary["effects"]})
@@ -125,11 +125,11 @@ def test_an_effect_that_is_needed_and_not_determined_is_explained(complete_resul
 
 
 def test_friction_models_have_one_name_in_the_page(complete_results: Path) -> None:
-    reason = "m6 has the lowest held-out error; m4 is the simplest model"
+    reason = "m6 has the lowest selection error; m4 is the simplest model"
     choice = [{"model": "m1", "verdict": "3.00 mrad worse than m6"}]
     edit_summary(complete_results, {"reason": reason, "choice": choice})
     _, outline = page_of(complete_results)
-    assert "M6 has the lowest held-out error; M4 is the simplest model." in outline.text
+    assert "M6 has the lowest selection error; M4 is the simplest model." in outline.text
     assert "worse than M6" in outline.text
     assert re.search(r"\bm[1-6]\b", outline.text.split("Servo file of")[0]) is None
 
@@ -227,14 +227,14 @@ def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None
     [
         ({"converged": False, "limited": True}, "fewer than by default, before it came to rest"),
         ({"at_bound": ["viscous"]}, "Stopped by the end of the search range: viscous"),
-        ({"train_mae": 0.001, "validation_mae": 0.01}, "10.0 times worse than training logs"),
+        ({"train_mae": 0.001}, "10.0 times worse than training logs"),
     ],
 )
 def test_what_to_beware_of_stands_at_the_top(results: Path, change: dict[str, object], said: str) -> None:
     summary = json.loads((results / "summary.json").read_text())
     # Most searches end by their budget; by the default one, that is nothing to beware of.
     harmless = {"converged": False, "limited": False, "at_bound": []}
-    harmless |= {"train_mae": 0.01, "validation_mae": 0.01}
+    harmless |= {"train_mae": 0.01, "test_mae": 0.01, "test_interval": [0.009, 0.011]}
     summary["models"][summary["chosen"]] |= harmless
     edit_summary(results, summary)
     assert 'class="warnings"' not in page_of(results)[0]
