@@ -55,6 +55,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
     parser.add_argument(
+        "--seeds",
+        type=int,
+        default=1,
+        metavar="N",
+        help="search and choose N times, with seeds from --seed on and the same test logs, and tell by how "
+        "much results differ; the first one is written (default: 1; each takes as long)",
+    )
+    parser.add_argument(
         "--test",
         nargs="+",
         metavar="RULE|FILE",
@@ -133,6 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
             [model.name for model in models],
             trials=arguments.trials,
             seed=arguments.seed,
+            seeds=arguments.seeds,
             test=test,
             effects=_effects(arguments.effects),
             uncertainty=_words(arguments.uncertainty),
@@ -172,7 +181,7 @@ def _tell(result: Identification, servo: str) -> None:
     if unfinished:
         log.warning(
             "%s: trials were spent before the search came to rest, so errors and choice may change; "
-            "give more --trials",
+            "give more --trials, or see with --seeds 3 by how much",
             ", ".join(unfinished),
         )
     stopped = stopped_parameters(result)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from bam_core._version import __version__
 from bam_core.arrays import Array
 from bam_core.executors import Call, Shared, run_jobs
+from bam_core.identification.search.gauss_newton import evaluations_for
 from bam_core.identification.search.jobs import JobRunner, SentJobRunner
 from bam_core.identification.search.meter import Ledger, Report
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.problem import TrainingData
-from bam_core.identification.search.search import minimise
+from bam_core.identification.search.search import descend_from, minimise
 from bam_core.identification.search.space import SearchSpace, is_nested, search_space
 from bam_core.identification.search.study import Study, open_study
 from bam_core.recordings.recording import Recording
@@ -96,16 +97,20 @@ class Fit:
 
 @dataclass(frozen=True, kw_only=True)
 class _Search:
-    """What is searched: arguments of `minimise`, which can be pickled."""
+    """What is searched: arguments of `minimise` or, with `steps`, of a mere descent; can be pickled."""
 
     space: SearchSpace
     evaluations: int
     seed: int
     starts: tuple[Array, ...]
     local: bool
+    steps: int | None = None
 
     def run(self, runner: JobRunner) -> Outcome:
         with one_blas_thread():
+            if self.steps is not None:
+                (start,) = self.starts
+                return descend_from(runner, start, self.evaluations)
             return minimise(
                 runner, evaluations=self.evaluations, seed=self.seed, starts=self.starts, local=self.local
             )
@@ -178,6 +183,7 @@ class PlannedFit:
             search.evaluations,
             search.seed,
             search.local,
+            search.steps,
             [start.tolist() for start in search.starts],
         )
         digest = hashlib.sha256(repr(everything).encode()).hexdigest()[:12]
@@ -223,6 +229,12 @@ class Fitter:
     def rollout(self) -> Rollout:
         """Simulates the training logs."""
         return self.data.rollout
+
+    def plan_descent(self, fit: Fit, steps: int) -> PlannedFit:
+        """Plan to go on from a fit to other logs, by so many Gauss-Newton steps at most."""
+        planned = self.plan(fit.model, effects=fit.effects, starts=[fit.vector])
+        search = replace(planned.search, evaluations=evaluations_for(fit.space.dimension, steps), steps=steps)
+        return replace(planned, search=search)
 
     def plan(
         self,

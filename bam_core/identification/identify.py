@@ -26,7 +26,13 @@ from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.identification.data.screening import require_informative, require_torque
 from bam_core.identification.data.split import Split, left_out, split_recordings
 from bam_core.identification.fitting import Execution, Fit, Fitter, Progress
-from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification
+from bam_core.identification.result import (
+    EFFECT_ABLATION,
+    OTHER_SEEDS,
+    UNCERTAINTY,
+    Identification,
+    SeedResult,
+)
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.uncertainty.advice import advisor
@@ -50,6 +56,7 @@ def identify(
     *,
     trials: int | None = None,
     seed: int = 0,
+    seeds: int = 1,
     test: str | Sequence[Recording] | None = None,
     validation: str | Sequence[Recording] | None = None,
     effects: Iterable[str] | None = None,
@@ -76,6 +83,8 @@ def identify(
             Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one
             to start from.
         seed: of the search and of a random split, 0 to 2³² - 1.
+        seeds: how many times to search and choose, each with the next seed and the same test logs. The first
+            one is the result; what the others chose and how far they are off is in `Identification.seeds`.
         test: which logs no fit and no decision sees, see `split.split_recordings`; by default a random
             quarter from `split.ENOUGH` logs on.
         validation: older name of `test`.
@@ -107,8 +116,10 @@ def identify(
         raise OutOfRange(
             "trials", trials, f"at least {MIN_EVALUATIONS}", advice="leave it out for the default"
         )
-    if not 0 <= seed <= _MAX_SEED:
-        raise OutOfRange("seed", seed, f"0 to {_MAX_SEED}")
+    if seeds < 1:
+        raise OutOfRange("seeds", seeds, "at least 1")
+    if not 0 <= seed <= _MAX_SEED - seeds + 1:
+        raise OutOfRange("seed", seed, f"0 to {_MAX_SEED - seeds + 1}")
     if validation is not None:
         if test is not None:
             raise Conflict(
@@ -127,27 +138,38 @@ def identify(
     _log_warnings(servo, split, folds)
 
     execution = Execution(executor=executor, storage=storage, progress=progress, cancelled=cancelled)
-    fitter = Fitter(servo, split.train, seed=seed, execution=execution)
-    quiet = replace(execution, progress=None)
 
-    def fold_fitter(fold: Split) -> Fitter:
-        return Fitter(servo, fold.train, seed=seed, execution=quiet, prefix=f"without {fold.rule}: ")
+    def stages(seed: int, estimated: Sequence[str]) -> Iterator[Identification]:
+        fitter = Fitter(servo, split.train, seed=seed, execution=execution)
+        quiet = replace(execution, progress=None)
 
-    selection = Selection(folds, fold_fitter, trials) if folds else None
-    evaluator = Evaluator(fitter.rollout, split, seed, servo, selection)
+        def fold_fitter(fold: Split) -> Fitter:
+            return Fitter(servo, fold.train, seed=seed, execution=quiet, prefix=f"without {fold.rule}: ")
+
+        selection = Selection(folds, fold_fitter) if folds else None
+        evaluator = Evaluator(fitter.rollout, split, seed, servo, selection)
+        return _stages(
+            fitter, evaluator, split, folds, seed, chosen, trials, estimated, prune=effects is None
+        )
 
     finished: Identification | None = None
     try:
-        for stage in _stages(
-            fitter, evaluator, split, folds, seed, chosen, trials, estimated, prune=effects is None
-        ):
-            finished = stage
+        for stage in stages(seed, estimated):
+            finished = stage if seeds == 1 else replace(stage, not_done=(*stage.not_done, OTHER_SEEDS))
+        assert finished is not None  # there is one model at least
+        if seeds > 1:
+            others = [_told(stages(seed + i, ())) for i in range(1, seeds)]
+            finished = replace(finished, not_done=(), seeds=(finished.seed_result, *others))
     except (KeyboardInterrupt, IdentificationCancelled):
         if finished is not None and interrupted is not None:
             interrupted(finished)
         raise
-    assert finished is not None  # there is one model at least
     return finished
+
+
+def _told(stages: Iterator[Identification]) -> SeedResult:
+    """Return what another seed leads to; intervals are those of the first."""
+    return next(stage for stage in stages if stage.not_done == (UNCERTAINTY,)).seed_result
 
 
 def _stages(

@@ -16,7 +16,27 @@ from bam_core.servo.model import ServoModel
 
 EFFECT_ABLATION = "effect ablation"
 UNCERTAINTY = "uncertainty"
+OTHER_SEEDS = "other seeds"
 """What follows on the fits of the models, as `Identification.not_done` names it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedResult:
+    """What a search with one seed led to; errors of the model that it chose, rad.
+
+    Attributes:
+        seed: of the search.
+        chosen: model.
+        train_mae: as `ModelFit` has it.
+        selection_mae: likewise.
+        test_mae: likewise.
+    """
+
+    seed: int
+    chosen: str
+    train_mae: float
+    selection_mae: float | None
+    test_mae: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +50,7 @@ class Identification:
         folds: by which selection left training logs out in turn; empty where there were too few.
         seed: of split and search.
         effects: what every effect of the chosen model is worth; empty where it has none.
+        seeds: what each seed led to, this one's first; empty where there was one only.
         not_done: models and steps that an interruption left out, in their order; empty of a complete one.
     """
 
@@ -39,6 +60,7 @@ class Identification:
     seed: int
     folds: tuple[Split, ...] = ()
     effects: tuple[EffectAblation, ...] = ()
+    seeds: tuple[SeedResult, ...] = ()
     not_done: tuple[str, ...] = ()
 
     @property
@@ -59,6 +81,18 @@ class Identification:
         return self.choice.reason + by_training + left_out
 
     @property
+    def seed_result(self) -> SeedResult:
+        """What this seed led to."""
+        fit = self.fits[self.chosen]
+        return SeedResult(
+            seed=self.seed,
+            chosen=self.chosen,
+            train_mae=fit.train_mae,
+            selection_mae=fit.selection_mae,
+            test_mae=fit.test_mae,
+        )
+
+    @property
     def error_words(self) -> str:
         """How far the chosen model is off on logs that no fit and no choice has seen, in words."""
         fit = self.fits[self.chosen]
@@ -69,7 +103,10 @@ class Identification:
         else:
             low, high = fit.test_interval
             over = f"{len(fit.test)} logs, 95 % interval {1e3 * low:.2f} to {1e3 * high:.2f} mrad"
-        return f"test error of {self.chosen}: {1e3 * fit.test_mae:.2f} mrad (over {over}; {self.split.rule})"
+        if tests := [each.test_mae for each in self.seeds if each.test_mae is not None]:
+            ends = f"{1e3 * min(tests):.2f} to {1e3 * max(tests):.2f} mrad"
+            over += f"; {len(tests)} seeds choose {', '.join(each.chosen for each in self.seeds)}: {ends}"
+        return f"test error of {self.chosen}: {1e3 * fit.test_mae:.2f} mrad ({self.split.rule}: {over})"
 
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
@@ -112,6 +149,7 @@ class Identification:
             "effects": [ablation.summary() for ablation in self.effects],
             "servo": self.servo.name,
             "seed": self.seed,
+            "seeds": [vars(each) for each in self.seeds],
             "split": {
                 "rule": self.split.rule,
                 "train": [log.name for log in self.split.train],

@@ -99,7 +99,7 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
         test_interval=_ends(entry, "test_interval"),
         per_log={log: per_log.number(log) for log in per_log},
         at_bound=entry.texts("at_bound"),
-        ended_early=entry.flag("limited") and not entry.flag("converged"),
+        ended_early="converged" in entry and not entry.flag("converged"),
         trials=entry.number("trials"),
         seconds=entry.number("seconds"),
         uncertainty=uncertainty,

@@ -62,7 +62,8 @@ def warnings(results: Results) -> list[str]:
     found = []
     if best.ended_early:
         found.append(
-            "The search spent its trials, fewer than by default, before it came to rest: give more --trials."
+            "The search spent its trials before it came to rest, so errors and choice may change: give more "
+            "--trials, or see with --seeds 3 by how much."
         )
     if best.at_bound:
         found.append(f"Stopped by the end of the search range: {_list(best.at_bound)}.")

@@ -65,8 +65,7 @@ class ModelResult:
         test_interval: its 95 % interval over logs, rad.
         per_log: error of every log, rad.
         at_bound: parameters that the end of their search range has stopped.
-        ended_early: the search was given fewer trials than it takes by default and spent them before it came
-            to rest; not where that is not told.
+        ended_early: the search spent its trials before it came to rest; not where that is not told.
         trials: simulations of all training logs.
         seconds: that the fit took.
         uncertainty: where it was estimated.

@@ -61,8 +61,8 @@ class ModelFit:
 
     @property
     def ended_early(self) -> bool:
-        """More trials may lead further: beyond the default they change training errors by less than 0.5 %."""
-        return self.limited and not self.converged
+        """The search spent its trials before it came to rest: more of them may lead further."""
+        return not self.converged
 
     @property
     def selection_mae(self) -> float | None:

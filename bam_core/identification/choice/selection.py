@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from bam_core.identification.data.split import Split
-from bam_core.identification.fitting import Fit, Fitter, PlannedFit, fit_all
+from bam_core.identification.fitting import Fit, Fitter, fit_all
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.simulation.rollout import Rollout
 
-TRIALS_PER_PARAMETER = 20
-"""Of a fold's fit: a few Gauss-Newton steps from the fit to all training logs."""
+STEPS = 8
+"""Of a fold's fit at most: Gauss-Newton steps from the fit to all training logs."""
 
 
 class Selection:
@@ -27,17 +27,15 @@ class Selection:
         folds: one at least.
     """
 
-    def __init__(self, folds: Sequence[Split], fitter: Callable[[Split], Fitter], trials: int | None) -> None:
+    def __init__(self, folds: Sequence[Split], fitter: Callable[[Split], Fitter]) -> None:
         """Take note of folds.
 
         Args:
             folds: see `folds.selection_folds`.
             fitter: returns the one that fits to the training logs of a fold.
-            trials: of a fit to all training logs, where they were limited.
         """
         self.folds = tuple(folds)
         self._places = [_Place(fold, fitter(fold)) for fold in folds]
-        self._trials = trials
         self._known: dict[tuple[object, ...], dict[str, float]] = {}
 
     def errors(self, fit: Fit) -> Mapping[str, float]:
@@ -51,7 +49,7 @@ class Selection:
     def prepare(self, fits: Sequence[Fit]) -> None:
         """Make the folds' fits for several fits at once: an executor does them side by side."""
         new = [fit for fit in {_key(fit): fit for fit in fits}.values() if _key(fit) not in self._known]
-        planned = [place.plan(fit, self._trials) for fit in new for place in self._places]
+        planned = [place.fitter.plan_descent(fit, STEPS) for fit in new for place in self._places]
         made = iter(fit_all(planned))
         for fit in new:
             errors: dict[str, list[float]] = {}
@@ -71,12 +69,6 @@ class _Place:
 
     def __post_init__(self) -> None:
         self.held_out = Rollout(self.fold.test, firmware=self.fitter.servo.firmware, integrator=INTEGRATOR)
-
-    def plan(self, fit: Fit, trials: int | None) -> PlannedFit:
-        budget = TRIALS_PER_PARAMETER * fit.space.dimension
-        return self.fitter.plan(
-            fit.model, trials=min(budget, trials or budget), effects=fit.effects, starts=[fit.vector]
-        )
 
     def errors(self, made: Fit) -> dict[str, float]:
         errors = self.held_out.errors(made.vector)[0].tolist()

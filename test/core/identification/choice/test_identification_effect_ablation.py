@@ -110,10 +110,10 @@ def start_of(servo: ServoModel, effects: list[str]) -> Array:
 def corrected(
     servo: ServoModel, logs: list[Recording], effects: list[str]
 ) -> tuple[ModelFit, tuple[EffectAblation, ...]]:
-    split = split_recordings(logs, "fraction=0.34", seed=0)
+    split = split_recordings(logs, "none")
     fitter = Fitter(servo, split.train, seed=0)
     folds = selection_folds(split.train)
-    selection = Selection(folds, lambda fold: Fitter(servo, fold.train, seed=0), None)
+    selection = Selection(folds, lambda fold: Fitter(servo, fold.train, seed=0))
     judge = Evaluator(fitter.rollout, split, 0, servo, selection)
     full = fitter.plan(M1, trials=TRIALS, effects=effects, starts=[start_of(servo, effects)]).make()
     used, weights = ablate_effects(fitter, full, judge, prune=True, trials=None)
