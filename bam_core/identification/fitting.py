@@ -6,7 +6,8 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 
 from bam_core._version import __version__
@@ -23,7 +24,7 @@ from bam_core.identification.search.study import Study, open_study
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel
 from bam_core.servo.model import ServoModel
-from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rollout import Rollout, available_processors
 from bam_core.simulation.small_matrices import one_blas_thread
 
 TRIALS_PER_PARAMETER = 800
@@ -290,6 +291,14 @@ def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
     if not planned:
         return []
     execution = planned[0].fitter.execution
+    if execution.executor is None and execution.progress is None and execution.storage is None:
+        for each in planned:
+            _ = each.fitter.rollout, each.fitter.data.draft  # packed once, not by each thread
+        # What one does between simulations leaves a processor to another; reports would mix.
+        with ThreadPoolExecutor(available_processors()) as pool:
+            return [
+                made.result() for made in [pool.submit(copy_context().run, each.make) for each in planned]
+            ]
     if execution.executor is None or len(planned) == 1:
         return [each.make() for each in planned]
     begin = time.monotonic()
