@@ -37,5 +37,6 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "bridge_coasting": servo_effects.bridge_coasting,
         "sensor_delay": servo_effects.sensor_delay,
         "encoder_count": firmware.resolution if servo_effects.encoder_quantisation else 0.0,
+        "load_inertia": servo_effects.load_inertia,
         "armature": motor.armature,
     }

@@ -44,7 +44,8 @@ struct Constants {
   double sensor_delay = 0.0;            // s
   double encoder_count = 0.0;           // rad, where the firmware sees whole counts; 0: it sees angles
   double encoder_zero = 0.0;            // what the encoder says where the joint is at zero, rad
-  double armature = 0.0;                // that the joint must have, kg·m²; the law does not use it; 0: not known
+  double load_inertia = 0.0;            // share of the torque that accelerates the load which loads the gear
+  double armature = 0.0;                // that the joint must have, kg·m²; 0: not known
 };
 
 // What a servo is told for one step.
@@ -61,6 +62,7 @@ struct Memory {
   double friction_torque;  // of the previous step, N·m
   double friction_budget;  // of the previous step, N·m
   double reversal_correction;           // steps' worth of the budget that the next steps leave out, see ReversalCorrection
+  double inertial_torque;  // what accelerated the load in the previous step, N·m
 };
 
 // What a servo does in one step.
@@ -180,7 +182,8 @@ inline Drive Step(const Constants& c, const Command& command, const Memory& memo
   drive.next.winding_warming = warming + dt * (heating - (warming - case_temperature_rise) / kWindingCoolingTime);
   drive.motor_torque = linear / (1.0 + c.torque_saturation * std::abs(drive.current));
 
-  drive.friction_budget = Budget(c, drive.motor_torque, external, velocity);
+  const double pressing = external - c.load_inertia * memory.inertial_torque;
+  drive.friction_budget = Budget(c, drive.motor_torque, pressing, velocity);
   const double reversal_correction = std::min(memory.reversal_correction, 1.0);
   drive.next.reversal_correction -= reversal_correction;
   drive.friction_limit = (1.0 - reversal_correction) * drive.friction_budget;
