@@ -225,6 +225,8 @@ class BenchEffects:
 
     def corrected(self, bench: PendulumBench) -> PendulumBench:
         """Return a bench with what its arm really weighs, and with the load's own inertia."""
+        if not (self.arm_mass or self.load_gyration):
+            return bench
         return replace(
             bench,
             arm_mass=bench.arm_mass + self.arm_mass,
