@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -209,45 +207,6 @@ def test_a_trajectory_is_followed_and_its_end_held(
     assert list(goal) == pytest.approx(list(place), abs=0.1)
 
 
-@pytest.mark.parametrize("pieces", [2, 5])
-def test_wherever_a_stream_of_pieces_ends_servos_brake_and_hold(
-    pieces: int, virtual: VirtualServos, start: Start, make_client: MakeClient
-) -> None:
-    start(virtual.path)
-    client = make_client()
-    client.switch_on()
-    ends = 0.15 * np.arange(pieces + 1)
-    place, rate = 0.5 * np.sin(3.0 * ends) ** 2, 1.5 * np.sin(6.0 * ends)
-    begin = client.node.get_clock().now().nanoseconds * 1e-9 + 3.0  # whatever the machine does meanwhile
-    for number in range(pieces):
-        rows = slice(number, number + 2)
-        ahead = begin + ends[number] - client.node.get_clock().now().nanoseconds * 1e-9
-        client.send(
-            np.outer(place[rows], [1.0, -0.8]).tolist(),
-            [0.0, 0.15],
-            np.outer(rate[rows], [1.0, -0.8]).tolist(),
-            ahead,
-        )
-        client.wait(0.15)
-    client.wait_for(lambda: client.figure("trajectories accepted") == str(pieces))
-
-    def newest() -> np.ndarray:
-        return np.array([state.position for state in client.states[-50:]])
-
-    def at_rest() -> bool:
-        """Whether they stand still near where the stream ended."""
-        there = np.abs(newest() - place[-1] * np.array([1.0, -0.8])).max() < 0.15
-        return bool(there and np.ptp(newest(), axis=0).max() < 0.02)
-
-    client.states.clear()
-    client.wait_for(lambda: len(client.states) > 50 and at_rest())
-    client.states.clear()  # from here on they hold
-    client.wait_for(lambda: len(client.states) > 50)
-    assert at_rest()
-    assert all(all(state.torque_enabled) for state in client.states)
-    assert client.figure("trajectories refused") == "0"
-
-
 def test_what_is_refused_is_published_with_the_reason_and_changes_nothing(
     virtual: VirtualServos, start: Start, make_client: MakeClient
 ) -> None:
@@ -383,36 +342,6 @@ def test_gains_and_reboot_are_served(virtual: VirtualServos, start: Start, make_
 
     client.wait_for(acknowledged, torque=False)
     client.switch_on()
-
-
-def run_example() -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "examples/send_trajectory.py"],
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
-def test_the_example_swings_every_joint(
-    virtual: VirtualServos, start: Start, make_client: MakeClient
-) -> None:
-    start(virtual.path)
-    done = run_example()
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = re.findall(r"(hip|knee): at most ([\d.]+) mrad", done.stdout)
-    assert [name for name, _ in rows] == NAMES
-    assert all(float(error) < 100.0 for _, error in rows)
-    assert released(virtual)
-
-
-def test_the_example_says_where_its_trajectory_was_refused(virtual: VirtualServos, start: Start) -> None:
-    start(virtual.path, speed_limit=0.1)
-    done = run_example()
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "joint_trajectory: not followed to its end; /diagnostics says why\n"
 
 
 def test_a_servo_without_pwm_mode_ends_the_node_with_one_line_and_status_2(

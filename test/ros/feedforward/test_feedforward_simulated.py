@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,20 @@ class Client(RosClient):
         message.points = [JointTrajectoryPoint(positions=GOAL, time_from_start=Duration(sec=1))]
         self.trajectories.publish(message)
 
+    def send_piece(self, place: np.ndarray, rate: np.ndarray, begin: float, lasts: float) -> None:
+        """Send one piece, (2, 2) rad and rad/s at its ends, from a simulated time on, for so long, s."""
+        message = JointTrajectory(joint_names=NAMES)
+        message.header.stamp = Time(sec=int(begin), nanosec=round(begin % 1.0 * 1e9))
+        message.points = [
+            JointTrajectoryPoint(
+                positions=list(place[row]),
+                velocities=list(rate[row]),
+                time_from_start=Duration(nanosec=round(row * lasts * 1e9)),
+            )
+            for row in (0, 1)
+        ]
+        self.trajectories.publish(message)
+
     def arrived(self) -> bool:
         return list(self.states[-1].goal_position) == pytest.approx(GOAL, abs=1e-9)
 
@@ -105,6 +120,10 @@ class Client(RosClient):
 
 def seconds(message: ServoStates) -> float:
     return float(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
+
+
+def goals(message: ServoStates) -> tuple[float, ...]:
+    return tuple(message.goal_position)
 
 
 @pytest.fixture
@@ -140,26 +159,94 @@ def test_a_stamp_in_simulated_time_is_kept_and_a_pause_freezes_the_motion(client
     assert all(client.states[-1].torque_enabled)
 
 
-def test_a_trajectory_takes_a_second_of_simulated_time_at_any_speed(client: Client, tmp_path: Path) -> None:
-    """In a process of its own: as fast as possible the node leaves the interpreter to nobody else."""
-    given = {**PARAMETERS, "real_time_factor": 0.0}
-    text = "\n".join(f"    {name}: {value!r}" for name, value in given.items()).replace("True", "true")
-    file = tmp_path / "parameters.yaml"
-    file.write_text(f"feedforward:\n  ros__parameters:\n{text}\n")
-    command = [sys.executable, "-m", "bam_ros.feedforward.node", "--ros-args", "--params-file", str(file)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        client.switch_on()
-        client.go()
-        client.wait_for(client.arrived)
-        when, goals = client.motion()
-        assert client.arrived()
-        arrived = int(np.argmax(np.abs(goals - GOAL).max(axis=1) < 1e-9))
-        assert when[arrived] == pytest.approx(1.0, abs=0.05)
-        assert list(client.states[-1].position) == pytest.approx(GOAL, abs=0.1)
-    finally:
+@pytest.mark.parametrize("pieces", [2, 5])
+def test_wherever_a_stream_of_pieces_ends_servos_brake_and_hold(client: Client, pieces: int) -> None:
+    """Simulated, for a busy machine would let real servos go on with the duty that they have."""
+    client.start(rate=100.0, real_time_factor=0.5)
+    client.switch_on()
+    ends = 0.15 * np.arange(pieces + 1)
+    place, rate = 0.5 * np.sin(3.0 * ends) ** 2, 1.5 * np.sin(6.0 * ends)
+    sides = np.array([1.0, -0.8])
+    begin = seconds(client.states[-1]) + 2.0
+    for number in range(pieces):
+        rows = slice(number, number + 2)
+        client.send_piece(
+            np.outer(place[rows], sides), np.outer(rate[rows], sides), begin + ends[number], 0.15
+        )
+    client.wait_for(lambda: seconds(client.states[-1]) > begin + ends[-1])
+    client.wait_for(lambda: len(set(map(goals, client.states[-50:]))) == 1)
+    since = len(client.states)  # from here on they hold
+    client.wait_for(lambda: len(client.states) > since + 50)
+    held = client.states[since:]
+    assert {goals(state) for state in held} == {goals(held[0])}
+    np.testing.assert_allclose(held[0].goal_position, place[-1] * sides, atol=0.15)
+    positions = np.array([state.position for state in held])
+    assert np.ptp(positions, axis=0).max() < 0.02
+    assert np.abs(positions - held[0].goal_position).max() < 0.1
+    assert all(all(state.torque_enabled) for state in held)
+
+
+@pytest.fixture
+def start(ros_domain: int, tmp_path: Path) -> Iterator[Callable[..., None]]:
+    """Start nodes in processes of their own."""
+    processes = []
+
+    def make(**parameters: object) -> None:
+        given = {**PARAMETERS, **parameters}
+        text = "\n".join(f"    {name}: {value!r}" for name, value in given.items())
+        file = tmp_path / "parameters.yaml"
+        file.write_text(f"feedforward:\n  ros__parameters:\n{text}\n".replace("True", "true"))
+        command = [sys.executable, "-m", "bam_ros.feedforward.node", "--ros-args", "--params-file", str(file)]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        processes.append(process)
+        assert process.stderr is not None
+        assert "fed forward in PWM mode" in process.stderr.readline()
+
+    yield make
+    for process in processes:
         process.terminate()
         process.communicate(timeout=PATIENCE)
+
+
+def test_a_trajectory_takes_a_second_of_simulated_time_at_any_speed(
+    client: Client, start: Callable[..., None]
+) -> None:
+    """In a process of its own: as fast as possible the node leaves the interpreter to nobody else."""
+    start(real_time_factor=0.0)
+    client.switch_on()
+    client.go()
+    client.wait_for(client.arrived)
+    when, goals = client.motion()
+    arrived = int(np.argmax(np.abs(goals - GOAL).max(axis=1) < 1e-9))
+    assert when[arrived] == pytest.approx(1.0, abs=0.05)
+    assert list(client.states[-1].position) == pytest.approx(GOAL, abs=0.1)
+
+
+def run_example() -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "examples/send_trajectory.py"],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def test_the_example_swings_every_joint(start: Callable[..., None]) -> None:
+    start()
+    done = run_example()
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = re.findall(r"(shoulder|elbow): at most ([\d.]+) mrad", done.stdout)
+    assert [name for name, _ in rows] == NAMES
+    assert all(float(error) < 100.0 for _, error in rows)
+
+
+def test_the_example_says_where_its_trajectory_was_refused(start: Callable[..., None]) -> None:
+    start(speed_limit=0.1)
+    done = run_example()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "joint_trajectory: not followed to its end; /diagnostics says why\n"
 
 
 @pytest.mark.parametrize(
