@@ -66,6 +66,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
         logs=logs,
         rule=summary.child("split").text("rule"),
         seed=summary.number("seed"),
+        test_of_seeds=tuple(each.number("test_mae") for each in summary.children("seeds")),
         software=summary.text("software") or models[chosen].servo.provenance.software,
         date=summary.text("date") or models[chosen].servo.provenance.date,
         trajectories=trajectories,

@@ -122,11 +122,14 @@ def _test(results: Results) -> Tile:
             note="no test set: none of these figures is of logs that took no part",
         )
     low_to_high = mrad_interval(best.test_interval)
+    seeds = results.test_of_seeds
+    spread = f"; {len(seeds)} seeds: {mrad_interval((min(seeds), max(seeds)))} mrad" if seeds else ""
     return Tile(
         label="Test error",
         value=mrad(best.test_mae),
         unit=f"mrad, 95 %: {low_to_high}" if low_to_high else "mrad",
-        note=f"{math.degrees(best.test_mae):.2g}° on {_count(results.test_logs, 'log')} that took no part",
+        note=f"{math.degrees(best.test_mae):.2g}° on {_count(results.test_logs, 'log')} that took no part"
+        + spread,
     )
 
 

@@ -166,6 +166,7 @@ class Results:
         logs: by name, training first.
         rule: how test logs were told apart.
         seed: of search and split; NaN where not told.
+        test_of_seeds: test error of the model that each seed chose, rad; empty of one seed.
         software: that made it.
         date: when, ISO 8601.
         trajectories: by log; empty where the directory has none.
@@ -182,6 +183,7 @@ class Results:
     seed: float
     software: str
     date: str
+    test_of_seeds: tuple[float, ...] = ()
     trajectories: Mapping[str, Trajectory] = field(default_factory=dict)
     without_trajectories: str = ""
 

@@ -156,6 +156,21 @@ def test_no_decision_sees_the_test_logs(logs: dict[str, list[Recording]]) -> Non
         assert other.fits[model].test_mae > fit.test_mae + 0.05
 
 
+def test_several_seeds_are_searched_with_the_same_test_logs(logs: dict[str, list[Recording]]) -> None:
+    options = {"trials": 60, "test": "fraction=0.2"}
+    found = identify(logs["m1"], mx106("m1"), ["m1"], seed=3, seeds=2, **options)  # type: ignore[arg-type]
+    first, second = found.seeds
+    assert (first.seed, second.seed) == (3, 4)
+    assert first.test_mae == found.fits["m1"].test_mae
+    assert "2 seeds choose m1, m1" in found.error_words
+    assert [each["test_mae"] for each in found.summary()["seeds"]] == [first.test_mae, second.test_mae]
+    alone = identify(logs["m1"], mx106("m1"), ["m1"], seed=4, test=found.split.test, trials=60)
+    assert alone.fits["m1"].test_mae == second.test_mae
+    assert alone.seeds == ()
+    with refused(OutOfRange, thing="seeds"):
+        identify(logs["m1"], mx106("m1"), ["m1"], seeds=0)
+
+
 def test_the_older_name_of_the_test_does_the_same_and_says_so(logs: dict[str, list[Recording]]) -> None:
     with pytest.warns(DeprecationWarning, match="test="):
         older = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=60, validation="kp=16")

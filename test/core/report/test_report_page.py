@@ -163,6 +163,28 @@ def test_models_are_tagged_whose_search_did_not_come_to_rest(results: Path) -> N
     assert re.findall(r'<th scope="row"><span class="swatch"></span> (M\d)[^\n]*ended early', page) == ["M1"]
 
 
+def test_the_test_error_with_its_interval_comes_first(results: Path) -> None:
+    summary = json.loads((results / "summary.json").read_text())
+    chosen = summary["models"][summary["chosen"]]
+    chosen |= {"test_mae": 0.0125, "test_interval": [0.01, 0.015], "selection_mae": 0.0111}
+    seeds = [{"seed": i, "chosen": "m4", "test_mae": error} for i, error in enumerate((0.0125, 0.0131))]
+    edit_summary(results, {**summary, "seeds": seeds})
+    text = " ".join(page_of(results)[1].text.split())
+    assert "Test error 12.50 mrad, 95 %: 10.00 to 15.00" in text
+    assert "2 seeds: 12.50 to 13.10 mrad" in text
+    assert text.index("Test error") < text.index("Error in selection") < text.index("Training error")
+
+
+def test_a_page_without_a_test_set_says_so(results: Path) -> None:
+    models = json.loads((results / "summary.json").read_text())["models"]
+    for entry in models.values():
+        entry |= {"test_mae": None, "test_interval": None}
+    edit_summary(results, {"models": models})
+    page, outline = page_of(results)
+    assert "no test set: none of these figures is of logs that took no part" in outline.text
+    assert 'class="test"' not in page
+
+
 def test_nothing_is_fetched(complete_results: Path) -> None:
     page, outline = page_of(complete_results)
     assert outline.addresses
