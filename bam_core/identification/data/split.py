@@ -127,6 +127,13 @@ def split_recordings(
     if isinstance(test, str):
         rule = test
         without = rule == NO_TEST or left_out(rule) is not None
+        if without and len(ordered) < 2:
+            raise BadData(
+                "logs",
+                "one alone shows nothing of how a model carries over to others",
+                expected="at least 2 logs, got 1",
+                advice=f"give others besides {ordered[0].source}",
+            )
         in_test = [False] * len(ordered) if without else _in_test(ordered, rule, seed)
         chosen = [log for log, out in zip(ordered, in_test, strict=True) if out]
     else:

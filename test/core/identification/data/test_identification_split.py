@@ -97,6 +97,8 @@ def test_files_are_taken_out_of_training() -> None:
         ("fraction=0", LOGS, OutOfRange, "test fraction=0"),
         ("fraction=0.25", LOGS[:1], BadData, "test fraction=0.25"),
         (None, [], BadData, "logs"),
+        (None, LOGS[:1], BadData, "logs"),
+        ("none", LOGS[:1], BadData, "logs"),
         (LOGS, LOGS, BadData, "test files"),
         ([], LOGS, BadData, "test files"),
     ],
