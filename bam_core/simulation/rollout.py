@@ -118,6 +118,7 @@ class Rollout:
             opposing_only=quadratic_rule == "opposing",
             dead_band=firmware.dead_band,
             error_offset=firmware.error_offset,
+            goal_speed_limit=firmware.goal_speed_limit,
         )
         self._stepping = (*stepping,)  # a plain tuple, see `LaneArrays`
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)

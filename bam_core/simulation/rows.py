@@ -48,7 +48,7 @@ class LaneInputs(NamedTuple):
     """Recordings on a time grid t_k, one per lane.
 
     Attributes:
-        signals: (steps, 4, lanes): GOAL, mean set-point in rad, SUPPLY, mean supply in V, and ENABLED, the
+        signals: (steps, 4, lanes): GOAL, mean goal in rad, SUPPLY, mean supply in V, and ENABLED, the
             share of the time with torque on, from t_k to t_{k+1}; MEASURED, the position in rad at t_k.
         ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
             readings are aliased; of others it is empty.
@@ -76,6 +76,7 @@ class Stepping(NamedTuple):
         opposing_only: quadratic friction only where motor and load torque oppose.
         dead_band: of the firmware, rad.
         error_offset: likewise.
+        goal_speed_limit: likewise, rad/s; infinite where its set-point jumps.
     """
 
     dt: float
@@ -86,3 +87,4 @@ class Stepping(NamedTuple):
     opposing_only: bool
     dead_band: float
     error_offset: float
+    goal_speed_limit: float
