@@ -22,7 +22,7 @@ TRUTH = dataclasses.replace(
         limit_shortfall=0.1,
         sensor_delay=1e-3,
         encoder_quantisation=1.0,
-        goal_slew_time=0.3,
+        goal_slew_time=0.1,
     ),
 )
 ARM = BenchEffects(
@@ -34,7 +34,7 @@ ARM = BenchEffects(
     load_gyration=0.05,
 )
 UNTOLD = ("friction_temperature", "supply_ripple", "load_inertia")
-"""What a run without a thermometer and a voltmeter says nothing of; an arm on a spring loads the gear anyway."""
+"""What runs without thermometer and voltmeter say nothing of; an arm on a spring loads the gear anyway."""
 
 
 @pytest.fixture(scope="module")
