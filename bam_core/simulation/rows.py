@@ -64,6 +64,10 @@ LaneArrays = tuple[Array, Array, tuple[Array, ...]]
 """`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
 
 
+SteppingValues = tuple[float, int, bool, float, int, bool, float, float, int, float]
+"""`Stepping` as a plain tuple."""
+
+
 class Stepping(NamedTuple):
     """How a recording is followed.
 
@@ -76,6 +80,9 @@ class Stepping(NamedTuple):
         opposing_only: quadratic friction only where motor and load torque oppose.
         dead_band: of the firmware, rad.
         error_offset: likewise.
+        renewal: substeps for which the firmware holds what it demands.
+        lead: s, by how much later than it renews its demand the firmware sees positions; above zero where a
+            step stands for several periods of a firmware, which renews its demand within it.
     """
 
     dt: float
@@ -86,3 +93,5 @@ class Stepping(NamedTuple):
     opposing_only: bool
     dead_band: float
     error_offset: float
+    renewal: int
+    lead: float
