@@ -128,4 +128,6 @@ def reference_positions(rollout, model, recording, index, substeps, bench_effect
         enabled=enabled,
         dt=rollout.dt,
         substeps=substeps,
+        renewal=rollout.stepping.renewal,
+        lead=rollout.stepping.lead,
     )[0]
