@@ -76,6 +76,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _SENSOR_DELAY,
     _ENCODER_QUANTISATION,
     _LOAD_INERTIA,
+    _GOAL_SLEW_TIME,
     _ZERO_OFFSET,
     _COMMAND_DELAY,
     _ARM_COMPLIANCE,
@@ -83,7 +84,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _ARM_MASS,
     _SUPPLY_RIPPLE,
     _LOAD_GYRATION,
-) = (np.uint64(row * BLOCK) for row in range(30))
+) = (np.uint64(row * BLOCK) for row in range(31))
 
 (
     _POSITION,
@@ -118,12 +119,14 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _ACTING,
     _STARTING_VELOCITY,
     _ACCELERATION,
+    _SET_POINT,
+    _FARTHEST,
     _AHEAD,
     _MIDDLE,
     _WAS_ENABLED,
     _DRIVEN_SHARE,
-) = (np.uint64(row * BLOCK) for row in range(36))
-_ROWS = 36
+) = (np.uint64(row * BLOCK) for row in range(38))
+_ROWS = 38
 
 # Adding 1.5·2^52 to a double rounds it to an integer.
 _ROUNDER = 6755399441055744.0
@@ -174,6 +177,24 @@ def _command(
         s[_WAS_ENABLED + i] = s[_ENABLED + i]
         enabled = signals[step, ENABLED, start + i]
         s[_ENABLED + i] = enabled + share * (signals[earlier, ENABLED, start + i] - enabled)
+
+
+@_compiled
+def _follow_goal(s: Array, lanes: int, share: float) -> None:
+    """Let the set-point follow the goal as far as it may in this step; with torque off it is the servo's.
+
+    The firmware works with the mean of its set-points in the step, to which a `share` of the way leads.
+    """
+    for i in range(np.uint64(lanes)):
+        goal, before, most = s[_GOAL + i], s[_SET_POINT + i], s[_FARTHEST + i]
+        ahead = goal - before
+        most = most if ahead > 0.0 else -most
+        lags = abs(ahead) > abs(most)
+        is_off = s[_ENABLED + i] <= 0.0
+        point = before + most if lags else goal
+        mean = before + share * most if lags else goal
+        s[_SET_POINT + i] = s[_POSITION + i] if is_off else point
+        s[_GOAL + i] = s[_POSITION + i] if is_off else mean
 
 
 @_compiled
@@ -588,6 +609,9 @@ def simulate_block(
         s[_CLOSED + i] = 1.0
         s[_DRIVEN_SHARE + i] = 1.0
         s[_ENABLED + i] = signals[0, ENABLED, start + i]
+        s[_SET_POINT + i] = signals[0, GOAL, start + i]
+        slew_time = c[_GOAL_SLEW_TIME + i]
+        s[_FARTHEST + i] = dt * (1.0 / slew_time if slew_time > 0.0 else stepping.goal_speed_limit)
         temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
         c[_VISCOUS + i] *= temperature_scale
         c[_COULOMB + i] *= temperature_scale
@@ -612,11 +636,13 @@ def simulate_block(
     has_effects = has_coasting or _is_on(c, _TORQUE_SATURATION, lanes) or _is_on(c, _WINDING_HEATING, lanes)
     has_counts = _is_on(c, _ENCODER_QUANTISATION, lanes)
     has_ripple = ripple.size > 0 and _is_on(c, _SUPPLY_RIPPLE, lanes)
+    has_slew = stepping.goal_speed_limit < math.inf or _is_on(c, _GOAL_SLEW_TIME, lanes)
     shapes_error = stepping.dead_band > 0.0 or stepping.error_offset > 0.0
     renewal, lead = stepping.renewal, stepping.lead
     is_plain = renewal >= substeps and not (
         regulates_current
         or shapes_error
+        or has_slew
         or has_coasting
         or has_counts
         or has_ripple
@@ -642,6 +668,8 @@ def simulate_block(
             _demand_voltage_in_time(s, lanes, signals[k], start, float(k), lead)
         else:
             _command(s, lanes, signals, start, k, late, late_share)
+            if has_slew:
+                _follow_goal(s, lanes, stepping.slew_share)
             if has_ripple:
                 _add_ripple(s, c, lanes, ripple[k], start)
         switches = is_midpoint and _is_switching(s, lanes)

@@ -85,11 +85,11 @@ class ReferenceSimulation:
         return self._bench.inertia + self.motor.armature
 
     def demand(self, state: PendulumState, goal: float, supply: float, lead: float = 0.0) -> float:
-        """Return what the firmware asks of the motor for a goal in rad: V (BAM eq. 12) or A (eq. 14).
+        """Return what the firmware asks of the motor: V (BAM eq. 12) or A (eq. 14).
 
         Args:
             state: of the servo.
-            goal: rad.
+            goal: set-point, rad.
             supply: V.
             lead: how much later than this state the firmware looks at it, s.
         """
@@ -247,6 +247,7 @@ class ReferenceSimulation:
         substeps: int = 1,
         renewal: int | None = None,
         lead: float = 0.0,
+        slew_share: float = 1.0,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Follow goals for n - 1 steps.
 
@@ -263,6 +264,7 @@ class ReferenceSimulation:
             renewal: substeps for which the firmware holds what it demands; default all of a step.
             lead: how much later than it renews its demand the firmware sees positions, s; where a step stands
                 for several of its periods, half of what it is longer than one.
+            slew_share: of what a slewed set-point moves in a step, how much the firmware works with.
 
         Returns:
             Positions (n,) in rad and velocities (n,) in rad/s at the samples.
@@ -271,9 +273,18 @@ class ReferenceSimulation:
         state = initial
         states = [state]
         demand, closed = 0.0, 1.0
+        point = float(goals[0])  # the servo has had time to get there
+        farthest = self.servo_effects.goal_speed_limit(self.firmware.goal_speed_limit) * dt
         for k in range(len(goals) - 1):
             goal, supply_now = float(goals[k]), float(supplies[k])
             before = float(switches[max(k - 1, 0)])
+            if switches[k] <= 0.0:
+                goal = point = state.position
+            elif abs(goal - point) > farthest:
+                moved = math.copysign(farthest, goal - point)
+                goal, point = point + slew_share * moved, point + moved
+            else:
+                point = goal
             for j in range(substeps):
                 if j % (renewal or substeps) == 0:
                     demand = self.demand(state, goal, supply_now, lead)
