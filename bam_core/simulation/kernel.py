@@ -180,21 +180,21 @@ def _command(
 
 
 @_compiled
-def _follow_goal(s: Array, lanes: int) -> None:
-    """Let the set-point follow the goal as far as it may by now; with torque off it is where the servo is."""
+def _follow_goal(s: Array, lanes: int, share: float) -> None:
+    """Let the set-point follow the goal as far as it may in this step; with torque off it is the servo's.
+
+    The firmware works with the mean of its set-points in the step, to which a `share` of the way leads.
+    """
     for i in range(np.uint64(lanes)):
         goal, before, most = s[_GOAL + i], s[_SET_POINT + i], s[_FARTHEST + i]
         ahead = goal - before
-        behind = before + most if ahead > 0.0 else before - most
-        point = behind if abs(ahead) > most else goal
-        s[_SET_POINT + i] = point if s[_ENABLED + i] > 0.0 else s[_POSITION + i]
-
-
-@_compiled
-def _jump_to_goal(s: Array, lanes: int) -> None:
-    """Let the set-point be the goal."""
-    for i in range(np.uint64(lanes)):
-        s[_SET_POINT + i] = s[_GOAL + i]
+        most = most if ahead > 0.0 else -most
+        lags = abs(ahead) > abs(most)
+        is_off = s[_ENABLED + i] <= 0.0
+        point = before + most if lags else goal
+        mean = before + share * most if lags else goal
+        s[_SET_POINT + i] = s[_POSITION + i] if is_off else point
+        s[_GOAL + i] = s[_POSITION + i] if is_off else mean
 
 
 @_compiled
@@ -608,11 +608,11 @@ def simulate_block(
         s[_RATE_GAIN + i] *= math.sqrt(gain)
         s[_LIMIT + i] = logs.demand_limit[start + i] * (1.0 - c[_LIMIT_SHORTFALL + i])
         s[_CLOSED + i] = 1.0
-        s[_SET_POINT + i] = signals[0, GOAL, start + i]
-        slew_time = c[_GOAL_SLEW_TIME + i]
-        s[_FARTHEST + i] = between * (1.0 / slew_time if slew_time > 0.0 else stepping.goal_speed_limit)
         s[_DRIVEN_SHARE + i] = 1.0
         s[_ENABLED + i] = signals[0, ENABLED, start + i]
+        s[_SET_POINT + i] = signals[0, GOAL, start + i]
+        slew_time = c[_GOAL_SLEW_TIME + i]
+        s[_FARTHEST + i] = dt * (1.0 / slew_time if slew_time > 0.0 else stepping.goal_speed_limit)
         temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
         c[_VISCOUS + i] *= temperature_scale
         c[_COULOMB + i] *= temperature_scale
@@ -669,6 +669,8 @@ def simulate_block(
             _demand_voltage_in_time(s, lanes, signals[k], start, float(k), lead)
         else:
             _command(s, lanes, signals, start, k, late, late_share)
+            if has_slew:
+                _follow_goal(s, lanes, stepping.slew_share)
             if has_ripple:
                 _add_ripple(s, c, lanes, ripple[k], start)
         switches = is_midpoint and _is_switching(s, lanes)

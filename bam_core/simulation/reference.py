@@ -13,7 +13,7 @@ from bam_core._checks import require_positive
 from bam_core.errors import UnknownName
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import PositionFirmware, followed
+from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import Friction, applied
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
@@ -85,11 +85,11 @@ class ReferenceSimulation:
         return self._bench.inertia + self.motor.armature
 
     def demand(self, state: PendulumState, goal: float, supply: float, lead: float = 0.0) -> float:
-        """Return what the firmware asks of the motor for a set-point in rad: V (BAM eq. 12) or A (eq. 14).
+        """Return what the firmware asks of the motor: V (BAM eq. 12) or A (eq. 14).
 
         Args:
             state: of the servo.
-            goal: rad.
+            goal: set-point, rad.
             supply: V.
             lead: how much later than this state the firmware looks at it, s.
         """
@@ -247,6 +247,7 @@ class ReferenceSimulation:
         substeps: int = 1,
         renewal: int | None = None,
         lead: float = 0.0,
+        slew_share: float = 1.0,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Follow goals for n - 1 steps.
 
@@ -263,6 +264,7 @@ class ReferenceSimulation:
             renewal: substeps for which the firmware holds what it demands; default all of a step.
             lead: how much later than it renews its demand the firmware sees positions, s; where a step stands
                 for several of its periods, half of what it is longer than one.
+            slew_share: of what a slewed set-point moves in a step, how much the firmware works with.
 
         Returns:
             Positions (n,) in rad and velocities (n,) in rad/s at the samples.
@@ -271,13 +273,18 @@ class ReferenceSimulation:
         state = initial
         states = [state]
         demand, closed = 0.0, 1.0
-        renewal = renewal or substeps
         point = float(goals[0])  # the servo has had time to get there
-        limit = self.servo_effects.goal_speed_limit(self.firmware.goal_speed_limit)
-        farthest = limit * dt / -(-substeps // renewal)
+        farthest = self.servo_effects.goal_speed_limit(self.firmware.goal_speed_limit) * dt
         for k in range(len(goals) - 1):
             goal, supply_now = float(goals[k]), float(supplies[k])
             before = float(switches[max(k - 1, 0)])
+            if switches[k] <= 0.0:
+                goal = point = state.position
+            elif abs(goal - point) > farthest:
+                moved = math.copysign(farthest, goal - point)
+                goal, point = point + slew_share * moved, point + moved
+            else:
+                point = goal
             for j in range(substeps):
                 if j % renewal == 0:
                     point = followed(point, goal, farthest) if switches[k] > 0.0 else state.position

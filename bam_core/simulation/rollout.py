@@ -132,6 +132,7 @@ class Rollout:
             error_offset=firmware.error_offset,
             goal_speed_limit=firmware.goal_speed_limit,
             **_renewal(dt, self.substeps, period),
+            slew_share=0.5 * (1.0 + period / dt),
         )
         self._stepping = (*self.stepping,)  # a plain tuple, see `LaneArrays`
         short = {"substeps": int(short_substeps), **_renewal(dt, int(short_substeps), period)}

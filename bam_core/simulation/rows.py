@@ -64,7 +64,7 @@ LaneArrays = tuple[Array, Array, tuple[Array, ...]]
 """`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
 
 
-SteppingValues = tuple[float, int, bool, float, int, bool, float, float, float, int, float]
+SteppingValues = tuple[float, int, bool, float, int, bool, float, float, float, int, float, float]
 """`Stepping` as a plain tuple."""
 
 
@@ -84,6 +84,8 @@ class Stepping(NamedTuple):
         renewal: substeps for which the firmware holds what it demands.
         lead: s, by how much later than it renews its demand the firmware sees positions; above zero where a
             step stands for several periods of a firmware, which renews its demand within it.
+        slew_share: of what a slewed set-point moves in a step, how much it has moved on the mean of those
+            periods.
     """
 
     dt: float
@@ -97,3 +99,4 @@ class Stepping(NamedTuple):
     goal_speed_limit: float
     renewal: int
     lead: float
+    slew_share: float

@@ -130,4 +130,5 @@ def reference_positions(rollout, model, recording, index, substeps, bench_effect
         substeps=substeps,
         renewal=rollout.stepping.renewal,
         lead=rollout.stepping.lead,
+        slew_share=rollout.stepping.slew_share,
     )[0]
