@@ -224,10 +224,10 @@ def _add_ripple(s: Array, c: Array, lanes: int, ripple: Array, start: Any) -> No
 def _shape_error(s: Array, lanes: int, dead_band: float, offset: float) -> None:
     """Let the firmware see an error that its dead band and offset have shaped, as another position."""
     for i in range(np.uint64(lanes)):
-        error = s[_SET_POINT + i] - s[_SEEN + i]
+        error = s[_GOAL + i] - s[_SEEN + i]
         more = offset if error > 0.0 else -offset
         shaped = error + more if abs(error) > dead_band else 0.0
-        s[_SEEN + i] = s[_SET_POINT + i] - shaped
+        s[_SEEN + i] = s[_GOAL + i] - shaped
 
 
 @_compiled
@@ -235,7 +235,7 @@ def _demand_voltage(s: Array, c: Array, lanes: int) -> None:
     """Let the firmware set the voltage (eq. 12)."""
     for i in range(np.uint64(lanes)):
         limit = s[_LIMIT + i]
-        duty = s[_GAIN + i] * (s[_SET_POINT + i] - s[_SEEN + i])
+        duty = s[_GAIN + i] * (s[_GOAL + i] - s[_SEEN + i])
         duty = min(max(duty, -limit), limit)
         s[_CLOSED + i] = 1.0 - c[_BRIDGE_COASTING + i] * (1.0 - abs(duty))
         s[_DEMAND + i] = duty * s[_SUPPLY + i]
@@ -247,7 +247,7 @@ def _demand_current(s: Array, lanes: int, lead_in_half_steps: float) -> None:
     for i in range(np.uint64(lanes)):
         limit = s[_LIMIT + i]
         velocity = s[_VELOCITY + i] + lead_in_half_steps * s[_AHEAD + i]
-        current = s[_GAIN + i] * (s[_SET_POINT + i] - s[_SEEN + i]) - s[_RATE_GAIN + i] * velocity
+        current = s[_GAIN + i] * (s[_GOAL + i] - s[_SEEN + i]) - s[_RATE_GAIN + i] * velocity
         s[_DEMAND + i] = min(max(current, -limit), limit)
 
 
@@ -579,7 +579,6 @@ def simulate_block(
     signals, ripple, log_rows = lane_arrays
     logs, stepping = LogRows(*log_rows), Stepping(*stepping_values)
     dt, substeps, regulates_current = stepping.dt, stepping.substeps, stepping.regulates_current
-    between = dt / -(-substeps // stepping.renewal)  # renewals of the demand, s
     s = np.zeros(_ROWS * BLOCK)
     c = np.zeros(candidates.shape[1] * BLOCK)
     late = np.zeros(lanes, dtype=np.int64)
@@ -676,10 +675,6 @@ def simulate_block(
         switches = is_midpoint and _is_switching(s, lanes)
         for j in range(substeps):
             if not is_plain and j % renewal == 0:
-                if has_slew:
-                    _follow_goal(s, lanes)
-                else:
-                    _jump_to_goal(s, lanes)
                 _see(s, c, lanes, lead)
                 if has_counts:
                     _count(s, c, lanes, stepping.resolution)

@@ -286,10 +286,9 @@ class ReferenceSimulation:
             else:
                 point = goal
             for j in range(substeps):
-                if j % renewal == 0:
-                    point = followed(point, goal, farthest) if switches[k] > 0.0 else state.position
-                    demand = self.demand(state, point, supply_now, lead)
-                    closed = self.closed_share(state, point, lead)
+                if j % (renewal or substeps) == 0:
+                    demand = self.demand(state, goal, supply_now, lead)
+                    closed = self.closed_share(state, goal, lead)
                 state = self.step(
                     state, demand, float(switches[k]), dt / substeps, supply_now, closed, before
                 )
