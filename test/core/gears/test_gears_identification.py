@@ -94,7 +94,7 @@ def test_without_asymmetry_the_errors_converge_to_those_of_the_suites_own_rollou
         for substeps in (2, 8)
     )
     assert coarse.max() < 0.02 * firmware.resolution
-    assert fine.mean() < 0.4 * coarse.mean()
+    assert fine.mean() <= 0.4 * coarse.mean()  # both zero where no command comes
 
 
 def test_delays_that_are_no_numbers_give_errors_that_are_none(recordings: list[Recording]) -> None:
