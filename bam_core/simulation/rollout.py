@@ -80,6 +80,7 @@ class Rollout:
         integrator: str = "midpoint",
         quadratic_rule: str = "paper",
         workers: int | None = None,
+        restart: float | None = None,
     ) -> None:
         """Pack recordings.
 
@@ -91,6 +92,8 @@ class Rollout:
             integrator: one of `integrators.INTEGRATORS`.
             quadratic_rule: one of `friction.QUADRATIC_RULES`.
             workers: threads; default one per available processor, or what `simulation_threads` says.
+            restart: every so many s, a simulation goes on from the measured position and velocity, so that
+                errors are those over short horizons; default never.
 
         Raises:
             BamError: no recordings, or an option is out of range.
@@ -109,6 +112,7 @@ class Rollout:
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
+        self.packed: PackedLogs = pack(self.recordings, firmware, self.dt, restart=restart)
         stepping = Stepping(
             dt=self.dt,
             substeps=self.substeps,
@@ -116,10 +120,15 @@ class Rollout:
             resolution=firmware.resolution,
             integrator=INTEGRATORS.index(integrator),
             opposing_only=quadratic_rule == "opposing",
+            restart=self.packed.restart,
         )
         self._stepping = (*stepping,)  # a plain tuple, see `LaneArrays`
-        self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
-        self._lane_arrays = (self.packed.signals, self.packed.ripple, tuple(self.packed.logs))
+        self._lane_arrays = (
+            self.packed.signals,
+            self.packed.ripple,
+            tuple(self.packed.logs),
+            self.packed.restarts,
+        )
         self._workers = workers or _threads.get() or available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
@@ -131,6 +140,7 @@ class Rollout:
         *,
         dt: float | None = None,
         substeps: int | None = None,
+        restart: float | None = None,
     ) -> Rollout:
         """Pack recordings for a servo: its firmware, integrator and quadratic rule.
 
@@ -147,6 +157,7 @@ class Rollout:
             substeps=substeps,
             integrator=servo.integrator,
             quadratic_rule=servo.friction.quadratic_rule,
+            restart=restart,
         )
 
     def errors(self, parameters: ArrayLike) -> Array:

@@ -51,14 +51,17 @@ class LaneInputs(NamedTuple):
         ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
             readings are aliased; of others it is empty.
         logs: what is constant.
+        restarts: (restarts, 2, lanes): position in rad and velocity in rad/s as measured when a simulation
+            starts anew; empty where none does.
     """
 
     signals: Array
     ripple: Array
     logs: LogRows
+    restarts: Array
 
 
-LaneArrays = tuple[Array, Array, tuple[Array, ...]]
+LaneArrays = tuple[Array, Array, tuple[Array, ...], Array]
 """`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
 
 
@@ -72,6 +75,7 @@ class Stepping(NamedTuple):
         resolution: one encoder count, rad.
         integrator: index in `integrators.INTEGRATORS`.
         opposing_only: quadratic friction only where motor and load torque oppose.
+        restart: steps from one restart to the next; 0: none.
     """
 
     dt: float
@@ -80,3 +84,4 @@ class Stepping(NamedTuple):
     resolution: float
     integrator: int
     opposing_only: bool
+    restart: int
