@@ -110,9 +110,8 @@ def pack(
         _fill_signals(signals[:length, :, lane], recording, dt, firmware)
         signals[length:, :, lane] = signals[length - 1, :, lane]  # a command delay may look beyond the end
         whole = (length - 1) // stride if stride else 0
-        restarts[:whole, :, lane] = measured_states(
-            recording, stride * dt * np.arange(1, whole + 1), firmware.resolution
-        )
+        starts = _grid(whole * stride + 1, dt)[stride::stride] if stride else np.empty(0)
+        restarts[:whole, :, lane] = measured_states(recording, starts, firmware.resolution)
         if firmware.supply_is_aliased:
             ripple[:length, lane] = _supply(recording, dt, length) - signals[0, SUPPLY, lane]
         rows.length[lane] = length
