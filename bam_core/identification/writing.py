@@ -22,6 +22,7 @@ from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
 from bam_core.identification.trajectories import TRAJECTORIES, Bands, Simulated, save_trajectories
 from bam_core.identification.uncertainty.bands import predicted_bands
+from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.uncertainty.prediction_file import prediction_path, save_prediction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
@@ -88,13 +89,14 @@ def write_identification(identification: Identification, output: str | os.PathLi
 
 
 def _write(identification: Identification, directory: Path) -> None:
+    predictions = _predictions(identification)
     for model, fit in identification.fits.items():
         path = directory / f"{model}.yaml"
         fit.servo.save(path)
         errors = fit.uncertainty.standard_errors() if fit.uncertainty else None
         save_bench_effects(path, fit.bench_effects, errors)
-        if fit.uncertainty is not None and fit.uncertainty.prediction is not None:
-            save_prediction(path, fit.uncertainty.prediction)
+        if model in predictions:
+            save_prediction(path, predictions[model])
     simulated = _simulated(identification)
     logs = (*identification.split.train, *identification.split.validation)
     bands = _bands(identification, logs)
@@ -116,6 +118,23 @@ def _simulated(identification: Identification) -> Simulated:
         for model, fit in fits.items()
     }
     return {log.name: {model: positions[model][i] for model in fits} for i, log in enumerate(logs)}
+
+
+def _predictions(identification: Identification) -> dict[str, Prediction]:
+    """Return predictive distributions: those that are known, and what follows from that of the chosen model."""
+    fits, chosen = identification.fits, identification.chosen
+    known = {
+        model: fit.uncertainty.prediction
+        for model, fit in fits.items()
+        if fit.uncertainty is not None and fit.uncertainty.prediction is not None
+    }
+    if chosen not in known:
+        return known
+    error = fits[chosen].train_mae
+    return {
+        model: known.get(model) or known[chosen].without_parameters(fit.train_mae / error)
+        for model, fit in fits.items()
+    }
 
 
 def _bands(identification: Identification, logs: Sequence[Recording]) -> Bands:
