@@ -121,7 +121,7 @@ def _simulated(identification: Identification) -> Simulated:
 
 
 def _predictions(identification: Identification) -> dict[str, Prediction]:
-    """Return predictive distributions: those that are known, and what follows from that of the chosen model."""
+    """Return predictive distributions: known ones, and what follows from that of the chosen model."""
     fits, chosen = identification.fits, identification.chosen
     known = {
         model: fit.uncertainty.prediction
