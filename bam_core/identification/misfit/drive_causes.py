@@ -50,18 +50,9 @@ def _late(motion: Motion) -> Array:
 
 def _of_other_goals(motion: Motion, goals: Array) -> Array:
     """Torques of other goals beyond those of the goal, as far as the firmware's limit lets them act."""
-    share = np.divide(
-        motion.drive, motion.duty, out=np.zeros_like(motion.drive), where=np.abs(motion.duty) > 1e-6
-    )
     position = motion.goal - motion.error
-    per_error = np.divide(
-        motion.duty, motion.error, out=np.zeros_like(motion.duty), where=np.abs(motion.error) > 1e-6
-    )
-    # Where the limit cuts the duty, the ratio is too small; the largest of the recording is the firmware's.
-    unlimited = per_error[motion.limited == 0.0]
-    slope = float(np.median(unlimited)) if len(unlimited) else 0.0
-    duty = np.clip(slope * (goals - position[:, None]), -1.0, 1.0)
-    return np.asarray(share[:, None] * (duty - motion.duty[:, None]))
+    duty = np.clip(motion.duty_per_error * (goals - position[:, None]), -1.0, 1.0)
+    return np.asarray(motion.full[:, None] * (duty - motion.duty[:, None]))
 
 
 def _gain_curve(motion: Motion) -> Array:
@@ -91,7 +82,7 @@ def _gathered(rate: Array, decay: float, dt: float, gathered: Array) -> None:
 
 
 def _shortfall(motion: Motion) -> Array:
-    return np.asarray((-motion.drive * motion.limited)[:, None])
+    return np.asarray((-motion.full * motion.duty * motion.limited)[:, None])
 
 
 def drive_causes() -> list[Cause]:

@@ -39,7 +39,8 @@ class Motion:
         limited: the firmware asks for as much as its limit allows.
         enabled: share of the time with torque on.
         duty: what the firmware asks for, or current over its limit; -1..1.
-        drive: torque of what the firmware asks for, back-EMF apart.
+        duty_per_error: 1/rad.
+        full: torque of a duty of 1, back-EMF apart; 0 where torque is off.
         motor: τ_m.
         gravity: τ_e, signed as τ_m.
         budget: of friction, zero or more.
@@ -63,7 +64,8 @@ class Motion:
     limited: Array
     enabled: Array
     duty: Array
-    drive: Array
+    duty_per_error: float
+    full: Array
     motor: Array
     gravity: Array
     budget: Array
@@ -157,7 +159,8 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         limited=limited.astype(np.float64) * enabled,
         enabled=enabled,
         duty=demand / limit,
-        drive=per_demand * demand * enabled,
+        duty_per_error=stiffness_gain / limit,
+        full=per_demand * limit * enabled,
         motor=torque,
         gravity=gravity,
         budget=np.asarray(servo.friction.budget(torque, gravity, velocity)),

@@ -23,7 +23,7 @@ PRIOR = 0.3
 
 _FULL = (0.3, 3.0)  # coefficients of torques that are of full size
 _CHANCE = 2.0  # times what a form would take of independent windows by chance; those of a run are less than that
-_IDLE = 1e-4  # of the strongest column's square: a form below it does not act in these runs
+_IDLE = 1e-6  # of the residuals' squares: a form that shows as less of itself does not act in these runs
 _SOLVABLE = 1e-9
 
 
@@ -96,7 +96,7 @@ class Regression:
         typical = own[-1] / len(residual)
         self._ridge = _SOLVABLE * np.maximum(own, _SOLVABLE * np.max(own))
         self._ridge[: self._dimension] = typical / PRIOR**2
-        self._idle = _IDLE * np.max(own[self._dimension : -1], initial=0.0)
+        self._idle = _IDLE * float(own[-1])
         self._base = list(range(self._dimension))
         self._windows = len(residual)
 
