@@ -27,7 +27,7 @@ from bam_core.identification.misfit.floor import Floor, configuration, floor, no
 from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.motion import Motion, motions
 from bam_core.identification.misfit.ranking import Forms, Regression, Score
-from bam_core.identification.misfit.windows import Seen, Windows, curvature, window_length
+from bam_core.identification.misfit.windows import Seen, Windows, noise_gain, window_length
 from bam_core.identification.search.sensitivity import normalised, vectors_at
 from bam_core.identification.search.space import SearchSpace
 from bam_core.recordings.recording import Recording
@@ -135,7 +135,7 @@ def diagnose(
     clean = Diagnosis(floor=least, error=error, findings=(), shifts=nothing, shares={})
     if not clean.is_above_floor:
         return clean
-    length = window_length([each.dt for each in logs])
+    length = window_length(logs, servo.firmware)
     windows = Windows(Rollout.for_servo(logs, servo, restart=length), length)
     deviations = [noise(each, resolution) for each in logs]
     fitted = {axis.name for axis in space.axes}
@@ -200,6 +200,7 @@ class _Data:
         deviations: Sequence[float],
     ) -> None:
         self._seen = seen
+        self._bends = windows.bends
         self._inertia = np.array([motion.inertia for motion in moved])[seen.log]
         self._answers = np.concatenate(
             [
@@ -225,16 +226,17 @@ class _Data:
             )
             start = int(edges[-1])
         recordings, dt = windows.rollout.recordings, windows.rollout.dt
-        energy = float(np.sum(curvature(windows.steps, dt) ** 2))
-        # Between samples, positions are interpolated: noise counts once per sample, not once per step.
-        variance = [
-            deviation**2 * energy * recording.dt / dt
-            for deviation, recording in zip(deviations, recordings, strict=True)
-        ]
-        self._noise = np.array(variance)[seen.log]
+        variance = np.array(
+            [
+                deviation**2 * noise_gain(windows.steps, dt, recording.dt)
+                for deviation, recording in zip(deviations, recordings, strict=True)
+            ]
+        )
+        orders = variance.shape[1]
+        self._noise = variance[seen.log[::orders]].ravel()
         self._residual = _tamed(seen)
         level = [
-            max(float(np.mean(self._residual[seen.log == i] ** 2)), variance[i])
+            max(float(np.mean(self._residual[seen.log == i] ** 2)), float(variance[i].mean()))
             for i in range(len(recordings))
         ]
         self._weights = 1.0 / np.sqrt(np.array(level))[seen.log]
@@ -249,7 +251,8 @@ class _Data:
         """Put a cause into words."""
         taken = self._answers[:, list(score.columns)] @ score.coefficients
         torques = [
-            float(np.sqrt(np.mean((self._inertia * each) ** 2))) for each in (taken, self._residual)
+            float(np.sqrt(np.mean((self._inertia * each)[self._bends] ** 2)))
+            for each in (taken, self._residual)
         ]
         forms = ", ".join(label for form in score.forms if (label := cause.forms[form]))
         evidence = (

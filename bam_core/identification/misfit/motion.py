@@ -20,6 +20,9 @@ from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY
 CREEP = 0.03
 """rad/s; slower than that, rounded positions do not tell the direction of a motion."""
 
+EVERY = 2
+"""Steps of the simulation per step of a motion: an arm moves little in them."""
+
 _SMOOTH = 0.025  # s to either side: a tenth of a swing at 4 Hz
 _LEAST_SAMPLES = 3.5  # to either side: a cubic needs them
 _ORDER = 3  # of the polynomials that tell velocity and acceleration
@@ -27,7 +30,7 @@ _ORDER = 3  # of the polynomials that tell velocity and acceleration
 
 @dataclass(frozen=True, kw_only=True)
 class Motion:
-    """One recording on the time grid of its simulation; arrays are (steps,), torques in N·m at the shaft.
+    """One recording on every second step of its simulation; arrays are (steps,), torques in N·m at the shaft.
 
     Attributes:
         time: s since the first sample.
@@ -94,7 +97,7 @@ def motions(rollout: Rollout, servo: ServoModel, bench_effects: BenchEffects) ->
     """Return what the arm did in every recording of a rollout.
 
     Args:
-        rollout: of the recordings, on whose grid motions are.
+        rollout: of the recordings.
         servo: with the parameters found.
         bench_effects: that were found with it.
     """
@@ -127,7 +130,10 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
     goal = np.interp(grid - late, grid, signals[:, GOAL])
     enabled = np.interp(grid - late, grid, signals[:, ENABLED])
     supply = signals[:, SUPPLY]
-    measured, velocity, acceleration = smoothed(signals[:, MEASURED], rollout.dt, recording.dt)
+    measured, velocity, acceleration = (
+        each[::EVERY] for each in smoothed(signals[:, MEASURED], rollout.dt, recording.dt)
+    )
+    goal, enabled, supply, grid = goal[::EVERY], enabled[::EVERY], supply[::EVERY], grid[::EVERY]
     bench = bench_effects.corrected(recording.bench)
     firmware = servo.firmware.limited(recording.demand_limit)
     motor = servo.motor
@@ -172,7 +178,7 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         bench_inertia=bench.inertia,
         gravity_torque=bench.gravity_torque,
         temperature_rise=_temperature_rise(recording),
-        dt=rollout.dt,
+        dt=EVERY * rollout.dt,
     )
 
 

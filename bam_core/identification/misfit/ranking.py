@@ -25,6 +25,7 @@ _FULL = (0.3, 3.0)  # coefficients of torques that are of full size
 _CHANCE = 2.0  # times what a form would take of independent windows by chance; those of a run are less than that
 _IDLE = 1e-6  # of the residuals' squares: a form that shows as less of itself does not act in these runs
 _SOLVABLE = 1e-9
+_LEAST_EXCESS = 0.2  # of what is left over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +110,12 @@ class Regression:
 
     @property
     def excess(self) -> float:
-        """Weighted sum of squares beyond the measurement's, once parameters have moved to their best."""
-        return max(float(self._left_by_groups([]).sum()) - self._noise, 0.0)
+        """Weighted sum of squares beyond the measurement's, once parameters have moved to their best.
+
+        A share of it at least: how much of what is left is measurement is itself known only so well.
+        """
+        left = float(self._left_by_groups([]).sum())
+        return max(left - self._noise, _LEAST_EXCESS * left)
 
     @property
     def excess_share(self) -> float:
