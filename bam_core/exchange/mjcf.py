@@ -25,6 +25,7 @@ from scipy.optimize import nnls
 from bam_core._version import __version__
 from bam_core.errors import OutOfRange
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
+from bam_core.servo.firmware import firmware_fields
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME, DcMotor
 from bam_core.servo.parameters import SERVO_EFFECTS
@@ -101,6 +102,11 @@ def servo_mjcf(
         f"{name}: is left out, MuJoCo's dcmotor has no such effect"
         for name in SERVO_EFFECTS
         if getattr(servo.servo_effects, name)
+    ]
+    remarks += [
+        f"{name} of the firmware: is left out, MuJoCo's dcmotor has none"
+        for name in ("dead_band", "error_offset", "goal_speed_limit")
+        if drive.kp is not None and name in firmware_fields(servo.firmware)
     ]
     if servo.motor.winding_heating and servo.firmware.regulates_current:
         remarks.append("winding_heating: is left out, a warm dcmotor of MuJoCo misses the current asked for")

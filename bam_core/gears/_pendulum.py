@@ -92,7 +92,8 @@ def simulate(
                 now, before = min(max(k - late, 0), last), min(max(k - late - 1, 0), last)
                 goal = signals[now, GOAL, lane] * (1.0 - share) + signals[before, GOAL, lane] * share
                 enabled = signals[now, ENABLED, lane] * (1.0 - share) + signals[before, ENABLED, lane] * share
-                demand = law.demand(goal - position, speed, stiffness, damping, limit)
+                error = law.shaped_error(goal - position, stepping.dead_band, stepping.error_offset)
+                demand = law.demand(error, speed, stiffness, damping, limit)
                 for _ in range(substeps):
                     drive, back_emf_damping = motor(
                         demand,

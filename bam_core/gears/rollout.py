@@ -108,6 +108,8 @@ class GearRollout:
             resolution=firmware.resolution,
             integrator=INTEGRATORS.index("midpoint"),
             opposing_only=False,
+            dead_band=firmware.dead_band,
+            error_offset=firmware.error_offset,
             restart=self._packed.restart,
         )
         lengths = self._packed.logs.length[self._packed.lanes].astype(np.intp)

@@ -18,6 +18,7 @@ from bam_core.errors import NotWritable
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
 from bam_core.identification.trajectories import TRAJECTORIES, Simulated, save_trajectories
+from bam_core.identification.uncertainty.prediction_file import prediction_path, save_prediction
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -41,7 +42,7 @@ def require_output(output: str | os.PathLike[str]) -> None:
 
 
 def write_identification(identification: Identification, output: str | os.PathLike[str]) -> None:
-    """Write ``<model>.yaml``, its bench effects (`bench_effects_path`), ``summary.json`` and ``plots/``.
+    """Write servos, what belongs to them (`bench_effects_path`, `prediction_path`), summary and plots.
 
     Everything is written to a directory of its own first and moved when complete, the summary last. An
     identification that is there is replaced, and a warning says so: files of the same names, and of other
@@ -86,6 +87,8 @@ def _write(identification: Identification, directory: Path) -> None:
         fit.servo.save(path)
         errors = fit.uncertainty.standard_errors() if fit.uncertainty else None
         save_bench_effects(path, fit.bench_effects, errors)
+        if fit.uncertainty is not None and fit.uncertainty.prediction is not None:
+            save_prediction(path, fit.uncertainty.prediction)
     simulated = _simulated(identification)
     logs = (*identification.split.train, *identification.split.validation)
     save_trajectories(directory / TRAJECTORIES, logs, simulated)
@@ -165,8 +168,8 @@ def _files_of(told: Mapping[str, Any]) -> set[str]:
     if not told:
         return set()
     servos = [f"{model}.yaml" for model in told["models"]]
-    benches = (str(bench_effects_path(name)) for name in servos)
-    return {*servos, *benches, REPORT, *(f"{PLOTS}/{_fit_plot(log)}" for log in told["logs"])}
+    beside = (str(path(name)) for name in servos for path in (bench_effects_path, prediction_path))
+    return {*servos, *beside, REPORT, *(f"{PLOTS}/{_fit_plot(log)}" for log in told["logs"])}
 
 
 def _tell_replaced(target: Path, before: Mapping[str, Any], removed: Sequence[str]) -> None:

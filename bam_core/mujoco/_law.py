@@ -43,6 +43,9 @@ _FRICTION_TEMPERATURE = 22
 _BRIDGE_COASTING = 23
 _SENSOR_DELAY = 24
 _COUNT = 25  # of the encoder as the firmware sees it, rad; 0 where it sees angles
+_DEAD_BAND = 26
+_ERROR_OFFSET = 27
+_GOAL_SPEED_LIMIT = 28
 
 # Rows of the command, written by the user; one column per servo.
 GOAL_POSITION = 0
@@ -70,7 +73,8 @@ WINDING_WARMING = 11
 _VELOCITY_BEFORE = 12  # MuJoCo's, of the past step
 _REVERSAL_CORRECTION = 13  # steps' worth of the budget that the next steps omit
 _INVERSE_INERTIA = 14  # as MuJoCo estimates it
-STATES = 15
+SET_POINT = 15  # that follows the goal, rad
+STATES = 16
 
 UNKNOWN = -1.0
 
@@ -92,7 +96,7 @@ class Servos(NamedTuple):
     """The servos of a model.
 
     Attributes:
-        constants: (servos, 26).
+        constants: (servos, 29).
         command: (COMMANDS, servos).
         state: (STATES, servos).
         position_address: (servos,) into qpos.
@@ -191,16 +195,19 @@ def _enabled_share(command: Array, state: Array, i: int) -> float:
 
 
 @_compiled
-def _linear_torque(servos: Servos, i: int, time: float, dt: float, position: float, velocity: float) -> float:
+def _linear_torque(
+    c: Array, command: Array, state: Array, i: int, time: float, dt: float, position: float, velocity: float
+) -> float:
     """Let the firmware renew its demand if it is due (BAM eqs. 12, 14); return k_t·I in N·m (eqs. 13, 15).
 
     A step stands for the time from half a step before `time` to half a step after it, so what changes at
     `time` counts for half of it. The firmware holds its demand for its period, even where that is shorter
     than a step.
     """
-    c, command, state = servos.constants[i], servos.command, servos.state
     share = _enabled_share(command, state, i)
     is_enabled, was_enabled = command[ENABLED, i] > 0.0, 2.0 * share > command[ENABLED, i]
+    if state[WAS_ENABLED, i] == UNKNOWN:  # the servo has had time to get to its first goal
+        state[SET_POINT, i] = command[GOAL_POSITION, i]
     state[WAS_ENABLED, i] = command[ENABLED, i]
     held = state[_HELD_DEMAND, i]
     demand = held
@@ -215,7 +222,14 @@ def _linear_torque(servos: Servos, i: int, time: float, dt: float, position: flo
                 seen = _seen(c, position - c[_SENSOR_DELAY] * velocity, command[ENCODER_ZERO, i])
                 stiffness = c[_DEMAND_PER_KP_RAD] * kp
                 damping = c[_DEMAND_PER_ROOT_KP_VELOCITY] * math.sqrt(abs(kp))
-                renewed = law.demand(command[GOAL_POSITION, i] - seen, velocity, stiffness, damping, limit)
+                before = state[SET_POINT, i] if was_enabled else position
+                most = c[_GOAL_SPEED_LIMIT] * max(period, dt)
+                point = law.set_point(before, command[GOAL_POSITION, i], most)
+                state[SET_POINT, i] = point
+                error = law.shaped_error(point - seen, c[_DEAD_BAND], c[_ERROR_OFFSET])
+                renewed = law.demand(error, velocity, stiffness, damping, limit)
+            else:
+                state[SET_POINT, i] = position
             stale = 0.5 * min(period / dt, 1.0) if was_enabled else 0.0
             demand = renewed + stale * (held - renewed)
             held = renewed
@@ -303,16 +317,23 @@ def _partly_held(
 
 @_compiled
 def _torques(
-    servos: Servos, i: int, time: float, dt: float, position: float, v: float, push: float
+    c: Array,
+    command: Array,
+    state: Array,
+    i: int,
+    time: float,
+    dt: float,
+    position: float,
+    v: float,
+    push: float,
 ) -> tuple[float, float, float]:
     """Return and note τ_m, τ_e and τ_f^m of a step, N·m; `push` is what acts on the joint without its servo.
 
     MuJoCo's velocity belongs to the middle of the past step, its position to the end. What depends on the
     velocity is taken at the position's time, so that the whole step is second-order accurate.
     """
-    c, command, state = servos.constants[i], servos.command, servos.state
     velocity = v + 0.5 * dt * state[ACCELERATION, i]
-    linear = _linear_torque(servos, i, time, dt, position, velocity)
+    linear = _linear_torque(c, command, state, i, time, dt, position, velocity)
     motor = _saturate_and_heat(c, command, state, i, dt, linear)
     external = push + state[OTHER_TORQUE, i]
     available = budget(c, motor, external, velocity, command[CASE_TEMPERATURE_RISE, i])
@@ -341,7 +362,9 @@ def before_gears(servos: ServosArrays, robot: RobotArrays, time: float, dt: floa
         d = s.dof[i]
         push = r.qfrc_passive[d] - r.qfrc_bias[d] + r.qfrc_applied[d]
         s.state[USER_TORQUE, i] = r.qfrc_applied[d]
-        motor, _, available = _torques(s, i, time, dt, r.qpos[s.position_address[i]], r.qvel[d], push)
+        position = r.qpos[s.position_address[i]]
+        c = s.constants[i]
+        motor, _, available = _torques(c, s.command, s.state, i, time, dt, position, r.qvel[d], push)
         if not math.isfinite(motor + available):
             status = NOT_FINITE
     return status
@@ -382,13 +405,14 @@ def before_solver(
         share, before, is_held = _enabled_share(command, state, i), state[WAS_ENABLED, i], _holds(state, i)
         applied = r.qfrc_applied[d]
         push = r.qfrc_passive[d] - r.qfrc_bias[d] + applied
-        motor, external, available = _torques(s, i, time, dt, position, v, push)
+        c = s.constants[i]
+        motor, external, available = _torques(c, command, state, i, time, dt, position, v, push)
         correction = min(state[_REVERSAL_CORRECTION, i], 1.0)
         limit = (1.0 - correction) * available
         if 0.0 < share < 1.0 and is_held:
             is_released = command[ENABLED, i] < before
             motor, limit = _partly_held(
-                s.constants[i], share, is_released, motor, external, command[CASE_TEMPERATURE_RISE, i]
+                c, share, is_released, motor, external, command[CASE_TEMPERATURE_RISE, i]
             )
         state[MOTOR_TORQUE, i] = motor
         state[USER_TORQUE, i] = applied

@@ -28,4 +28,7 @@ def servo_constants(servo: ServoModel) -> list[float]:
         servo_effects.bridge_coasting,
         servo_effects.sensor_delay,
         firmware.resolution if servo_effects.encoder_quantisation else 0.0,
+        firmware.dead_band,
+        firmware.error_offset,
+        firmware.goal_speed_limit,
     ]

@@ -24,7 +24,13 @@ from bam_core.servo.firmware import FIRMWARE_FIELDS
 from bam_core.yaml_file import read_yaml
 
 _NUMBER = (int, float)
-_FIRMWARE_TYPES = {"period": (_NUMBER, False), "supply_is_aliased": (bool, False)}
+_FIRMWARE_TYPES = {
+    "period": (_NUMBER, False),
+    "supply_is_aliased": (bool, False),
+    "dead_band": (_NUMBER, False),
+    "error_offset": (_NUMBER, False),
+    "goal_speed_limit": (_NUMBER, False),
+}
 
 # field -> (type, required); a nested table is a section
 _Spec = Mapping[str, Any]
@@ -82,6 +88,9 @@ _COMMENTS = {
     "damping": "A·s/rad per root of kp",
     "counts_per_turn": "of the encoder, at the output shaft",
     "period": "s",
+    "dead_band": "rad, of error without effect",
+    "error_offset": "rad, added to a larger error",
+    "goal_speed_limit": "rad/s, at which the set-point follows the goal",
     "factory_kp": "position gain that it comes with",
     "motor": "at the output shaft, gearbox included",
     "friction_model": "m1 to m6",

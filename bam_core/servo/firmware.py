@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from types import MappingProxyType
@@ -16,15 +16,17 @@ import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative, require_positive
-from bam_core.errors import UnknownName
+from bam_core.errors import OutOfRange, UnknownName
 
 
 @dataclass(frozen=True, kw_only=True)
 class PositionFirmware(ABC):
-    """The position loop of a firmware: once per period it puts out clip(K·(θ_d - θ) - B·θ̇, ±limit).
+    """The position loop of a firmware: once per period it puts out clip(K·e - B·θ̇, ±limit).
 
     That is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where
-    electronics behind it see to that (`CurrentFirmware`).
+    electronics behind it see to that (`CurrentFirmware`). The error e is θ_d - θ with the set-point θ_d,
+    which follows the goal at a limited speed (`set_points`), shaped by a dead band (`shaped_error`); most
+    firmwares have neither.
 
     Attributes:
         name: key in FIRMWARES, or another one for a servo that is not in the library.
@@ -34,6 +36,10 @@ class PositionFirmware(ABC):
             one, a medium gain that its authors used.
         supply_is_aliased: the servo samples its supply in step with its PWM, so that single readings are off
             by the ripple; only their mean counts.
+        dead_band: error up to which the firmware does nothing, rad.
+        error_offset: what the firmware adds to a larger error, in its direction, rad: its gain over the error
+            is K·(1 + error_offset/|e|), which overcomes friction near the goal.
+        goal_speed_limit: at which the set-point follows the goal, rad/s; infinite where it jumps.
 
     Raises:
         BamError: a value is out of range.
@@ -44,6 +50,9 @@ class PositionFirmware(ABC):
     factory_kp: float
     period: float = 1e-3
     supply_is_aliased: bool = False
+    dead_band: float = 0.0
+    error_offset: float = 0.0
+    goal_speed_limit: float = math.inf
 
     regulates_current: ClassVar[bool]
     """Whether demands are currents in A; else they are duties, -1..1."""
@@ -55,6 +64,16 @@ class PositionFirmware(ABC):
             factory_kp=self.factory_kp,
             period=self.period,
         )
+        require_not_negative(
+            f"firmware {self.name!r}", dead_band=self.dead_band, error_offset=self.error_offset
+        )
+        if not self.goal_speed_limit > 0.0:
+            raise OutOfRange(
+                f"firmware {self.name!r} goal_speed_limit",
+                self.goal_speed_limit,
+                "above 0 rad/s",
+                advice="leave it out where the set-point jumps to the goal",
+            )
 
     @property
     def resolution(self) -> float:
@@ -97,13 +116,51 @@ class PositionFirmware(ABC):
         Arguments broadcast.
         """
         stiffness, damping = self.gains(kp)
-        wanted = stiffness * np.asarray(error) - damping * np.asarray(velocity)
+        wanted = stiffness * self.shaped_error(error) - damping * np.asarray(velocity)
         return np.asarray(np.clip(wanted, -self.demand_limit, self.demand_limit))
+
+    @property
+    def shapes_error(self) -> bool:
+        """Whether demands are not proportional to the error."""
+        return self.dead_band > 0.0 or self.error_offset > 0.0
+
+    def shaped_error(self, error: ArrayLike) -> NDArray[np.float64]:
+        """Return what the firmware multiplies with its gain, rad, for errors θ_d - θ in rad."""
+        error = np.asarray(error, dtype=np.float64)
+        return np.where(np.abs(error) <= self.dead_band, 0.0, error + self.error_offset * np.sign(error))
+
+    def set_points(
+        self,
+        goals: Sequence[float] | NDArray[np.float64],
+        enabled: Sequence[float] | NDArray[np.float64],
+        positions: Sequence[float] | NDArray[np.float64],
+        dt: float,
+    ) -> NDArray[np.float64]:
+        """Return the set-points that follow goals at the firmware's speed.
+
+        The first one is its goal: the servo has had time to get there. While torque is off the set-point is
+        where the servo is, so that it starts from there when torque comes back.
+
+        Args:
+            goals: (n,) rad, in force from each sample to the next.
+            enabled: (n,) torque is on where above zero.
+            positions: (n,) of the servo, rad.
+            dt: between samples, s.
+        """
+        wanted = np.asarray(goals, dtype=np.float64)
+        points = np.empty_like(wanted)
+        most = self.goal_speed_limit * dt
+        point = wanted[0]
+        for k, (goal, is_on, position) in enumerate(zip(wanted, enabled, positions, strict=True)):
+            ahead = goal - point
+            point = point + math.copysign(most, ahead) if abs(ahead) > most else goal
+            points[k] = point = point if is_on > 0.0 else position
+        return points
 
 
 @dataclass(frozen=True, kw_only=True)
 class VoltageFirmware(PositionFirmware):
-    """The voltage law: duty = clip(gain·kp·(θ_d - θ), ±limit), and U = duty·supply (BAM eq. 12).
+    """The voltage law: duty = clip(gain·kp·e, ±limit), and U = duty·supply (BAM eq. 12).
 
     Attributes:
         duty_per_kp_rad: duty per unit of the firmware's kp and per rad of error, 1/rad.
@@ -147,7 +204,7 @@ class VoltageFirmware(PositionFirmware):
 
     def kp_for(self, share: float) -> float:
         """Return the kp at which one rad of error asks for this duty."""
-        return share / self.duty_per_kp_rad
+        return share / (self.duty_per_kp_rad * float(self.shaped_error(1.0)))
 
     def duty(self, kp: ArrayLike, error: ArrayLike) -> NDArray[np.float64]:
         """Return the duty (-1..1) for a position error θ_d - θ in rad; arguments broadcast."""
@@ -156,7 +213,7 @@ class VoltageFirmware(PositionFirmware):
 
 @dataclass(frozen=True, kw_only=True)
 class CurrentFirmware(PositionFirmware):
-    """The current law: I = clip(kp·(θ_d - θ) - c·√kp·θ̇, ±limit) (BAM eq. 14).
+    """The current law: I = clip(kp·e - c·√kp·θ̇, ±limit) (BAM eq. 14).
 
     The supply limits the current too, at every moment: see `motor.DcMotor.regulating_voltage`. BAM prints
     that limit without a sign for its lower end; here it is -(U_max + k_t·θ̇)/R <= I <= (U_max - k_t·θ̇)/R.
@@ -202,7 +259,7 @@ class CurrentFirmware(PositionFirmware):
 
     def kp_for(self, share: float) -> float:
         """Return the kp at which one rad of error asks for this share of the largest current."""
-        return share * self.current_limit
+        return share * self.current_limit / float(self.shaped_error(1.0))
 
 
 _LAWS: Mapping[str, type[PositionFirmware]] = MappingProxyType(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from bam_core.servo.model import ServoModel
 
 
@@ -37,5 +39,8 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "bridge_coasting": servo_effects.bridge_coasting,
         "sensor_delay": servo_effects.sensor_delay,
         "encoder_count": firmware.resolution if servo_effects.encoder_quantisation else 0.0,
+        "dead_band": firmware.dead_band,
+        "error_offset": firmware.error_offset,
+        "goal_speed_limit": firmware.goal_speed_limit if math.isfinite(firmware.goal_speed_limit) else 0.0,
         "armature": motor.armature,
     }

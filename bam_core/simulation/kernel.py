@@ -189,6 +189,16 @@ def _add_ripple(s: Array, c: Array, lanes: int, ripple: Array, start: Any) -> No
 
 
 @_compiled
+def _shape_error(s: Array, lanes: int, dead_band: float, offset: float) -> None:
+    """Let the firmware see an error that its dead band and offset have shaped, as another position."""
+    for i in range(np.uint64(lanes)):
+        error = s[_GOAL + i] - s[_SEEN + i]
+        more = offset if error > 0.0 else -offset
+        shaped = error + more if abs(error) > dead_band else 0.0
+        s[_SEEN + i] = s[_GOAL + i] - shaped
+
+
+@_compiled
 def _demand_voltage(s: Array, c: Array, lanes: int) -> None:
     """Let the firmware set the voltage (eq. 12)."""
     for i in range(np.uint64(lanes)):
@@ -429,7 +439,7 @@ def simulate_block(
     first: int,
     lanes: int,
     lane_arrays: LaneArrays,
-    stepping_values: tuple[float, int, bool, float, int, bool, int],
+    stepping_values: tuple[float, int, bool, float, int, bool, float, float, int],
     mae: Array,
     trace: Array,
 ) -> None:
@@ -500,8 +510,10 @@ def simulate_block(
     has_effects = has_coasting or _is_on(c, _TORQUE_SATURATION, lanes) or _is_on(c, _WINDING_HEATING, lanes)
     has_counts = _is_on(c, _ENCODER_QUANTISATION, lanes)
     has_ripple = ripple.size > 0 and _is_on(c, _SUPPLY_RIPPLE, lanes)
+    shapes_error = stepping.dead_band > 0.0 or stepping.error_offset > 0.0
     is_plain = not (
         regulates_current
+        or shapes_error
         or has_coasting
         or has_counts
         or has_ripple
@@ -532,6 +544,8 @@ def simulate_block(
                 _count(s, c, lanes, stepping.resolution)
             if has_ripple:
                 _add_ripple(s, c, lanes, ripple[k], start)
+            if shapes_error:
+                _shape_error(s, lanes, stepping.dead_band, stepping.error_offset)
             if regulates_current:
                 _demand_current(s, lanes)
             else:

@@ -100,11 +100,24 @@ def quadratic_term(law: FrictionLaw, motor: float, external: float, drives: bool
 
 
 @compiled()
+def set_point(before: float, goal: float, most: float) -> float:
+    """Return the set-point, rad, that follows a goal by `most` rad; see `PositionFirmware.set_points`."""
+    ahead = goal - before
+    return before + math.copysign(most, ahead) if abs(ahead) > most else goal
+
+
+@compiled()
+def shaped_error(error: float, dead_band: float, offset: float) -> float:
+    """Return what a firmware multiplies with its gain, rad; see `PositionFirmware.shaped_error`."""
+    return 0.0 if abs(error) <= dead_band else error + math.copysign(offset, error)
+
+
+@compiled()
 def demand(error: float, velocity: float, stiffness: float, damping: float, limit: float) -> float:
     """Return what a firmware asks for (eqs. 12, 14), duty or A, for an error in rad and a velocity in rad/s.
 
     Args:
-        error: θ_d - θ, rad.
+        error: rad, shaped.
         velocity: rad/s.
         stiffness: demand per rad.
         damping: demand per rad/s.

@@ -3,8 +3,8 @@
 
 Velocities that servos report lag, or are rounded coarsely. So a cubic is laid through the samples around the
 time, with weights that a single bad sample cannot bend (Tukey's biweight). On swings of 1.2 to 4 Hz at
-7.5 rad/s, sampled at 100 to 500 Hz and rounded to 4096 counts, velocities are 0.01 to 0.1 rad/s off (root mean
-square); a parabola through the same samples is three to ten times worse.
+7.5 rad/s, sampled at 100 to 500 Hz and rounded to 4096 counts, velocities are 0.01 to 0.1 rad/s off (root
+mean square); a parabola through the same samples is three to twenty times worse.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _SOFT = 1e-9  # keeps the normal equations solvable where weights leave two samp
 def measured_states(recording: Recording, times: Array, resolution: float) -> Array:
     """Return positions and velocities at some times.
 
-    Positions are interpolated between samples. Where the arm is hardly faster than encoder counts could feign,
-    it rests.
+    Positions are interpolated between samples. Where the arm is hardly faster than encoder counts could
+    feign, it rests.
 
     Args:
         recording: what was measured.

@@ -120,6 +120,8 @@ class Rollout:
             resolution=firmware.resolution,
             integrator=INTEGRATORS.index(integrator),
             opposing_only=quadratic_rule == "opposing",
+            dead_band=firmware.dead_band,
+            error_offset=firmware.error_offset,
             restart=self.packed.restart,
         )
         self._stepping = (*stepping,)  # a plain tuple, see `LaneArrays`

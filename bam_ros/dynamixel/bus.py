@@ -134,6 +134,7 @@ class DynamixelBus(ServoBus):
         self._borrowed = {servo: BorrowedRegisters() for servo in settings.ids}
         self._block = (0, 0)
         self._request_time = 0  # ns
+        self._acquired = math.nan  # s, of the monotonic clock
         self._next_check = 0.0
         self._check_index = 0
 
@@ -236,6 +237,7 @@ class DynamixelBus(ServoBus):
         # A servo takes its state when the request has arrived. What follows says nothing about that moment:
         # the answer may wait in the adapter's buffer, and this process for its turn.
         stamp = self._link.asked + self._request_time
+        self._acquired = self._link.asked_at + 1e-9 * self._request_time
         states = [servo.decode(*answers[servo.id]) for servo in self._servos]
         self._check(time.monotonic())
         return ServoSample(
@@ -251,6 +253,10 @@ class DynamixelBus(ServoBus):
             torque_enabled=tuple(bool(servo.torque) for servo in self._servos),
             hardware_error=tuple(state.hardware_error for state in states),
         )
+
+    def acquired(self, sample: ServoSample) -> float:
+        """Return when the newest sample was taken, s on the clock of `now`, however long ago."""
+        return self._acquired
 
     def release(self) -> None:
         """Turn torque off on every servo; keeps trying for a while, never raises."""

@@ -30,8 +30,8 @@ class Link:
     def __init__(self, port: SerialPort, protocol: int) -> None:
         self.port = port
         self.protocol = protocol
-        self.asked = 0
-        """When the newest request had been handed to the port, ns since the epoch."""
+        self.asked, self.asked_at = 0, 0.0
+        """When the newest request had been handed to the port: ns since the epoch, and s, monotonic."""
         self._handler: Any = sdk.PacketHandler(float(protocol))
 
     def ping(self, servo: int) -> bool:
@@ -93,7 +93,7 @@ class Link:
             # The SDK's GroupBulkRead passes this method an argument it does not have.
             blocks = [byte for servo in servos for byte in (length, servo, address)]
             sent = handler.bulkReadTx(port, blocks, len(blocks))
-        self.asked = time.time_ns()
+        self.asked, self.asked_at = time.time_ns(), time.monotonic()
         check_result(sent, f"id {servos[0]}")
         answers = {}
         for servo in servos:

@@ -30,7 +30,9 @@ from bam_core.identification.search.sensitivity import (
     value_at,
 )
 from bam_core.identification.search.space import Axis, SearchSpace
+from bam_core.identification.uncertainty.calibration import calibrated
 from bam_core.identification.uncertainty.covariance import covariance
+from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
@@ -97,11 +99,13 @@ class Uncertainty:
         estimates: one per free parameter.
         correlation: (n, n) of the estimates, in their order.
         method: in words.
+        prediction: how far runs that took no part may be off; None where that was not worked out.
     """
 
     estimates: tuple[ParameterEstimate, ...]
     correlation: Array
     method: str
+    prediction: Prediction | None = None
 
     def standard_errors(self) -> dict[str, float]:
         """Return the finite standard errors, SI, by parameter: of servo and bench."""
@@ -185,7 +189,11 @@ def estimate_uncertainty(
     """
     vector = parameter_vector(servo, bench_effects)
     optimum = nearest_optimum(Rollout.for_servo(recordings, servo), space, vector)
-    return describe(uncertainty_terms(servo, vector, recordings, optimum), normalised(space, vector), advise)
+    terms = uncertainty_terms(servo, vector, recordings, optimum)
+    return replace(
+        describe(terms, normalised(space, vector), advise),
+        prediction=calibrated(servo, recordings, optimum, terms.covariance),
+    )
 
 
 def uncertainty_terms(

@@ -44,6 +44,9 @@ struct Constants {
   double sensor_delay = 0.0;            // s
   double encoder_count = 0.0;           // rad, where the firmware sees whole counts; 0: it sees angles
   double encoder_zero = 0.0;            // what the encoder says where the joint is at zero, rad
+  double dead_band = 0.0;               // firmware: error without effect, rad
+  double error_offset = 0.0;            // firmware: added to a larger error, rad
+  double goal_speed_limit = 0.0;        // firmware: at which the set-point follows the goal, rad/s; 0: it jumps
   double armature = 0.0;                // that the joint must have, kg·m²; the law does not use it; 0: not known
 };
 
@@ -61,6 +64,7 @@ struct Memory {
   double friction_torque;  // of the previous step, N·m
   double friction_budget;  // of the previous step, N·m
   double reversal_correction;           // steps' worth of the budget that the next steps leave out, see ReversalCorrection
+  double set_point;        // that follows the goal, rad
 };
 
 // What a servo does in one step.
@@ -104,6 +108,19 @@ inline double Seen(const Constants& c, double position) {
   return c.encoder_count * std::nearbyint((position + c.encoder_zero) / c.encoder_count) - c.encoder_zero;
 }
 
+// The set-point that follows the goal.
+inline double SetPoint(const Constants& c, double before, double goal, double time) {
+  if (c.goal_speed_limit <= 0.0) return goal;
+  const double most = c.goal_speed_limit * time;
+  const double ahead = goal - before;
+  return std::abs(ahead) > most ? before + std::copysign(most, ahead) : goal;
+}
+
+// What the firmware multiplies with its gain.
+inline double ShapedError(const Constants& c, double error) {
+  return std::abs(error) <= c.dead_band ? 0.0 : error + std::copysign(c.error_offset, error);
+}
+
 // Motor torque and limit of friction where torque is switched on a joint that friction held. Friction holds it
 // until the switch; for the rest of the step it gets what the new torque leaves.
 inline void PartlyHeld(const Constants& c, double share, bool is_released, double external, Drive* drive) {
@@ -141,12 +158,15 @@ inline Drive Step(const Constants& c, const Command& command, const Memory& memo
   const bool was_enabled = 2.0 * share > command.enabled;
   double held = memory.held_demand;
   double demand = held;
+  // The servo has had time to get to its first goal.
+  double set_point = memory.was_enabled < 0.0 ? command.goal_position : memory.set_point;
   if (is_enabled) {
     const bool is_due = std::floor((time + kClockSlack) / c.period) !=
                         std::floor((time - dt + kClockSlack) / c.period);
     if (is_due || !was_enabled) {
       const double seen = Seen(c, position - c.sensor_delay * velocity);
-      const double wanted = c.demand_per_kp_rad * c.kp * (command.goal_position - seen) -
+      set_point = SetPoint(c, was_enabled ? set_point : position, command.goal_position, std::max(c.period, dt));
+      const double wanted = c.demand_per_kp_rad * c.kp * ShapedError(c, set_point - seen) -
                             c.demand_per_root_kp_velocity * std::sqrt(std::abs(c.kp)) * velocity;
       const double renewed = std::min(std::max(wanted, -c.demand_limit), c.demand_limit);
       const double stale = was_enabled ? 0.5 * std::min(c.period / dt, 1.0) : 0.0;
@@ -160,6 +180,7 @@ inline Drive Step(const Constants& c, const Command& command, const Memory& memo
   drive.next = memory;
   drive.next.held_demand = held;
   drive.next.was_enabled = command.enabled;
+  drive.next.set_point = set_point;
   const double warming = memory.winding_warming;
   const double resistance = c.resistance * (1.0 + kCopperCoefficient * warming);
   const double back_emf = c.torque_constant * velocity;

@@ -65,6 +65,9 @@ constexpr Attribute kAttributes[] = {
     {"sensor_delay", &Constants::sensor_delay},
     {"encoder_count", &Constants::encoder_count},
     {"encoder_zero", &Constants::encoder_zero},
+    {"dead_band", &Constants::dead_band},
+    {"error_offset", &Constants::error_offset},
+    {"goal_speed_limit", &Constants::goal_speed_limit},
     {"armature", &Constants::armature},
 };
 constexpr int kAttributeCount = sizeof(kAttributes) / sizeof(kAttributes[0]);
@@ -92,10 +95,12 @@ enum State {
   kFrictionBudget,
   kPastBudget,
   kReversalCorrection,
+  kSetPoint,
   kNextHeldDemand,
   kNextWasEnabled,
   kNextWindingWarming,
   kNextReversalCorrection,
+  kNextSetPoint,
   kVelocityBefore,
   kInverseInertia,
   kStateSize
@@ -335,7 +340,7 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
   const double v = d->qvel[dof];
   const double velocity = v + 0.5 * dt * state[kAcceleration];
   const Memory memory{state[kHeldDemand],     state[kWasEnabled], state[kWindingWarming],
-                      state[kFrictionTorque], state[kPastBudget], state[kReversalCorrection]};
+                      state[kFrictionTorque], state[kPastBudget], state[kReversalCorrection], state[kSetPoint]};
   const double external =
       d->qfrc_passive[dof] - d->qfrc_bias[dof] + d->qfrc_applied[dof] + state[kOtherTorque];
   const Drive drive =
@@ -350,6 +355,7 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
   state[kNextWasEnabled] = drive.next.was_enabled;
   state[kNextWindingWarming] = drive.next.winding_warming;
   state[kNextReversalCorrection] = drive.next.reversal_correction;
+  state[kNextSetPoint] = drive.next.set_point;
   state[kVelocityBefore] = v;
   d->actuator_force[servo.force] = drive.motor_torque;
 
@@ -381,6 +387,7 @@ void Advance(const mjModel* m, mjData* d, int instance) {
   state[kHeldDemand] = state[kNextHeldDemand];
   state[kWasEnabled] = state[kNextWasEnabled];
   state[kWindingWarming] = state[kNextWindingWarming];
+  state[kSetPoint] = state[kNextSetPoint];
   state[kFrictionTorque] = row >= 0 ? d->efc_force[row] : 0.0;
   state[kPastBudget] = state[kFrictionBudget];
   state[kReversalCorrection] = state[kNextReversalCorrection] + ReversalCorrection(state[kFrictionTorque], state[kPastBudget], state[kVelocityBefore],

@@ -19,7 +19,7 @@ from bam_core.errors import MissingSoftware
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.mujoco.native import NativeServo, NativeState, equip_native, load_plugin, plugin_path
 from bam_core.servo.effects import ServoEffects
-from bam_core.servo.model import load_servo, servo_names
+from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plugin_attributes import plugin_attributes
 
@@ -101,13 +101,29 @@ def run_robot(model: mujoco.MjModel, steps: int = 400) -> Array:
 @pytest.mark.parametrize("dt", [1e-3, 2e-3, 1.7e-3])
 @pytest.mark.parametrize("name", list(LOADS))
 def test_a_bench_moves_as_with_the_python_plugin(name: str, dt: float) -> None:
-    spec = bench_spec(LOADS[name], timestep=dt)
-    equip(spec, {BENCH_JOINT: load_servo(name)})
+    same_motion(load_servo(name), LOADS[name], KP.get(name, 32.0), dt)
+
+
+@pytest.mark.parametrize("dt", [5e-4, 1e-3, 1.7e-3])
+@pytest.mark.parametrize(("name", "kp"), [("mx106", 32.0), ("erob80_100", 60.0)])
+def test_so_it_does_with_a_firmware_that_shapes_its_error(name: str, kp: float, dt: float) -> None:
+    servo = load_servo(name)
+    shape = {"dead_band": 0.01, "error_offset": 0.02, "goal_speed_limit": 2.0}
+    firmware = dataclasses.replace(servo.firmware, name="shaped", **shape)
+    same_motion(dataclasses.replace(servo, firmware=firmware), LOADS[name], kp, dt)
+
+
+def same_motion(servo: ServoModel, bench: PendulumBench, kp: float, dt: float) -> None:
+    """Check that the plugin moves a bench as `ServoActuation` does, torque on and off included."""
+    spec = bench_spec(bench, timestep=dt)
+    equip(spec, {BENCH_JOINT: servo})
     model = compile_robot(spec)
     data = mujoco.MjData(model)
-    python = ServoActuation(model, data, {BENCH_JOINT: load_servo(name)})
-    python.kp[:] = KP.get(name, 32.0)
-    native_model = native_bench(name, dt, has_torque_enable=True)
+    python = ServoActuation(model, data, {BENCH_JOINT: servo})
+    python.kp[:] = kp
+    native_spec = bench_spec(bench, timestep=dt)
+    equip_native(native_spec, {BENCH_JOINT: NativeServo(servo=servo, kp=kp, has_torque_enable=True)})
+    native_model = compile_robot(native_spec)
     native = mujoco.MjData(native_model)
     worst = 0.0
     for k in range(int(5.0 / dt)):

@@ -106,6 +106,20 @@ def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
         assert error < ENCODER_NOISE * growth
 
 
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_so_it_is_with_a_firmware_that_shapes_its_error(script: str) -> None:
+    shape = {"dead_band": 0.01, "error_offset": 0.02, "goal_speed_limit": 2.0}
+    firmware = dataclasses.replace(SERVO.firmware, name="shaped", **shape)
+    servo = dataclasses.replace(SERVO, firmware=firmware)
+    run = synthesize(servo, BENCH, script, 16, sample_period=1e-3)
+    (truth,) = converged(servo, [run])
+    plain = simulate_recording(SERVO, run, dt=1e-3)
+    ours = simulate_recording(servo, run, dt=1e-3)
+    error, unshaped = distances([ours, plain], [truth, truth])
+    assert error < ENCODER_NOISE
+    assert unshaped > 10.0 * error
+
+
 @pytest.mark.parametrize("enabled", [0.25, 0.5, 0.9])
 def test_a_release_within_a_step_starts_the_fall_when_it_was_given(enabled: float) -> None:
     """The arm, held up by friction and motor, gets as fast as if it had been released at that time."""

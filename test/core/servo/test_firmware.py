@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gains and limits of the position controllers."""
+"""Gains and limits of the position controllers, and the errors that they see."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, OutOfRange
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware, VoltageFirmware, find_firmware
+from bam_core.simulation import law
+
+SHAPED = replace(
+    FIRMWARES["mx-protocol1"], name="shaped", dead_band=0.01, error_offset=0.002, goal_speed_limit=4.5
+)
 
 
 def test_mx_protocol_1_has_the_measured_gain_and_limit():
@@ -80,3 +86,48 @@ def test_a_limit_of_zero_is_refused():
 def test_a_negative_damping_is_refused():
     with pytest.raises(BamError, match="damping"):
         CurrentFirmware(name="x", current_limit=1.0, damping=-2.0, counts_per_turn=4096, factory_kp=32.0)
+
+
+def test_an_error_within_the_dead_band_asks_for_nothing_and_a_larger_one_for_more():
+    error = np.array([-0.1, -0.01, -0.005, 0.0, 0.01, 0.0101, 0.1])
+    shaped = [-0.102, 0.0, 0.0, 0.0, 0.0, 0.0121, 0.102]
+    np.testing.assert_allclose(SHAPED.shaped_error(error), shaped, rtol=1e-12)
+    np.testing.assert_allclose(SHAPED.demand(8.0, error), 0.158 * 8.0 * np.array(shaped), rtol=1e-12)
+
+
+@pytest.mark.parametrize("firmware", [SHAPED, FIRMWARES["mx-protocol1"]], ids=["shaped", "plain"])
+def test_the_compiled_law_shapes_errors_alike(firmware):
+    errors = np.random.default_rng(0).uniform(-0.03, 0.03, 200)
+    compiled = [law.shaped_error(each, firmware.dead_band, firmware.error_offset) for each in errors]
+    assert np.array_equal(firmware.shaped_error(errors), compiled)
+
+
+def test_a_set_point_follows_its_goal_no_faster_than_it_may():
+    goals = np.concatenate([np.zeros(10), np.full(300, 1.0), np.full(90, 0.99)])
+    points = SHAPED.set_points(goals, np.ones(400), np.zeros(400), 1e-3)
+    np.testing.assert_allclose(np.diff(points)[9:230], 4.5e-3)
+    assert np.array_equal(points[240:310], goals[240:310])
+    np.testing.assert_allclose(points[310:313], [0.9955, 0.991, 0.99])
+
+
+def test_a_set_point_starts_at_its_first_goal_and_after_torque_off_where_the_servo_is():
+    goals, positions = np.full(100, 1.0), np.full(100, 0.2)
+    enabled = np.array([1.0] * 40 + [0.0] * 30 + [1.0] * 30)
+    points = SHAPED.set_points(goals, enabled, positions, 1e-3)
+    assert np.array_equal(points[:40], goals[:40])
+    assert np.array_equal(points[40:70], positions[40:70])
+    np.testing.assert_allclose(points[70:], 0.2 + 4.5e-3 * np.arange(1, 31))
+
+
+def test_a_firmware_without_a_speed_limit_gives_its_goals_to_the_last_digit():
+    goals = np.random.default_rng(0).normal(size=100)
+    plain = replace(SHAPED, goal_speed_limit=math.inf)
+    assert np.array_equal(plain.set_points(goals, np.ones(100), np.zeros(100), 1e-3), goals)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("dead_band", -0.1), ("error_offset", -1e-3), ("goal_speed_limit", 0.0)]
+)
+def test_a_shape_out_of_range_is_refused(field, value):
+    with pytest.raises(OutOfRange, match=field):
+        replace(SHAPED, **{field: value})

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from physics_cases import BENCH, law, random_run, reference_positions, run, servo
 
 from bam_core.servo.effects import BenchEffects, ServoEffects
+from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.reference import INTEGRATORS
@@ -18,6 +19,8 @@ from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 # Below this, exp(-v^α) magnifies the rounding of a velocity near zero beyond any tolerance:
 # 1e-17^0.25 is 6e-5.
 EXPONENTS = st.floats(0.7, 5.0)
+
+SHAPE = {"dead_band": 0.02, "error_offset": 0.03, "goal_speed_limit": 4.5}
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
@@ -64,6 +67,24 @@ def test_the_kernel_is_the_reference_for_any_motor_and_offset(saturation, heatin
     ours = rollout.positions(parameter_vector(model, bench_effects))[0]
     expected = reference_positions(rollout, model, recording, 0, 2, bench_effects)
     np.testing.assert_allclose(ours, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("current", [False, True])
+@pytest.mark.parametrize(
+    "shape", [{"dead_band": 0.05}, {"error_offset": 0.03}, SHAPE], ids=["dead band", "offset", "all"]
+)
+def test_the_kernel_is_the_reference_for_a_firmware_that_shapes_its_error(shape, current):
+    plain = FIRMWARES["erob80"] if current else servo().firmware
+    model = dataclasses.replace(servo(), firmware=dataclasses.replace(plain, name="shaped", **shape))
+    recordings = [random_run(seed, 2e-3) for seed in range(3)]
+    rollout = Rollout.for_servo(recordings, model, dt=2e-3, substeps=2)
+    positions = rollout.positions(parameter_vector(model))
+    unshaped = dataclasses.replace(model, firmware=plain)
+    straight = Rollout.for_servo(recordings, unshaped, dt=2e-3, substeps=2).positions(parameter_vector(model))
+    for index, (recording, ours) in enumerate(zip(recordings, positions, strict=True)):
+        expected = reference_positions(rollout, model, recording, index, 2)
+        np.testing.assert_allclose(ours, expected, atol=1e-9)
+        assert np.abs(ours - straight[index]).max() > 1e-4  # it does matter
 
 
 @pytest.mark.parametrize("steps", [0, 1, 3, 2.5, -1])

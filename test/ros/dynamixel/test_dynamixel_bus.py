@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -93,6 +94,19 @@ def test_a_servo_at_rest_reads_as_it_is(servo: str, virtual_servos: MakeVirtual,
     assert abs(sample.voltage[0] - virtual.servo.bench.hidden.supply_voltage) < 0.3
     assert math.isnan(sample.current[0]) == (virtual.servo.table.protocol == 1)
     assert math.isnan(sample.goal_position[0])
+
+
+def test_a_sample_was_taken_when_it_was_however_late_it_is_looked_at(
+    virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    bus = make_bus(virtual_servos())
+    bus.open()
+    before = bus.now()
+    sample = bus.exchange(OFF)
+    acquired = bus.acquired(sample)
+    assert before < acquired < bus.now()
+    time.sleep(0.1)
+    assert bus.acquired(sample) == acquired
 
 
 @pytest.mark.parametrize("servo", SERVOS)

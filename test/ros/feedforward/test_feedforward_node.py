@@ -209,45 +209,6 @@ def test_a_trajectory_is_followed_and_its_end_held(
     assert list(goal) == pytest.approx(list(place), abs=0.1)
 
 
-@pytest.mark.parametrize("pieces", [2, 5])
-def test_wherever_a_stream_of_pieces_ends_servos_brake_and_hold(
-    pieces: int, virtual: VirtualServos, start: Start, make_client: MakeClient
-) -> None:
-    start(virtual.path)
-    client = make_client()
-    client.switch_on()
-    ends = 0.15 * np.arange(pieces + 1)
-    place, rate = 0.5 * np.sin(3.0 * ends) ** 2, 1.5 * np.sin(6.0 * ends)
-    begin = client.node.get_clock().now().nanoseconds * 1e-9 + 3.0  # whatever the machine does meanwhile
-    for number in range(pieces):
-        rows = slice(number, number + 2)
-        ahead = begin + ends[number] - client.node.get_clock().now().nanoseconds * 1e-9
-        client.send(
-            np.outer(place[rows], [1.0, -0.8]).tolist(),
-            [0.0, 0.15],
-            np.outer(rate[rows], [1.0, -0.8]).tolist(),
-            ahead,
-        )
-        client.wait(0.15)
-    client.wait_for(lambda: client.figure("trajectories accepted") == str(pieces))
-
-    def newest() -> np.ndarray:
-        return np.array([state.position for state in client.states[-50:]])
-
-    def at_rest() -> bool:
-        """Whether they stand still near where the stream ended."""
-        there = np.abs(newest() - place[-1] * np.array([1.0, -0.8])).max() < 0.15
-        return bool(there and np.ptp(newest(), axis=0).max() < 0.02)
-
-    client.states.clear()
-    client.wait_for(lambda: len(client.states) > 50 and at_rest())
-    client.states.clear()  # from here on they hold
-    client.wait_for(lambda: len(client.states) > 50)
-    assert at_rest()
-    assert all(all(state.torque_enabled) for state in client.states)
-    assert client.figure("trajectories refused") == "0"
-
-
 def test_what_is_refused_is_published_with_the_reason_and_changes_nothing(
     virtual: VirtualServos, start: Start, make_client: MakeClient
 ) -> None:

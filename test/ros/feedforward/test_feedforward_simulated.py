@@ -83,6 +83,20 @@ class Client(RosClient):
         message.points = [JointTrajectoryPoint(positions=GOAL, time_from_start=Duration(sec=1))]
         self.trajectories.publish(message)
 
+    def send_piece(self, place: np.ndarray, rate: np.ndarray, begin: float, lasts: float) -> None:
+        """Send one piece, (2, 2) rad and rad/s at its ends, from a simulated time on, for so long, s."""
+        message = JointTrajectory(joint_names=NAMES)
+        message.header.stamp = Time(sec=int(begin), nanosec=round(begin % 1.0 * 1e9))
+        message.points = [
+            JointTrajectoryPoint(
+                positions=list(place[row]),
+                velocities=list(rate[row]),
+                time_from_start=Duration(nanosec=round(row * lasts * 1e9)),
+            )
+            for row in (0, 1)
+        ]
+        self.trajectories.publish(message)
+
     def arrived(self) -> bool:
         return list(self.states[-1].goal_position) == pytest.approx(GOAL, abs=1e-9)
 
@@ -105,6 +119,10 @@ class Client(RosClient):
 
 def seconds(message: ServoStates) -> float:
     return float(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
+
+
+def goals(message: ServoStates) -> tuple[float, ...]:
+    return tuple(message.goal_position)
 
 
 @pytest.fixture
@@ -138,6 +156,33 @@ def test_a_stamp_in_simulated_time_is_kept_and_a_pause_freezes_the_motion(client
     assert seconds(arrival) == pytest.approx(start + 1.0, abs=0.05)
     assert list(client.states[-1].position) == pytest.approx(GOAL, abs=0.1)
     assert all(client.states[-1].torque_enabled)
+
+
+@pytest.mark.parametrize("pieces", [2, 5])
+def test_wherever_a_stream_of_pieces_ends_servos_brake_and_hold(client: Client, pieces: int) -> None:
+    """Simulated, for a busy machine would let real servos go on with the duty that they have."""
+    client.start(rate=100.0, real_time_factor=0.5)
+    client.switch_on()
+    ends = 0.15 * np.arange(pieces + 1)
+    place, rate = 0.5 * np.sin(3.0 * ends) ** 2, 1.5 * np.sin(6.0 * ends)
+    sides = np.array([1.0, -0.8])
+    begin = seconds(client.states[-1]) + 2.0
+    for number in range(pieces):
+        rows = slice(number, number + 2)
+        client.send_piece(
+            np.outer(place[rows], sides), np.outer(rate[rows], sides), begin + ends[number], 0.15
+        )
+    client.wait_for(lambda: seconds(client.states[-1]) > begin + ends[-1])
+    client.wait_for(lambda: len(set(map(goals, client.states[-50:]))) == 1)
+    since = len(client.states)  # from here on they hold
+    client.wait_for(lambda: len(client.states) > since + 50)
+    held = client.states[since:]
+    assert {goals(state) for state in held} == {goals(held[0])}
+    np.testing.assert_allclose(held[0].goal_position, place[-1] * sides, atol=0.15)
+    positions = np.array([state.position for state in held])
+    assert np.ptp(positions, axis=0).max() < 0.02
+    assert np.abs(positions - held[0].goal_position).max() < 0.1
+    assert all(all(state.torque_enabled) for state in held)
 
 
 def test_a_trajectory_takes_a_second_of_simulated_time_at_any_speed(client: Client, tmp_path: Path) -> None:
