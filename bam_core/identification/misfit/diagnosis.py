@@ -26,7 +26,7 @@ from bam_core.identification.misfit.drive_causes import drive_causes
 from bam_core.identification.misfit.floor import Floor, configuration, floor, noise
 from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.motion import Motion, motions
-from bam_core.identification.misfit.ranking import Forms, Regression, Score
+from bam_core.identification.misfit.ranking import PRIOR, Forms, Regression, Score
 from bam_core.identification.misfit.windows import Seen, Windows, noise_gain, window_length
 from bam_core.identification.search.sensitivity import normalised, vectors_at
 from bam_core.identification.search.space import SearchSpace
@@ -46,10 +46,13 @@ _TAKES = 0.15  # of the misfit: less is no explanation
 _SURE = 1.5  # standard errors
 _SECOND = 0.2  # of the misfit: what a second cause must take beside the first
 _LOGS = 48  # that are looked at, evenly among all: more tell little new and take time
-_ROUNDS = 3  # in which parameters settle where short windows want them: near there, causes add up linearly
+_ROUNDS = 4  # in which parameters settle where short windows want them: near there, causes add up linearly
+_CAUTION = 0.25  # shorter steps, after one that has led astray
 _FOLDS = 10  # groups at most
 _QUARTERS = 4  # of every log, where configurations are too few, and for headers, which logs share
-_OUTLYING = 3.0  # deviations (of the median's) from which a window counts no more than that, where an arm sticks,
+_OUTLYING = (
+    3.0  # deviations (of the median's) from which a window counts no more than that, where an arm sticks,
+)
 _FAR = 20.0  # and where it does not
 _MAD = 0.6745  # of a standard deviation
 
@@ -85,8 +88,8 @@ class Diagnosis:
         floor: what measurement alone would leave.
         error: mean absolute position error of the training logs, rad.
         findings: the first takes most; empty where the error is at the floor.
-        shifts: (n, dimension) moves of the parameters, in shares of their search range, by which short windows
-            and the causes found disagree with the fit; no rows where the error is at the floor.
+        shifts: (n, dimension) moves of the parameters, in shares of their search range, by which short
+            windows and the causes found disagree with the fit; no rows where the error is at the floor.
         shares: of the misfit, by kind of cause, of logs that it was not fitted to.
     """
 
@@ -139,15 +142,8 @@ def diagnose(
     windows = Windows(Rollout.for_servo(logs, servo, restart=length), length)
     deviations = [noise(each, resolution) for each in logs]
     fitted = {axis.name for axis in space.axes}
-    here = fit = normalised(space, parameter_vector(servo, bench_effects))
-    for settled in range(_ROUNDS + 1):
-        found = found_servo(servo, friction_model(servo.friction_model), vectors_at(space, here[None])[0])
-        moved = motions(windows.rollout, *found)
-        seen = windows.see(space, here, moved)
-        if settled == _ROUNDS:
-            break
-        alone = _Data(windows, moved, seen, [], deviations).regression(_quarters(seen))
-        here = np.clip(here + alone.shift(), 0.0, 1.0)
+    fit = normalised(space, vector)
+    here, moved, seen = _settled(windows, servo, space, fit, deviations)
     causes = [
         cause
         for cause in (*friction_causes(), *bench_causes(moved), *drive_causes())
@@ -185,7 +181,36 @@ def diagnose(
             shifts.append(here + left[second.kind].shift - fit)
     if not findings:
         findings.append(_unknown(causes, shares, by_run.excess_share))
-    return Diagnosis(floor=least, error=error, findings=tuple(findings), shifts=np.array(shifts), shares=shares)
+    return Diagnosis(
+        floor=least, error=error, findings=tuple(findings), shifts=np.array(shifts), shares=shares
+    )
+
+
+def _settled(
+    windows: Windows, servo: ServoModel, space: SearchSpace, fit: Array, deviations: Sequence[float]
+) -> tuple[Array, list[Motion], Seen]:
+    """Let parameters go where short windows want them, and return where, with what is seen from there.
+
+    What a model lacks has led the fit astray over whole runs; causes add up linearly only near the truth.
+    """
+
+    def see(where: Array) -> tuple[Array, list[Motion], Seen]:
+        vector = vectors_at(space, where[None])[0]
+        moved = motions(windows.rollout, *found_servo(servo, friction_model(servo.friction_model), vector))
+        return where, moved, windows.see(space, where, moved)
+
+    best = see(fit)
+    first = _Data(windows, best[1], best[2], [], deviations)
+    before, way, prior = first.cost(best[2]), first.shift(PRIOR), PRIOR
+    for _ in range(_ROUNDS):
+        there = see(np.clip(best[0] + way, 0.0, 1.0))
+        cost = first.cost(there[2])
+        if cost < before:
+            before, best = cost, there
+        else:
+            prior *= _CAUTION
+        way = _Data(windows, best[1], best[2], [], deviations).shift(prior)
+    return best
 
 
 class _Data:
@@ -206,7 +231,8 @@ class _Data:
             [
                 windows.answers(
                     np.concatenate(
-                        [np.empty((len(motion.time), 0)), *(cause.torques(motion) for cause in causes)], axis=1
+                        [np.empty((len(motion.time), 0)), *(cause.torques(motion) for cause in causes)],
+                        axis=1,
                     ),
                     index,
                     motion,
@@ -246,6 +272,14 @@ class _Data:
         return Regression(
             self._residual, self._seen.sensitivity, self._answers, self._weights, group, self._noise
         )
+
+    def shift(self, prior: float) -> Array:
+        """Return where parameters want to go, see `ranking.Regression.shift`."""
+        return self.regression(np.zeros(len(self._residual), dtype=np.intp)).shift(prior)
+
+    def cost(self, seen: Seen) -> float:
+        """Return what is left over at another point, weighted as at this one; large errors count less."""
+        return float(np.mean(np.sqrt(1.0 + (self._weights * seen.residual) ** 2)))
 
     def finding(self, cause: Cause, score: Score, model: str) -> Finding:
         """Put a cause into words."""
@@ -298,7 +332,8 @@ def _best(causes: Sequence[Cause], scores: dict[str, Score], least: float = _TAK
     sure = [
         cause
         for cause in causes
-        if scores[cause.kind].share > max(least, _SURE * scores[cause.kind].error) and scores[cause.kind].forms
+        if scores[cause.kind].share > max(least, _SURE * scores[cause.kind].error)
+        and scores[cause.kind].forms
     ]
     return max(sure, key=lambda cause: scores[cause.kind].share, default=None)
 

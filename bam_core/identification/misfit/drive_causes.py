@@ -18,12 +18,15 @@ _COOLING = 30.0  # s; of a winding, see `motor.WINDING_COOLING_TIME`
 
 
 def _dead_band(motion: Motion) -> Array:
-    """Take away what is asked for within the band: all errors are smaller by it, or small ones count as none."""
+    """Take away what is asked for within the band: errors are smaller by it, or small ones count as none."""
     asked, size = -motion.gain * motion.error, np.abs(motion.error)
     columns = []
     for band in _BANDS:
         columns.append(-motion.gain * np.clip(motion.error, -band, band))
-        columns += [asked * (size < _INSIDE * band), asked * ((size >= _INSIDE * band) & (size < _EDGE * band))]
+        columns += [
+            asked * (size < _INSIDE * band),
+            asked * ((size >= _INSIDE * band) & (size < _EDGE * band)),
+        ]
     return np.stack(columns, axis=1)
 
 

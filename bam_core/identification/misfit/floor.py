@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a perfect model would leave over: the encoder, the timing of samples, and how runs differ that are repeated."""
+"""What a perfect model would leave over: encoder, timing of samples, and how repeated runs differ."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def friction_causes() -> list[Cause]:
         ),
         Cause(
             kind="presliding",
-            missing="the way over which friction builds up after a reversal (presliding, bristles as of LuGre)",
+            missing="the way over which friction builds up after a reversal (presliding, bristles, LuGre)",
             forms=tuple(f"over {1e3 * way:g} mrad" for way in _PRESLIDING),
             sizes=(1,) * len(_PRESLIDING),
             torques=_presliding,
@@ -116,12 +116,12 @@ def friction_causes() -> list[Cause]:
         ),
         Cause(
             kind="friction_drift",
-            missing="friction that changes with the time since the start of a run (running-in, warming grease)",
+            missing="friction that changes in the course of a run (running-in, warming grease)",
             forms=("linearly", *(f"within {fade:g} s" for fade in _RUN_IN)),
             sizes=(1,) * (1 + len(_RUN_IN)),
             torques=_drift,
             effects=("running_in", "friction_drift"),
-            advice="let the servo run warm before a session, or record runs of the same kind one after another",
+            advice="let the servo run warm before a session; no effect of this suite takes it",
         ),
         Cause(
             kind="friction_temperature",

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 
 PRIOR = 0.3
-"""Standard deviation of a parameter's move, in shares of its search range: a fit that is that far off is none."""
+"""Standard deviation of a parameter's move, in shares of its search range: a fit that far off is none."""
 
 _FULL = (0.3, 3.0)  # coefficients of torques that are of full size
-_CHANCE = 2.0  # times what a form would take of independent windows by chance; those of a run are less than that
+_CHANCE = (
+    2.0  # times what a form would take of independent windows by chance; those of a run are less than that
+)
 _IDLE = 1e-6  # of the residuals' squares: a form that shows as less of itself does not act in these runs
 _SOLVABLE = 1e-9
 _LEAST_EXCESS = 0.2  # of what is left over
@@ -123,9 +125,16 @@ class Regression:
         left = float(self._left_by_groups([]).sum())
         return self.excess / left if left > 0.0 else 0.0
 
-    def shift(self) -> Array:
-        """Return by how much (dimension,) parameters move to their best for the windows."""
-        return self._solve(self._total, [])[: self._dimension]
+    def shift(self, prior: float = PRIOR) -> Array:
+        """Return by how much (dimension,) parameters move to their best for the windows.
+
+        Args:
+            prior: standard deviation of their moves, in shares of their search range.
+        """
+        damped = self._total[np.ix_(self._base, self._base)] + np.diag(
+            self._ridge[self._base] * (PRIOR / prior) ** 2
+        )
+        return np.asarray(np.linalg.solve(damped, self._total[self._base, -1]))[: self._dimension]
 
     def score(self, forms: Forms, excess: float) -> Score:
         """Return what a cause takes of groups that it was not fitted to.

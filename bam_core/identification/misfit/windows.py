@@ -30,7 +30,7 @@ from bam_core.simulation.rows import MEASURED
 _ORDERS = 3  # of polynomials that tell bending: beyond, a tenth of a second shows noise
 
 SHORTEST = 0.1
-"""s; a window. Shorter ones drown in the encoder's counts, longer ones blur where on the way something was."""
+"""s; a window. Shorter ones drown in the encoder's counts, longer ones blur where something was."""
 
 _SAMPLES = 16  # per window at least: the curvature's noise falls with the square of the length
 _STEP = 0.01  # of the search range: differences by parameters, where stiction's kinks are few
