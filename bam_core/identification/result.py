@@ -71,6 +71,7 @@ class Identification:
                     "at_bound": list(fit.at_bound),
                     "per_log": dict(fit.per_log),
                     "held_out": dict(fit.held_out),
+                    **(fit.diagnosis.summary() if fit.diagnosis else {"misfit": []}),
                     **({"uncertainty": fit.uncertainty.summary()} if fit.uncertainty else {}),
                 }
                 for model, fit in self.fits.items()

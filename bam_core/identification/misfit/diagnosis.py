@@ -104,6 +104,20 @@ class Diagnosis:
         """Whether the model lacks something."""
         return self.error > ABOVE_FLOOR * self.floor.value
 
+    def summary(self) -> dict[str, Any]:
+        """Return its entries in ``summary.json``; errors in rad."""
+        return {
+            "misfit": [finding.summary() for finding in self.findings],
+            "floor": {
+                "value": self.floor.value,
+                "encoder": self.floor.encoder,
+                "noise": self.floor.noise,
+                "repeats": self.floor.repeats,
+                "words": self.floor.words,
+            },
+            "misfit_shares": self.shares,
+        }
+
     @property
     def words(self) -> str:
         """One sentence."""

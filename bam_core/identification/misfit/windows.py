@@ -84,8 +84,8 @@ class Seen:
         log: (rows,) index of the recording.
         place: (rows,) which window of the recording, from its start.
         agrees: (rows,) simulated and measured arm move for about as long.
-        free: one array (windows of the log, steps of motions) per recording: 1 where the arm is free to answer to a
-            torque, 0 where it sticks.
+        free: one array (windows of the log, steps of motions) per recording: 1 where the arm is free to
+            answer to a torque, 0 where it sticks.
     """
 
     residual: Array
