@@ -21,7 +21,9 @@ from rclpy.utilities import remove_ros_args, try_shutdown
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 SWING, DURATION = 0.3, 2.0  # rad, s
-PATIENCE = 10.0  # s, for the node to answer
+PATIENCE = 20.0  # s, for the node to answer
+BEGIN = 8.0  # s, for the goal to move
+SLOWEST = 5.0  # s it may take per s of the trajectory; simulated servos may live more slowly
 
 
 class Sender(Node):
@@ -60,12 +62,19 @@ class Sender(Node):
         on = self.states is not None and all(self.states.torque_enabled)
         return on and self.trajectories.get_subscription_count() > 0
 
+    def moving(self) -> bool:
+        """Whether the goal has left its place."""
+        return any(goal != first for goal, first in zip(self.goals[-1], self.goals[0], strict=True))
+
     def swung(self) -> bool:
-        """Whether the goal went there and back, with torque on until the end."""
-        assert self.states is not None
-        lows, highs = map(min, zip(*self.goals, strict=True)), map(max, zip(*self.goals, strict=True))
-        moved = all(high - low > 0.9 * SWING for low, high in zip(lows, highs, strict=True))
-        return moved and all(self.states.torque_enabled)
+        """Whether the goal went there and back."""
+        highs = map(max, zip(*self.goals, strict=True))
+        ends = zip(self.goals[0], highs, self.goals[-1], strict=True)
+        return all(high - here > 0.9 * SWING > 0.1 * SWING > abs(last - here) for here, high, last in ends)
+
+    def ended(self) -> bool:
+        """Whether there is nothing more to wait for: torque is off, or the goal is back."""
+        return self.states is None or not all(self.states.torque_enabled) or self.swung()
 
     def spin(self, seconds: float, done: Callable[[], bool] = lambda: False) -> bool:
         """Take messages until it is done, and return whether it was in time."""
@@ -99,9 +108,10 @@ def swing(sender: Sender) -> int:
             file=sys.stderr,
         )
         return 2
-    sender.goals.clear()
+    sender.goals = sender.goals[-1:]
     sender.send()
-    sender.spin(DURATION + 0.5)
+    if sender.spin(BEGIN, sender.moving):
+        sender.spin(SLOWEST * DURATION, sender.ended)
     if not sender.swung():
         print("joint_trajectory: not followed to its end; /diagnostics says why", file=sys.stderr)
         return 2

@@ -46,6 +46,8 @@ _COUNT = 25  # of the encoder as the firmware sees it, rad; 0 where it sees angl
 _DEAD_BAND = 26
 _ERROR_OFFSET = 27
 _GOAL_SPEED_LIMIT = 28
+_LOAD_INERTIA = 29
+_ARMATURE = 30
 
 # Rows of the command, written by the user; one column per servo.
 GOAL_POSITION = 0
@@ -74,7 +76,8 @@ _VELOCITY_BEFORE = 12  # MuJoCo's, of the past step
 _REVERSAL_CORRECTION = 13  # steps' worth of the budget that the next steps omit
 _INVERSE_INERTIA = 14  # as MuJoCo estimates it
 SET_POINT = 15  # that follows the goal, rad
-STATES = 16
+_INERTIAL_TORQUE = 16  # what accelerated the load in the past step
+STATES = 17
 
 UNKNOWN = -1.0
 
@@ -96,7 +99,7 @@ class Servos(NamedTuple):
     """The servos of a model.
 
     Attributes:
-        constants: (servos, 29).
+        constants: (servos, 31).
         command: (COMMANDS, servos).
         state: (STATES, servos).
         position_address: (servos,) into qpos.
@@ -336,7 +339,8 @@ def _torques(
     linear = _linear_torque(c, command, state, i, time, dt, position, velocity)
     motor = _saturate_and_heat(c, command, state, i, dt, linear)
     external = push + state[OTHER_TORQUE, i]
-    available = budget(c, motor, external, velocity, command[CASE_TEMPERATURE_RISE, i])
+    pressing = external - c[_LOAD_INERTIA] * state[_INERTIAL_TORQUE, i]
+    available = budget(c, motor, pressing, velocity, command[CASE_TEMPERATURE_RISE, i])
     state[MOTOR_TORQUE, i] = motor
     state[EXTERNAL_TORQUE, i] = external
     state[FRICTION_BUDGET, i] = available
@@ -469,7 +473,12 @@ def after_solver(
         state[_REVERSAL_CORRECTION, i] += _reversal_correction(state, i, r.qvel[d], dt)
         state[ACCELERATION, i] = r.qacc[d]
         other_smooth = r.qfrc_smooth[d] - r.qfrc_passive[d] + r.qfrc_bias[d] - r.qfrc_applied[d]
-        state[OTHER_TORQUE, i] = other_smooth + r.qfrc_constraint[d] - state[FRICTION_TORQUE, i]
+        other = other_smooth + r.qfrc_constraint[d] - state[FRICTION_TORQUE, i]
+        external = state[EXTERNAL_TORQUE, i] - state[OTHER_TORQUE, i] + other
+        through_gear = state[MOTOR_TORQUE, i] + state[FRICTION_TORQUE, i]
+        through_gear -= s.constants[i, _ARMATURE] * r.qacc[d]
+        state[_INERTIAL_TORQUE, i] = through_gear + external
+        state[OTHER_TORQUE, i] = other
         r.qfrc_applied[d] = state[USER_TORQUE, i]
 
 

@@ -31,4 +31,6 @@ def servo_constants(servo: ServoModel) -> list[float]:
         firmware.dead_band,
         firmware.error_offset,
         firmware.goal_speed_limit,
+        servo_effects.load_inertia,
+        motor.armature,
     ]

@@ -11,8 +11,8 @@ Of the motor, see `motor.DcMotor`:
   temperature that the recording says the servo has.
 
 Of the rest of the servo, see `ServoEffects`: friction_temperature, bridge_coasting, firmware_gain,
-limit_shortfall, sensor_delay, encoder_quantisation. They and the two of the motor apply wherever the servo is
-simulated.
+limit_shortfall, sensor_delay, encoder_quantisation, load_inertia. They and the two of the motor apply
+wherever the servo is simulated.
 
 Of the bench that it was recorded on, see `BenchEffects`:
 
@@ -23,6 +23,8 @@ Of the bench that it was recorded on, see `BenchEffects`:
 - arm_backlash: their play, from end to end.
 - arm_mass: mass of the arm in addition to what the recordings state.
 - supply_ripple: the share of a supply's ripple that counts, where the servo's readings of it are aliased.
+- load_gyration: the load's own radius of gyration. Recordings tell its mass, as if it were a point; discs on
+  a pin add m·r²/2 to the inertia, which grows with the load and so is none of the motor's.
 
 All are constants of one servo or one bench, none of one recording: a constant that every recording has for
 itself would be unknown for those that are held out, and for those to come.
@@ -78,12 +80,14 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             Effect(name="limit_shortfall", unit="-", low=0.0, high=0.9),
             Effect(name="sensor_delay", unit="s", low=0.0, high=0.01),
             Effect(name="encoder_quantisation", unit="-", low=0.0, high=1.0, is_switch=True),
+            Effect(name="load_inertia", unit="-", low=0.0, high=1.0, is_switch=True),
             Effect(name="zero_offset", unit="rad", low=-0.1, high=0.1),
             Effect(name="command_delay", unit="s", low=LEAST_DELAY, high=0.02),
             Effect(name="arm_compliance", unit="rad/(N·m)", low=0.0, high=1.0),
             Effect(name="arm_backlash", unit="rad", low=0.0, high=0.06),
             Effect(name="arm_mass", unit="kg", low=0.0, high=0.5),
             Effect(name="supply_ripple", unit="-", low=0.0, high=1.0),
+            Effect(name="load_gyration", unit="m", low=0.0, high=0.2),
         )
     }
 )
@@ -111,6 +115,10 @@ class ServoEffects:
         sensor_delay: t, s, zero or more: how old the position is that the firmware works with, to first order
             θ - t·θ̇. It makes a servo swing that would not.
         encoder_quantisation: 1 where the firmware sees whole counts of its encoder, 0 where it sees angles.
+        load_inertia: 1 where the torque that accelerates the load presses on the gear's teeth as its weight
+            does, so that friction that grows with the load takes τ_e - J·θ̈ for τ_e, J without the motor's
+            own (Kikuuwe 2022, eq. 14: λ = … + γ_v·(f_v + M·v̇)); 0 where τ_e alone counts, as in BAM eq. 10.
+            A share in between is possible.
 
     Raises:
         BamError: a value is out of range.
@@ -122,6 +130,7 @@ class ServoEffects:
     limit_shortfall: float = 0.0
     sensor_delay: float = 0.0
     encoder_quantisation: float = 0.0
+    load_inertia: float = 0.0
 
     def __post_init__(self) -> None:
         require_not_negative(
@@ -136,7 +145,10 @@ class ServoEffects:
                 told=f"{self.firmware_gain:g}",
             )
         require_share(
-            "servo_effects", bridge_coasting=self.bridge_coasting, limit_shortfall=self.limit_shortfall
+            "servo_effects",
+            bridge_coasting=self.bridge_coasting,
+            limit_shortfall=self.limit_shortfall,
+            load_inertia=self.load_inertia,
         )
         if self.limit_shortfall == 1.0:
             raise OutOfRange(
@@ -178,6 +190,8 @@ class BenchEffects:
         arm_mass: mass of the arm in addition to what the recordings state, kg, zero or more.
         supply_ripple: share of what single readings of an aliased supply differ from their mean that counts,
             0..1; see `firmware.PositionFirmware.supply_is_aliased`.
+        load_gyration: radius of gyration of the load about its own centre, in addition to what the recordings
+            state, m, zero or more.
 
     Raises:
         BamError: a value is not finite, or out of range.
@@ -189,6 +203,7 @@ class BenchEffects:
     arm_backlash: float = 0.0
     arm_mass: float = 0.0
     supply_ripple: float = 0.0
+    load_gyration: float = 0.0
 
     def __post_init__(self) -> None:
         require_finite("bench_effects", zero_offset=self.zero_offset, command_delay=self.command_delay)
@@ -204,12 +219,19 @@ class BenchEffects:
             arm_compliance=self.arm_compliance,
             arm_backlash=self.arm_backlash,
             arm_mass=self.arm_mass,
+            load_gyration=self.load_gyration,
         )
         require_share("bench_effects", supply_ripple=self.supply_ripple)
 
     def corrected(self, bench: PendulumBench) -> PendulumBench:
-        """Return a bench with what its arm really weighs."""
-        return replace(bench, arm_mass=bench.arm_mass + self.arm_mass) if self.arm_mass else bench
+        """Return a bench with what its arm really weighs, and with the load's own inertia."""
+        if not (self.arm_mass or self.load_gyration):
+            return bench
+        return replace(
+            bench,
+            arm_mass=bench.arm_mass + self.arm_mass,
+            gyration=math.hypot(bench.gyration, self.load_gyration),
+        )
 
 
 IDEAL_BENCH = BenchEffects()

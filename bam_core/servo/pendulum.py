@@ -22,6 +22,8 @@ class PendulumBench:
         mass: of the load, m, kg.
         arm_mass: of the uniform arm, m_arm, kg.
         length: from the axis to the load, l, m.
+        gyration: radius of gyration of the load about its own centre, r_g, m; 0: the load is a point. That of
+            a disc of radius r that lies in the plane of the motion is r/√2.
 
     Raises:
         BamError: a value is negative or not finite.
@@ -30,14 +32,17 @@ class PendulumBench:
     mass: float
     length: float
     arm_mass: float = 0.0
+    gyration: float = 0.0
 
     def __post_init__(self) -> None:
-        require_not_negative("bench", mass=self.mass, arm_mass=self.arm_mass, length=self.length)
+        require_not_negative(
+            "bench", mass=self.mass, arm_mass=self.arm_mass, length=self.length, gyration=self.gyration
+        )
 
     @property
     def inertia(self) -> float:
-        """Inertia of load and arm about the axis, m·l² + m_arm·l²/3, kg·m², without the motor's own."""
-        return (self.mass + self.arm_mass / 3.0) * self.length**2
+        """Inertia of load and arm about the axis, m·(l² + r_g²) + m_arm·l²/3, kg·m², without the motor's."""
+        return (self.mass + self.arm_mass / 3.0) * self.length**2 + self.mass * self.gyration**2
 
     @property
     def gravity_torque(self) -> float:

@@ -42,5 +42,6 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "dead_band": firmware.dead_band,
         "error_offset": firmware.error_offset,
         "goal_speed_limit": firmware.goal_speed_limit if math.isfinite(firmware.goal_speed_limit) else 0.0,
+        "load_inertia": servo_effects.load_inertia,
         "armature": motor.armature,
     }

@@ -74,13 +74,15 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _LIMIT_SHORTFALL,
     _SENSOR_DELAY,
     _ENCODER_QUANTISATION,
+    _LOAD_INERTIA,
     _ZERO_OFFSET,
     _COMMAND_DELAY,
     _ARM_COMPLIANCE,
     _ARM_BACKLASH,
     _ARM_MASS,
     _SUPPLY_RIPPLE,
-) = (np.uint64(row * BLOCK) for row in range(28))
+    _LOAD_GYRATION,
+) = (np.uint64(row * BLOCK) for row in range(30))
 
 (
     _POSITION,
@@ -112,8 +114,11 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _LIMIT,
     _CLOSED,
     _LINKED,
-) = (np.uint64(row * BLOCK) for row in range(29))
-_ROWS = 29
+    _ACTING,
+    _STARTING_VELOCITY,
+    _ACCELERATION,
+) = (np.uint64(row * BLOCK) for row in range(32))
+_ROWS = 32
 
 # Adding 1.5·2^52 to a double rounds it to an integer.
 _ROUNDER = 6755399441055744.0
@@ -335,6 +340,34 @@ def _hang_on_link(s: Array, c: Array, lanes: int, dt: float, half_step: float) -
 
 
 @_compiled
+def _press_teeth(s: Array, c: Array, lanes: int) -> None:
+    """Let friction take for τ_e what loads the gear: the torque that accelerates the load counts as well.
+
+    It is that of the step before. An arm on a link loads the gear with its inertia anyway.
+    """
+    for i in range(np.uint64(lanes)):
+        external = s[_EXTERNAL + i]
+        carried = s[_BENCH_INERTIA + i] * s[_ACCELERATION + i]
+        s[_ACTING + i] = external
+        s[_STARTING_VELOCITY + i] = s[_VELOCITY + i]
+        s[_EXTERNAL + i] = external - (0.0 if s[_LINKED + i] != 0.0 else c[_LOAD_INERTIA + i] * carried)
+
+
+@_compiled
+def _unpress_teeth(s: Array, lanes: int) -> None:
+    """Put τ_e back, which moves the arm."""
+    for i in range(np.uint64(lanes)):
+        s[_EXTERNAL + i] = s[_ACTING + i]
+
+
+@_compiled
+def _note_acceleration(s: Array, lanes: int, rate: float) -> None:
+    """Keep the acceleration of the step that was made; `rate` is 1/dt."""
+    for i in range(np.uint64(lanes)):
+        s[_ACCELERATION + i] = (s[_VELOCITY + i] - s[_STARTING_VELOCITY + i]) * rate
+
+
+@_compiled
 def _add_load(s: Array, c: Array, lanes: int) -> None:
     """Load-dependent friction, |K_m τ_m - K_e τ_e|."""
     for i in range(np.uint64(lanes)):
@@ -482,6 +515,7 @@ def simulate_block(
         arm = c[_ARM_MASS + i]
         s[_BENCH_INERTIA + i] += arm / 3.0 * length * length
         s[_GRAVITY + i] += arm / 2.0 * GRAVITY * length
+        s[_BENCH_INERTIA + i] += logs.load_mass[start + i] * c[_LOAD_GYRATION + i] ** 2
         gain = 1.0 + c[_FIRMWARE_GAIN + i]
         s[_GAIN + i] *= gain
         s[_RATE_GAIN + i] *= math.sqrt(gain)
@@ -506,6 +540,7 @@ def simulate_block(
         or _is_on(c, _QUADRATIC_MOTOR, lanes)
         or _is_on(c, _QUADRATIC_EXTERNAL, lanes)
     )
+    presses = _is_on(c, _LOAD_INERTIA, lanes) and (has_load or has_stribeck)
     has_coasting = _is_on(c, _BRIDGE_COASTING, lanes)
     has_effects = has_coasting or _is_on(c, _TORQUE_SATURATION, lanes) or _is_on(c, _WINDING_HEATING, lanes)
     has_counts = _is_on(c, _ENCODER_QUANTISATION, lanes)
@@ -561,11 +596,17 @@ def simulate_block(
                 _hang_on_link(s, c, lanes, substep, half_step)
             else:
                 _hang(s, c, lanes, half_step)
+            if presses:
+                _press_teeth(s, c, lanes)
             if has_load:
                 _add_load(s, c, lanes)
             if has_stribeck:
                 _add_stribeck(s, c, lanes, opposing)
+            if presses:
+                _unpress_teeth(s, lanes)
             _advance(s, lanes, substep, 1.0 / substep, semi_implicit)
+            if presses:
+                _note_acceleration(s, lanes, 1.0 / substep)
     for i in range(np.uint64(lanes)):
         mae[i] = s[_ERROR + i] / s[_LENGTH + i]
 

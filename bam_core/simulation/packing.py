@@ -123,6 +123,7 @@ def pack(
         rows.case_temperature_rise[lane] = _case_temperature_rise(recording)
         rows.arm_length[lane] = recording.bench.length
         rows.demand_limit[lane] = min(firmware.demand_limit, recording.demand_limit)
+        rows.load_mass[lane] = recording.bench.mass
     for copy in range(1, copies):
         signals[:, :, copy * count : (copy + 1) * count] = signals[:, :, :count]
         ripple[:, copy * count : (copy + 1) * count] = ripple[:, :count]

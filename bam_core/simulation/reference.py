@@ -14,7 +14,7 @@ from bam_core.errors import UnknownName
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import PositionFirmware
-from bam_core.servo.friction import Friction
+from bam_core.servo.friction import Friction, applied
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
@@ -31,6 +31,7 @@ class PendulumState:
         warming: of the winding, K.
         arm_position: rad; of a rigid arm it says nothing.
         arm_velocity: rad/s, likewise.
+        acceleration: of the servo in the past step, rad/s².
     """
 
     position: float
@@ -38,6 +39,7 @@ class PendulumState:
     warming: float = 0.0
     arm_position: float = 0.0
     arm_velocity: float = 0.0
+    acceleration: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +53,8 @@ class ReferenceSimulation:
         bench: pendulum.
         kp: position gain in the firmware's units, above zero.
         integrator: one of INTEGRATORS.
-        bench_effects: zero offset, the arm's mass and its link to the servo. Command delay and supply ripple
-            are ignored: commands are given when they are obeyed, the supply as it is.
+        bench_effects: zero offset, masses and inertias, and the arm's link to the servo. Command delay and
+            supply ripple are ignored: commands are given when they are obeyed, the supply as it is.
         servo_effects: of the servo.
         case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
 
@@ -134,13 +136,15 @@ class ReferenceSimulation:
         if link.is_rigid:
             external = self._gravity(state.position, state.velocity, half_step)
             inertia += self._bench.inertia
+            pressing = external - self.servo_effects.load_inertia * self._bench.inertia * state.acceleration
         else:
             lead, slip = state.position - state.arm_position, state.velocity - state.arm_velocity
             pull = link.torque(lead, slip, half_step)
-            external = -pull
+            external = pressing = -pull
             falling = self._gravity(state.arm_position, state.arm_velocity, half_step)
             arm = _moved(*arm, (pull + falling) / self._bench.inertia * dt, dt, 0.0)
-        friction = float(self._warm_friction.applied(motor, external, state.velocity, inertia, dt))
+        budget = float(self._warm_friction.budget(motor, pressing, state.velocity))
+        friction = float(applied(budget, motor + external, state.velocity, inertia, dt))
         gained = (motor + external + friction) / inertia * dt
         extra = 1.0 if self.integrator == "semi_implicit" else 0.0
         position, velocity = _moved(state.position, state.velocity, gained, dt, extra)
@@ -152,6 +156,7 @@ class ReferenceSimulation:
             warming=state.warming + warmed,
             arm_position=arm[0],
             arm_velocity=arm[1],
+            acceleration=(velocity - state.velocity) / dt,
         )
 
     def at_rest(self, position: float, velocity: float = 0.0, *, dt: float) -> PendulumState:

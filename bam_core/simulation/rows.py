@@ -28,6 +28,7 @@ class LogRows(NamedTuple):
         damping: demand per rad/s.
         arm_length: m.
         demand_limit: largest demand.
+        load_mass: kg, without the arm.
     """
 
     length: Array
@@ -40,6 +41,7 @@ class LogRows(NamedTuple):
     damping: Array
     arm_length: Array
     demand_limit: Array
+    load_mass: Array
 
 
 class LaneInputs(NamedTuple):

@@ -47,7 +47,8 @@ struct Constants {
   double dead_band = 0.0;               // firmware: error without effect, rad
   double error_offset = 0.0;            // firmware: added to a larger error, rad
   double goal_speed_limit = 0.0;        // firmware: at which the set-point follows the goal, rad/s; 0: it jumps
-  double armature = 0.0;                // that the joint must have, kg·m²; the law does not use it; 0: not known
+  double load_inertia = 0.0;            // share of the torque that accelerates the load which loads the gear
+  double armature = 0.0;                // that the joint must have, kg·m²; 0: not known
 };
 
 // What a servo is told for one step.
@@ -65,6 +66,7 @@ struct Memory {
   double friction_budget;  // of the previous step, N·m
   double reversal_correction;           // steps' worth of the budget that the next steps leave out, see ReversalCorrection
   double set_point;        // that follows the goal, rad
+  double inertial_torque;  // what accelerated the load in the previous step, N·m
 };
 
 // What a servo does in one step.
@@ -201,7 +203,8 @@ inline Drive Step(const Constants& c, const Command& command, const Memory& memo
   drive.next.winding_warming = warming + dt * (heating - (warming - case_temperature_rise) / kWindingCoolingTime);
   drive.motor_torque = linear / (1.0 + c.torque_saturation * std::abs(drive.current));
 
-  drive.friction_budget = Budget(c, drive.motor_torque, external, velocity);
+  const double pressing = external - c.load_inertia * memory.inertial_torque;
+  drive.friction_budget = Budget(c, drive.motor_torque, pressing, velocity);
   const double reversal_correction = std::min(memory.reversal_correction, 1.0);
   drive.next.reversal_correction -= reversal_correction;
   drive.friction_limit = (1.0 - reversal_correction) * drive.friction_budget;

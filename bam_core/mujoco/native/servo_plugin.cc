@@ -68,6 +68,7 @@ constexpr Attribute kAttributes[] = {
     {"dead_band", &Constants::dead_band},
     {"error_offset", &Constants::error_offset},
     {"goal_speed_limit", &Constants::goal_speed_limit},
+    {"load_inertia", &Constants::load_inertia},
     {"armature", &Constants::armature},
 };
 constexpr int kAttributeCount = sizeof(kAttributes) / sizeof(kAttributes[0]);
@@ -103,6 +104,7 @@ enum State {
   kNextSetPoint,
   kVelocityBefore,
   kInverseInertia,
+  kInertialTorque,
   kStateSize
 };
 
@@ -340,7 +342,8 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
   const double v = d->qvel[dof];
   const double velocity = v + 0.5 * dt * state[kAcceleration];
   const Memory memory{state[kHeldDemand],     state[kWasEnabled], state[kWindingWarming],
-                      state[kFrictionTorque], state[kPastBudget], state[kReversalCorrection], state[kSetPoint]};
+                      state[kFrictionTorque], state[kPastBudget], state[kReversalCorrection], state[kSetPoint],
+                      state[kInertialTorque]};
   const double external =
       d->qfrc_passive[dof] - d->qfrc_bias[dof] + d->qfrc_applied[dof] + state[kOtherTorque];
   const Drive drive =
@@ -395,7 +398,11 @@ void Advance(const mjModel* m, mjData* d, int instance) {
   state[kAcceleration] = d->qacc[dof];
   const double other_smooth = d->qfrc_smooth[dof] - d->qfrc_passive[dof] + d->qfrc_bias[dof] -
                               d->qfrc_applied[dof] - d->actuator_force[servo.force];
-  state[kOtherTorque] = other_smooth + d->qfrc_constraint[dof] - state[kFrictionTorque];
+  const double other = other_smooth + d->qfrc_constraint[dof] - state[kFrictionTorque];
+  const double external = state[kExternalTorque] - state[kOtherTorque] + other;
+  state[kInertialTorque] = state[kMotorTorque] + state[kFrictionTorque] + external -
+                           servo.constants.armature * d->qacc[dof];
+  state[kOtherTorque] = other;
 }
 
 int StateSize(const mjModel*, int) { return kStateSize; }

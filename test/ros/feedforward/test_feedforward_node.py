@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -344,36 +342,6 @@ def test_gains_and_reboot_are_served(virtual: VirtualServos, start: Start, make_
 
     client.wait_for(acknowledged, torque=False)
     client.switch_on()
-
-
-def run_example() -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "examples/send_trajectory.py"],
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-
-
-def test_the_example_swings_every_joint(
-    virtual: VirtualServos, start: Start, make_client: MakeClient
-) -> None:
-    start(virtual.path)
-    done = run_example()
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = re.findall(r"(hip|knee): at most ([\d.]+) mrad", done.stdout)
-    assert [name for name, _ in rows] == NAMES
-    assert all(float(error) < 100.0 for _, error in rows)
-    assert released(virtual)
-
-
-def test_the_example_says_where_its_trajectory_was_refused(virtual: VirtualServos, start: Start) -> None:
-    start(virtual.path, speed_limit=0.1)
-    done = run_example()
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "joint_trajectory: not followed to its end; /diagnostics says why\n"
 
 
 def test_a_servo_without_pwm_mode_ends_the_node_with_one_line_and_status_2(

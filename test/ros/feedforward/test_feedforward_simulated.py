@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -185,26 +186,67 @@ def test_wherever_a_stream_of_pieces_ends_servos_brake_and_hold(client: Client, 
     assert all(all(state.torque_enabled) for state in held)
 
 
-def test_a_trajectory_takes_a_second_of_simulated_time_at_any_speed(client: Client, tmp_path: Path) -> None:
-    """In a process of its own: as fast as possible the node leaves the interpreter to nobody else."""
-    given = {**PARAMETERS, "real_time_factor": 0.0}
-    text = "\n".join(f"    {name}: {value!r}" for name, value in given.items()).replace("True", "true")
-    file = tmp_path / "parameters.yaml"
-    file.write_text(f"feedforward:\n  ros__parameters:\n{text}\n")
-    command = [sys.executable, "-m", "bam_ros.feedforward.node", "--ros-args", "--params-file", str(file)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        client.switch_on()
-        client.go()
-        client.wait_for(client.arrived)
-        when, goals = client.motion()
-        assert client.arrived()
-        arrived = int(np.argmax(np.abs(goals - GOAL).max(axis=1) < 1e-9))
-        assert when[arrived] == pytest.approx(1.0, abs=0.05)
-        assert list(client.states[-1].position) == pytest.approx(GOAL, abs=0.1)
-    finally:
+@pytest.fixture
+def start(ros_domain: int, tmp_path: Path) -> Iterator[Callable[..., None]]:
+    """Start nodes in processes of their own."""
+    processes = []
+
+    def make(**parameters: object) -> None:
+        given = {**PARAMETERS, **parameters}
+        text = "\n".join(f"    {name}: {value!r}" for name, value in given.items())
+        file = tmp_path / "parameters.yaml"
+        file.write_text(f"feedforward:\n  ros__parameters:\n{text}\n".replace("True", "true"))
+        command = [sys.executable, "-m", "bam_ros.feedforward.node", "--ros-args", "--params-file", str(file)]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        processes.append(process)
+        assert process.stderr is not None
+        assert "fed forward in PWM mode" in process.stderr.readline()
+
+    yield make
+    for process in processes:
         process.terminate()
         process.communicate(timeout=PATIENCE)
+
+
+def test_a_trajectory_takes_a_second_of_simulated_time_at_any_speed(
+    client: Client, start: Callable[..., None]
+) -> None:
+    """In a process of its own: as fast as possible the node leaves the interpreter to nobody else."""
+    start(real_time_factor=0.0)
+    client.switch_on()
+    client.go()
+    client.wait_for(client.arrived)
+    when, goals = client.motion()
+    arrived = int(np.argmax(np.abs(goals - GOAL).max(axis=1) < 1e-9))
+    assert when[arrived] == pytest.approx(1.0, abs=0.05)
+    assert list(client.states[-1].position) == pytest.approx(GOAL, abs=0.1)
+
+
+def run_example() -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "examples/send_trajectory.py"],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def test_the_example_swings_every_joint(start: Callable[..., None]) -> None:
+    start()
+    done = run_example()
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = re.findall(r"(shoulder|elbow): at most ([\d.]+) mrad", done.stdout)
+    assert [name for name, _ in rows] == NAMES
+    assert all(float(error) < 100.0 for _, error in rows)
+
+
+def test_the_example_says_where_its_trajectory_was_refused(start: Callable[..., None]) -> None:
+    start(speed_limit=0.1)
+    done = run_example()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "joint_trajectory: not followed to its end; /diagnostics says why\n"
 
 
 @pytest.mark.parametrize(
