@@ -85,9 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="how far the rig may be off its headers, one standard deviation, which intervals allow for: "
-        "mass, arm_mass and supply as shares, length in m, zero in rad, delay in s, as in --tolerance mass=0.03; "
-        "may be repeated (default: mass 0.01, arm_mass 0.05, supply 0.01, length 0.001, zero 0.002, "
-        "delay 0.0005)",
+        "mass, arm_mass and supply as shares, length in m, zero in rad, delay in s, as in "
+        "--tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, supply 0.01, "
+        "length 0.001, zero 0.002, delay 0.0005)",
     )
     parser.add_argument(
         "--storage",

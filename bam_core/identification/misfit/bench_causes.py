@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.identification.misfit.cause import Cause
+from bam_core.identification.misfit.cause import FULL, POSITIVE, Cause
 from bam_core.identification.misfit.motion import Motion, arm_on_a_spring, natural_compliances
 
 _FREQUENCIES = np.geomspace(2.5, 25.0, 18)  # Hz; of the arm on its spring, as close as it rings sharply
@@ -32,7 +32,7 @@ def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
             torques=lambda motion: np.concatenate(
                 [arm_on_a_spring(motion, springs, damping, rigid) for damping in _DAMPINGS], axis=1
             ),
-            is_physical=True,
+            range=FULL,
             effects=("arm_compliance", "joint_compliance"),
         ),
         Cause(
@@ -41,8 +41,17 @@ def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
             forms=tuple(f"of {1e3 * play:g} mrad" for play in _PLAY),
             sizes=(1,) * len(_PLAY),
             torques=lambda motion: arm_on_a_spring(motion, stiff, _DAMPINGS[1], _PLAY),
-            is_physical=True,
+            range=FULL,
             effects=("arm_backlash",),
+        ),
+        Cause(
+            kind="load_gyration",
+            missing="the load's own inertia, which grows with its mass (discs are no points)",
+            forms=("",),
+            sizes=(1,),
+            torques=lambda motion: (-motion.mass * motion.acceleration)[:, None],
+            range=POSITIVE,
+            effects=("load_gyration",),
         ),
         Cause(
             kind="zero_offset",
@@ -62,8 +71,8 @@ def header_causes(moved: Sequence[Motion], headers: Sequence[tuple[object, float
         moved: what the arm did in every recording.
         headers: load and kp of every recording.
     """
-    loads = {id(motion): load for motion, (load, _) in zip(moved, headers, strict=True)}
-    gains = {id(motion): gain for motion, (_, gain) in zip(moved, headers, strict=True)}
+    loads: dict[int, object] = {id(motion): load for motion, (load, _) in zip(moved, headers, strict=True)}
+    gains: dict[int, object] = {id(motion): gain for motion, (_, gain) in zip(moved, headers, strict=True)}
     found = []
     for kind, of, what, torque, advice in (
         (

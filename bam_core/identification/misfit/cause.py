@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from bam_core.arrays import Array
 from bam_core.identification.misfit.motion import Motion
 from bam_core.servo.effects import EFFECTS
+
+ANY = (-math.inf, math.inf)
+POSITIVE = (0.0, math.inf)
+SHARE = (0.0, 1.5)  # beyond one by what it may be off
+FULL = (0.3, 3.0)  # one, as well as a form nearby and an error of the friction or the gain allow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +28,8 @@ class Cause:
         sizes: torques of every form.
         torques: from a motion to the torques (steps, sum of sizes) of all forms, N·m.
         together: how many forms may act together.
-        is_physical: torques are of full size: a share of about one of them is what the physics says, and no
-            other sign.
+        range: low and high end of the factors of the torques that physics allows: FULL where torques are of
+            full size, POSITIVE where their sign is known.
         effects: of `effects.EFFECTS` that take it, those that there may be.
         advice: what else to do; empty where there is nothing.
     """
@@ -34,7 +40,7 @@ class Cause:
     sizes: tuple[int, ...]
     torques: Callable[[Motion], Array]
     together: int = 1
-    is_physical: bool = False
+    range: tuple[float, float] = ANY
     effects: tuple[str, ...] = ()
     advice: str = ""
 

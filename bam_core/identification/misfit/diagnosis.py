@@ -42,7 +42,7 @@ ABOVE_FLOOR = 1.5
 UNKNOWN = "unknown"
 """Kind of a misfit that none of the causes takes."""
 
-_TAKES = 0.15  # of the misfit: less is no explanation
+_TAKES = 0.2  # of the misfit: less is no explanation
 _SURE = 1.5  # standard errors
 _SECOND = 0.2  # of the misfit: what a second cause must take beside the first
 _LOGS = 48  # that are looked at, evenly among all: more tell little new and take time
@@ -262,7 +262,7 @@ class _Data:
             self.forms[cause.kind] = Forms(
                 columns=tuple(range(low, high) for low, high in itertools.pairwise(edges.tolist())),
                 together=cause.together,
-                is_physical=cause.is_physical,
+                range=cause.range,
             )
             start = int(edges[-1])
         recordings, dt = windows.rollout.recordings, windows.rollout.dt

@@ -7,7 +7,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.compilation import compiled
-from bam_core.identification.misfit.cause import Cause
+from bam_core.identification.misfit.cause import FULL, POSITIVE, SHARE, Cause
 from bam_core.identification.misfit.motion import Motion
 
 _BANDS = (0.003, 0.006, 0.012, 0.024, 0.048)  # rad; two encoder counts to what nobody would sell
@@ -88,6 +88,16 @@ def _shortfall(motion: Motion) -> Array:
     return np.asarray((-motion.full * motion.duty * motion.limited)[:, None])
 
 
+def _late_sensor(motion: Motion) -> Array:
+    """Torque of a position that is 10 ms old."""
+    return np.asarray((0.01 * motion.gain * motion.velocity)[:, None])
+
+
+def _coasting(motion: Motion) -> Array:
+    """Back-EMF that does not act while the bridge is open; see `effects.ServoEffects`."""
+    return np.asarray((motion.back_emf * (1.0 - np.abs(motion.duty)) * motion.velocity)[:, None])
+
+
 def drive_causes() -> list[Cause]:
     """Return the causes that are of controller and motor."""
     return [
@@ -101,9 +111,8 @@ def drive_causes() -> list[Cause]:
             ),
             sizes=(1, 2) * len(_BANDS),
             torques=_dead_band,
-            is_physical=False,
             effects=("dead_band",),
-            advice="give the servo a firmware whose law has one",
+            advice="give the servo a firmware with dead_band (see firmwares.yaml)",
         ),
         Cause(
             kind="goal_slew",
@@ -111,9 +120,9 @@ def drive_causes() -> list[Cause]:
             forms=tuple(f"of {speed:g} rad/s" for speed in _SLEWS),
             sizes=(1,) * len(_SLEWS),
             torques=_slew,
-            is_physical=True,
+            range=FULL,
             effects=("goal_slew", "slew_rate"),
-            advice="give the servo a firmware whose law has one",
+            advice="give the servo a firmware with goal_speed_limit (see firmwares.yaml)",
         ),
         Cause(
             kind="command_delay",
@@ -121,7 +130,7 @@ def drive_causes() -> list[Cause]:
             forms=tuple(f"of {1e3 * late:g} ms" for late in _DELAYS),
             sizes=(1,) * len(_DELAYS),
             torques=_late,
-            is_physical=True,
+            range=FULL,
             effects=("command_delay",),
         ),
         Cause(
@@ -130,7 +139,7 @@ def drive_causes() -> list[Cause]:
             forms=("in proportion to it", "below 10 mrad", "below 30 mrad"),
             sizes=(1, 1, 1),
             torques=_gain_curve,
-            advice="give the servo a firmware whose law has such a curve",
+            advice="give the servo a firmware with dead_band or error_offset (see firmwares.yaml)",
         ),
         Cause(
             kind="torque_saturation",
@@ -138,7 +147,26 @@ def drive_causes() -> list[Cause]:
             forms=("",),
             sizes=(1,),
             torques=_saturation,
+            range=POSITIVE,
             effects=("torque_saturation",),
+        ),
+        Cause(
+            kind="sensor_delay",
+            missing="the age of the position that the controller works with",
+            forms=("",),
+            sizes=(1,),
+            torques=_late_sensor,
+            range=POSITIVE,
+            effects=("sensor_delay",),
+        ),
+        Cause(
+            kind="bridge_coasting",
+            missing="a bridge that opens, so that back-EMF acts for a part of the time",
+            forms=("",),
+            sizes=(1,),
+            torques=_coasting,
+            range=SHARE,
+            effects=("bridge_coasting",),
         ),
         Cause(
             kind="winding_heating",
@@ -146,6 +174,7 @@ def drive_causes() -> list[Cause]:
             forms=("",),
             sizes=(1,),
             torques=_heat,
+            range=POSITIVE,
             effects=("winding_heating",),
         ),
         Cause(
@@ -154,6 +183,7 @@ def drive_causes() -> list[Cause]:
             forms=("",),
             sizes=(1,),
             torques=_shortfall,
+            range=SHARE,
             effects=("limit_shortfall",),
         ),
     ]

@@ -7,7 +7,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.compilation import compiled
-from bam_core.identification.misfit.cause import Cause
+from bam_core.identification.misfit.cause import FULL, POSITIVE, SHARE, Cause
 from bam_core.identification.misfit.motion import Motion
 
 _PRESLIDING = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1)  # rad; two encoder counts to what no gear has
@@ -77,6 +77,12 @@ def _load(motion: Motion) -> Array:
     return np.stack([against * shape for shape in shapes], axis=1)
 
 
+def _load_inertia(motion: Motion) -> Array:
+    """Let the torque that accelerates the load press on the gear's teeth (Kikuuwe 2022, eq. 14)."""
+    pressing = np.abs(motion.gravity - motion.bench_inertia * motion.acceleration)
+    return np.asarray((-motion.direction * (pressing - np.abs(motion.gravity)))[:, None])
+
+
 def friction_causes() -> list[Cause]:
     """Return the causes that are friction."""
     return [
@@ -111,7 +117,7 @@ def friction_causes() -> list[Cause]:
             forms=tuple(f"over {1e3 * way:g} mrad" for way in _PRESLIDING),
             sizes=(1,) * len(_PRESLIDING),
             torques=_presliding,
-            is_physical=True,
+            range=FULL,
             effects=("presliding", "presliding_stiffness", "bristle_deflection"),
         ),
         Cause(
@@ -129,6 +135,7 @@ def friction_causes() -> list[Cause]:
             forms=("",),
             sizes=(1,),
             torques=_temperature,
+            range=POSITIVE,
             effects=("friction_temperature",),
         ),
         Cause(
@@ -139,6 +146,15 @@ def friction_causes() -> list[Cause]:
             torques=_velocity,
             together=2,
             advice="fit the models with a Stribeck term (M2, M4 to M6)",
+        ),
+        Cause(
+            kind="load_inertia",
+            missing="friction that grows with the torque that accelerates the load",
+            forms=("",),
+            sizes=(1,),
+            torques=_load_inertia,
+            range=SHARE,
+            effects=("load_inertia",),
         ),
         Cause(
             kind="friction_over_load",

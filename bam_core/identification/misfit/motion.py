@@ -50,10 +50,12 @@ class Motion:
         loss: copper loss, W.
         stiffness: -∂τ/∂θ of controller and gravity, N·m/rad.
         gain: ∂τ/∂goal, N·m/rad; 0 where limited or off.
+        back_emf: what back-EMF damps, N·m·s/rad; 0 where torque is off.
         damping: -∂τ/∂θ̇, N·m·s/rad.
         inertia: of arm and motor, kg·m².
         bench_inertia: of the arm alone.
         gravity_torque: with the arm level.
+        mass: of the load, kg.
         temperature_rise: of the servo above 25 °C, K; 0 where nobody measured it.
         dt: s.
     """
@@ -75,10 +77,12 @@ class Motion:
     loss: Array
     stiffness: Array
     gain: Array
+    back_emf: Array
     damping: Array
     inertia: float
     bench_inertia: float
     gravity_torque: float
+    mass: float
     temperature_rise: float
     dt: float
 
@@ -173,10 +177,12 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         loss=motor.resistance * current**2,
         stiffness=gain + bench.gravity_torque * np.cos(position),
         gain=gain,
+        back_emf=emf * enabled,
         damping=emf * enabled + servo.friction.viscous,
         inertia=bench.inertia + motor.armature,
         bench_inertia=bench.inertia,
         gravity_torque=bench.gravity_torque,
+        mass=bench.mass,
         temperature_rise=_temperature_rise(recording),
         dt=EVERY * rollout.dt,
     )

@@ -21,7 +21,6 @@ from bam_core.arrays import Array
 PRIOR = 0.3
 """Standard deviation of a parameter's move, in shares of its search range: a fit that far off is none."""
 
-_FULL = (0.3, 3.0)  # coefficients of torques that are of full size
 _CHANCE = (
     2.0  # times what a form would take of independent windows by chance; those of a run are less than that
 )
@@ -37,12 +36,12 @@ class Forms:
     Attributes:
         columns: (forms,) of the regressors of causes.
         together: how many forms may act together.
-        is_physical: coefficients are about one.
+        range: low and high end of coefficients that make sense.
     """
 
-    columns: tuple[range, ...]
+    columns: tuple[Sequence[int], ...]
     together: int
-    is_physical: bool
+    range: tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +222,6 @@ class Regression:
             pull = left[at, -1]
             found = np.linalg.solve(own, pull[:, :, None])[:, :, 0]
             gains[some] = np.sum(found * pull, axis=1)
-            if forms.is_physical:
-                sensible = np.all((_FULL[0] < found) & (found < _FULL[1]), axis=1)
-                gains[some] *= sensible
+            low, high = forms.range
+            gains[some] *= np.all((low < found) & (found < high), axis=1)
         return gains
