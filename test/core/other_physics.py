@@ -127,7 +127,7 @@ def _record(truth: Truth, load: PendulumBench, kp: float, name: str, random) -> 
 @numba.njit(cache=False)
 def _simulate(goals, enabled, gain, limit, supply, arm_inertia, weight, start, truth):
     """Return positions once per period, rad."""
-    substeps = int(round(PERIOD / STEP))
+    substeps = round(PERIOD / STEP)
     found = np.empty(len(goals))
     position, velocity, strain = start, 0.0, 0.0
     arm, arm_velocity = start - truth.compliance * weight * math.sin(start), 0.0

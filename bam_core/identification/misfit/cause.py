@@ -15,6 +15,7 @@ ANY = (-math.inf, math.inf)
 POSITIVE = (0.0, math.inf)
 SHARE = (0.0, 1.5)  # beyond one by what it may be off
 FULL = (0.3, 3.0)  # one, as well as a form nearby and an error of the friction or the gain allow
+FAINT = (0.1, 3.0)  # one, less what noise of the motion takes where torques follow from its derivatives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,7 @@ class Cause:
         together: how many forms may act together.
         range: low and high end of the factors of the torques that physics allows: FULL where torques are of
             full size, POSITIVE where their sign is known.
+        least: size of a factor from which it counts.
         effects: of `effects.EFFECTS` that take it, those that there may be.
         advice: what else to do; empty where there is nothing.
     """
@@ -41,6 +43,7 @@ class Cause:
     torques: Callable[[Motion], Array]
     together: int = 1
     range: tuple[float, float] = ANY
+    least: float = 0.0
     effects: tuple[str, ...] = ()
     advice: str = ""
 

@@ -37,7 +37,8 @@ from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
 ABOVE_FLOOR = 1.5
-"""Times the floor: errors beyond it are not the measurement's. Models that lack nothing stay below 1.4."""
+"""Times the floor, and once more the encoder for the steps of the simulation: larger errors are not the
+measurement's. Models that lack nothing stay below."""
 
 UNKNOWN = "unknown"
 """Kind of a misfit that none of the causes takes."""
@@ -102,7 +103,7 @@ class Diagnosis:
     @property
     def is_above_floor(self) -> bool:
         """Whether the model lacks something."""
-        return self.error > ABOVE_FLOOR * self.floor.value
+        return self.error > ABOVE_FLOOR * self.floor.value + self.floor.encoder
 
     def summary(self) -> dict[str, Any]:
         """Return its entries in ``summary.json``; errors in rad."""
@@ -263,6 +264,7 @@ class _Data:
                 columns=tuple(range(low, high) for low, high in itertools.pairwise(edges.tolist())),
                 together=cause.together,
                 range=cause.range,
+                least=cause.least,
             )
             start = int(edges[-1])
         recordings, dt = windows.rollout.recordings, windows.rollout.dt
@@ -303,6 +305,8 @@ class _Data:
             for each in (taken, self._residual)
         ]
         forms = ", ".join(label for form in score.forms if (label := cause.forms[form]))
+        if cause.least:
+            forms += f", by {', '.join(f'{each:+.0%}' for each in score.coefficients)}"
         evidence = (
             f"the model lacks {cause.missing}{f', {forms}' if forms else ''}: it takes {score.share:.0%} "
             f"± {score.error:.0%} of the residual torque of logs that it was not fitted to "

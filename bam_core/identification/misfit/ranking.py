@@ -37,11 +37,13 @@ class Forms:
         columns: (forms,) of the regressors of causes.
         together: how many forms may act together.
         range: low and high end of coefficients that make sense.
+        least: size of a coefficient from which it counts.
     """
 
     columns: tuple[Sequence[int], ...]
     together: int
     range: tuple[float, float]
+    least: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,5 +225,6 @@ class Regression:
             found = np.linalg.solve(own, pull[:, :, None])[:, :, 0]
             gains[some] = np.sum(found * pull, axis=1)
             low, high = forms.range
-            gains[some] *= np.all((low < found) & (found < high), axis=1)
+            sensible = (low < found) & (found < high) & (np.abs(found) >= forms.least)
+            gains[some] *= np.all(sensible, axis=1)
         return gains
