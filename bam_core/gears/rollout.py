@@ -108,9 +108,10 @@ class GearRollout:
             resolution=firmware.resolution,
             integrator=INTEGRATORS.index("midpoint"),
             opposing_only=False,
+            restart=self._packed.restart,
             dead_band=firmware.dead_band,
             error_offset=firmware.error_offset,
-            restart=self._packed.restart,
+            goal_speed_limit=firmware.goal_speed_limit,
         )
         lengths = self._packed.logs.length[self._packed.lanes].astype(np.intp)
         self.counts = -(-lengths // TRACE_STEPS)

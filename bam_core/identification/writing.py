@@ -13,12 +13,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from bam_core.arrays import Array
 from bam_core.atomic_file import require_directory, write_text
 from bam_core.errors import NotWritable
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
-from bam_core.identification.trajectories import TRAJECTORIES, Simulated, save_trajectories
+from bam_core.identification.trajectories import TRAJECTORIES, Bands, Simulated, save_trajectories
+from bam_core.identification.uncertainty.bands import predicted_bands
 from bam_core.identification.uncertainty.prediction_file import prediction_path, save_prediction
+from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -30,6 +35,7 @@ PLOTS = "plots"
 REPORT = "report.html"
 
 _FIT_DPI = 90  # there may be a hundred of them
+_DRAWS = 100  # for the bands in plots: their ends are known to a twentieth of their width
 
 
 def require_output(output: str | os.PathLike[str]) -> None:
@@ -91,9 +97,10 @@ def _write(identification: Identification, directory: Path) -> None:
             save_prediction(path, fit.uncertainty.prediction)
     simulated = _simulated(identification)
     logs = (*identification.split.train, *identification.split.validation)
-    save_trajectories(directory / TRAJECTORIES, logs, simulated)
+    bands = _bands(identification, logs)
+    save_trajectories(directory / TRAJECTORIES, logs, simulated, bands)
     if not identification.not_done:
-        _plot(identification, simulated, directory / PLOTS)
+        _plot(identification, simulated, bands, directory / PLOTS)
     digest = hashlib.sha256((directory / TRAJECTORIES).read_bytes()).hexdigest()
     summary = {**identification.summary(), "trajectories_sha256": digest}
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
@@ -111,7 +118,22 @@ def _simulated(identification: Identification) -> Simulated:
     return {log.name: {model: positions[model][i] for model in fits} for i, log in enumerate(logs)}
 
 
-def _plot(identification: Identification, simulated: Simulated, directory: Path) -> None:
+def _bands(identification: Identification, logs: Sequence[Recording]) -> Bands:
+    """Return the bands of the models whose predictive distribution is known."""
+    bands: dict[str, dict[str, tuple[Array, Array]]] = {log.name: {} for log in logs}
+    for model, fit in identification.fits.items():
+        if fit.uncertainty is None or fit.uncertainty.prediction is None:
+            continue
+        prediction = fit.uncertainty.prediction
+        found = predicted_bands(fit.servo, logs, prediction, fit.bench_effects, draws=_DRAWS)
+        for log, band in zip(logs, found, strict=True):
+            time = log.time - log.time[0]
+            low, high = (np.interp(time, band.time, end) for end in (band.low, band.high))
+            bands[log.name][model] = low, high
+    return bands
+
+
+def _plot(identification: Identification, simulated: Simulated, bands: Bands, directory: Path) -> None:
     # Matplotlib takes a second to import, which only those who save shall pay.
     from bam_core.plots.fit import plot_fit
     from bam_core.plots.mae import plot_mae
@@ -133,7 +155,8 @@ def _plot(identification: Identification, simulated: Simulated, directory: Path)
     ):
         for log in logs:
             told = {model: fit.per_log[log.name] for model, fit in fits.items()}
-            figure = plot_fit(log, simulated[log.name], told, title=f"{log.name} ({side})")
+            title, band = f"{log.name} ({side})", bands[log.name]
+            figure = plot_fit(log, simulated[log.name], told, title=title, bands=band)
             save_figure(figure, directory / _fit_plot(log.name), dpi=_FIT_DPI)
 
 

@@ -158,6 +158,8 @@ class Trajectory:
         goal: (n,) rad.
         torque: (n,) torque on; None where not told.
         simulated: model -> (n,) rad.
+        bands: model -> lower and upper end of its 90 % band, (n,) rad each, where its predictive distribution
+            is known.
     """
 
     time: Array
@@ -165,6 +167,7 @@ class Trajectory:
     goal: Array
     torque: NDArray[np.bool_] | None
     simulated: Mapping[str, Array]
+    bands: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ Of the motor, see `motor.DcMotor`:
   temperature that the recording says the servo has.
 
 Of the rest of the servo, see `ServoEffects`: friction_temperature, bridge_coasting, firmware_gain,
-limit_shortfall, sensor_delay, encoder_quantisation, load_inertia. They and the two of the motor apply
-wherever the servo is simulated.
+limit_shortfall, sensor_delay, encoder_quantisation, load_inertia, goal_slew_time. They and the two of the
+motor apply wherever the servo is simulated.
 
 Of the bench that it was recorded on, see `BenchEffects`:
 
@@ -81,6 +81,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             Effect(name="sensor_delay", unit="s", low=0.0, high=0.01),
             Effect(name="encoder_quantisation", unit="-", low=0.0, high=1.0, is_switch=True),
             Effect(name="load_inertia", unit="-", low=0.0, high=1.0, is_switch=True),
+            Effect(name="goal_slew_time", unit="s/rad", low=0.0, high=0.5),
             Effect(name="zero_offset", unit="rad", low=-0.1, high=0.1),
             Effect(name="command_delay", unit="s", low=LEAST_DELAY, high=0.02),
             Effect(name="arm_compliance", unit="rad/(N·m)", low=0.0, high=1.0),
@@ -119,6 +120,8 @@ class ServoEffects:
             does, so that friction that grows with the load takes τ_e - J·θ̈ for τ_e, J without the motor's
             own (Kikuuwe 2022, eq. 14: λ = … + γ_v·(f_v + M·v̇)); 0 where τ_e alone counts, as in BAM eq. 10.
             A share in between is possible.
+        goal_slew_time: time that the set-point inside the servo takes for each rad towards a new goal, s/rad,
+            the reciprocal of its speed; it replaces the firmware's `goal_speed_limit`. 0: that counts.
 
     Raises:
         BamError: a value is out of range.
@@ -131,10 +134,14 @@ class ServoEffects:
     sensor_delay: float = 0.0
     encoder_quantisation: float = 0.0
     load_inertia: float = 0.0
+    goal_slew_time: float = 0.0
 
     def __post_init__(self) -> None:
         require_not_negative(
-            "servo_effects", friction_temperature=self.friction_temperature, sensor_delay=self.sensor_delay
+            "servo_effects",
+            friction_temperature=self.friction_temperature,
+            sensor_delay=self.sensor_delay,
+            goal_slew_time=self.goal_slew_time,
         )
         require_finite("servo_effects", firmware_gain=self.firmware_gain)
         if self.firmware_gain <= -1.0:
@@ -159,6 +166,10 @@ class ServoEffects:
             )
         if self.encoder_quantisation not in (0.0, 1.0):
             raise OutOfRange("servo_effects encoder_quantisation", self.encoder_quantisation, "0 or 1")
+
+    def goal_speed_limit(self, own: float) -> float:
+        """Return the speed at which the set-point follows the goal, rad/s; `own` is the firmware's."""
+        return 1.0 / self.goal_slew_time if self.goal_slew_time else own
 
     def seen_position(self, position: float, velocity: float, resolution: float) -> float:
         """Return the position that the firmware works with, rad.

@@ -75,6 +75,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _SENSOR_DELAY,
     _ENCODER_QUANTISATION,
     _LOAD_INERTIA,
+    _GOAL_SLEW_TIME,
     _ZERO_OFFSET,
     _COMMAND_DELAY,
     _ARM_COMPLIANCE,
@@ -82,7 +83,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _ARM_MASS,
     _SUPPLY_RIPPLE,
     _LOAD_GYRATION,
-) = (np.uint64(row * BLOCK) for row in range(30))
+) = (np.uint64(row * BLOCK) for row in range(31))
 
 (
     _POSITION,
@@ -117,8 +118,10 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _ACTING,
     _STARTING_VELOCITY,
     _ACCELERATION,
-) = (np.uint64(row * BLOCK) for row in range(32))
-_ROWS = 32
+    _SET_POINT,
+    _FARTHEST,
+) = (np.uint64(row * BLOCK) for row in range(34))
+_ROWS = 34
 
 # Adding 1.5·2^52 to a double rounds it to an integer.
 _ROUNDER = 6755399441055744.0
@@ -168,6 +171,19 @@ def _command(
         s[_SUPPLY + i] = signals[k, SUPPLY, start + i]
         enabled = signals[step, ENABLED, start + i]
         s[_ENABLED + i] = enabled + share * (signals[earlier, ENABLED, start + i] - enabled)
+
+
+@_compiled
+def _follow_goal(s: Array, lanes: int) -> None:
+    """Let the set-point follow the goal as far as it may in this step; with torque off it is the servo's."""
+    for i in range(np.uint64(lanes)):
+        goal, before, most = s[_GOAL + i], s[_SET_POINT + i], s[_FARTHEST + i]
+        ahead = goal - before
+        behind = before + most if ahead > 0.0 else before - most
+        point = behind if abs(ahead) > most else goal
+        point = point if s[_ENABLED + i] > 0.0 else s[_POSITION + i]
+        s[_SET_POINT + i] = point
+        s[_GOAL + i] = point
 
 
 @_compiled
@@ -456,7 +472,8 @@ def _start_link(s: Array, c: Array, lanes: int, dt: float) -> None:
 def _restart(s: Array, lanes: int, states: Array, start: Any) -> None:
     """Put servos where they were measured, `states` (2, lanes).
 
-    What nobody measured goes on: the winding's warmth, and by how much the arm is off behind its link.
+    What nobody measured goes on: the winding's warmth, a set-point on its way, and by how much the arm is off
+    behind its link.
     """
     for i in range(np.uint64(lanes)):
         position, velocity = states[0, start + i], states[1, start + i]
@@ -472,7 +489,7 @@ def simulate_block(
     first: int,
     lanes: int,
     lane_arrays: LaneArrays,
-    stepping_values: tuple[float, int, bool, float, int, bool, float, float, int],
+    stepping_values: tuple[float, int, bool, float, int, bool, int, float, float, float],
     mae: Array,
     trace: Array,
 ) -> None:
@@ -521,6 +538,9 @@ def simulate_block(
         s[_RATE_GAIN + i] *= math.sqrt(gain)
         s[_LIMIT + i] = logs.demand_limit[start + i] * (1.0 - c[_LIMIT_SHORTFALL + i])
         s[_CLOSED + i] = 1.0
+        s[_SET_POINT + i] = signals[0, GOAL, start + i]
+        slew_time = c[_GOAL_SLEW_TIME + i]
+        s[_FARTHEST + i] = dt * (1.0 / slew_time if slew_time > 0.0 else stepping.goal_speed_limit)
         temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
         c[_VISCOUS + i] *= temperature_scale
         c[_COULOMB + i] *= temperature_scale
@@ -545,10 +565,12 @@ def simulate_block(
     has_effects = has_coasting or _is_on(c, _TORQUE_SATURATION, lanes) or _is_on(c, _WINDING_HEATING, lanes)
     has_counts = _is_on(c, _ENCODER_QUANTISATION, lanes)
     has_ripple = ripple.size > 0 and _is_on(c, _SUPPLY_RIPPLE, lanes)
+    has_slew = stepping.goal_speed_limit < math.inf or _is_on(c, _GOAL_SLEW_TIME, lanes)
     shapes_error = stepping.dead_band > 0.0 or stepping.error_offset > 0.0
     is_plain = not (
         regulates_current
         or shapes_error
+        or has_slew
         or has_coasting
         or has_counts
         or has_ripple
@@ -574,6 +596,8 @@ def simulate_block(
             _demand_voltage_in_time(s, lanes, signals[k], start, float(k))
         else:
             _command(s, lanes, signals, start, k, late, late_share)
+            if has_slew:
+                _follow_goal(s, lanes)
             _see(s, c, lanes)
             if has_counts:
                 _count(s, c, lanes, stepping.resolution)

@@ -13,7 +13,7 @@ from bam_core._checks import require_positive
 from bam_core.errors import UnknownName
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.firmware import PositionFirmware, followed
 from bam_core.servo.friction import Friction, applied
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
@@ -83,7 +83,7 @@ class ReferenceSimulation:
         return self._bench.inertia + self.motor.armature
 
     def demand(self, state: PendulumState, goal: float, supply: float) -> float:
-        """Return what the firmware asks of the motor for a goal in rad: V (BAM eq. 12) or A (eq. 14)."""
+        """Return what the firmware asks of the motor for a set-point in rad: V (BAM eq. 12) or A (eq. 14)."""
         demand = self._asked(state, goal)
         return demand if self.firmware.regulates_current else demand * supply
 
@@ -231,10 +231,13 @@ class ReferenceSimulation:
         goals, supplies, switches = np.asarray(goal), np.asarray(supply), np.asarray(enabled)
         state = initial
         states = [state]
+        point = float(goals[0])  # the servo has had time to get there
+        farthest = self.servo_effects.goal_speed_limit(self.firmware.goal_speed_limit) * dt
         for k in range(len(goals) - 1):
             supply_now = float(supplies[k])
-            demand = self.demand(state, float(goals[k]), supply_now)
-            closed = self.closed_share(state, float(goals[k]))
+            point = followed(point, float(goals[k]), farthest) if switches[k] > 0.0 else state.position
+            demand = self.demand(state, point, supply_now)
+            closed = self.closed_share(state, point)
             for _ in range(substeps):
                 state = self.step(state, demand, float(switches[k]), dt / substeps, supply_now, closed)
             states.append(state)

@@ -120,9 +120,10 @@ class Rollout:
             resolution=firmware.resolution,
             integrator=INTEGRATORS.index(integrator),
             opposing_only=quadratic_rule == "opposing",
+            restart=self.packed.restart,
             dead_band=firmware.dead_band,
             error_offset=firmware.error_offset,
-            restart=self.packed.restart,
+            goal_speed_limit=firmware.goal_speed_limit,
         )
         self._stepping = (*stepping,)  # a plain tuple, see `LaneArrays`
         self._lane_arrays = (

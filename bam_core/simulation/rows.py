@@ -48,7 +48,7 @@ class LaneInputs(NamedTuple):
     """Recordings on a time grid t_k, one per lane.
 
     Attributes:
-        signals: (steps, 4, lanes): GOAL, mean set-point in rad, SUPPLY, mean supply in V, and ENABLED, the
+        signals: (steps, 4, lanes): GOAL, mean goal in rad, SUPPLY, mean supply in V, and ENABLED, the
             share of the time with torque on, from t_k to t_{k+1}; MEASURED, the position in rad at t_k.
         ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
             readings are aliased; of others it is empty.
@@ -77,9 +77,10 @@ class Stepping(NamedTuple):
         resolution: one encoder count, rad.
         integrator: index in `integrators.INTEGRATORS`.
         opposing_only: quadratic friction only where motor and load torque oppose.
+        restart: steps from one restart to the next; 0: none.
         dead_band: of the firmware, rad.
         error_offset: likewise.
-        restart: steps from one restart to the next; 0: none.
+        goal_speed_limit: likewise, rad/s; infinite where its set-point jumps.
     """
 
     dt: float
@@ -88,6 +89,7 @@ class Stepping(NamedTuple):
     resolution: float
     integrator: int
     opposing_only: bool
+    restart: int
     dead_band: float
     error_offset: float
-    restart: int
+    goal_speed_limit: float

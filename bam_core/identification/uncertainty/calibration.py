@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds how far predictions scatter, from training logs alone: every condition in turn takes no part.
 
-A fit tells little of how far it is off elsewhere: it follows what it was fitted to, and wrong parameters make
-up for what the model lacks. So every gain, load and script of the training logs is left out in turn. The linear
-model of the fit leads to the optimum of the other logs, and how far the left-out logs are off from there is how
-far a new condition is off. Inflations of the parameters' covariance are tried, each with the residual that lets
-the bands hold `bands.LEVEL` of these samples. The one with the lowest interval score is taken (Gneiting and
-Raftery 2007, section 6.2): bands that are narrow where the fit is right and wide where it is not.
+A fit tells little of how far it is off elsewhere: it follows what it was fitted to, and wrong parameters
+make up for what the model lacks. So every gain, load and script of the training logs is left out in turn. The
+linear model of the fit leads to the optimum of the other logs, and how far the left-out logs are off from
+there is how far a new condition is off. Inflations of the parameters' covariance are tried, each with the
+residual that lets the bands hold `bands.LEVEL` of these samples. The one with the lowest interval score is
+taken (Gneiting and Raftery 2007, section 6.2): narrow where the fit is right, wide where it is not.
 
 A covariance of estimates from n logs is that of a mean over n logs. With the square root of n as inflation,
 draws scatter as the optima of single logs do.
@@ -36,7 +36,7 @@ _CONDITIONS: Mapping[str, Callable[[Recording], object]] = {
     "length": lambda recording: recording.bench.length,
     "script": lambda recording: recording.script,
 }
-_SHARES = (0.0, 0.125, 0.25, 0.5, 1.0)  # inflations that are tried, of the square root of the logs
+_SHARES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # inflations that are tried, of the square root of the logs
 _DRAWS = 48  # per inflation: ends of the bands are known to a tenth of their width
 _SAMPLES = 100  # of a log; they are correlated over longer than what lies between
 _MOST_LOGS = 48  # more tell the two numbers no better, and cost time

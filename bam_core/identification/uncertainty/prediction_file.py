@@ -88,7 +88,7 @@ def prediction_for(servo: str | os.PathLike[str]) -> Prediction:
     model = load_servo(path)
     log.warning(
         "%s: has no %s; bands follow from its standard errors as if they were independent and from its "
-        "training error, and are not calibrated; identify it again for bands that are",
+        "training error, and are not calibrated; 'bam identify --uncertainty all' writes it for every model",
         servo,
         prediction_path(path).relative_to(path.parent),
     )

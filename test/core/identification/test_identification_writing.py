@@ -46,6 +46,7 @@ def test_a_directory_gets_servos_summary_and_plots(found: Identification, tmp_pa
     assert content(output) == {
         "m1.yaml",
         "m3.yaml",
+        f"predictions/{found.chosen}.json",
         "summary.json",
         "trajectories.npz",
         "plots/mae.png",

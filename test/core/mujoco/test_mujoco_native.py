@@ -158,6 +158,7 @@ def test_every_effect_of_a_servo_is_as_with_the_python_plugin() -> None:
             friction_temperature=0.01,
             bridge_coasting=0.5,
             encoder_quantisation=1.0,
+            goal_slew_time=0.4,
         ),
     )
     spec = bench_spec(LOADS["mx106"], timestep=1e-3)

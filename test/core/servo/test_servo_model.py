@@ -87,6 +87,7 @@ def servos(draw: st.DrawFn) -> ServoModel:
             firmware_gain=draw(st.floats(-0.9, 1.0)),
             limit_shortfall=draw(st.floats(0.0, 0.9)),
             sensor_delay=draw(not_negative),
+            goal_slew_time=draw(not_negative),
             encoder_quantisation=draw(st.sampled_from([0.0, 1.0])),
         ),
         uncertainty=draw(st.dictionaries(parameters, not_negative, max_size=3)),
