@@ -8,7 +8,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.identification.misfit.cause import FULL, POSITIVE, SHARE, Cause
-from bam_core.identification.misfit.motion import Motion
+from bam_core.identification.misfit.motion import Motion, slewed
 
 _BANDS = (0.003, 0.006, 0.012, 0.024, 0.048)  # rad; two encoder counts to what nobody would sell
 _INSIDE, _EDGE = 0.8, 1.2  # of a band: at its edge, what acts goes on and off, on average anything between
@@ -31,19 +31,9 @@ def _dead_band(motion: Motion) -> Array:
 
 
 def _slew(motion: Motion) -> Array:
-    goals = np.empty((len(motion.time), len(_SLEWS)))
-    for form, speed in enumerate(_SLEWS):
-        _slewed(motion.goal, speed * motion.dt, goals[:, form])
-    return _of_other_goals(motion, goals)
-
-
-@compiled()
-def _slewed(goal: Array, most: float, slewed: Array) -> None:
-    """Follow a goal with at most so many rad per step."""
-    now = goal[0]
-    for k in range(len(goal)):
-        now += min(max(goal[k] - now, -most), most)
-        slewed[k] = now
+    position = motion.goal - motion.error
+    goals = [slewed(motion.goal, motion.enabled, position, speed * motion.dt) for speed in _SLEWS]
+    return _of_other_goals(motion, np.stack(goals, axis=1))
 
 
 def _late(motion: Motion) -> Array:
@@ -111,7 +101,6 @@ def drive_causes() -> list[Cause]:
             ),
             sizes=(1, 2) * len(_BANDS),
             torques=_dead_band,
-            effects=("dead_band",),
             advice="give the servo a firmware with dead_band (see firmwares.yaml)",
         ),
         Cause(
@@ -121,7 +110,7 @@ def drive_causes() -> list[Cause]:
             sizes=(1,) * len(_SLEWS),
             torques=_slew,
             range=FULL,
-            effects=("goal_slew", "slew_rate"),
+            effects=("goal_slew_time",),
             advice="give the servo a firmware with goal_speed_limit (see firmwares.yaml)",
         ),
         Cause(

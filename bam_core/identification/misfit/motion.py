@@ -37,8 +37,8 @@ class Motion:
         position: θ, rad, from where the arm hangs straight down.
         velocity: rad/s, from positions.
         acceleration: rad/s².
-        error: goal that the firmware obeys, less position, rad.
-        goal: rad.
+        error: goal less position, rad.
+        goal: that the firmware obeys, slewed where it slews goals, rad.
         limited: the firmware asks for as much as its limit allows.
         enabled: share of the time with torque on.
         duty: what the firmware asks for, or current over its limit; -1..1.
@@ -134,6 +134,9 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
     goal = np.interp(grid - late, grid, signals[:, GOAL])
     enabled = np.interp(grid - late, grid, signals[:, ENABLED])
     supply = signals[:, SUPPLY]
+    limit = servo.servo_effects.goal_speed_limit(servo.firmware.goal_speed_limit)
+    if math.isfinite(limit):
+        goal = slewed(goal, enabled, signals[:, MEASURED], limit * rollout.dt)
     measured, velocity, acceleration = (
         each[::EVERY] for each in smoothed(signals[:, MEASURED], rollout.dt, recording.dt)
     )
@@ -143,8 +146,8 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
     motor = servo.motor
     kp = recording.kp * (1.0 + servo.servo_effects.firmware_gain)
     demand = firmware.demand(kp, goal - measured, velocity)
-    limit = firmware.demand_limit
-    limited = np.abs(demand) >= limit * (1.0 - 1e-9)
+    largest = firmware.demand_limit
+    limited = np.abs(demand) >= largest * (1.0 - 1e-9)
     stiffness_gain = float(firmware.gains(kp)[0])
     if firmware.regulates_current:
         voltage = np.asarray(motor.regulating_voltage(demand, velocity, supply))
@@ -168,9 +171,9 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         goal=goal,
         limited=limited.astype(np.float64) * enabled,
         enabled=enabled,
-        duty=demand / limit,
-        duty_per_error=stiffness_gain / limit,
-        full=per_demand * limit * enabled,
+        duty=demand / largest,
+        duty_per_error=stiffness_gain / largest,
+        full=per_demand * largest * enabled,
         motor=torque,
         gravity=gravity,
         budget=np.asarray(servo.friction.budget(torque, gravity, velocity)),
@@ -191,6 +194,26 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
 def _temperature_rise(recording: Recording) -> float:
     known = recording.temperature[np.isfinite(recording.temperature)]
     return float(np.median(known)) - REFERENCE_TEMPERATURE if len(known) else 0.0
+
+
+def slewed(goal: Array, enabled: Array, position: Array, most: float) -> Array:
+    """Return set-points (steps,), rad, that follow goals by at most so many rad per step.
+
+    While torque is off, the set-point is where the servo is; see `firmware.PositionFirmware`.
+    """
+    points = np.empty_like(goal)
+    _slew(goal, enabled, position, most, points)
+    return points
+
+
+@compiled()
+def _slew(goal: Array, enabled: Array, position: Array, most: float, points: Array) -> None:
+    point = goal[0]
+    for k in range(len(goal)):
+        point += min(max(goal[k] - point, -most), most)
+        if enabled[k] <= 0.0:
+            point = position[k]
+        points[k] = point
 
 
 def natural_compliances(inertia: float, frequencies: Array) -> Array:
