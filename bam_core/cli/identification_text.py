@@ -19,15 +19,17 @@ def models_table(result: Identification) -> str:
     rows = [
         (
             model,
+            _mrad(fit.test_mae),
+            _interval(fit.test_interval),
+            _mrad(fit.selection_mae),
             _mrad(fit.train_mae),
-            _mrad(fit.validation_mae),
-            f"± {_mrad(error)}" if (error := fit.contender.standard_error) is not None else "",
             str(fit.trials),
             f"{fit.seconds:.1f}",
         )
         for model, fit in result.fits.items()
     ]
-    return format_table(("model", "train [mrad]", "held out [mrad]", "", "trials", "search [s]"), rows)
+    heads = ("model", "test [mrad]", "95 %", "selection [mrad]", "train [mrad]", "trials", "search [s]")
+    return format_table(heads, rows)
 
 
 def effects_table(result: Identification) -> str:
@@ -35,17 +37,17 @@ def effects_table(result: Identification) -> str:
     if not result.effects:
         return ""
     first = result.effects[0]
-    rows = [(f"all, {result.chosen}", _mrad(first.train_mae), _mrad(first.validation_mae), "")]
+    rows = [(f"all, {result.chosen}", _mrad(first.selection_mae), _mrad(first.train_mae), "")]
     rows += [
         (
             f"without {ablation.name}",
+            _mrad(ablation.selection_mae_without),
             _mrad(ablation.train_mae_without),
-            _mrad(ablation.validation_mae_without),
             ablation.reason,
         )
         for ablation in result.effects
     ]
-    return format_table(("effects", "train [mrad]", "held out [mrad]", ""), rows)
+    return format_table(("effects", "selection [mrad]", "train [mrad]", ""), rows)
 
 
 def stopped_parameters(result: Identification) -> list[str]:
@@ -101,5 +103,9 @@ def small_parameters(result: Identification) -> list[str]:
     return [each.name for each in uncertainty.estimates if each.is_known_small]
 
 
-def _mrad(value: float) -> str:
-    return f"{1e3 * value:.2f}"
+def _mrad(value: float | None) -> str:
+    return "-" if value is None else f"{1e3 * value:.2f}"
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    return "" if ends is None else f"{_mrad(ends[0])} to {_mrad(ends[1])}"

@@ -22,6 +22,7 @@ from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
 from bam_core.identification.trajectories import TRAJECTORIES, Bands, Simulated, save_trajectories
 from bam_core.identification.uncertainty.bands import predicted_bands
+from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.uncertainty.prediction_file import prediction_path, save_prediction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
@@ -88,15 +89,16 @@ def write_identification(identification: Identification, output: str | os.PathLi
 
 
 def _write(identification: Identification, directory: Path) -> None:
+    predictions = _predictions(identification)
     for model, fit in identification.fits.items():
         path = directory / f"{model}.yaml"
         fit.servo.save(path)
         errors = fit.uncertainty.standard_errors() if fit.uncertainty else None
         save_bench_effects(path, fit.bench_effects, errors)
-        if fit.uncertainty is not None and fit.uncertainty.prediction is not None:
-            save_prediction(path, fit.uncertainty.prediction)
+        if model in predictions:
+            save_prediction(path, predictions[model])
     simulated = _simulated(identification)
-    logs = (*identification.split.train, *identification.split.validation)
+    logs = identification.split.logs
     bands = _bands(identification, logs)
     save_trajectories(directory / TRAJECTORIES, logs, simulated, bands)
     if not identification.not_done:
@@ -109,13 +111,30 @@ def _write(identification: Identification, directory: Path) -> None:
 
 def _simulated(identification: Identification) -> Simulated:
     fits = identification.fits
-    logs = (*identification.split.train, *identification.split.validation)
+    logs = identification.split.logs
     rollout = Rollout.for_servo(logs, next(iter(fits.values())).servo)
     positions = {
         model: rollout.positions(parameter_vector(fit.servo, fit.bench_effects))
         for model, fit in fits.items()
     }
     return {log.name: {model: positions[model][i] for model in fits} for i, log in enumerate(logs)}
+
+
+def _predictions(identification: Identification) -> dict[str, Prediction]:
+    """Return predictive distributions: known ones, and what follows from that of the chosen model."""
+    fits, chosen = identification.fits, identification.chosen
+    known = {
+        model: fit.uncertainty.prediction
+        for model, fit in fits.items()
+        if fit.uncertainty is not None and fit.uncertainty.prediction is not None
+    }
+    if chosen not in known:
+        return known
+    error = fits[chosen].train_mae
+    return {
+        model: known.get(model) or known[chosen].without_parameters(fit.train_mae / error)
+        for model, fit in fits.items()
+    }
 
 
 def _bands(identification: Identification, logs: Sequence[Recording]) -> Bands:
@@ -141,17 +160,20 @@ def _plot(identification: Identification, simulated: Simulated, bands: Bands, di
     from bam_core.plots.save import save_figure
 
     fits = identification.fits
-    errors = {model: (fit.train_mae, fit.validation_mae) for model, fit in fits.items()}
-    standard_errors = {model: fit.contender.standard_error for model, fit in fits.items()}
-    figure = plot_mae(errors, standard_errors=standard_errors, chosen=identification.chosen)
+    errors = {
+        model: {"training": fit.train_mae, "selection": fit.selection_mae, "test": fit.test_mae}
+        for model, fit in fits.items()
+    }
+    intervals = {model: fit.test_interval for model, fit in fits.items()}
+    figure = plot_mae(errors, intervals=intervals, chosen=identification.chosen)
     save_figure(figure, directory / "mae.png")
     parameters = {model: fit.parameters for model, fit in fits.items()}
     bounds = {model: fit.at_bound for model, fit in fits.items()}
-    intervals = {model: _intervals(fit) for model, fit in fits.items()}
-    save_figure(plot_parameters(parameters, bounds, intervals), directory / "parameters.png")
+    known = {model: _intervals(fit) for model, fit in fits.items()}
+    save_figure(plot_parameters(parameters, bounds, known), directory / "parameters.png")
     for logs, side in (
         (identification.split.train, "training"),
-        (identification.split.validation, "validation"),
+        (identification.split.test, "test"),
     ):
         for log in logs:
             told = {model: fit.per_log[log.name] for model, fit in fits.items()}
@@ -179,7 +201,7 @@ def _told_by(summary: Path) -> dict[str, Any]:
         told = json.loads(summary.read_text(encoding="utf-8"))
         models = [model for model in FRICTION_MODELS if model in set(told["models"])]
         split = told.get("split", {})
-        logs = sorted({str(name) for side in ("train", "validation") for name in split.get(side, ())})
+        logs = sorted({str(name) for side in ("train", "validation", "test") for name in split.get(side, ())})
         date = str(told.get("date", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not one of ours
         return {}

@@ -67,6 +67,10 @@ LaneArrays = tuple[Array, Array, tuple[Array, ...], Array]
 """`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
 
 
+SteppingValues = tuple[float, int, bool, float, int, bool, int, float, float, float, int, float, float]
+"""`Stepping` as a plain tuple."""
+
+
 class Stepping(NamedTuple):
     """How a recording is followed.
 
@@ -81,6 +85,11 @@ class Stepping(NamedTuple):
         dead_band: of the firmware, rad.
         error_offset: likewise.
         goal_speed_limit: likewise, rad/s; infinite where its set-point jumps.
+        renewal: substeps for which the firmware holds what it demands.
+        lead: s, by how much later than it renews its demand the firmware sees positions; above zero where a
+            step stands for several periods of a firmware, which renews its demand within it.
+        slew_share: of what a slewed set-point moves in a step, how much it has moved on the mean of those
+            periods.
     """
 
     dt: float
@@ -93,3 +102,6 @@ class Stepping(NamedTuple):
     dead_band: float
     error_offset: float
     goal_speed_limit: float
+    renewal: int
+    lead: float
+    slew_share: float

@@ -36,6 +36,7 @@ _CONDITIONS: Mapping[str, Callable[[Recording], object]] = {
     "length": lambda recording: recording.bench.length,
     "script": lambda recording: recording.script,
 }
+# The first is none: then the residual is alone.
 _SHARES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # inflations that are tried, of the square root of the logs
 _DRAWS = 48  # per inflation: ends of the bands are known to a tenth of their width
 _SAMPLES = 100  # of a log; they are correlated over longer than what lies between
@@ -72,11 +73,13 @@ def calibrated(
     misses = _misses(servo, *_some(recordings, optimum), [scale * factor for scale in scales])
     residuals = [_residual(misses, i) for i in range(len(scales))]
     best = min(range(len(scales)), key=lambda i: _score(misses, i, residuals[i]))
+    counts = servo.firmware.resolution / math.sqrt(12.0)  # what the encoder alone leaves
     return Prediction(
         ranges={axis.name: (axis.low, axis.high) for axis in optimum.space.axes},
         factor=factor,
         inflation=scales[best],
-        residual=max(residuals[best], servo.firmware.resolution / math.sqrt(12.0)),
+        residual=max(residuals[best], counts),
+        residual_alone=max(residuals[0], counts),
     )
 
 

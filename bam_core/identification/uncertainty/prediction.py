@@ -33,6 +33,7 @@ class Prediction:
             squared shares of their search range.
         inflation: by how much draws scatter more than the estimates, 0 or more.
         residual: standard deviation of what no parameter explains, rad.
+        residual_alone: the same where parameters are not drawn, rad.
 
     Raises:
         BamError: a wrong shape, or a number that is not finite or below zero.
@@ -42,6 +43,7 @@ class Prediction:
     factor: Array
     inflation: float
     residual: float
+    residual_alone: float
 
     def __post_init__(self) -> None:
         n = len(self.ranges)
@@ -49,7 +51,8 @@ class Prediction:
             raise WrongShape("factor", self.factor.shape, f"({n}, {n}), a row for each parameter")
         if not np.all(np.isfinite(self.factor)):
             raise OutOfRange("factor", self.factor[~np.isfinite(self.factor)][0], "finite numbers")
-        for name, value in (("inflation", self.inflation), ("residual", self.residual)):
+        for name in ("inflation", "residual", "residual_alone"):
+            value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0.0):
                 raise OutOfRange(name, value, "a finite number >= 0")
 
@@ -69,3 +72,19 @@ class Prediction:
         random = np.random.default_rng(seed).standard_normal((count, len(self.ranges)))
         # Shares beyond the search range, such as friction below zero, count as its end.
         return vectors_at(space, normalised(space, base) + self.inflation * random @ self.factor.T)
+
+    def without_parameters(self, scale: float) -> Prediction:
+        """Return the predictive distribution of another model of the same recordings, by its residual alone.
+
+        What errors under new conditions have above those of training is taken to be the same share for both.
+
+        Args:
+            scale: training error of the other model by that of this one.
+        """
+        return Prediction(
+            ranges={},
+            factor=np.zeros((0, 0)),
+            inflation=0.0,
+            residual=scale * self.residual_alone,
+            residual_alone=scale * self.residual_alone,
+        )

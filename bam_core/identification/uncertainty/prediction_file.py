@@ -43,6 +43,7 @@ def save_prediction(servo: str | os.PathLike[str], prediction: Prediction) -> No
         "factor": prediction.factor.tolist(),
         "inflation": prediction.inflation,
         "residual": prediction.residual,
+        "residual_alone": prediction.residual_alone,
     }
     write_text(prediction_path(servo), json.dumps(content, indent=1, allow_nan=False) + "\n")
 
@@ -64,6 +65,7 @@ def load_prediction(servo: str | os.PathLike[str]) -> Prediction | None:
             factor=np.array(content["factor"], dtype=np.float64).reshape(len(ranges), len(ranges)),
             inflation=float(content["inflation"]),
             residual=float(content["residual"]),
+            residual_alone=float(content["residual_alone"]),
         )
     except BamError as error:
         raise error.within(path) from None
@@ -88,7 +90,7 @@ def prediction_for(servo: str | os.PathLike[str]) -> Prediction:
     model = load_servo(path)
     log.warning(
         "%s: has no %s; bands follow from its standard errors as if they were independent and from its "
-        "training error, and are not calibrated; 'bam identify --uncertainty all' writes it for every model",
+        "training error, and are not calibrated; 'bam identify' writes what calibrated ones are drawn from",
         servo,
         prediction_path(path).relative_to(path.parent),
     )
@@ -117,9 +119,11 @@ def _uncalibrated(servo: ServoModel) -> Prediction:
         least = value - _REACH * error if name in EFFECTS and EFFECTS[name].low < 0.0 else 0.0
         ranges[name] = (least, value + _REACH * max(error, abs(value)))
         errors.append(error / (ranges[name][1] - least))
+    residual = (train or 0.0) * math.sqrt(math.pi / 2.0)  # normal errors of this mean absolute value
     return Prediction(
         ranges=ranges,
         factor=np.diag(errors) if errors else np.zeros((0, 0)),
         inflation=1.0,
-        residual=(train or 0.0) * math.sqrt(math.pi / 2.0),  # normal errors of this mean absolute value
+        residual=residual,
+        residual_alone=residual,
     )

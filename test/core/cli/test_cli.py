@@ -295,7 +295,8 @@ def test_validate_tells_short_horizons_and_bands_per_model(
     servo.save(mine)
     factor = np.diag([0.01, 0.01])
     ranges = {"torque_constant": (1.0, 5.0), "resistance": (0.5, 10.0)}
-    save_prediction(mine, Prediction(ranges=ranges, factor=factor, inflation=2.0, residual=0.01))
+    told = Prediction(ranges=ranges, factor=factor, inflation=2.0, residual=0.01, residual_alone=0.02)
+    save_prediction(mine, told)
     words = ["validate", str(tmp_path), "--params", str(mine), "--json", str(out)]
 
     def result(*more: str) -> dict[str, float]:

@@ -405,7 +405,7 @@ GOOD = '<config key="servo" value="mx106"/><config key="kp" value="32"/>'
         (GOOD.replace("32", "much"), "", "", "kp is 'much'"),
         (GOOD + '<config key="viscous" value="-1"/>', "", "", "viscous is -1"),
         (GOOD, "frictionloss='0'", "", "frictionloss is 0"),
-        (GOOD, "armature='0'", "", 'armature is 0.*armature="0.0260162"'),
+        (GOOD, "armature='0'", "", 'armature is 0.*armature="0.0250582"'),
         (GOOD, "", 'solver="CG"', "needs Newton"),
         (GOOD, "", 'integrator="RK4"', "RK4"),
         (GOOD, "", 'timestep="0.1"', "time step"),

@@ -29,7 +29,9 @@ FACTOR = np.array([[0.02, 0.0, 0.0], [0.019, 0.005, 0.0], [0.0, 0.0, 0.01]])
 
 
 def prediction(inflation: float = 1.0, residual: float = 1e-3) -> Prediction:
-    return Prediction(ranges=RANGES, factor=FACTOR, inflation=inflation, residual=residual)
+    return Prediction(
+        ranges=RANGES, factor=FACTOR, inflation=inflation, residual=residual, residual_alone=2.0 * residual
+    )
 
 
 def column(vectors: np.ndarray, name: str) -> np.ndarray:
@@ -100,6 +102,16 @@ def test_a_prediction_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert np.array_equal(prediction_for(servo).draw(SERVO, count=4), prediction(2.5).draw(SERVO, count=4))
 
 
+def test_another_model_s_residual_follows_from_its_training_error(tmp_path: Path) -> None:
+    other = prediction(residual=1e-3).without_parameters(3.0)
+    assert np.allclose(other.draw(SERVO, count=3), parameter_vector(SERVO))
+    assert other.residual == pytest.approx(6e-3)
+    save_prediction(tmp_path / "m1.yaml", other)
+    found = load_prediction(tmp_path / "m1.yaml")
+    assert found is not None
+    assert (found.ranges, found.factor.shape, found.residual) == ({}, (0, 0), other.residual)
+
+
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"ranges": {"coulomb": [0, 1]}, "factor": [1, 2]}'])
 def test_a_damaged_file_is_one_line(tmp_path: Path, text: str) -> None:
     path = prediction_path(tmp_path / "m1.yaml")
@@ -115,7 +127,7 @@ def test_numbers_out_of_range_are_refused() -> None:
     with refused(OutOfRange):
         prediction(residual=np.inf)
     with refused(WrongShape):
-        Prediction(ranges=RANGES, factor=FACTOR[:2], inflation=1.0, residual=0.0)
+        replace(prediction(), factor=FACTOR[:2])
 
 
 def test_without_a_prediction_standard_errors_and_training_error_stand_in(
