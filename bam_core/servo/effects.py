@@ -11,8 +11,8 @@ Of the motor, see `motor.DcMotor`:
   temperature that the recording says the servo has.
 
 Of the rest of the servo, see `ServoEffects`: friction_temperature, bridge_coasting, firmware_gain,
-limit_shortfall, sensor_delay, encoder_quantisation, load_inertia. They and the two of the motor apply
-wherever the servo is simulated.
+limit_shortfall, sensor_delay, encoder_quantisation, load_inertia, friction_direction. They and the two of
+the motor apply wherever the servo is simulated.
 
 Of the bench that it was recorded on, see `BenchEffects`:
 
@@ -81,6 +81,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             Effect(name="sensor_delay", unit="s", low=0.0, high=0.01),
             Effect(name="encoder_quantisation", unit="-", low=0.0, high=1.0, is_switch=True),
             Effect(name="load_inertia", unit="-", low=0.0, high=1.0, is_switch=True),
+            Effect(name="friction_direction", unit="-", low=-0.5, high=0.5),
             Effect(name="zero_offset", unit="rad", low=-0.1, high=0.1),
             Effect(name="command_delay", unit="s", low=LEAST_DELAY, high=0.02),
             Effect(name="arm_compliance", unit="rad/(N·m)", low=0.0, high=1.0),
@@ -119,6 +120,11 @@ class ServoEffects:
             does, so that friction that grows with the load takes τ_e - J·θ̈ for τ_e, J without the motor's
             own (Kikuuwe 2022, eq. 14: λ = … + γ_v·(f_v + M·v̇)); 0 where τ_e alone counts, as in BAM eq. 10.
             A share in between is possible.
+        friction_direction: a, between -1 and 1: friction is (1 + a) times its budget while the servo turns
+            towards positive positions, and (1 - a) times while it turns back; in a servo at rest the
+            direction of the push counts. Gears and brushes are not alike on both flanks (Armstrong-Hélouvry,
+            Dupont and Canudas de Wit, Automatica 30, 1994, section 2; different Coulomb and viscous levels
+            for both directions).
 
     Raises:
         BamError: a value is out of range.
@@ -131,12 +137,22 @@ class ServoEffects:
     sensor_delay: float = 0.0
     encoder_quantisation: float = 0.0
     load_inertia: float = 0.0
+    friction_direction: float = 0.0
 
     def __post_init__(self) -> None:
         require_not_negative(
             "servo_effects", friction_temperature=self.friction_temperature, sensor_delay=self.sensor_delay
         )
-        require_finite("servo_effects", firmware_gain=self.firmware_gain)
+        require_finite(
+            "servo_effects", firmware_gain=self.firmware_gain, friction_direction=self.friction_direction
+        )
+        if abs(self.friction_direction) >= 1.0:
+            raise OutOfRange(
+                "servo_effects friction_direction",
+                self.friction_direction,
+                "between -1 and 1, which leave no friction in one direction",
+                told=f"{self.friction_direction:g}",
+            )
         if self.firmware_gain <= -1.0:
             raise OutOfRange(
                 "servo_effects firmware_gain",
@@ -170,6 +186,10 @@ class ServoEffects:
         """
         seen = position - self.sensor_delay * velocity
         return resolution * round(seen / resolution) if self.encoder_quantisation else seen
+
+    def direction_scale(self, velocity: float) -> float:
+        """Return by what the budget of friction scales in a servo that is about to turn at so many rad/s."""
+        return 1.0 + self.friction_direction * (float(velocity > 0.0) - float(velocity < 0.0))
 
     def temperature_scale(self, warming: float) -> float:
         """Return by what friction without load scales in a servo so many kelvin above 25 °C."""

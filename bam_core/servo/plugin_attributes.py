@@ -43,5 +43,6 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "error_offset": firmware.error_offset,
         "goal_speed_limit": firmware.goal_speed_limit if math.isfinite(firmware.goal_speed_limit) else 0.0,
         "load_inertia": servo_effects.load_inertia,
+        "friction_direction": servo_effects.friction_direction,
         "armature": motor.armature,
     }

@@ -75,6 +75,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _SENSOR_DELAY,
     _ENCODER_QUANTISATION,
     _LOAD_INERTIA,
+    _FRICTION_DIRECTION,
     _ZERO_OFFSET,
     _COMMAND_DELAY,
     _ARM_COMPLIANCE,
@@ -82,7 +83,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _ARM_MASS,
     _SUPPLY_RIPPLE,
     _LOAD_GYRATION,
-) = (np.uint64(row * BLOCK) for row in range(30))
+) = (np.uint64(row * BLOCK) for row in range(31))
 
 (
     _POSITION,
@@ -392,6 +393,16 @@ def _add_stribeck(s: Array, c: Array, lanes: int, opposing_only: float) -> None:
 
 
 @_compiled
+def _lean(s: Array, c: Array, lanes: int, dt: float) -> None:
+    """Let friction differ with the direction in which a lane would turn without it."""
+    for i in range(np.uint64(lanes)):
+        pushed = s[_INERTIA + i] * s[_VELOCITY + i] + dt * (s[_MOTOR + i] + s[_EXTERNAL + i])
+        lean = c[_FRICTION_DIRECTION + i]
+        lean = lean if pushed > 0.0 else -lean
+        s[_BUDGET + i] *= 1.0 + (lean if pushed != 0.0 else 0.0)
+
+
+@_compiled
 def _advance(s: Array, lanes: int, dt: float, rate: float, semi_implicit: float) -> None:
     """Applied friction (eqs. 4, 5) and the update of the state (Algorithm 1, lines 5-9); `rate` is 1/dt."""
     for i in range(np.uint64(lanes)):
@@ -527,6 +538,7 @@ def simulate_block(
         or _is_on(c, _QUADRATIC_EXTERNAL, lanes)
     )
     presses = _is_on(c, _LOAD_INERTIA, lanes) and (has_load or has_stribeck)
+    leans = _is_on(c, _FRICTION_DIRECTION, lanes)
     has_coasting = _is_on(c, _BRIDGE_COASTING, lanes)
     has_effects = has_coasting or _is_on(c, _TORQUE_SATURATION, lanes) or _is_on(c, _WINDING_HEATING, lanes)
     has_counts = _is_on(c, _ENCODER_QUANTISATION, lanes)
@@ -588,6 +600,8 @@ def simulate_block(
                 _add_stribeck(s, c, lanes, opposing)
             if presses:
                 _unpress_teeth(s, lanes)
+            if leans:
+                _lean(s, c, lanes, substep)
             _advance(s, lanes, substep, 1.0 / substep, semi_implicit)
             if presses:
                 _note_acceleration(s, lanes, 1.0 / substep)

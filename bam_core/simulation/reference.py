@@ -143,7 +143,9 @@ class ReferenceSimulation:
             external = pressing = -pull
             falling = self._gravity(state.arm_position, state.arm_velocity, half_step)
             arm = _moved(*arm, (pull + falling) / self._bench.inertia * dt, dt, 0.0)
+        pushed = inertia * state.velocity + dt * (motor + external)
         budget = float(self._warm_friction.budget(motor, pressing, state.velocity))
+        budget *= self.servo_effects.direction_scale(pushed)
         friction = float(applied(budget, motor + external, state.velocity, inertia, dt))
         gained = (motor + external + friction) / inertia * dt
         extra = 1.0 if self.integrator == "semi_implicit" else 0.0

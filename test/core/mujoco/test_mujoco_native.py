@@ -158,6 +158,8 @@ def test_every_effect_of_a_servo_is_as_with_the_python_plugin() -> None:
             friction_temperature=0.01,
             bridge_coasting=0.5,
             encoder_quantisation=1.0,
+            load_inertia=1.0,
+            friction_direction=-0.1,
         ),
     )
     spec = bench_spec(LOADS["mx106"], timestep=1e-3)

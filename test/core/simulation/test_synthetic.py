@@ -22,13 +22,19 @@ TRUTH = dataclasses.replace(
         limit_shortfall=0.1,
         sensor_delay=1e-3,
         encoder_quantisation=1.0,
+        friction_direction=0.05,
     ),
 )
 ARM = BenchEffects(
-    zero_offset=-0.02, command_delay=2e-3, arm_compliance=0.02, arm_backlash=0.01, arm_mass=0.05
+    zero_offset=-0.02,
+    command_delay=2e-3,
+    arm_compliance=0.02,
+    arm_backlash=0.01,
+    arm_mass=0.05,
+    load_gyration=0.04,
 )
-UNTOLD = ("friction_temperature", "supply_ripple")
-"""What a run without a thermometer and a voltmeter says nothing of."""
+UNTOLD = ("friction_temperature", "supply_ripple", "load_inertia")
+"""What a run without a thermometer and a voltmeter says nothing of, on an arm whose link carries its inertia."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +58,7 @@ def test_a_wrong_parameter_explains_it_worse(recordings, name):
 
 
 @pytest.mark.parametrize("name", UNTOLD)
-def test_temperature_and_ripple_say_nothing_where_they_were_not_measured(recordings, name):
+def test_what_was_not_measured_says_nothing(recordings, name):
     true = parameter_vector(TRUTH, ARM)
     other = true.copy()
     other[PARAMETERS.index(name)] = 0.1
