@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Export, all of it or nothing."""
-    from bam_core.servo.model import servo_names
+    from bam_core.servo.model import published_names, servo_names
 
     output = Path(arguments.output)
     sources: list[str] = arguments.sources
@@ -76,7 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
         is_name = Path(each).name == each and not Path(each).suffix
         if is_name and each not in servo_names() and not Path(each).exists():
             raise UnknownName("servo or recording", each, servo_names())
-    servos = [each for each in sources if each in servo_names() or Path(each).suffix in (".yaml", ".yml")]
+    library = {*servo_names(), *published_names()}
+    servos = [each for each in sources if each in library or Path(each).suffix in (".yaml", ".yml")]
     if servos and len(sources) > 1:
         raise Conflict(
             sources[1],

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list or one servo's file."""
-    from bam_core.servo.model import load_servo, servo_names
+    from bam_core.servo.model import load_servo, published_names, servo_names
 
     if arguments.servo == "new":
         return new_servo.run(arguments)
@@ -55,4 +55,5 @@ def run(arguments: argparse.Namespace) -> int:
             )
         )
     print(format_table(header, rows))
+    print(f"as others published them, for their integrator: {', '.join(published_names())}")
     return 0

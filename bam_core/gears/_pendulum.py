@@ -82,6 +82,7 @@ def simulate(
             position, speed = logs.position[lane], logs.velocity[lane]
             stiffness, damping, limit = logs.stiffness[lane], logs.damping[lane], logs.demand_limit[lane]
             total = 0.0
+            point, most = signals[0, GOAL, lane], stepping.goal_speed_limit * dt
             for k in range(length):
                 if k % outcome.stride == 0:
                     outcome.trace[row, outcome.ends[column] + k // outcome.stride] = position
@@ -89,7 +90,8 @@ def simulate(
                 now, before = min(max(k - late, 0), last), min(max(k - late - 1, 0), last)
                 goal = signals[now, GOAL, lane] * (1.0 - share) + signals[before, GOAL, lane] * share
                 enabled = signals[now, ENABLED, lane] * (1.0 - share) + signals[before, ENABLED, lane] * share
-                error = law.shaped_error(goal - position, stepping.dead_band, stepping.error_offset)
+                point = law.set_point(point, goal, most) if enabled > 0.0 else position
+                error = law.shaped_error(point - position, stepping.dead_band, stepping.error_offset)
                 demand = law.demand(error, speed, stiffness, damping, limit)
                 for _ in range(substeps):
                     drive, back_emf_damping = motor(

@@ -108,6 +108,10 @@ class GearRollout:
             opposing_only=False,
             dead_band=firmware.dead_band,
             error_offset=firmware.error_offset,
+            goal_speed_limit=firmware.goal_speed_limit,
+            renewal=substeps,
+            lead=0.0,
+            slew_share=1.0,
         )
         lengths = self._packed.logs.length[self._packed.lanes].astype(np.intp)
         self.counts = -(-lengths // TRACE_STEPS)

@@ -30,7 +30,7 @@ def servo_constants(servo: ServoModel) -> list[float]:
         firmware.resolution if servo_effects.encoder_quantisation else 0.0,
         firmware.dead_band,
         firmware.error_offset,
-        firmware.goal_speed_limit,
+        servo_effects.goal_speed_limit(firmware.goal_speed_limit),
         servo_effects.load_inertia,
         motor.armature,
         servo_effects.friction_direction,

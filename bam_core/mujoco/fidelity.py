@@ -40,7 +40,7 @@ BENCHES: Mapping[str, tuple[PendulumBench, float]] = MappingProxyType(
         "xl330_bam": (PendulumBench(mass=0.49, length=0.1), 200.0),
     }
 )
-"""Servos with M6 friction as BAM published them -> a load and a gain (kp) of its authors' recordings."""
+"""Servos with M6 friction of BAM's authors -> a load and a gain (kp) of their recordings."""
 
 _SUBSTEPS = 200  # of the truth, per period of the firmware: 5 µs each
 _COMMON = 10e-3  # s; every time step ends at its multiples, so nothing is interpolated

@@ -233,8 +233,7 @@ def recorded_commands(
     """
     _require_step(dt)
     period = servo.firmware.period
-    jumping = dataclasses.replace(servo.firmware, goal_speed_limit=math.inf)  # MuJoCo's servo slews itself
-    packed = pack([recording], jumping, period)
+    packed = pack([recording], servo.firmware, period)
     lane = packed.lanes[0]
     zero = bench_effects.zero_offset
     signals = packed.signals[:, :, lane]

@@ -59,16 +59,16 @@ class Identified:
 
 def run(output: Path, say: Callable[[str], None]) -> list[Claim]:
     """Redo figs. 1, 5, 6, 7 and the factors of section VI; see `reproduce`."""
-    servos = [load_servo(name) for name in FACTORS]
-    found = dict(zip(FACTORS, _identified_two_at_a_time(servos, "", say), strict=True))
+    servos = {name: _published(name) for name in FACTORS}
+    found = dict(zip(FACTORS, _identified_two_at_a_time([*servos.values()], "", say), strict=True))
     errors = {name: each.validation_mae for name, each in found.items()}
-    save_figure(plot_model_errors(errors, {n: load_servo(n).title for n in errors}), output / "fig5.png")
+    save_figure(plot_model_errors(errors, {n: servos[n].title for n in errors}), output / "fig5.png")
     save_figure(plot_paths(tuple(ARMS.values()), tuple(PATHS)), output / "fig6.png")
 
     claims = [*pendulum_claims(errors)]
     for arm, model in ((ARMS["dynamixel_2r"], "m4"), (ARMS["erob_2r"], "m6")):
         if model == "m6":
-            truths = [load_servo(name) for name in arm.servos]
+            truths = [servos[name] for name in arm.servos]
             models = [found[name] for name in arm.servos]
         else:
             truths = [found[name].servos[model] for name in arm.servos]
@@ -82,6 +82,11 @@ def run(output: Path, say: Callable[[str], None]) -> list[Claim]:
         save_figure(picture, output / f"fig1_{arm.name}.png")
         claims += arm_claims(arm, model, mae)
     return claims
+
+
+def _published(name: str) -> ServoModel:
+    """Return a servo with the parameters that its authors published, moved by this package's integrator."""
+    return replace(load_servo(f"published/{name}"), integrator="midpoint")
 
 
 def _identified_two_at_a_time(
@@ -99,7 +104,7 @@ def _identified_two_at_a_time(
 
 def identified(truth: ServoModel) -> Identified:
     """Record a servo in simulation and identify M1 to M6."""
-    paper = replace(truth, integrator="midpoint", friction=replace(truth.friction, quadratic_rule="paper"))
+    paper = replace(truth, friction=replace(truth.friction, quadratic_rule="paper"))
     is_erob = truth.firmware.regulates_current
     loads = [
         PendulumBench(mass=mass, length=length)

@@ -11,8 +11,8 @@ Of the motor, see `motor.DcMotor`:
   temperature that the recording says the servo has.
 
 Of the rest of the servo, see `ServoEffects`: friction_temperature, bridge_coasting, firmware_gain,
-limit_shortfall, sensor_delay, encoder_quantisation, load_inertia, friction_direction. They and the two of
-the motor apply wherever the servo is simulated.
+limit_shortfall, sensor_delay, encoder_quantisation, load_inertia, goal_slew_time, friction_direction. They
+and the two of the motor apply wherever the servo is simulated.
 
 Of the bench that it was recorded on, see `BenchEffects`:
 
@@ -81,6 +81,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             Effect(name="sensor_delay", unit="s", low=0.0, high=0.01),
             Effect(name="encoder_quantisation", unit="-", low=0.0, high=1.0, is_switch=True),
             Effect(name="load_inertia", unit="-", low=0.0, high=1.0, is_switch=True),
+            Effect(name="goal_slew_time", unit="s/rad", low=0.0, high=0.5),
             Effect(name="friction_direction", unit="-", low=-0.5, high=0.5),
             Effect(name="zero_offset", unit="rad", low=-0.1, high=0.1),
             Effect(name="command_delay", unit="s", low=LEAST_DELAY, high=0.02),
@@ -120,6 +121,8 @@ class ServoEffects:
             does, so that friction that grows with the load takes τ_e - J·θ̈ for τ_e, J without the motor's
             own (Kikuuwe 2022, eq. 14: λ = … + γ_v·(f_v + M·v̇)); 0 where τ_e alone counts, as in BAM eq. 10.
             A share in between is possible.
+        goal_slew_time: time that the set-point inside the servo takes for each rad towards a new goal, s/rad,
+            the reciprocal of its speed; it replaces the firmware's `goal_speed_limit`. 0: that counts.
         friction_direction: a, between -1 and 1: friction is (1 + a) times its budget while the servo turns
             towards positive positions, and (1 - a) times while it turns back; in a servo at rest the
             direction of the push counts. Gears and brushes are not alike on both flanks (Armstrong-Hélouvry,
@@ -137,11 +140,15 @@ class ServoEffects:
     sensor_delay: float = 0.0
     encoder_quantisation: float = 0.0
     load_inertia: float = 0.0
+    goal_slew_time: float = 0.0
     friction_direction: float = 0.0
 
     def __post_init__(self) -> None:
         require_not_negative(
-            "servo_effects", friction_temperature=self.friction_temperature, sensor_delay=self.sensor_delay
+            "servo_effects",
+            friction_temperature=self.friction_temperature,
+            sensor_delay=self.sensor_delay,
+            goal_slew_time=self.goal_slew_time,
         )
         require_finite(
             "servo_effects", firmware_gain=self.firmware_gain, friction_direction=self.friction_direction
@@ -176,6 +183,10 @@ class ServoEffects:
         if self.encoder_quantisation not in (0.0, 1.0):
             raise OutOfRange("servo_effects encoder_quantisation", self.encoder_quantisation, "0 or 1")
 
+    def goal_speed_limit(self, own: float) -> float:
+        """Return the speed at which the set-point follows the goal, rad/s; `own` is the firmware's."""
+        return 1.0 / self.goal_slew_time if self.goal_slew_time else own
+
     def seen_position(self, position: float, velocity: float, resolution: float) -> float:
         """Return the position that the firmware works with, rad.
 
@@ -187,9 +198,10 @@ class ServoEffects:
         seen = position - self.sensor_delay * velocity
         return resolution * round(seen / resolution) if self.encoder_quantisation else seen
 
-    def direction_scale(self, velocity: float) -> float:
-        """Return by what the budget of friction scales in a servo that is about to turn at so many rad/s."""
-        return 1.0 + self.friction_direction * (float(velocity > 0.0) - float(velocity < 0.0))
+    @property
+    def direction_scales(self) -> tuple[float, float]:
+        """By what the budget of friction scales towards positive positions, and back."""
+        return 1.0 + self.friction_direction, 1.0 - self.friction_direction
 
     def temperature_scale(self, warming: float) -> float:
         """Return by what friction without load scales in a servo so many kelvin above 25 °C."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from types import MappingProxyType
@@ -25,8 +25,8 @@ class PositionFirmware(ABC):
 
     That is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where
     electronics behind it see to that (`CurrentFirmware`). The error e is θ_d - θ with the set-point θ_d,
-    which follows the goal at a limited speed (`set_points`), shaped by a dead band (`shaped_error`); most
-    firmwares have neither.
+    which follows the goal at a limited speed (`followed`), shaped by a dead band (`shaped_error`); most
+    firmwares have neither. Where torque comes on, the set-point starts where the servo is.
 
     Attributes:
         name: key in FIRMWARES, or another one for a servo that is not in the library.
@@ -129,33 +129,11 @@ class PositionFirmware(ABC):
         error = np.asarray(error, dtype=np.float64)
         return np.where(np.abs(error) <= self.dead_band, 0.0, error + self.error_offset * np.sign(error))
 
-    def set_points(
-        self,
-        goals: Sequence[float] | NDArray[np.float64],
-        enabled: Sequence[float] | NDArray[np.float64],
-        positions: Sequence[float] | NDArray[np.float64],
-        dt: float,
-    ) -> NDArray[np.float64]:
-        """Return the set-points that follow goals at the firmware's speed.
 
-        The first one is its goal: the servo has had time to get there. While torque is off the set-point is
-        where the servo is, so that it starts from there when torque comes back.
-
-        Args:
-            goals: (n,) rad, in force from each sample to the next.
-            enabled: (n,) torque is on where above zero.
-            positions: (n,) of the servo, rad.
-            dt: between samples, s.
-        """
-        wanted = np.asarray(goals, dtype=np.float64)
-        points = np.empty_like(wanted)
-        most = self.goal_speed_limit * dt
-        point = wanted[0]
-        for k, (goal, is_on, position) in enumerate(zip(wanted, enabled, positions, strict=True)):
-            ahead = goal - point
-            point = point + math.copysign(most, ahead) if abs(ahead) > most else goal
-            points[k] = point = point if is_on > 0.0 else position
-        return points
+def followed(before: float, goal: float, most: float) -> float:
+    """Return the set-point, rad, that follows a goal from where it was before, by `most` rad at most."""
+    ahead = goal - before
+    return before + math.copysign(most, ahead) if abs(ahead) > most else goal
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -268,7 +268,23 @@ def fitted_parameters(servo: ServoModel, bench_effects: BenchEffects) -> dict[st
 
 def servo_names() -> tuple[str, ...]:
     """Names of the servos in the library, sorted."""
-    library = files("bam_core") / "servos"
+    return _names_in("")
+
+
+def published_names() -> tuple[str, ...]:
+    """Names of library servos as others published them, with the integrator that they used; sorted.
+
+    The library's servo of the same name has parameters that were converted from these to "midpoint", the
+    integrator of this package, by `tools/convert_servos.py`.
+    """
+    return tuple(f"{_PUBLISHED}/{name}" for name in _names_in(_PUBLISHED))
+
+
+_PUBLISHED = "published"  # directory in the library
+
+
+def _names_in(directory: str) -> tuple[str, ...]:
+    library = files("bam_core") / "servos" / directory
     return tuple(
         sorted(item.name[: -len(".yaml")] for item in library.iterdir() if item.name.endswith(".yaml"))
     )
@@ -279,10 +295,10 @@ ServoLike: TypeAlias = ServoModel | str | os.PathLike[str]
 
 
 def load_servo(servo: ServoLike) -> ServoModel:
-    """Read a servo from the library (a name such as "xl330") or from a YAML file.
+    """Read a servo from the library ("xl330", "published/mx106") or from a YAML file.
 
     Args:
-        servo: name or path; a `ServoModel` is returned as it is.
+        servo: one of `servo_names` or `published_names`, or a path; a `ServoModel` is returned as it is.
 
     Raises:
         BamError: no such servo or file; or the file has an unknown, missing or wrong field, which it names.
@@ -297,7 +313,7 @@ def servo_path(servo: str | os.PathLike[str]) -> Path:
         BamError: it is neither a name in the library nor the path of a YAML file.
     """
     text = os.fspath(servo)
-    if text in servo_names():
+    if text in servo_names() or text in published_names():
         return Path(str(files("bam_core") / "servos" / f"{text}.yaml"))
     path = Path(text)
     if path.is_dir():

@@ -21,6 +21,7 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         servo.friction,
         servo.servo_effects,
     )
+    speed = servo_effects.goal_speed_limit(firmware.goal_speed_limit)
     stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + servo_effects.firmware_gain))
     return {
         "torque_constant": motor.torque_constant,
@@ -41,7 +42,7 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "encoder_count": firmware.resolution if servo_effects.encoder_quantisation else 0.0,
         "dead_band": firmware.dead_band,
         "error_offset": firmware.error_offset,
-        "goal_speed_limit": firmware.goal_speed_limit if math.isfinite(firmware.goal_speed_limit) else 0.0,
+        "goal_speed_limit": speed if math.isfinite(speed) else 0.0,
         "load_inertia": servo_effects.load_inertia,
         "friction_direction": servo_effects.friction_direction,
         "armature": motor.armature,

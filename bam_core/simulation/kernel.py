@@ -37,6 +37,7 @@ from bam_core.simulation.rows import (
     LaneArrays,
     LogRows,
     Stepping,
+    SteppingValues,
 )
 
 LANES = 8
@@ -75,6 +76,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _SENSOR_DELAY,
     _ENCODER_QUANTISATION,
     _LOAD_INERTIA,
+    _GOAL_SLEW_TIME,
     _FRICTION_DIRECTION,
     _ZERO_OFFSET,
     _COMMAND_DELAY,
@@ -83,7 +85,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _ARM_MASS,
     _SUPPLY_RIPPLE,
     _LOAD_GYRATION,
-) = (np.uint64(row * BLOCK) for row in range(31))
+) = (np.uint64(row * BLOCK) for row in range(32))
 
 (
     _POSITION,
@@ -118,8 +120,14 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _ACTING,
     _STARTING_VELOCITY,
     _ACCELERATION,
-) = (np.uint64(row * BLOCK) for row in range(32))
-_ROWS = 32
+    _SET_POINT,
+    _FARTHEST,
+    _AHEAD,
+    _MIDDLE,
+    _WAS_ENABLED,
+    _DRIVEN_SHARE,
+) = (np.uint64(row * BLOCK) for row in range(38))
+_ROWS = 38
 
 # Adding 1.5·2^52 to a double rounds it to an integer.
 _ROUNDER = 6755399441055744.0
@@ -167,15 +175,34 @@ def _command(
         goal = signals[step, GOAL, start + i]
         s[_GOAL + i] = goal + share * (signals[earlier, GOAL, start + i] - goal)
         s[_SUPPLY + i] = signals[k, SUPPLY, start + i]
+        s[_WAS_ENABLED + i] = s[_ENABLED + i]
         enabled = signals[step, ENABLED, start + i]
         s[_ENABLED + i] = enabled + share * (signals[earlier, ENABLED, start + i] - enabled)
 
 
 @_compiled
-def _see(s: Array, c: Array, lanes: int) -> None:
-    """Let the firmware see the position, as old as it may be."""
+def _follow_goal(s: Array, lanes: int, share: float) -> None:
+    """Let the set-point follow the goal as far as it may in this step; with torque off it is the servo's.
+
+    The firmware works with the mean of its set-points in the step, to which a `share` of the way leads.
+    """
     for i in range(np.uint64(lanes)):
-        s[_SEEN + i] = s[_POSITION + i] - c[_SENSOR_DELAY + i] * s[_VELOCITY + i]
+        goal, before, most = s[_GOAL + i], s[_SET_POINT + i], s[_FARTHEST + i]
+        ahead = goal - before
+        most = most if ahead > 0.0 else -most
+        lags = abs(ahead) > abs(most)
+        is_off = s[_ENABLED + i] <= 0.0
+        point = before + most if lags else goal
+        mean = before + share * most if lags else goal
+        s[_SET_POINT + i] = s[_POSITION + i] if is_off else point
+        s[_GOAL + i] = s[_POSITION + i] if is_off else mean
+
+
+@_compiled
+def _see(s: Array, c: Array, lanes: int, lead: float) -> None:
+    """Let the firmware see the position `lead` s from now, as old as it may be."""
+    for i in range(np.uint64(lanes)):
+        s[_SEEN + i] = s[_POSITION + i] + (lead - c[_SENSOR_DELAY + i]) * s[_VELOCITY + i]
 
 
 @_compiled
@@ -216,16 +243,17 @@ def _demand_voltage(s: Array, c: Array, lanes: int) -> None:
 
 
 @_compiled
-def _demand_current(s: Array, lanes: int) -> None:
+def _demand_current(s: Array, lanes: int, lead_in_half_steps: float) -> None:
     """Let the firmware ask for a current (eq. 14), which the supply may not be able to bring about."""
     for i in range(np.uint64(lanes)):
         limit = s[_LIMIT + i]
-        current = s[_GAIN + i] * (s[_GOAL + i] - s[_SEEN + i]) - s[_RATE_GAIN + i] * s[_VELOCITY + i]
+        velocity = s[_VELOCITY + i] + lead_in_half_steps * s[_AHEAD + i]
+        current = s[_GAIN + i] * (s[_GOAL + i] - s[_SEEN + i]) - s[_RATE_GAIN + i] * velocity
         s[_DEMAND + i] = min(max(current, -limit), limit)
 
 
 @_compiled
-def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: float) -> None:
+def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: float, lead: float) -> None:
     """`_command` to `_demand_voltage` in one, where the firmware is as its law says and nothing is late.
 
     `now` is (4, lanes) of this step.
@@ -234,9 +262,10 @@ def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: 
         position = s[_POSITION + i]
         error = abs(position - now[MEASURED, start + i])
         s[_ERROR + i] += error if step < s[_LENGTH + i] else 0.0
-        duty = s[_GAIN + i] * (now[GOAL, start + i] - position)
+        duty = s[_GAIN + i] * (now[GOAL, start + i] - (position + lead * s[_VELOCITY + i]))
         limit = s[_LIMIT + i]
         s[_DEMAND + i] = min(max(duty, -limit), limit) * now[SUPPLY, start + i]
+        s[_WAS_ENABLED + i] = s[_ENABLED + i]
         s[_ENABLED + i] = now[ENABLED, start + i]
 
 
@@ -244,16 +273,21 @@ def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: 
 def _drive(s: Array, c: Array, lanes: int, half_step: float) -> None:
     """Motor torque (eq. 13), inertia of the servo, and the terms of the budget that are never off.
 
-    Back-EMF is that of `half_step` s later, as `integrators.INTEGRATORS` explains.
+    Back-EMF is that of `half_step` s later, as `integrators.INTEGRATORS` explains; friction is that of the
+    velocity expected there.
     """
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
+        ahead = s[_AHEAD + i]
         torque_constant = c[_TORQUE_CONSTANT + i]
         torque_per_volt = torque_constant * s[_CONDUCTANCE + i]
         enabled = s[_ENABLED + i]
-        s[_MOTOR + i] = torque_per_volt * (s[_DEMAND + i] - torque_constant * velocity) * enabled
-        s[_INERTIA + i] = c[_ARMATURE + i] + half_step * torque_per_volt * torque_constant * enabled
-        s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity) + c[_COULOMB + i]
+        damping = torque_per_volt * torque_constant * enabled
+        motor = torque_per_volt * (s[_DEMAND + i] - torque_constant * velocity) * enabled
+        s[_MOTOR + i] = motor
+        s[_MIDDLE + i] = motor - damping * ahead
+        s[_INERTIA + i] = c[_ARMATURE + i] + half_step * damping
+        s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity + ahead) + c[_COULOMB + i]
 
 
 @_compiled
@@ -270,9 +304,11 @@ def _drive_warm(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> 
         current = (s[_DEMAND + i] - back_emf * velocity) * conductance
         share = 1.0 / (1.0 + c[_TORQUE_SATURATION + i] * abs(current))
         damping = torque_constant * back_emf * conductance * share * share
+        ahead = s[_AHEAD + i]
         s[_MOTOR + i] = torque_constant * current * share
+        s[_MIDDLE + i] = torque_constant * current * share - damping * ahead
         s[_INERTIA + i] = c[_ARMATURE + i] + half_step * damping
-        s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity) + c[_COULOMB + i]
+        s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity + ahead) + c[_COULOMB + i]
         loss = c[_WINDING_HEATING + i] * warm * current * current
         s[_WARMING + i] = warming + dt * (loss - (warming - s[_CASE + i]) * _COOLING_RATE)
 
@@ -297,9 +333,11 @@ def _drive_by_current(s: Array, c: Array, lanes: int, dt: float, half_step: floa
         share = 1.0 / (1.0 + c[_TORQUE_SATURATION + i] * abs(current))
         damping = torque_constant * torque_constant * conductance * enabled * share * share
         damping = damping if (demand <= lowest) | (demand >= highest) else 0.0
+        ahead = s[_AHEAD + i]
         s[_MOTOR + i] = torque_constant * current * share
+        s[_MIDDLE + i] = torque_constant * current * share - damping * ahead
         s[_INERTIA + i] = c[_ARMATURE + i] + half_step * damping
-        s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity) + c[_COULOMB + i]
+        s[_BUDGET + i] = c[_VISCOUS + i] * abs(velocity + ahead) + c[_COULOMB + i]
         loss = c[_WINDING_HEATING + i] * warm * current * current
         s[_WARMING + i] = warming + dt * (loss - (warming - s[_CASE + i]) * _COOLING_RATE)
 
@@ -372,16 +410,16 @@ def _note_acceleration(s: Array, lanes: int, rate: float) -> None:
 def _add_load(s: Array, c: Array, lanes: int) -> None:
     """Load-dependent friction, |K_m τ_m - K_e τ_e|."""
     for i in range(np.uint64(lanes)):
-        s[_BUDGET + i] += abs(c[_LOAD_MOTOR + i] * s[_MOTOR + i] - c[_LOAD_EXTERNAL + i] * s[_EXTERNAL + i])
+        s[_BUDGET + i] += abs(c[_LOAD_MOTOR + i] * s[_MIDDLE + i] - c[_LOAD_EXTERNAL + i] * s[_EXTERNAL + i])
 
 
 @_compiled
 def _add_stribeck(s: Array, c: Array, lanes: int, opposing_only: float) -> None:
     """Friction that fades with speed, s·[K_c^s + |K_m^s τ_m - K_e^s τ_e| + Q] with s = exp(-|θ̇/v_s|^α)."""
     for i in range(np.uint64(lanes)):
-        motor = s[_MOTOR + i]
+        motor = s[_MIDDLE + i]
         external = s[_EXTERNAL + i]
-        ratio = max(abs(s[_VELOCITY + i]) * s[_SPEED_SCALE + i], vm.SMALLEST)
+        ratio = max(abs(s[_VELOCITY + i] + s[_AHEAD + i]) * s[_SPEED_SCALE + i], vm.SMALLEST)
         stribeck_factor = vm.exp(-vm.exp(c[_STRIBECK_EXPONENT + i] * vm.log(ratio)))
         drives = c[_QUADRATIC_EXTERNAL + i] * external * external
         driven = c[_QUADRATIC_MOTOR + i] * motor * motor
@@ -393,17 +431,7 @@ def _add_stribeck(s: Array, c: Array, lanes: int, opposing_only: float) -> None:
 
 
 @_compiled
-def _lean(s: Array, c: Array, lanes: int, dt: float) -> None:
-    """Let friction differ with the direction in which a lane would turn without it."""
-    for i in range(np.uint64(lanes)):
-        pushed = s[_INERTIA + i] * s[_VELOCITY + i] + dt * (s[_MOTOR + i] + s[_EXTERNAL + i])
-        lean = c[_FRICTION_DIRECTION + i]
-        lean = lean if pushed > 0.0 else -lean
-        s[_BUDGET + i] *= 1.0 + (lean if pushed != 0.0 else 0.0)
-
-
-@_compiled
-def _advance(s: Array, lanes: int, dt: float, rate: float, semi_implicit: float) -> None:
+def _advance(s: Array, c: Array, lanes: int, dt: float, rate: float, semi_implicit: float) -> None:
     """Applied friction (eqs. 4, 5) and the update of the state (Algorithm 1, lines 5-9); `rate` is 1/dt."""
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
@@ -411,10 +439,74 @@ def _advance(s: Array, lanes: int, dt: float, rate: float, semi_implicit: float)
         inertia = s[_INERTIA + i]
         net = s[_MOTOR + i] + s[_EXTERNAL + i]
         stop = -(inertia * rate * velocity + net)
-        friction = min(max(stop, -budget), budget)
+        lean = c[_FRICTION_DIRECTION + i] * budget
+        friction = min(max(stop, -budget - lean), budget - lean)
         gained = (net + friction) / inertia * dt
         s[_POSITION + i] += (velocity + (0.5 + semi_implicit) * gained) * dt
         s[_VELOCITY + i] = min(max(velocity + gained, -VELOCITY_LIMIT), VELOCITY_LIMIT)
+
+
+@_compiled
+def _advance_in_pieces(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
+    """`_advance` of second order: friction changes where the velocity reaches zero, not at the step's end.
+
+    Up to that instant it opposes the old motion; from then on it holds the arm or opposes the new motion.
+    """
+    for i in range(np.uint64(lanes)):
+        velocity = s[_VELOCITY + i]
+        budget = s[_BUDGET + i]
+        mobility = 1.0 / s[_INERTIA + i]
+        net = s[_MOTOR + i] + s[_EXTERNAL + i]
+        lean = c[_FRICTION_DIRECTION + i] * budget
+        slowed = (net - (budget + lean if velocity > 0.0 else lean - budget)) * mobility
+        turned = (net - min(max(net, lean - budget), budget + lean)) * mobility
+        free = velocity + slowed * dt
+        turns = free * velocity <= 0.0
+        until = min(max(-velocity / slowed, 0.0), dt)
+        until = until if velocity != 0.0 else 0.0
+        until = until if turns else dt
+        rest = (dt - until) * s[_DRIVEN_SHARE + i]
+        onward = turned * rest
+        s[_POSITION + i] += (velocity + 0.5 * slowed * until) * until + 0.5 * onward * rest
+        after = onward if turns else free
+        s[_VELOCITY + i] = min(max(after, -VELOCITY_LIMIT), VELOCITY_LIMIT)
+        s[_AHEAD + i] = half_step * (turned if turns else slowed)
+
+
+@_compiled
+def _is_switching(s: Array, lanes: int) -> bool:
+    """Tell whether torque goes on or off in any lane during this step."""
+    count = 0
+    for i in range(np.uint64(lanes)):
+        enabled = s[_ENABLED + i]
+        count += int((enabled > 0.0) & (enabled < 1.0))
+    return count > 0
+
+
+@_compiled
+def _hold_until_switched(s: Array, lanes: int) -> None:
+    """Where torque is switched on an arm at rest: friction holds it until then, see `_stop_holding`.
+
+    For the rest of the step it gets what the new torque leaves, and not what the mean torque would: that
+    might not even let it go, which would start every fall later by a part of a step.
+    """
+    for i in range(np.uint64(lanes)):
+        enabled = s[_ENABLED + i]
+        before = s[_WAS_ENABLED + i]
+        waits = (enabled > 0.0) & (enabled < 1.0) & (enabled != before) & (s[_VELOCITY + i] == 0.0)
+        is_released = enabled < before
+        renewed = 0.0 if is_released else s[_MOTOR + i] / enabled
+        share = 1.0 - enabled if is_released else enabled
+        s[_MOTOR + i] = renewed if waits else s[_MOTOR + i]
+        s[_MIDDLE + i] = renewed if waits else s[_MIDDLE + i]
+        s[_DRIVEN_SHARE + i] = share if waits else 1.0
+
+
+@_compiled
+def _stop_holding(s: Array, lanes: int) -> None:
+    """Let the next step be driven as a whole again."""
+    for i in range(np.uint64(lanes)):
+        s[_DRIVEN_SHARE + i] = 1.0
 
 
 @_compiled
@@ -469,14 +561,14 @@ def simulate_block(
     first: int,
     lanes: int,
     lane_arrays: LaneArrays,
-    stepping_values: tuple[float, int, bool, float, int, bool, float, float],
+    stepping_values: SteppingValues,
     mae: Array,
     trace: Array,
 ) -> None:
     """Simulate one block of lanes, each one candidate on one log.
 
-    The demand is computed at the start of every step and held for its substeps, as a firmware with period dt
-    does; the integrator runs once per substep.
+    The demand is computed in every `stepping.renewal`-th substep, at first in that with which a step starts,
+    and held until the next time; the integrator runs once per substep.
 
     Args:
         candidates: (lanes, PARAMETERS): a row of `rollout.PARAMETERS` for every lane.
@@ -518,6 +610,11 @@ def simulate_block(
         s[_RATE_GAIN + i] *= math.sqrt(gain)
         s[_LIMIT + i] = logs.demand_limit[start + i] * (1.0 - c[_LIMIT_SHORTFALL + i])
         s[_CLOSED + i] = 1.0
+        s[_DRIVEN_SHARE + i] = 1.0
+        s[_ENABLED + i] = signals[0, ENABLED, start + i]
+        s[_SET_POINT + i] = signals[0, GOAL, start + i]
+        slew_time = c[_GOAL_SLEW_TIME + i]
+        s[_FARTHEST + i] = dt * (1.0 / slew_time if slew_time > 0.0 else stepping.goal_speed_limit)
         temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
         c[_VISCOUS + i] *= temperature_scale
         c[_COULOMB + i] *= temperature_scale
@@ -538,15 +635,17 @@ def simulate_block(
         or _is_on(c, _QUADRATIC_EXTERNAL, lanes)
     )
     presses = _is_on(c, _LOAD_INERTIA, lanes) and (has_load or has_stribeck)
-    leans = _is_on(c, _FRICTION_DIRECTION, lanes)
     has_coasting = _is_on(c, _BRIDGE_COASTING, lanes)
     has_effects = has_coasting or _is_on(c, _TORQUE_SATURATION, lanes) or _is_on(c, _WINDING_HEATING, lanes)
     has_counts = _is_on(c, _ENCODER_QUANTISATION, lanes)
     has_ripple = ripple.size > 0 and _is_on(c, _SUPPLY_RIPPLE, lanes)
+    has_slew = stepping.goal_speed_limit < math.inf or _is_on(c, _GOAL_SLEW_TIME, lanes)
     shapes_error = stepping.dead_band > 0.0 or stepping.error_offset > 0.0
-    is_plain = not (
+    renewal, lead = stepping.renewal, stepping.lead
+    is_plain = renewal >= substeps and not (
         regulates_current
         or shapes_error
+        or has_slew
         or has_coasting
         or has_counts
         or has_ripple
@@ -557,8 +656,10 @@ def simulate_block(
     has_link = _has_link(s, c, lanes)
     opposing = 1.0 if stepping.opposing_only else 0.0
     substep = dt / substeps
-    half_step = 0.5 * substep if stepping.integrator == _MIDPOINT else 0.0
+    is_midpoint = stepping.integrator == _MIDPOINT
+    half_step = 0.5 * substep if is_midpoint else 0.0
     semi_implicit = 1.0 if stepping.integrator == _SEMI_IMPLICIT else 0.0
+    lead_in_half_steps = lead / half_step if lead > 0.0 else 0.0
     if has_link:
         _start_link(s, c, lanes, substep)
     for k in range(longest):
@@ -567,21 +668,25 @@ def simulate_block(
                 trace[0, k, i] = s[_POSITION + i]
                 trace[1, k, i] = s[_VELOCITY + i]
         if is_plain:
-            _demand_voltage_in_time(s, lanes, signals[k], start, float(k))
+            _demand_voltage_in_time(s, lanes, signals[k], start, float(k), lead)
         else:
             _command(s, lanes, signals, start, k, late, late_share)
-            _see(s, c, lanes)
-            if has_counts:
-                _count(s, c, lanes, stepping.resolution)
+            if has_slew:
+                _follow_goal(s, lanes, stepping.slew_share)
             if has_ripple:
                 _add_ripple(s, c, lanes, ripple[k], start)
-            if shapes_error:
-                _shape_error(s, lanes, stepping.dead_band, stepping.error_offset)
-            if regulates_current:
-                _demand_current(s, lanes)
-            else:
-                _demand_voltage(s, c, lanes)
-        for _ in range(substeps):
+        switches = is_midpoint and _is_switching(s, lanes)
+        for j in range(substeps):
+            if not is_plain and j % renewal == 0:
+                _see(s, c, lanes, lead)
+                if has_counts:
+                    _count(s, c, lanes, stepping.resolution)
+                if shapes_error:
+                    _shape_error(s, lanes, stepping.dead_band, stepping.error_offset)
+                if regulates_current:
+                    _demand_current(s, lanes, lead_in_half_steps)
+                else:
+                    _demand_voltage(s, c, lanes)
             if regulates_current:
                 _drive_by_current(s, c, lanes, substep, half_step)
             elif has_effects:
@@ -594,15 +699,20 @@ def simulate_block(
                 _hang(s, c, lanes, half_step)
             if presses:
                 _press_teeth(s, c, lanes)
+            if switches:
+                _hold_until_switched(s, lanes)
             if has_load:
                 _add_load(s, c, lanes)
             if has_stribeck:
                 _add_stribeck(s, c, lanes, opposing)
             if presses:
                 _unpress_teeth(s, lanes)
-            if leans:
-                _lean(s, c, lanes, substep)
-            _advance(s, lanes, substep, 1.0 / substep, semi_implicit)
+            if is_midpoint:
+                _advance_in_pieces(s, c, lanes, substep, half_step)
+            else:
+                _advance(s, c, lanes, substep, 1.0 / substep, semi_implicit)
+            if switches:
+                _stop_holding(s, lanes)
             if presses:
                 _note_acceleration(s, lanes, 1.0 / substep)
     for i in range(np.uint64(lanes)):

@@ -101,7 +101,7 @@ def quadratic_term(law: FrictionLaw, motor: float, external: float, drives: bool
 
 @compiled()
 def set_point(before: float, goal: float, most: float) -> float:
-    """Return the set-point, rad, that follows a goal by `most` rad; see `PositionFirmware.set_points`."""
+    """Return the set-point, rad, that follows a goal by `most` rad; see `firmware.followed`."""
     ahead = goal - before
     return before + math.copysign(most, ahead) if abs(ahead) > most else goal
 

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.arrays import Array
-from bam_core.compilation import compiled
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
-from bam_core.simulation import law
 from bam_core.simulation.kernel import BLOCK, LANES
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LaneInputs, LogRows
 
@@ -68,8 +66,7 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
 
     Goal, supply and torque enable are held from sample to sample; a grid step that spans a change gets their
     mean, so that a change counts from the moment at which it acts, which the firmware tells. (An arm that is
-    released half a step late passes every later sample late.) Goals become the set-points that follow them,
-    see `PositionFirmware.set_points`. The measured position is interpolated linearly.
+    released half a step late passes every later sample late.) The measured position is interpolated linearly.
     Where the supply was not measured its last value counts, at first the nominal one. Of a firmware whose
     readings of the supply are aliased, their mean counts throughout, and the rest is kept apart.
 
@@ -149,23 +146,6 @@ def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: Pos
     signals[:, SUPPLY] = _mean_supply(recording) if firmware.supply_is_aliased else supply
     signals[:, ENABLED] = _held_mean(time + firmware.release_delay, enabled, grid)
     signals[:, MEASURED] = np.interp(grid[:-1], time, recording.position)
-    if np.isfinite(firmware.goal_speed_limit):
-        _limit_speed(signals, firmware.goal_speed_limit * (grid[1] - grid[0]))
-
-
-@compiled()
-def _limit_speed(signals: Array, most: float) -> None:
-    """Put the set-points of `PositionFirmware.set_points` in place of the goals of a lane, (length, 4).
-
-    The servo is where it was measured, which no candidate changes: so they are the same for all.
-    """
-    point = signals[0, GOAL]
-    for k in range(len(signals)):
-        if signals[k, ENABLED] > 0.0:
-            point = law.set_point(point, signals[k, GOAL], most)
-        else:
-            point = signals[k, MEASURED]
-        signals[k, GOAL] = point
 
 
 def _supply(recording: Recording, dt: float, length: int) -> Array:

@@ -14,7 +14,7 @@ from bam_core.errors import UnknownName
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import PositionFirmware
-from bam_core.servo.friction import Friction, applied
+from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
@@ -31,7 +31,8 @@ class PendulumState:
         warming: of the winding, K.
         arm_position: rad; of a rigid arm it says nothing.
         arm_velocity: rad/s, likewise.
-        acceleration: of the servo in the past step, rad/s².
+        acceleration: of the servo in the past step, mean, rad/s².
+        ending_acceleration: the same at its end, of "midpoint" alone.
     """
 
     position: float
@@ -40,6 +41,7 @@ class PendulumState:
     arm_position: float = 0.0
     arm_velocity: float = 0.0
     acceleration: float = 0.0
+    ending_acceleration: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,23 +84,34 @@ class ReferenceSimulation:
         """J = bench + armature, kg·m²."""
         return self._bench.inertia + self.motor.armature
 
-    def demand(self, state: PendulumState, goal: float, supply: float) -> float:
-        """Return what the firmware asks of the motor for a goal in rad: V (BAM eq. 12) or A (eq. 14)."""
-        demand = self._asked(state, goal)
+    def demand(self, state: PendulumState, goal: float, supply: float, lead: float = 0.0) -> float:
+        """Return what the firmware asks of the motor: V (BAM eq. 12) or A (eq. 14).
+
+        Args:
+            state: of the servo.
+            goal: set-point, rad.
+            supply: V.
+            lead: how much later than this state the firmware looks at it, s.
+        """
+        demand = self._asked(state, goal, lead)
         return demand if self.firmware.regulates_current else demand * supply
 
-    def closed_share(self, state: PendulumState, goal: float) -> float:
+    def closed_share(self, state: PendulumState, goal: float, lead: float = 0.0) -> float:
         """Return the share of a PWM period in which the winding is closed; see `effects.ServoEffects`."""
         if self.firmware.regulates_current:
             return 1.0
-        return 1.0 - self.servo_effects.bridge_coasting * (1.0 - abs(self._asked(state, goal)))
+        return 1.0 - self.servo_effects.bridge_coasting * (1.0 - abs(self._asked(state, goal, lead)))
 
-    def _asked(self, state: PendulumState, goal: float) -> float:
+    def _asked(self, state: PendulumState, goal: float, lead: float) -> float:
         """Duty or A."""
-        seen = self.servo_effects.seen_position(state.position, state.velocity, self.firmware.resolution)
+        position, velocity = (
+            state.position + lead * state.velocity,
+            state.velocity + lead * state.ending_acceleration,
+        )
+        seen = self.servo_effects.seen_position(position, state.velocity, self.firmware.resolution)
         kp = self.kp * (1.0 + self.servo_effects.firmware_gain)
         limit = self.firmware.demand_limit * (1.0 - self.servo_effects.limit_shortfall)
-        return min(max(float(self.firmware.demand(kp, goal - seen, state.velocity)), -limit), limit)
+        return min(max(float(self.firmware.demand(kp, goal - seen, velocity)), -limit), limit)
 
     def step(
         self,
@@ -108,6 +121,7 @@ class ReferenceSimulation:
         dt: float,
         supply: float = math.inf,
         closed: float = 1.0,
+        was_enabled: float | None = None,
     ) -> PendulumState:
         """Advance by one step of Algorithm 1 or of its variant.
 
@@ -118,6 +132,7 @@ class ReferenceSimulation:
             dt: Δt, s.
             supply: what limits a current, V.
             closed: share of a PWM period in which the winding is closed, so that back-EMF acts.
+            was_enabled: share of the step before that the H-bridge drove; default as in this one.
         """
         half_step = 0.5 * dt if self.integrator == "midpoint" else 0.0
         voltage, is_kept = demand, False
@@ -143,13 +158,32 @@ class ReferenceSimulation:
             external = pressing = -pull
             falling = self._gravity(state.arm_position, state.arm_velocity, half_step)
             arm = _moved(*arm, (pull + falling) / self._bench.inertia * dt, dt, 0.0)
-        pushed = inertia * state.velocity + dt * (motor + external)
-        budget = float(self._warm_friction.budget(motor, pressing, state.velocity))
-        budget *= self.servo_effects.direction_scale(pushed)
-        friction = float(applied(budget, motor + external, state.velocity, inertia, dt))
-        gained = (motor + external + friction) / inertia * dt
-        extra = 1.0 if self.integrator == "semi_implicit" else 0.0
-        position, velocity = _moved(state.position, state.velocity, gained, dt, extra)
+        onward, back = self.servo_effects.direction_scales
+        if self.integrator == "midpoint":
+            middle = motor - damping * half_step * state.ending_acceleration
+            share = 1.0
+            if (
+                was_enabled is not None
+                and 0.0 < enabled < 1.0
+                and enabled != was_enabled
+                and not state.velocity
+            ):
+                # Friction holds the arm until torque is switched; then the new torque acts for the rest.
+                is_released = enabled < was_enabled
+                motor = middle = 0.0 if is_released else motor / enabled
+                share = 1.0 - enabled if is_released else enabled
+            expected = state.velocity + half_step * state.ending_acceleration
+            budget = float(self._warm_friction.budget(middle, pressing, expected))
+            limits = budget * onward, budget * back
+            position, velocity, ending = _moved_in_pieces(state, motor + external, limits, inertia, dt, share)
+        else:
+            budget = float(self._warm_friction.budget(motor, pressing, state.velocity))
+            stop = -(inertia / dt * state.velocity + motor + external)
+            friction = min(max(stop, -budget * onward), budget * back)
+            gained = (motor + external + friction) / inertia * dt
+            extra = 1.0 if self.integrator == "semi_implicit" else 0.0
+            position, velocity = _moved(state.position, state.velocity, gained, dt, extra)
+            ending = 0.0
         current = self.motor.current(*electrical)
         warmed = float(self.motor.warming_rate(current, state.warming, self._case)) * dt
         return PendulumState(
@@ -159,6 +193,7 @@ class ReferenceSimulation:
             arm_position=arm[0],
             arm_velocity=arm[1],
             acceleration=(velocity - state.velocity) / dt,
+            ending_acceleration=ending,
         )
 
     def at_rest(self, position: float, velocity: float = 0.0, *, dt: float) -> PendulumState:
@@ -213,11 +248,14 @@ class ReferenceSimulation:
         enabled: ArrayLike,
         dt: float,
         substeps: int = 1,
+        renewal: int | None = None,
+        lead: float = 0.0,
+        slew_share: float = 1.0,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Follow goals for n - 1 steps.
 
-        The demand is computed at the start of every step and held for its substeps, as a firmware with period
-        dt does; the supply limits a current in every substep.
+        The demand is computed in every `renewal`-th substep, at first in that with which a step starts, and
+        held until the next time; the supply limits a current in every substep.
 
         Args:
             initial: state at the first sample, see `at_rest`.
@@ -226,6 +264,10 @@ class ReferenceSimulation:
             enabled: (n,) share of the time that the H-bridge drives, 0..1, likewise.
             dt: time between samples, s.
             substeps: steps of the integrator between samples.
+            renewal: substeps for which the firmware holds what it demands; default all of a step.
+            lead: how much later than it renews its demand the firmware sees positions, s; where a step stands
+                for several of its periods, half of what it is longer than one.
+            slew_share: of what a slewed set-point moves in a step, how much the firmware works with.
 
         Returns:
             Positions (n,) in rad and velocities (n,) in rad/s at the samples.
@@ -233,17 +275,57 @@ class ReferenceSimulation:
         goals, supplies, switches = np.asarray(goal), np.asarray(supply), np.asarray(enabled)
         state = initial
         states = [state]
+        demand, closed = 0.0, 1.0
+        point = float(goals[0])  # the servo has had time to get there
+        farthest = self.servo_effects.goal_speed_limit(self.firmware.goal_speed_limit) * dt
         for k in range(len(goals) - 1):
-            supply_now = float(supplies[k])
-            demand = self.demand(state, float(goals[k]), supply_now)
-            closed = self.closed_share(state, float(goals[k]))
-            for _ in range(substeps):
-                state = self.step(state, demand, float(switches[k]), dt / substeps, supply_now, closed)
+            goal, supply_now = float(goals[k]), float(supplies[k])
+            before = float(switches[max(k - 1, 0)])
+            if switches[k] <= 0.0:
+                goal = point = state.position
+            elif abs(goal - point) > farthest:
+                moved = math.copysign(farthest, goal - point)
+                goal, point = point + slew_share * moved, point + moved
+            else:
+                point = goal
+            for j in range(substeps):
+                if j % (renewal or substeps) == 0:
+                    demand = self.demand(state, goal, supply_now, lead)
+                    closed = self.closed_share(state, goal, lead)
+                state = self.step(
+                    state, demand, float(switches[k]), dt / substeps, supply_now, closed, before
+                )
             states.append(state)
         return np.array([s.position for s in states]), np.array([s.velocity for s in states])
+
+
+def _moved_in_pieces(
+    state: PendulumState, net: float, budgets: tuple[float, float], inertia: float, dt: float, share: float
+) -> tuple[float, float, float]:
+    """Return position, velocity and acceleration after a step of "midpoint".
+
+    Until the velocity reaches zero friction opposes the old motion; from then on it holds the servo or
+    opposes the new motion, for a share of the time that is left. `budgets` are those of friction in motion
+    towards positive positions and back.
+    """
+    velocity = state.velocity
+    onward, back = budgets
+    slowed = (net - (onward if velocity > 0.0 else -back)) / inertia
+    turned = (net - min(max(net, -back), onward)) / inertia
+    free = velocity + slowed * dt
+    if velocity * free > 0.0:
+        return state.position + (velocity + 0.5 * slowed * dt) * dt, _limited(free), slowed
+    until = min(-velocity / slowed, dt) if velocity != 0.0 else 0.0
+    rest = (dt - until) * share
+    position = state.position + (velocity + 0.5 * slowed * until) * until + 0.5 * turned * rest**2
+    return position, _limited(turned * rest), turned
+
+
+def _limited(velocity: float) -> float:
+    return min(max(velocity, -VELOCITY_LIMIT), VELOCITY_LIMIT)
 
 
 def _moved(position: float, velocity: float, gained: float, dt: float, extra: float) -> tuple[float, float]:
     """Return position and velocity after a step that gains so much velocity (Algorithm 1, lines 5-9)."""
     moved = position + (velocity + (0.5 + extra) * gained) * dt
-    return moved, min(max(velocity + gained, -VELOCITY_LIMIT), VELOCITY_LIMIT)
+    return moved, _limited(velocity + gained)

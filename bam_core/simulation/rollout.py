@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,7 @@ from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import Missing, OutOfRange, UnknownName, WrongShape
 from bam_core.recordings.recording import Recording
+from bam_core.servo.arm_link import LEAST_COMPLIANCE
 from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
@@ -27,7 +29,7 @@ from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
 from bam_core.simulation.packing import PackedLogs, pack
-from bam_core.simulation.rows import Stepping
+from bam_core.simulation.rows import Stepping, SteppingValues
 from bam_core.simulation.samples import Samples
 
 PARAMETERS: tuple[str, ...] = (
@@ -67,6 +69,7 @@ class Rollout:
         recordings: those that were packed, in the order of all results.
         dt: period of the controller, s.
         substeps: steps of the integrator per dt.
+        stepping: the same and more, as the kernel takes it.
         packed: what the kernel sees of the recordings.
     """
 
@@ -77,6 +80,8 @@ class Rollout:
         firmware: PositionFirmware,
         dt: float | None = None,
         substeps: int | None = None,
+        periods: int = 1,
+        short_substeps: int | None = None,
         integrator: str = "midpoint",
         quadratic_rule: str = "paper",
         workers: int | None = None,
@@ -87,7 +92,12 @@ class Rollout:
             recordings: at least one.
             firmware: position controller that ran during them.
             dt: period of the controller and of the time grid, s.
-            substeps: steps of the integrator per dt; default DEFAULT_SUBSTEPS, with `dt` given 1.
+            substeps: steps of the integrator per dt; default DEFAULT_SUBSTEPS, with `dt` given or several
+                periods 1.
+            periods: without `dt`: of the firmware, for which a step of the time grid stands. The demand of a
+                step is then the mean of those that the firmware would make within it.
+            short_substeps: steps of the integrator per dt for candidates with effects that need short ones;
+                default `substeps`.
             integrator: one of `integrators.INTEGRATORS`.
             quadratic_rule: one of `friction.QUADRATIC_RULES`.
             workers: threads; default one per available processor, or what `simulation_threads` says.
@@ -98,10 +108,12 @@ class Rollout:
         if not recordings:
             raise Missing("recording", "at least one", advice="give some")
         if substeps is None:
-            substeps = DEFAULT_SUBSTEPS if dt is None else 1
-        if dt is None:
-            dt = firmware.period
-        require_positive("rollout", dt=dt, substeps=substeps)
+            substeps = DEFAULT_SUBSTEPS if dt is None and periods == 1 else 1
+        require_positive("rollout", substeps=substeps, periods=periods)
+        short_substeps = short_substeps or substeps
+        period = firmware.period if dt is None else dt
+        dt = periods * period
+        require_positive("rollout", dt=dt, short_substeps=short_substeps)
         if integrator not in INTEGRATORS:
             raise UnknownName("integrator", integrator, INTEGRATORS)
         if quadratic_rule not in QUADRATIC_RULES:
@@ -109,7 +121,7 @@ class Rollout:
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
-        stepping = Stepping(
+        self.stepping = Stepping(
             dt=self.dt,
             substeps=self.substeps,
             regulates_current=firmware.regulates_current,
@@ -118,8 +130,13 @@ class Rollout:
             opposing_only=quadratic_rule == "opposing",
             dead_band=firmware.dead_band,
             error_offset=firmware.error_offset,
+            goal_speed_limit=firmware.goal_speed_limit,
+            **_renewal(dt, self.substeps, period),
+            slew_share=0.5 * (1.0 + period / dt),
         )
-        self._stepping = (*stepping,)  # a plain tuple, see `LaneArrays`
+        self._stepping = (*self.stepping,)  # a plain tuple, see `LaneArrays`
+        short = {"substeps": int(short_substeps), **_renewal(dt, int(short_substeps), period)}
+        self._short_stepping = (*self.stepping._replace(**short),)
         self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
         self._lane_arrays = (self.packed.signals, self.packed.ripple, tuple(self.packed.logs))
         self._workers = workers or _threads.get() or available_processors()
@@ -171,7 +188,7 @@ class Rollout:
             errors = self._simulate(candidates, task, no_trace)
             mae[task.rows, task.logs] = errors[: task.used]
 
-        self._share(work, self._tasks(len(candidates)))
+        self._share(work, self._tasks(candidates))
         return np.nan_to_num(
             mae[:, self.packed.lanes], nan=WORST_ERROR, posinf=WORST_ERROR, neginf=WORST_ERROR
         ).clip(max=WORST_ERROR)
@@ -229,15 +246,34 @@ class Rollout:
             for lane, (row, log) in enumerate(zip(task.rows, task.logs, strict=True)):
                 read(int(row), int(log), local.trace[:, :, lane])
 
-        self._share(work, self._tasks(len(candidates)))
+        self._share(work, self._tasks(candidates))
 
-    def _tasks(self, candidates: int) -> list[_Task]:
-        """Cut candidates x logs into blocks of lanes."""
+    def _tasks(self, candidates: Array) -> list[_Task]:
+        """Cut candidates x logs into blocks of lanes, those that need short steps apart from the others."""
+        needs = _needs_short_steps(candidates)
+        if self._short_stepping == self._stepping or not needs.any():
+            return self._blocks(len(candidates), self._stepping)
+        tasks = []
+        for rows, stepping in ((~needs, self._stepping), (needs, self._short_stepping)):
+            chosen = np.flatnonzero(rows)
+            tasks += [replace(task, rows=chosen[task.rows]) for task in self._blocks(len(chosen), stepping)]
+        return tasks
+
+    def _blocks(self, candidates: int, stepping: SteppingValues) -> list[_Task]:
+        """Cut so many candidates x logs into blocks of lanes."""
+        if not candidates:
+            return []
         packed = self.packed
         if packed.copies == 1:
             # Block by block, so that a block's signals stay in the cache while all candidates use them.
             return [
-                _Task(first, np.full(used, row), np.arange(first, first + used), -(-used // LANES) * LANES)
+                _Task(
+                    first,
+                    np.full(used, row),
+                    np.arange(first, first + used),
+                    -(-used // LANES) * LANES,
+                    stepping,
+                )
                 for first, lanes in packed.blocks
                 for row in range(candidates)
                 if (used := min(lanes, packed.count - first))
@@ -251,6 +287,7 @@ class Rollout:
                 np.repeat(np.arange(low, high), packed.count),
                 np.tile(np.arange(packed.count), high - low),
                 -(-(high - low) * packed.count // LANES) * LANES,
+                stepping,
             )
             for low, high in itertools.pairwise(edges)
         ]
@@ -281,7 +318,7 @@ class Rollout:
             task.first,
             task.lanes,
             self._lane_arrays,
-            self._stepping,
+            task.stepping,
             errors,
             trace,
         )
@@ -296,10 +333,28 @@ class _Task:
     rows: NDArray[np.intp]
     logs: NDArray[np.intp]
     lanes: int
+    stepping: SteppingValues
 
     @property
     def used(self) -> int:
         return len(self.rows)
+
+
+def _renewal(dt: float, substeps: int, period: float) -> dict[str, Any]:
+    """Return how a firmware with this period renews its demand in steps of dt s: fields of `Stepping`."""
+    renewal = max(round(period * substeps / dt), 1)
+    return {"renewal": renewal, "lead": max(0.5 * (dt * renewal / substeps - period), 0.0)}
+
+
+def _needs_short_steps(candidates: Array) -> NDArray[np.bool_]:
+    """Return which candidates (candidates, PARAMETERS) have an effect for which long steps are too long.
+
+    A link rings, a firmware sees counts, and friction that takes the load's inertia takes that of the step
+    before.
+    """
+    names = ("arm_compliance", "arm_backlash", "encoder_quantisation", "load_inertia")
+    columns = [PARAMETERS.index(name) for name in names]
+    return np.asarray((candidates[:, columns] > LEAST_COMPLIANCE).any(axis=1))
 
 
 def parameter_vector(servo: ServoLike, bench_effects: BenchEffects = IDEAL_BENCH) -> Array:

@@ -48,7 +48,7 @@ class LaneInputs(NamedTuple):
     """Recordings on a time grid t_k, one per lane.
 
     Attributes:
-        signals: (steps, 4, lanes): GOAL, mean set-point in rad, SUPPLY, mean supply in V, and ENABLED, the
+        signals: (steps, 4, lanes): GOAL, mean goal in rad, SUPPLY, mean supply in V, and ENABLED, the
             share of the time with torque on, from t_k to t_{k+1}; MEASURED, the position in rad at t_k.
         ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
             readings are aliased; of others it is empty.
@@ -64,6 +64,10 @@ LaneArrays = tuple[Array, Array, tuple[Array, ...]]
 """`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
 
 
+SteppingValues = tuple[float, int, bool, float, int, bool, float, float, float, int, float, float]
+"""`Stepping` as a plain tuple."""
+
+
 class Stepping(NamedTuple):
     """How a recording is followed.
 
@@ -76,6 +80,12 @@ class Stepping(NamedTuple):
         opposing_only: quadratic friction only where motor and load torque oppose.
         dead_band: of the firmware, rad.
         error_offset: likewise.
+        goal_speed_limit: likewise, rad/s; infinite where its set-point jumps.
+        renewal: substeps for which the firmware holds what it demands.
+        lead: s, by how much later than it renews its demand the firmware sees positions; above zero where a
+            step stands for several periods of a firmware, which renews its demand within it.
+        slew_share: of what a slewed set-point moves in a step, how much it has moved on the mean of those
+            periods.
     """
 
     dt: float
@@ -86,3 +96,7 @@ class Stepping(NamedTuple):
     opposing_only: bool
     dead_band: float
     error_offset: float
+    goal_speed_limit: float
+    renewal: int
+    lead: float
+    slew_share: float

@@ -20,8 +20,10 @@ import mujoco
 import mujoco.rollout
 import numpy as np
 
+from bam_core.identification.search.problem import TrainingData
 from bam_core.mujoco import ServoActuation, compile_robot, equip
 from bam_core.mujoco.native import NativeServo, equip_native
+from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
@@ -34,6 +36,7 @@ LOGS = 100
 STEPS = 1200
 LOG_DT = 5e-3
 CANDIDATES = 20
+_FINE = 32  # steps per period of the firmware, whose motion stands for the limit
 
 
 def help_time(repeats: int = 7) -> float:
@@ -95,7 +98,54 @@ def rollout_scaling(repeats: int = 5) -> list[Scaling]:
     ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class IdentificationStep:
+    """What an evaluation of M6 on 100 logs of 6 s costs as an identification simulates them.
+
+    Attributes:
+        simulation: "counts", whose errors count, or "draft"; "period", with two steps in every period of the
+            firmware, is what `bam validate` simulates with.
+        step: s, from one demand of the firmware to the next.
+        ms_per_evaluation: of one candidate among a generation.
+        distance: from the motion with steps that are short enough, mean, rad.
+    """
+
+    simulation: str
+    step: float
+    ms_per_evaluation: float
+    distance: float
+
+
+def identification_times(repeats: int = 7, logs: int = LOGS) -> list[IdentificationStep]:
+    """Return the cost of evaluations as an identification makes them, and how exact they are."""
+    servo = load_servo("mx106")
+    data = TrainingData(_recordings(servo, logs), servo.firmware)
+    rollouts = {
+        "counts": data.rollout,
+        "draft": data.draft,
+        "period": Rollout(data.recordings, firmware=servo.firmware),
+    }
+    candidates = _candidates(servo, "m6", CANDIDATES)
+    work = {name: partial(rollout.errors, candidates) for name, rollout in rollouts.items()}
+    times = _medians(work, repeats)
+    limit = Rollout(data.recordings, firmware=servo.firmware, substeps=_FINE)
+    wanted = np.concatenate(limit.positions(candidates[0]))
+    return [
+        IdentificationStep(
+            simulation=name,
+            step=rollout.dt,
+            ms_per_evaluation=times[name] / CANDIDATES * 1e3,
+            distance=float(np.abs(np.concatenate(rollout.positions(candidates[0])) - wanted).mean()),
+        )
+        for name, rollout in rollouts.items()
+    ]
+
+
 def _rollout(servo: ServoModel, logs: int, workers: int | None = None) -> Rollout:
+    return Rollout(_recordings(servo, logs), firmware=servo.firmware, dt=LOG_DT, workers=workers)
+
+
+def _recordings(servo: ServoModel, logs: int) -> list[Recording]:
     runs = [
         synthesize(
             servo, PendulumBench(mass=mass, arm_mass=0.05, length=length), script, kp, sample_period=LOG_DT
@@ -105,8 +155,7 @@ def _rollout(servo: ServoModel, logs: int, workers: int | None = None) -> Rollou
         for kp in (8.0, 32.0)
         for script in ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
     ]
-    recordings = [runs[i % len(runs)] for i in range(logs)]
-    return Rollout(recordings, firmware=servo.firmware, dt=LOG_DT, workers=workers)
+    return [runs[i % len(runs)] for i in range(logs)]
 
 
 SERVO_COUNTS = (1, 2, 12)

@@ -34,6 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from bam_core.mujoco.fidelity import fidelity
     from bam_core.studies.benchmarks import (
         help_time,
+        identification_times,
         mujoco_rates,
         mujoco_throughput,
         rollout_scaling,
@@ -43,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     steps = (
         ("help_ms", help_time),
         ("rollout_ms_per_evaluation", rollout_times),
+        ("identification_ms_per_evaluation", lambda: [asdict(row) for row in identification_times()]),
         ("rollout_scaling", lambda: [asdict(row) for row in rollout_scaling()]),
         ("mujoco", mujoco_rates),
         ("mujoco_rollout", lambda: [asdict(row) for row in mujoco_throughput()]),
@@ -188,6 +190,19 @@ def tables(results: dict[str, Any]) -> str:
             [
                 (name, f"{ms:.2f}", f"{ms * 1e6 * available_processors() / (LOGS * STEPS):.1f}")
                 for name, ms in rollouts.items()
+            ],
+        ),
+        "Identification, one evaluation of M6 = 1 candidate x 100 logs x 6 s:\n"
+        + format_table(
+            ("simulation", "step ms", "ms", "mrad from the limit"),
+            [
+                (
+                    row["simulation"],
+                    f"{1e3 * row['step']:g}",
+                    f"{row['ms_per_evaluation']:.2f}",
+                    f"{1e3 * row['distance']:.4f}",
+                )
+                for row in results["identification_ms_per_evaluation"]
             ],
         ),
         "Rollout, one step of M6, wall time x threads:\n"

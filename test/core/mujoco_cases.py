@@ -45,6 +45,7 @@ EFFECT_CASES = {
     "firmware_gain": {"firmware_gain": -0.1},
     "limit_shortfall": {"limit_shortfall": 0.7},
     "sensor_delay": {"sensor_delay": 0.004},
+    "goal_slew_time": {"goal_slew_time": 0.4},
     "load_inertia": {"load_inertia": 1.0},
     "friction_direction": {"friction_direction": 0.2},
     "load_gyration": {"load_gyration": 0.05},

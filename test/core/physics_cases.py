@@ -128,4 +128,7 @@ def reference_positions(rollout, model, recording, index, substeps, bench_effect
         enabled=enabled,
         dt=rollout.dt,
         substeps=substeps,
+        renewal=rollout.stepping.renewal,
+        lead=rollout.stepping.lead,
+        slew_share=rollout.stepping.slew_share,
     )[0]

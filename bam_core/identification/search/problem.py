@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,14 @@ from bam_core.simulation.rollout import Rollout
 INTEGRATOR = "midpoint"
 """What parameters are fitted with, and what fitted servos say of themselves."""
 
-_DRAFT_PERIODS = 2  # step of the draft simulation, in periods of the firmware
+_LONGEST_STEP = 4e-3
+"""s; of the simulation that counts. On servos of the library it leaves 0.03 to 0.06 mrad on the mean."""
+
+_SHORTEST_STEP = 0.5e-3
+"""s; the same where the arm's link rings or the firmware sees counts."""
+
+_LONGEST_DRAFT_STEP = 8e-3
+_SHORTEST_DRAFT_STEP = 2e-3
 
 
 class Refine(Protocol):
@@ -70,16 +78,23 @@ class TrainingData:
     @cached_property
     def rollout(self) -> Rollout:
         """Simulates the logs."""
-        return Rollout(self.recordings, firmware=self.firmware, integrator=INTEGRATOR)
+        return self._rollout(_LONGEST_STEP, _SHORTEST_STEP)
 
     @cached_property
     def draft(self) -> Rollout:
-        """Simulates the logs in steps so coarse that they cost a quarter and move the optimum little."""
+        """Simulates the logs in steps so coarse that they cost half or less and move the optimum little."""
+        return self._rollout(_LONGEST_DRAFT_STEP, _SHORTEST_DRAFT_STEP)
+
+    def _rollout(self, longest: float, shortest: float) -> Rollout:
+        periods = max(int(longest / self.firmware.period + 1e-9), 1)
+        step = periods * self.firmware.period
         return Rollout(
             self.recordings,
             firmware=self.firmware,
             integrator=INTEGRATOR,
-            dt=_DRAFT_PERIODS * self.firmware.period,
+            periods=periods,
+            substeps=math.ceil(step / longest - 1e-9),
+            short_substeps=math.ceil(step / shortest - 1e-9),
         )
 
     def problem(self, space: SearchSpace) -> Problem:

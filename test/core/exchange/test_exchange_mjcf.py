@@ -114,7 +114,8 @@ def test_m1_is_exact_to_the_last_digit() -> None:
 
 
 def test_without_a_gain_the_input_is_a_voltage_or_a_torque() -> None:
-    for name, control, torque in (("mx106", 6.0, 6.0 * 2.20983 / 2.03366), ("erob80_100", 30.0, 30.0)):
+    stalled = 6.0 * load_servo("mx106").motor.torque_constant / load_servo("mx106").motor.resistance
+    for name, control, torque in (("mx106", 6.0, stalled), ("erob80_100", 30.0, 30.0)):
         text, _ = servo_mjcf(m1(name), bench=HEAVY)
         model = mujoco.MjSpec.from_string(text).compile()
         data = mujoco.MjData(model)

@@ -242,7 +242,7 @@ def test_a_step_that_nothing_solves_ends_the_simulation_and_names_joints_and_equ
         (1.05, ()),
         (
             1.6,
-            ("joint 'joint': |ρ̂| of its gear is 1.14", "eq. 29", "gear.output_side = 1.6 of servo 'xl330'"),
+            ("joint 'joint': |ρ̂| of its gear is 1.16", "eq. 29", "gear.output_side = 1.6 of servo 'xl330'"),
         ),
     ],
 )

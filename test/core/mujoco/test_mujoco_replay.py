@@ -78,7 +78,7 @@ def test_a_free_swing_converges_with_second_order() -> None:
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize(
     ("name", "mass", "length", "kp"),
-    [("mx106", 0.5, 0.15, 16), ("xl330", 0.1, 0.1, 400), ("xl330_bam", 0.1, 0.1, 400)],
+    [("published/mx106", 0.5, 0.15, 16), ("xl330", 0.1, 0.1, 400), ("published/xl330_bam", 0.1, 0.1, 400)],
 )
 def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
     name: str, mass: float, length: float, kp: float, script: str

@@ -257,7 +257,7 @@ def test_mujoco_reports_the_duty_and_the_current_that_were_in_force():
 def test_a_stall_torque_is_limited_by_heat_or_by_the_supply():
     assert EROB.stall_torque() == pytest.approx(12.0 * EROB.motor.torque_constant)
     assert EROB.stall_torque(10.0) == pytest.approx(5.0 * EROB.motor.torque_constant)
-    mx106 = load_servo("mx106")
+    mx106 = load_servo("published/mx106")
     assert mx106.stall_torque(12.0) == pytest.approx(0.9625 * 12.0 * 2.20983 / 2.03366)
 
 

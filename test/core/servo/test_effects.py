@@ -52,6 +52,7 @@ def test_servo_effects_have_finite_values(name):
     [
         (ServoEffects, "friction_temperature", -0.01),
         (ServoEffects, "sensor_delay", -1e-3),
+        (ServoEffects, "goal_slew_time", -0.1),
         (ServoEffects, "firmware_gain", -1.0),
         (ServoEffects, "limit_shortfall", 1.0),
         (ServoEffects, "bridge_coasting", 1.1),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BamError, OutOfRange
-from bam_core.servo.firmware import FIRMWARES, CurrentFirmware, VoltageFirmware, find_firmware
+from bam_core.servo.firmware import FIRMWARES, CurrentFirmware, VoltageFirmware, find_firmware, followed
 from bam_core.simulation import law
 
 SHAPED = replace(
@@ -102,27 +102,18 @@ def test_the_compiled_law_shapes_errors_alike(firmware):
     assert np.array_equal(firmware.shaped_error(errors), compiled)
 
 
-def test_a_set_point_follows_its_goal_no_faster_than_it_may():
-    goals = np.concatenate([np.zeros(10), np.full(300, 1.0), np.full(90, 0.99)])
-    points = SHAPED.set_points(goals, np.ones(400), np.zeros(400), 1e-3)
-    np.testing.assert_allclose(np.diff(points)[9:230], 4.5e-3)
-    assert np.array_equal(points[240:310], goals[240:310])
-    np.testing.assert_allclose(points[310:313], [0.9955, 0.991, 0.99])
+def test_a_set_point_follows_its_goal_no_farther_than_it_may():
+    assert followed(0.2, 1.0, 0.1) == pytest.approx(0.3)
+    assert followed(0.2, -1.0, 0.1) == pytest.approx(0.1)
+    assert followed(0.2, 0.25, 0.1) == 0.25
+    assert followed(0.1, 0.3, math.inf) == 0.3
+    assert math.isnan(followed(0.1, math.nan, math.inf))
 
 
-def test_a_set_point_starts_at_its_first_goal_and_after_torque_off_where_the_servo_is():
-    goals, positions = np.full(100, 1.0), np.full(100, 0.2)
-    enabled = np.array([1.0] * 40 + [0.0] * 30 + [1.0] * 30)
-    points = SHAPED.set_points(goals, enabled, positions, 1e-3)
-    assert np.array_equal(points[:40], goals[:40])
-    assert np.array_equal(points[40:70], positions[40:70])
-    np.testing.assert_allclose(points[70:], 0.2 + 4.5e-3 * np.arange(1, 31))
-
-
-def test_a_firmware_without_a_speed_limit_gives_its_goals_to_the_last_digit():
-    goals = np.random.default_rng(0).normal(size=100)
-    plain = replace(SHAPED, goal_speed_limit=math.inf)
-    assert np.array_equal(plain.set_points(goals, np.ones(100), np.zeros(100), 1e-3), goals)
+@pytest.mark.parametrize("most", [0.01, 0.2, math.inf])
+def test_the_compiled_set_point_follows_alike(most):
+    for before, goal in np.random.default_rng(0).uniform(-0.3, 0.3, (50, 2)):
+        assert followed(before, goal, most) == law.set_point(before, goal, most)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,14 @@ from bam_core.servo.effects import EFFECTS, BenchEffects, ServoEffects, resolve_
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
-from bam_core.servo.model import Provenance, ServoModel, fitted_parameters, load_servo, servo_names
+from bam_core.servo.model import (
+    Provenance,
+    ServoModel,
+    fitted_parameters,
+    load_servo,
+    published_names,
+    servo_names,
+)
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import (
     BENCH_EFFECTS,
@@ -87,6 +94,7 @@ def servos(draw: st.DrawFn) -> ServoModel:
             firmware_gain=draw(st.floats(-0.9, 1.0)),
             limit_shortfall=draw(st.floats(0.0, 0.9)),
             sensor_delay=draw(not_negative),
+            goal_slew_time=draw(not_negative),
             encoder_quantisation=draw(st.sampled_from([0.0, 1.0])),
             load_inertia=draw(share),
         ),
@@ -132,7 +140,7 @@ def test_the_library_holds_both_generations_of_mx_and_the_small_servos() -> None
 
 
 def test_the_xl330_is_there_as_identified_and_as_published() -> None:
-    ours, published = load_servo("xl330"), load_servo("xl330_bam")
+    ours, published = load_servo("xl330"), load_servo("published/xl330_bam")
     assert (ours.integrator, len(ours.provenance.train_data)) == ("midpoint", 12)
     assert set(ours.parameters) == set(ours.uncertainty)
     assert ours.motor.torque_saturation > 0.0
@@ -141,8 +149,29 @@ def test_the_xl330_is_there_as_identified_and_as_published() -> None:
     assert ours.search == published.search
 
 
+@pytest.mark.parametrize("name", published_names())
+def test_a_published_servo_has_its_authors_integrator_and_the_library_s_that_of_this_package(
+    name: str,
+) -> None:
+    published, ours = load_servo(name), load_servo(name.removeprefix("published/"))
+    assert (published.integrator, ours.integrator) == ("semi_implicit", "midpoint")
+    assert f"from {name}" in ours.provenance.source
+    found = {name: getattr(published, name) for name in ("motor", "friction", "integrator", "provenance")}
+    assert replace(ours, **found) == published
+
+
+def test_every_servo_of_the_library_belongs_to_the_integrator_of_this_package() -> None:
+    assert {load_servo(name).integrator for name in servo_names()} == {"midpoint"}
+
+
+@pytest.mark.parametrize("name", ["mx64", "mx106"])
+def test_both_generations_of_mx_have_one_motor_and_one_friction(name: str) -> None:
+    old, new = load_servo(name), load_servo(f"{name}_2")
+    assert (old.motor, old.friction) == (new.motor, new.friction)
+
+
 def test_every_parameter_in_the_file_carries_its_unit(tmp_path: Path) -> None:
-    load_servo("mx106").save(tmp_path / "mx106.yaml")
+    load_servo("published/mx106").save(tmp_path / "mx106.yaml")
     text = (tmp_path / "mx106.yaml").read_text()
     assert "torque_constant: 2.20983  # N·m/A" in text
     assert "viscous: 0.0507157  # N·m·s/rad" in text
@@ -167,7 +196,7 @@ def test_effects_in_use_are_parameters_with_their_unit(tmp_path: Path) -> None:
 
 
 def edited(tmp_path: Path, old: str, new: str) -> Path:
-    text = load_servo("mx106").to_yaml()
+    text = load_servo("published/mx106").to_yaml()
     assert old in text
     path = tmp_path / "edited.yaml"
     path.write_text(text.replace(old, new, 1))

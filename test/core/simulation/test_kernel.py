@@ -250,6 +250,7 @@ def test_what_a_candidate_does_is_no_matter_of_its_neighbours():
             "limit_shortfall": st.floats(0.0, 0.9),
             "sensor_delay": st.floats(0.0, 5e-3),
             "encoder_quantisation": st.sampled_from([0.0, 1.0]),
+            "goal_slew_time": st.sampled_from([0.0, 0.1, 0.3]),
             "load_inertia": st.sampled_from([0.0, 0.5, 1.0]),
             "friction_direction": st.floats(-0.5, 0.5),
         }
@@ -276,6 +277,7 @@ QUIRK_CASES = {
     "limit_shortfall": {"limit_shortfall": 0.4},
     "sensor_delay": {"sensor_delay": 2e-3},
     "encoder_quantisation": {"encoder_quantisation": 1.0},
+    "goal_slew_time": {"goal_slew_time": 0.3},
     "load_inertia": {"load_inertia": 1.0},
     "friction_direction": {"friction_direction": -0.2},
 }

@@ -127,17 +127,3 @@ def test_a_shorter_log_holds_its_last_commands_beyond_its_end():
     packed = pack(logs, FIRMWARE, 5e-3)
     np.testing.assert_array_equal(packed.signals[:, 0, packed.lanes[0]], 0.3)
     np.testing.assert_array_equal(packed.signals[:, 2, packed.lanes[0]], 1.0)
-
-
-def test_goals_become_the_set_points_that_follow_them():
-    limited = dataclasses.replace(FIRMWARE, name="limited", goal_speed_limit=2.0)
-    time = np.arange(600) * 5e-3
-    recording = run(
-        time, np.sign(np.sin(5.0 * time)), position=0.3 * np.cos(time), enabled=(time < 1.0) | (time > 1.6)
-    )
-    (goals, given), lane = (pack([recording], each, 1e-3) for each in (FIRMWARE, limited)), 0
-    _, enabled, measured = goals.signals[:, [0, 2, 3], lane].T
-    expected = limited.set_points(goals.signals[:, 0, lane], enabled, measured, 1e-3)
-    assert np.abs(expected - goals.signals[:, 0, lane]).max() > 0.5
-    np.testing.assert_allclose(given.signals[:, 0, lane], expected, atol=1e-12)
-    np.testing.assert_array_equal(given.signals[:, 1:, lane], goals.signals[:, 1:, lane])

@@ -83,7 +83,7 @@ def test_smaller_steps_change_the_default_result_by_less_than_the_encoder_resolv
 
 
 def test_a_servo_fitted_with_the_authors_integrator_is_simulated_with_their_step():
-    published = load_servo("mx106")
+    published = load_servo("published/mx106")
     assert published.integrator == "semi_implicit"
     assert Rollout.for_servo(RECORDINGS, published).dt == SEMI_IMPLICIT_DT
     assert Rollout.for_servo(RECORDINGS, servo()).dt == FIRMWARE.period

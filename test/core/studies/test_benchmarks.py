@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from bam_core.studies.benchmarks import SERVO_COUNTS, help_time, mujoco_rates, mujoco_throughput
+from bam_core.studies.benchmarks import (
+    SERVO_COUNTS,
+    help_time,
+    identification_times,
+    mujoco_rates,
+    mujoco_throughput,
+)
 
 
 def test_every_way_of_stepping_is_timed_for_every_size_of_robot() -> None:
@@ -22,6 +28,13 @@ def test_rollouts_are_timed_with_one_thread_and_with_two() -> None:
     single = {row.servos: row for row in rows if row.threads == 1}
     for row in rows:
         assert row.speedup == pytest.approx(row.steps_per_second / single[row.servos].steps_per_second)
+
+
+def test_what_identifications_simulate_is_as_exact_as_it_has_to_be() -> None:
+    rows = {row.simulation: row for row in identification_times(repeats=1, logs=32)}
+    assert rows["period"].distance < 0.01e-3
+    assert rows["counts"].distance < 0.1e-3
+    assert rows["draft"].distance < 0.5e-3
 
 
 def test_the_help_of_the_command_line_is_timed() -> None:

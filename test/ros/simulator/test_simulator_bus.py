@@ -65,7 +65,7 @@ def test_the_arm_follows_its_goal() -> None:
     assert last.goal_position == (0.5,)
     assert last.torque_enabled == (True,)
     assert last.duty[0] != 0.0
-    assert last.current[0] == pytest.approx(last.effort[0] / 2.20983)
+    assert last.current[0] == pytest.approx(last.effort[0] / load_servo("mx106").motor.torque_constant)
     assert last.voltage == (15.0,)
 
 
