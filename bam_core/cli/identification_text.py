@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bam_core.identification.misfit.diagnosis import UNKNOWN
 from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
     from bam_core.identification import Identification
+    from bam_core.identification.choice.model_fit import ModelFit
 
 
 def models_table(result: Identification) -> str:
@@ -70,6 +72,27 @@ def unidentifiable_parameters(result: Identification) -> list[str]:
         f"{each.name}: {'needed, but ' if each.name in needed else ''}not identifiable: {each.remark}"
         for each in uncertainty.unidentifiable
     ]
+
+
+def misfit(result: Identification) -> str:
+    """Say in one sentence what the chosen model leaves over, and what it lacks."""
+    diagnosis = result.fits[result.chosen].diagnosis
+    return f"{result.chosen}: {diagnosis.words}" if diagnosis is not None else ""
+
+
+def blames_headers(fit: ModelFit) -> bool:
+    """Tell whether what a model leaves over may be a wrong header: nothing else was found, or just that."""
+    findings = fit.diagnosis.findings if fit.diagnosis is not None else ()
+    return not findings or findings[0].kind in (UNKNOWN, "load_header", "gain_header")
+
+
+def untold_of_rig(result: Identification) -> str:
+    """Say what no log tells of the rig; empty where there is nothing."""
+    uncertainty = result.fits[result.chosen].uncertainty
+    if uncertainty is None or not uncertainty.untold:
+        return ""
+    names = ", ".join(uncertainty.untold)
+    return f"no log tells an error of {names}: parameters make up for it; intervals allow for it"
 
 
 def small_parameters(result: Identification) -> list[str]:

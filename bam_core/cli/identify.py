@@ -78,9 +78,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME,...|none",
         help="what to fit besides motor and friction: torque_saturation, winding_heating, "
         "friction_temperature, bridge_coasting, firmware_gain, limit_shortfall, sensor_delay, "
-        "encoder_quantisation (of the servo), zero_offset, command_delay, arm_compliance, arm_backlash, "
-        "arm_mass, supply_ripple (of the bench) (default: those that the "
-        "servo's file names, less those that logs left out of training are followed as well without)",
+        "encoder_quantisation, load_inertia, friction_direction, goal_slew_time (of the servo), zero_offset, "
+        "command_delay, arm_compliance, arm_backlash, arm_mass, supply_ripple, load_gyration (of the bench) "
+        "(default: those that the servo's file names, less those that logs left out of training are followed "
+        "as well without)",
     )
     parser.add_argument(
         "--uncertainty",
@@ -88,6 +89,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="M1,M4,...|all",
         help="models whose parameters get standard errors and intervals besides those of the chosen one, "
         "which always does (default: none; it takes time)",
+    )
+    parser.add_argument(
+        "--tolerance",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="how far the rig may be off its headers, one standard deviation, which intervals allow for: "
+        "mass, arm_mass and supply as shares, length in m, zero in rad, delay in s, as in "
+        "--tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, supply 0.01, "
+        "length 0.001, zero 0.002, delay 0.0005)",
     )
     parser.add_argument(
         "--storage",
@@ -105,6 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Identify, print the table, write the results."""
     from bam_core.identification import identify, require_output, resolve_models, write_identification
+    from bam_core.identification.uncertainty.tolerances import tolerances_from
     from bam_core.recordings import load_recordings
     from bam_core.servo.friction import FRICTION_MODELS
     from bam_core.servo.model import load_servo
@@ -115,6 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
             together = f"separate models by commas: --models {arguments.models},{word}"
             raise WrongType("LOGS", word, "paths of recordings", advice=together)
     models = resolve_models(_words(arguments.models))
+    tolerances = tolerances_from(arguments.tolerance)
     servo = load_servo(arguments.servo)
     require_output(arguments.output)
     file = Path(arguments.servo)
@@ -145,6 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
             test=test,
             effects=_effects(arguments.effects),
             uncertainty=_words(arguments.uncertainty),
+            tolerances=tolerances,
             storage=arguments.storage,
             executor=executor,
             progress=bars.show,
@@ -162,11 +176,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell(result: Identification, servo: str) -> None:
     """Print errors, effects and the choice; warn about what not to rely on."""
     from bam_core.cli.identification_text import (
+        blames_headers,
         effects_table,
+        misfit,
         models_table,
         small_parameters,
         stopped_parameters,
         unidentifiable_parameters,
+        untold_of_rig,
     )
     from bam_core.identification.data.data_warnings import outliers
 
@@ -193,8 +210,13 @@ def _tell(result: Identification, servo: str) -> None:
             "and give it with --servo my_servo.yaml",
             servo,
         )
-    for line in outliers(result.fits[result.chosen].per_log):
+    fit = result.fits[result.chosen]
+    if fit.diagnosis is not None:
+        print(misfit(result))
+    for line in outliers(fit.per_log, headers=blames_headers(fit)):
         log.warning("%s, %s", result.chosen, line)
+    if untold := untold_of_rig(result):
+        print(untold)
     for line in unidentifiable_parameters(result):
         log.warning("%s, %s", result.chosen, line)
 

@@ -7,7 +7,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
 from bam_core.executors import Call, Shared, run_jobs
@@ -26,6 +26,7 @@ from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.identification.data.screening import require_informative, require_torque
 from bam_core.identification.data.split import Split, left_out, split_recordings
 from bam_core.identification.fitting import Execution, Fit, Fitter, Progress
+from bam_core.identification.misfit.diagnosis import diagnose
 from bam_core.identification.result import (
     EFFECT_ABLATION,
     OTHER_SEEDS,
@@ -36,6 +37,7 @@ from bam_core.identification.result import (
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.uncertainty.advice import advisor
+from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.uncertainty.uncertainty import Uncertainty, estimate_uncertainty
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import resolve_effects
@@ -61,6 +63,7 @@ def identify(
     validation: str | Sequence[Recording] | None = None,
     effects: Iterable[str] | None = None,
     uncertainty: str | Iterable[str] = (),
+    tolerances: Tolerances = DEFAULT,
     storage: str | None = None,
     executor: Executor | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -92,6 +95,7 @@ def identify(
             names, of which those are dropped that do not lower the error of the chosen model in selection.
         uncertainty: "all", or names of models: whose parameters get standard errors and intervals besides
             those of the chosen model, which always does.
+        tolerances: of the rig: how far headers may be off, which intervals allow for.
         storage: URL of a database, such as "sqlite:///study.db" or "postgresql://…", that keeps what the
             search has found: an identification that was ended goes on from there when it is called again with
             the same arguments. Default: none is kept.
@@ -139,7 +143,7 @@ def identify(
 
     execution = Execution(executor=executor, storage=storage, progress=progress, cancelled=cancelled)
 
-    def stages(seed: int, estimated: Sequence[str]) -> Iterator[Identification]:
+    def stages(seed: int, intervals: _Intervals) -> Iterator[Identification]:
         fitter = Fitter(servo, split.train, seed=seed, execution=execution)
         quiet = replace(execution, progress=None)
 
@@ -149,16 +153,16 @@ def identify(
         selection = Selection(folds, fold_fitter) if folds else None
         evaluator = Evaluator(fitter.rollout, split, seed, servo, selection)
         return _stages(
-            fitter, evaluator, split, folds, seed, chosen, trials, estimated, prune=effects is None
+            fitter, evaluator, split, folds, seed, chosen, trials, intervals, prune=effects is None
         )
 
     finished: Identification | None = None
     try:
-        for stage in stages(seed, estimated):
+        for stage in stages(seed, _Intervals(tuple(estimated), tolerances)):
             finished = stage if seeds == 1 else replace(stage, not_done=(*stage.not_done, OTHER_SEEDS))
         assert finished is not None  # there is one model at least
         if seeds > 1:
-            others = [_told(stages(seed + i, ())) for i in range(1, seeds)]
+            others = [_told(stages(seed + i, _Intervals((), tolerances))) for i in range(1, seeds)]
             finished = replace(finished, not_done=(), seeds=(finished.seed_result, *others))
     except (KeyboardInterrupt, IdentificationCancelled):
         if finished is not None and interrupted is not None:
@@ -172,6 +176,14 @@ def _told(stages: Iterator[Identification]) -> SeedResult:
     return next(stage for stage in stages if stage.not_done == (UNCERTAINTY,)).seed_result
 
 
+@dataclass(frozen=True, kw_only=False)
+class _Intervals:
+    """Which models get intervals besides the chosen one, and what these allow for."""
+
+    models: tuple[str, ...]
+    tolerances: Tolerances
+
+
 def _stages(
     fitter: Fitter,
     evaluator: Evaluator,
@@ -180,7 +192,7 @@ def _stages(
     seed: int,
     models: Sequence[FrictionModel],
     trials: int | None,
-    estimated: Sequence[str],
+    intervals: _Intervals,
     *,
     prune: bool,
 ) -> Iterator[Identification]:
@@ -216,8 +228,10 @@ def _stages(
         name = stage().chosen
     ablations = ablated[name]
     yield stage(UNCERTAINTY, ablations=ablations)
-    for each in dict.fromkeys((name, *estimated)):
-        fits[each] = _estimated(fits[each], split.train, executor)
+    for each, model_fit in fits.items():
+        fits[each] = _diagnosed(model_fit, split.train, executor)
+    for each in dict.fromkeys((name, *intervals.models)):
+        fits[each] = _estimated(fits[each], split.train, intervals.tolerances, executor)
         if each != name:
             yield stage(UNCERTAINTY, ablations=ablations)
     yield stage(ablations=ablations)
@@ -234,13 +248,18 @@ def _log_warnings(servo: ServoModel, split: Split, folds: Sequence[Split]) -> No
 
 
 def with_uncertainty(
-    identification: Identification, models: str | Iterable[str] = "all", *, executor: Executor | None = None
+    identification: Identification,
+    models: str | Iterable[str] = "all",
+    *,
+    tolerances: Tolerances = DEFAULT,
+    executor: Executor | None = None,
 ) -> Identification:
     """Return an identification with standard errors and intervals of the parameters of these models, too.
 
     Args:
         identification: complete or not.
         models: "all", or names of models that were fitted.
+        tolerances: as of `identify`.
         executor: as of `identify`.
 
     Raises:
@@ -248,7 +267,7 @@ def with_uncertainty(
     """
     fits = dict(identification.fits)
     for name in _among(models, list(fits)):
-        fits[name] = _estimated(fits[name], identification.split.train, executor)
+        fits[name] = _estimated(fits[name], identification.split.train, tolerances, executor)
     return replace(identification, fits=fits)
 
 
@@ -262,23 +281,47 @@ def _among(models: str | Iterable[str], fitted: Sequence[str]) -> list[str]:
     return list(named)
 
 
-def _estimated(fit: ModelFit, recordings: Sequence[Recording], executor: Executor | None) -> ModelFit:
+def _diagnosed(fit: ModelFit, recordings: Sequence[Recording], executor: Executor | None) -> ModelFit:
+    """Add what a fit leaves over of its training logs."""
+    if executor is None:
+        return _diagnosis(recordings, fit)
+    ((_, diagnosed),) = run_jobs(executor, [Call(_diagnosis, Shared(recordings), (fit,))])
+    return diagnosed
+
+
+def _diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
+    with one_blas_thread():
+        return replace(fit, diagnosis=diagnose(fit.servo, recordings, fit.space, fit.bench_effects))
+
+
+def _estimated(
+    fit: ModelFit, recordings: Sequence[Recording], tolerances: Tolerances, executor: Executor | None
+) -> ModelFit:
     """Add the uncertainty of the parameters of a fit; one log alone tells nothing about it."""
     if len(recordings) < 2 or fit.uncertainty is not None:
         return fit
     with one_blas_thread():
         if executor is None:
-            uncertainty = _uncertainty(recordings, fit)
+            uncertainty = _uncertainty(recordings, fit, tolerances)
         else:
-            ((_, uncertainty),) = run_jobs(executor, [Call(_uncertainty, Shared(recordings), (fit,))])
+            ((_, uncertainty),) = run_jobs(
+                executor, [Call(_uncertainty, Shared(recordings), (fit, tolerances))]
+            )
     errors = uncertainty.standard_errors()
     own = {name: error for name, error in errors.items() if name not in BENCH_EFFECTS}
     return replace(fit, servo=replace(fit.servo, uncertainty=own), uncertainty=uncertainty)
 
 
-def _uncertainty(recordings: Sequence[Recording], fit: ModelFit) -> Uncertainty:
-    advise = advisor(fit.servo, recordings, fit.space)
-    return estimate_uncertainty(fit.servo, recordings, fit.space, fit.bench_effects, advise=advise)
+def _uncertainty(recordings: Sequence[Recording], fit: ModelFit, tolerances: Tolerances) -> Uncertainty:
+    return estimate_uncertainty(
+        fit.servo,
+        recordings,
+        fit.space,
+        fit.bench_effects,
+        advise=advisor(fit.servo, recordings, fit.space),
+        tolerances=tolerances,
+        misfit=fit.diagnosis.shifts if fit.diagnosis is not None else None,
+    )
 
 
 def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:

@@ -127,6 +127,7 @@ class Identification:
                     "at_bound": list(fit.at_bound),
                     "per_log": dict(fit.per_log),
                     "selection": dict(fit.selection),
+                    **(fit.diagnosis.summary() if fit.diagnosis else {"misfit": []}),
                     **({"uncertainty": fit.uncertainty.summary()} if fit.uncertainty else {}),
                 }
                 for model, fit in self.fits.items()

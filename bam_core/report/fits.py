@@ -63,6 +63,7 @@ def _thinned(curves: Trajectory, limit: int) -> Trajectory:
         goal=curves.goal[kept],
         torque=None if curves.torque is None else curves.torque[kept],
         simulated={model: curve[kept] for model, curve in curves.simulated.items()},
+        bands={model: (low[kept], high[kept]) for model, (low, high) in curves.bands.items()},
     )
 
 
@@ -75,6 +76,9 @@ def _pack(curves: Trajectory, results: Results) -> dict[str, Any]:
             model: _curve(curves.simulated[model] - curves.measured)
             for model in results.models
             if np.isfinite(curves.simulated[model]).all()
+        },
+        "band": {
+            model: [_curve(end - curves.measured) for end in ends] for model, ends in curves.bands.items()
         },
         "released": _released(curves),
     }

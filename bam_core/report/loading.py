@@ -12,7 +12,15 @@ import numpy as np
 
 from bam_core.errors import BamError, Malformed, UnknownName, Unreadable
 from bam_core.report._fields import Fields, read_json
-from bam_core.report.results import EffectResult, Estimate, LogInfo, ModelResult, Results, Uncertainty
+from bam_core.report.results import (
+    EffectResult,
+    Estimate,
+    LogInfo,
+    Misfit,
+    ModelResult,
+    Results,
+    Uncertainty,
+)
 from bam_core.report.trajectories import load_trajectories
 from bam_core.servo.bench_effects_file import FOLDER, load_bench_effects
 from bam_core.servo.effects import BenchEffects
@@ -105,6 +113,20 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
         seconds=entry.number("seconds"),
         uncertainty=uncertainty,
         verdict=verdict,
+        misfit=_misfit(entry) if "floor" in entry else None,
+    )
+
+
+def _misfit(entry: Fields) -> Misfit:
+    floor, shares = entry.child("floor"), entry.child("misfit_shares")
+    return Misfit(
+        floor=floor.number("value"),
+        floor_words=floor.text("words"),
+        findings=tuple(
+            (each.text("kind"), each.text("evidence"), each.text("suggestion"))
+            for each in entry.children("misfit")
+        ),
+        shares={kind: shares.number(kind) for kind in shares},
     )
 
 

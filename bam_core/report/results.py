@@ -52,6 +52,23 @@ class Uncertainty:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Misfit:
+    """What a model leaves over of its training logs.
+
+    Attributes:
+        floor: what measurement alone would leave, mean absolute error in rad; NaN where that is not told.
+        floor_words: what that is.
+        findings: (kind, evidence, suggestion), the first takes most; empty of a model that lacks nothing.
+        shares: of the misfit, by kind of cause, of logs that it was not fitted to.
+    """
+
+    floor: float
+    floor_words: str
+    findings: tuple[tuple[str, str, str], ...]
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelResult:
     """One friction model as it was fitted.
 
@@ -70,6 +87,7 @@ class ModelResult:
         seconds: that the fit took.
         uncertainty: where it was estimated.
         verdict: what the choice of a model says of this one.
+        misfit: where it was looked into.
     """
 
     servo: ServoModel
@@ -85,6 +103,7 @@ class ModelResult:
     seconds: float
     uncertainty: Uncertainty | None
     verdict: str
+    misfit: Misfit | None = None
 
     @property
     def name(self) -> str:
@@ -144,6 +163,8 @@ class Trajectory:
         goal: (n,) rad.
         torque: (n,) torque on; None where not told.
         simulated: model -> (n,) rad.
+        bands: model -> lower and upper end of its 90 % band, (n,) rad each, where its predictive distribution
+            is known.
     """
 
     time: Array
@@ -151,6 +172,7 @@ class Trajectory:
     goal: Array
     torque: NDArray[np.bool_] | None
     simulated: Mapping[str, Array]
+    bands: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,14 +14,13 @@ from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.choice.selection import Selection
 from bam_core.identification.data.split import Split
 from bam_core.identification.fitting import Fit
+from bam_core.identification.found_servo import found_servo
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.friction import Friction, FrictionModel
+from bam_core.servo.effects import BenchEffects
+from bam_core.servo.friction import FrictionModel
 from bam_core.servo.model import Provenance, ServoModel
-from bam_core.servo.motor import DcMotor
-from bam_core.servo.parameters import BENCH_EFFECTS, MOTOR_EFFECTS, MOTOR_PARAMETERS, SERVO_EFFECTS
-from bam_core.simulation.rollout import PARAMETERS, Rollout
+from bam_core.simulation.rollout import Rollout
 
 
 class Evaluator:
@@ -77,21 +76,12 @@ class Evaluator:
     def _found(
         self, model: FrictionModel, effects: Sequence[str], vector: Array
     ) -> tuple[ServoModel, BenchEffects]:
-        values = dict(zip(PARAMETERS, vector.tolist(), strict=True))
-        motor = DcMotor(**{name: values.pop(name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)})
-        servo_effects = ServoEffects(**{name: values.pop(name) for name in SERVO_EFFECTS})
-        bench_effects = BenchEffects(**{name: values.pop(name) for name in BENCH_EFFECTS})
-        everything = Friction(**values)
+        servo, bench_effects = found_servo(self._servo, model, vector)
         servo = replace(
-            self._servo,
-            motor=motor,
-            servo_effects=servo_effects,
-            search=replace(self._servo.search, effects=tuple(effects)),
-            friction_model=model.name,
-            friction=model.friction(model.values(everything)),
-            gear=None,
+            servo,
+            search=replace(servo.search, effects=tuple(effects)),
+            friction=replace(servo.friction, quadratic_rule="paper"),
             integrator=INTEGRATOR,
-            uncertainty={},
         )
         return servo, bench_effects
 

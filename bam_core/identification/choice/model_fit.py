@@ -12,6 +12,7 @@ from typing import Any
 
 from bam_core.identification.choice.choice import SAME, Contender
 from bam_core.identification.choice.mean_interval import mean_interval
+from bam_core.identification.misfit.diagnosis import Diagnosis
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
 from bam_core.servo.effects import EFFECTS, BenchEffects
@@ -36,6 +37,8 @@ class ModelFit:
         converged: the search ended because nothing led further down, not because its trials were spent.
         limited: the search was given fewer trials than it takes by default.
         seconds: that it took.
+        diagnosis: what the fit leaves over of the training logs, and what physics it lacks; None where that
+            was not looked into.
         uncertainty: of the parameters; None of models that were not chosen, unless it was asked for (argument
             `uncertainty` of `identify`, or `with_uncertainty`).
     """
@@ -52,6 +55,7 @@ class ModelFit:
     converged: bool
     limited: bool
     seconds: float
+    diagnosis: Diagnosis | None = None
     uncertainty: Uncertainty | None = None
 
     @property

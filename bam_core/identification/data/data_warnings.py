@@ -99,11 +99,12 @@ def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[st
     ]
 
 
-def outliers(errors: Mapping[str, float]) -> list[str]:
+def outliers(errors: Mapping[str, float], *, headers: bool = True) -> list[str]:
     """Return a line about logs that a model follows far worse than the others.
 
     Args:
         errors: of each log by its name, rad.
+        headers: their headers may be wrong: nothing else is known that explains it.
     """
     median = statistics.median(errors.values())
     far = {name: each for name, each in errors.items() if each > max(_WORSE * median, _LEAST_OFF)}
@@ -111,11 +112,11 @@ def outliers(errors: Mapping[str, float]) -> list[str]:
         return []
     worst = max(far.values()) / max(median, 1e-9)
     names = ", ".join(list(far)[:_NAMED]) + _rest(len(far))
+    told = f"{names}: followed up to {worst:.0f} times worse than the median log"
+    if not headers:
+        return [told]
     header = "its header states" if len(far) == 1 else "their headers state"
-    return [
-        f"{names}: followed up to {worst:.0f} times worse than the median log; check mass, length, kp and "
-        f"supply that {header}"
-    ]
+    return [f"{told}; check mass, length, kp and supply that {header}"]
 
 
 def scarcity(training: int, test: int, folds: int) -> list[str]:

@@ -46,6 +46,8 @@ def test_a_directory_gets_servos_summary_and_plots(found: Identification, tmp_pa
     assert content(output) == {
         "m1.yaml",
         "m3.yaml",
+        "predictions/m1.json",
+        "predictions/m3.json",
         "summary.json",
         "trajectories.npz",
         "plots/mae.png",

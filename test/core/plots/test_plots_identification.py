@@ -32,6 +32,20 @@ def test_a_fit_shows_the_errors_that_it_is_told() -> None:
     assert figure.axes[0].lines[-1].get_label() == "m1: 192.62 mrad"
 
 
+def test_a_band_is_drawn_around_positions_and_residuals() -> None:
+    log = record(mx106("m1"), "sin_sin", 8.0)
+    band = log.position - 0.01, log.position + 0.03
+    figure = plot_fit(log, {"m1": log.position, "m6": log.position}, bands={"m1": band})
+    position, residual = (
+        [path for each in axes.collections for path in each.get_paths()] for axes in figure.axes
+    )
+    labels = figure.axes[0].get_legend_handles_labels()[1]
+    assert "m1: 90 % band" in labels
+    assert len(position) == len(residual) == 1
+    assert residual[0].vertices[:, 1].min() == pytest.approx(-10.0)
+    assert residual[0].vertices[:, 1].max() == pytest.approx(30.0)
+
+
 def test_the_legend_of_a_fit_covers_no_curve() -> None:
     log = record(mx106("m1"), "sin_sin", 8.0)
     figure = plot_fit(log, {f"m{i}": log.position for i in range(1, 7)})
