@@ -263,8 +263,8 @@ def uncertainty_terms(
         quadratic_rule=servo.friction.quadratic_rule,
     )
     fine = follow(finer, optimum)
-    # Of first order in the step: what is left beyond the finer one is a share of the difference.
-    coarseness = (residuals_at(finer, optimum.vector) - optimum.residuals) / (_FINER - 1)
+    # Of second order in the step: what is left beyond the finer one is a share of the difference.
+    coarseness = (residuals_at(finer, optimum.vector) - optimum.residuals) / (_FINER**2 - 1)
     right = set_right(fine, coarseness)
     found = evidence(right)
     # A way that the linear model sees and no step could go: the error is rough there, or bent.
