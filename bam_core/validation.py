@@ -9,17 +9,36 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from bam_core.errors import Missing
+from bam_core.errors import Missing, OutOfRange, Unsupported
 from bam_core.gears.posedness import ill_posed
 from bam_core.gears.rollout import GearRollout, gear_vector
 from bam_core.identification.data.same_servo import other_servos
+from bam_core.identification.uncertainty.bands import predicted_bands
+from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
-from bam_core.servo.effects import IDEAL_BENCH
-from bam_core.servo.model import ServoLike, load_servo
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
+from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.short_horizon import LONGER, SHORT
 
 log = logging.getLogger(__name__)
+
+LEAST_DRAWS = 20
+"""Of which one is beyond the 5th percentile, and one beyond the 95th."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """How the 90 % bands of a model compare with what was measured, each recording counting alike.
+
+    Attributes:
+        coverage: share of the samples inside, 0..1.
+        width: from the 5th to the 95th percentile, mean, rad.
+    """
+
+    coverage: float
+    width: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +47,16 @@ class Validation:
 
     Attributes:
         per_log: mean absolute position error of every recording by its name, rad.
+        mae_short: the mean over recordings with simulations that start anew from measured states every
+            `short_horizon.SHORT` s, rad.
+        mae_longer: the same every `short_horizon.LONGER` s.
+        band: how the bands of the predictive distribution compare; None where none was drawn.
     """
 
     per_log: Mapping[str, float]
+    mae_short: float
+    mae_longer: float
+    band: Calibration | None = None
 
     @property
     def mae(self) -> float:
@@ -38,8 +64,16 @@ class Validation:
         return fmean(self.per_log.values())
 
     def summary(self) -> dict[str, Any]:
-        """Return the content of the JSON file: ``{"mae": rad, "per_log": {name: rad}}``."""
-        return {"mae": self.mae, "per_log": dict(self.per_log)}
+        """Return the content of the JSON file; errors and widths in rad."""
+        told = {
+            "mae": self.mae,
+            "per_log": dict(self.per_log),
+            "mae_short": self.mae_short,
+            "mae_short_1s": self.mae_longer,
+        }
+        if self.band is not None:
+            told |= {"band_90_coverage": self.band.coverage, "band_90_width": self.band.width}
+        return told
 
 
 def validate(
@@ -48,6 +82,9 @@ def validate(
     bench_effects: BenchEffectsLike = IDEAL_BENCH,
     *,
     dt: float | None = None,
+    prediction: Prediction | None = None,
+    draws: int = 0,
+    seed: int = 0,
 ) -> Validation:
     """Simulate every recording in closed loop and compare positions.
 
@@ -57,21 +94,74 @@ def validate(
         recordings: one at least.
         bench_effects: of the bench that recorded, see `load_bench_effects`; default none.
         dt: step of controller and simulation, s; default the firmware's period.
+        prediction: the servo's predictive distribution, see `load_prediction`; needed for draws.
+        draws: of its parameters, for 90 % bands: LEAST_DRAWS or more, or 0 for none.
+        seed: of the draws.
 
     Raises:
-        Missing: there are no recordings.
-        BamError: dt is out of range.
+        Missing: there are no recordings, or no predictive distribution to draw from.
+        Unsupported: draws of a servo with a gear.
+        BamError: a number is out of range.
     """
     if not recordings:
         raise Missing("recordings", "one at least", advice="give some")
     servo, bench = load_servo(servo), load_bench_effects(bench_effects)
     for line in other_servos(servo, recordings):
         log.warning(line)
+    band = _calibration(servo, recordings, bench, prediction, draws, seed, dt) if draws else None
+    if servo.gear is not None and (warning := ill_posed(servo, (each.bench for each in recordings), bench)):
+        log.warning(warning)
+    errors, short, longer = (
+        _errors(servo, recordings, bench, dt, restart) for restart in (None, SHORT, LONGER)
+    )
+    return Validation(
+        per_log={recording.name: error for recording, error in zip(recordings, errors, strict=True)},
+        mae_short=fmean(short),
+        mae_longer=fmean(longer),
+        band=band,
+    )
+
+
+def _errors(
+    servo: ServoModel,
+    recordings: Sequence[Recording],
+    bench: BenchEffects,
+    dt: float | None,
+    restart: float | None,
+) -> list[float]:
+    """Return the mean absolute error of every recording, rad."""
     if servo.gear is None:
-        errors = Rollout.for_servo(recordings, servo, dt=dt).errors(parameter_vector(servo, bench)[None])[0]
-    else:
-        if warning := ill_posed(servo, (recording.bench for recording in recordings), bench):
-            log.warning(warning)
-        errors = GearRollout(recordings, firmware=servo.firmware, dt=dt).errors(gear_vector(servo, bench))[0]
-    names = (recording.name for recording in recordings)
-    return Validation(per_log=dict(zip(names, errors.tolist(), strict=True)))
+        rollout = Rollout.for_servo(recordings, servo, dt=dt, restart=restart)
+        return rollout.errors(parameter_vector(servo, bench))[0].tolist()
+    geared = GearRollout(recordings, firmware=servo.firmware, dt=dt, restart=restart)
+    return geared.errors(gear_vector(servo, bench))[0].tolist()
+
+
+def _calibration(
+    servo: ServoModel,
+    recordings: Sequence[Recording],
+    bench: BenchEffects,
+    prediction: Prediction | None,
+    draws: int,
+    seed: int,
+    dt: float | None,
+) -> Calibration:
+    if draws < LEAST_DRAWS:
+        raise OutOfRange("draws", draws, f"at least {LEAST_DRAWS}, of which one is beyond the 5th percentile")
+    if servo.gear is not None:
+        raise Unsupported(
+            f"servo '{servo.name}', gear",
+            "has no predictive distribution",
+            expected="a servo without a gear for draws",
+            advice="leave draws out for this one",
+        )
+    if prediction is None:
+        raise Missing(
+            f"servo '{servo.name}', predictive distribution",
+            "a file that 'bam identify' wrote, with its predictions/",
+            advice="give that, or leave draws out",
+        )
+    bands = predicted_bands(servo, recordings, prediction, bench, draws=draws, seed=seed, dt=dt)
+    return Calibration(
+        coverage=fmean(each.coverage for each in bands), width=fmean(each.width for each in bands)
+    )

@@ -48,14 +48,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"step of controller and simulation, {_FINEST_DT:g} to {_COARSEST_DT:g} "
         "(default: the firmware's period, finer physics in between)",
     )
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=0,
+        metavar="N",
+        help="draw the parameters so many times, misfit included, and compare 90 %% bands with what was "
+        "measured; 200 are plenty (default: none)",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate every recording with every servo model and report mean absolute position errors."""
+    from bam_core.identification.uncertainty.prediction_file import prediction_for
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
-    from bam_core.validation import validate
+    from bam_core.validation import LEAST_DRAWS, validate
 
     dt = arguments.dt
     if dt is not None and not _FINEST_DT <= dt <= _COARSEST_DT:
@@ -67,6 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
             told=f"{dt:g} s",
             advice="correct it or leave it out",
         )
+    if arguments.draws and arguments.draws < LEAST_DRAWS:
+        raise OutOfRange("--draws", arguments.draws, f"at least {LEAST_DRAWS}, or 0 for none")
+    if arguments.seed < 0:
+        raise OutOfRange("--seed", arguments.seed, "0 or more")
     if arguments.json:
         require_file(arguments.json)
     paths = list(dict.fromkeys(arguments.params))
@@ -75,7 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
     recordings = load_recordings(arguments.logs, set_fields=arguments.set)
     result = {
         name: validate(
-            servos[name], recordings, bench_effects_for(arguments.bench_effects, path, recordings), dt=dt
+            servos[name],
+            recordings,
+            bench_effects_for(arguments.bench_effects, path, recordings),
+            dt=dt,
+            prediction=prediction_for(path) if arguments.draws else None,
+            draws=arguments.draws,
+            seed=arguments.seed,
         )
         for name, path in zip(names, paths, strict=True)
     }
@@ -87,8 +107,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _table(result: Mapping[str, Validation]) -> str:
-    """Errors in mrad: one row per recording, one column per model, the mean last."""
+    """Errors in mrad: one row per recording, one column per model, then means and bands."""
     logs = next(iter(result.values())).per_log
     rows = [[log, *(f"{1e3 * found.per_log[log]:.2f}" for found in result.values())] for log in logs]
-    mean = ["mean", *(f"{1e3 * found.mae:.2f}" for found in result.values())]
-    return format_table(["MAE [mrad]", *result], [*rows, mean])
+    means = {
+        "mean": [found.mae for found in result.values()],
+        "mean, restarted every 0.25 s": [found.mae_short for found in result.values()],
+        "mean, restarted every 1 s": [found.mae_longer for found in result.values()],
+    }
+    rows += [[label, *(f"{1e3 * value:.2f}" for value in values)] for label, values in means.items()]
+    bands = [found.band for found in result.values() if found.band is not None]
+    if bands:
+        rows.append(["width of the 90 % band", *(f"{1e3 * band.width:.2f}" for band in bands)])
+        rows.append(["samples in it [%]", *(f"{100 * band.coverage:.1f}" for band in bands)])
+    return format_table(["MAE [mrad]", *result], rows)

@@ -83,6 +83,7 @@ class GearRollout:
         firmware: PositionFirmware,
         dt: float | None = None,
         substeps: int = 2,
+        restart: float | None = None,
     ) -> None:
         """Pack recordings.
 
@@ -91,6 +92,7 @@ class GearRollout:
             firmware: position controller that ran.
             dt: its period, s; default its own.
             substeps: of the integrator per period of the firmware.
+            restart: as of `bam_core.simulation.rollout.Rollout`.
 
         Raises:
             BamError: there is no recording.
@@ -98,7 +100,7 @@ class GearRollout:
         if not recordings:
             raise Missing("recording", "at least one", advice="give some")
         self.recordings = tuple(recordings)
-        self._packed = pack(recordings, firmware, dt or firmware.period)
+        self._packed = pack(recordings, firmware, dt or firmware.period, restart=restart)
         self._stepping = Stepping(
             dt=self._packed.dt,
             substeps=substeps,
@@ -106,6 +108,7 @@ class GearRollout:
             resolution=firmware.resolution,
             integrator=INTEGRATORS.index("midpoint"),
             opposing_only=False,
+            restart=self._packed.restart,
             dead_band=firmware.dead_band,
             error_offset=firmware.error_offset,
             goal_speed_limit=firmware.goal_speed_limit,

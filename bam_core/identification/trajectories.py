@@ -2,7 +2,9 @@
 """What every model makes of every log, thinned: ``trajectories.npz``, which a report draws.
 
 Log i of the array ``logs`` (names, sorted) has ``time_i`` [s], ``measured_i`` [rad], ``goal_i`` [rad],
-``torque_i`` (torque on or off) and, for every model, ``<model>_i``: its simulated position [rad].
+``torque_i`` (torque on or off) and, for every model, ``<model>_i``: its simulated position [rad]. A model
+whose predictive distribution is known has ``<model>_low_i`` and ``<model>_high_i`` as well: the ends of its
+90 % band [rad].
 """
 
 from __future__ import annotations
@@ -24,14 +26,20 @@ MOST_SAMPLES = 1000
 Simulated = Mapping[str, Mapping[str, NDArray[np.float64]]]
 """Log name -> model -> (n,) rad at the log's own times."""
 
+Bands = Mapping[str, Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]
+"""Log name -> model -> lower and upper end, (n,) rad each at the log's own times."""
 
-def save_trajectories(path: Path, recordings: Sequence[Recording], simulated: Simulated) -> None:
+
+def save_trajectories(
+    path: Path, recordings: Sequence[Recording], simulated: Simulated, bands: Bands | None = None
+) -> None:
     """Write the file.
 
     Args:
         path: of the file.
         recordings: every log, names distinct.
         simulated: of these logs.
+        bands: of the logs and models where they are known.
 
     Raises:
         OSError: it cannot be written.
@@ -46,6 +54,8 @@ def save_trajectories(path: Path, recordings: Sequence[Recording], simulated: Si
             "goal": log.goal_position,
             **simulated[log.name],
         }
+        for model, ends in (bands or {}).get(log.name, {}).items():
+            curves |= zip((f"{model}_low", f"{model}_high"), ends, strict=True)
         arrays |= {f"{name}_{i}": curve[kept].astype(np.float32) for name, curve in curves.items()}
         arrays[f"torque_{i}"] = log.torque_enabled[kept]
     np.savez_compressed(path, **arrays)

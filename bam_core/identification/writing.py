@@ -13,11 +13,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from bam_core.arrays import Array
 from bam_core.atomic_file import require_directory, write_text
 from bam_core.errors import NotWritable
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
-from bam_core.identification.trajectories import TRAJECTORIES, Simulated, save_trajectories
+from bam_core.identification.trajectories import TRAJECTORIES, Bands, Simulated, save_trajectories
+from bam_core.identification.uncertainty.bands import predicted_bands
+from bam_core.identification.uncertainty.prediction import Prediction
+from bam_core.identification.uncertainty.prediction_file import prediction_path, save_prediction
+from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
@@ -29,6 +36,7 @@ PLOTS = "plots"
 REPORT = "report.html"
 
 _FIT_DPI = 90  # there may be a hundred of them
+_DRAWS = 100  # for the bands in plots: their ends are known to a twentieth of their width
 
 
 def require_output(output: str | os.PathLike[str]) -> None:
@@ -41,7 +49,7 @@ def require_output(output: str | os.PathLike[str]) -> None:
 
 
 def write_identification(identification: Identification, output: str | os.PathLike[str]) -> None:
-    """Write ``<model>.yaml``, its bench effects (`bench_effects_path`), ``summary.json`` and ``plots/``.
+    """Write servos, what belongs to them (`bench_effects_path`, `prediction_path`), summary and plots.
 
     Everything is written to a directory of its own first and moved when complete, the summary last. An
     identification that is there is replaced, and a warning says so: files of the same names, and of other
@@ -81,16 +89,20 @@ def write_identification(identification: Identification, output: str | os.PathLi
 
 
 def _write(identification: Identification, directory: Path) -> None:
+    predictions = _predictions(identification)
     for model, fit in identification.fits.items():
         path = directory / f"{model}.yaml"
         fit.servo.save(path)
         errors = fit.uncertainty.standard_errors() if fit.uncertainty else None
         save_bench_effects(path, fit.bench_effects, errors)
+        if model in predictions:
+            save_prediction(path, predictions[model])
     simulated = _simulated(identification)
-    logs = (*identification.split.train, *identification.split.validation)
-    save_trajectories(directory / TRAJECTORIES, logs, simulated)
+    logs = identification.split.logs
+    bands = _bands(identification, logs)
+    save_trajectories(directory / TRAJECTORIES, logs, simulated, bands)
     if not identification.not_done:
-        _plot(identification, simulated, directory / PLOTS)
+        _plot(identification, simulated, bands, directory / PLOTS)
     digest = hashlib.sha256((directory / TRAJECTORIES).read_bytes()).hexdigest()
     summary = {**identification.summary(), "trajectories_sha256": digest}
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
@@ -99,7 +111,7 @@ def _write(identification: Identification, directory: Path) -> None:
 
 def _simulated(identification: Identification) -> Simulated:
     fits = identification.fits
-    logs = (*identification.split.train, *identification.split.validation)
+    logs = identification.split.logs
     rollout = Rollout.for_servo(logs, next(iter(fits.values())).servo)
     positions = {
         model: rollout.positions(parameter_vector(fit.servo, fit.bench_effects))
@@ -108,7 +120,39 @@ def _simulated(identification: Identification) -> Simulated:
     return {log.name: {model: positions[model][i] for model in fits} for i, log in enumerate(logs)}
 
 
-def _plot(identification: Identification, simulated: Simulated, directory: Path) -> None:
+def _predictions(identification: Identification) -> dict[str, Prediction]:
+    """Return predictive distributions: known ones, and what follows from that of the chosen model."""
+    fits, chosen = identification.fits, identification.chosen
+    known = {
+        model: fit.uncertainty.prediction
+        for model, fit in fits.items()
+        if fit.uncertainty is not None and fit.uncertainty.prediction is not None
+    }
+    if chosen not in known:
+        return known
+    error = fits[chosen].train_mae
+    return {
+        model: known.get(model) or known[chosen].without_parameters(fit.train_mae / error)
+        for model, fit in fits.items()
+    }
+
+
+def _bands(identification: Identification, logs: Sequence[Recording]) -> Bands:
+    """Return the bands of the models whose predictive distribution is known."""
+    bands: dict[str, dict[str, tuple[Array, Array]]] = {log.name: {} for log in logs}
+    for model, fit in identification.fits.items():
+        if fit.uncertainty is None or fit.uncertainty.prediction is None:
+            continue
+        prediction = fit.uncertainty.prediction
+        found = predicted_bands(fit.servo, logs, prediction, fit.bench_effects, draws=_DRAWS)
+        for log, band in zip(logs, found, strict=True):
+            time = log.time - log.time[0]
+            low, high = (np.interp(time, band.time, end) for end in (band.low, band.high))
+            bands[log.name][model] = low, high
+    return bands
+
+
+def _plot(identification: Identification, simulated: Simulated, bands: Bands, directory: Path) -> None:
     # Matplotlib takes a second to import, which only those who save shall pay.
     from bam_core.plots.fit import plot_fit
     from bam_core.plots.mae import plot_mae
@@ -116,21 +160,25 @@ def _plot(identification: Identification, simulated: Simulated, directory: Path)
     from bam_core.plots.save import save_figure
 
     fits = identification.fits
-    errors = {model: (fit.train_mae, fit.validation_mae) for model, fit in fits.items()}
-    standard_errors = {model: fit.contender.standard_error for model, fit in fits.items()}
-    figure = plot_mae(errors, standard_errors=standard_errors, chosen=identification.chosen)
+    errors = {
+        model: {"training": fit.train_mae, "selection": fit.selection_mae, "test": fit.test_mae}
+        for model, fit in fits.items()
+    }
+    intervals = {model: fit.test_interval for model, fit in fits.items()}
+    figure = plot_mae(errors, intervals=intervals, chosen=identification.chosen)
     save_figure(figure, directory / "mae.png")
     parameters = {model: fit.parameters for model, fit in fits.items()}
     bounds = {model: fit.at_bound for model, fit in fits.items()}
-    intervals = {model: _intervals(fit) for model, fit in fits.items()}
-    save_figure(plot_parameters(parameters, bounds, intervals), directory / "parameters.png")
+    known = {model: _intervals(fit) for model, fit in fits.items()}
+    save_figure(plot_parameters(parameters, bounds, known), directory / "parameters.png")
     for logs, side in (
         (identification.split.train, "training"),
-        (identification.split.validation, "validation"),
+        (identification.split.test, "test"),
     ):
         for log in logs:
             told = {model: fit.per_log[log.name] for model, fit in fits.items()}
-            figure = plot_fit(log, simulated[log.name], told, title=f"{log.name} ({side})")
+            title, band = f"{log.name} ({side})", bands[log.name]
+            figure = plot_fit(log, simulated[log.name], told, title=title, bands=band)
             save_figure(figure, directory / _fit_plot(log.name), dpi=_FIT_DPI)
 
 
@@ -153,7 +201,7 @@ def _told_by(summary: Path) -> dict[str, Any]:
         told = json.loads(summary.read_text(encoding="utf-8"))
         models = [model for model in FRICTION_MODELS if model in set(told["models"])]
         split = told.get("split", {})
-        logs = sorted({str(name) for side in ("train", "validation") for name in split.get(side, ())})
+        logs = sorted({str(name) for side in ("train", "validation", "test") for name in split.get(side, ())})
         date = str(told.get("date", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not one of ours
         return {}
@@ -165,8 +213,8 @@ def _files_of(told: Mapping[str, Any]) -> set[str]:
     if not told:
         return set()
     servos = [f"{model}.yaml" for model in told["models"]]
-    benches = (str(bench_effects_path(name)) for name in servos)
-    return {*servos, *benches, REPORT, *(f"{PLOTS}/{_fit_plot(log)}" for log in told["logs"])}
+    beside = (str(path(name)) for name in servos for path in (bench_effects_path, prediction_path))
+    return {*servos, *beside, REPORT, *(f"{PLOTS}/{_fit_plot(log)}" for log in told["logs"])}
 
 
 def _tell_replaced(target: Path, before: Mapping[str, Any], removed: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from bam_core.recordings.recording import Recording
 
 _MEASURED, _GOAL = "black", "0.6"
 _LEGEND_COLUMNS = 4
+_FAINT = 0.2  # of a band: what it covers remains legible
 _WIDTH, _HEIGHT = 11.0, 7.0  # inches; margins likewise
 _LEFT, _RIGHT, _BOTTOM, _TITLE, _LEGEND_ROW = 1.15, 0.15, 0.6, 0.5, 0.25
 _LABEL = 0.72  # from the axes to the label on their left: tick labels such as −0.0010 are between
@@ -24,6 +25,7 @@ def plot_fit(
     errors: Mapping[str, float] | None = None,
     *,
     title: str | None = None,
+    bands: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]] | None = None,
 ) -> Figure:
     """Draw one log.
 
@@ -33,10 +35,12 @@ def plot_fit(
         errors: label -> mean absolute error, rad, where it is known from elsewhere; default the mean over
             samples, which differs a little from that over the even steps of a simulation.
         title: above the figure; default the recording's name.
+        bands: label -> lower and upper end of the 90 % band of its prediction, (n,) rad each.
     """
+    bands = bands or {}
     figure = Figure(figsize=(_WIDTH, _HEIGHT))
     # Margins that are known: a layout that looks for them draws twice, and an identification draws many logs.
-    entries = 2 + len(simulated) + (not recording.torque_enabled.all())
+    entries = 2 + len(simulated) + len(bands) + (not recording.torque_enabled.all())
     rows = -(-entries // _LEGEND_COLUMNS)
     margins = {
         "left": _LEFT / _WIDTH,
@@ -55,6 +59,11 @@ def plot_fit(
         mae = errors[label] if errors is not None else float(np.mean(np.abs(error)))
         position.plot(time, curve, color=color, linewidth=1.0, label=f"{label}: {1e3 * mae:.2f} mrad")
         residual.plot(time, 1e3 * error, color=color, linewidth=0.8)
+        if label in bands:
+            low, high = bands[label]
+            position.fill_between(time, low, high, color=color, alpha=_FAINT, label=f"{label}: 90 % band")
+            off = [1e3 * (end - recording.position) for end in (low, high)]
+            residual.fill_between(time, *off, color=color, alpha=_FAINT)
     _shade_released(figure, recording)
     residual.axhline(0.0, color=_MEASURED, linewidth=0.8)
     position.set_ylabel("position [rad]")

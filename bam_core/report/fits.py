@@ -43,9 +43,9 @@ def shown_first(results: Results) -> list[str]:
 
 
 def typical_log(results: Results) -> str:
-    """Return the held-out log whose error is in the middle; nothing where there are no trajectories."""
+    """Return the test log whose error is in the middle, of all where none was kept for the test."""
     errors = results.best.per_log
-    names = [name for name in results.trajectories if results.logs[name].held_out] or list(
+    names = [name for name in results.trajectories if results.logs[name].set != "training"] or list(
         results.trajectories
     )
     ordered = sorted(names, key=lambda name: (errors.get(name, np.inf), name))
@@ -63,6 +63,7 @@ def _thinned(curves: Trajectory, limit: int) -> Trajectory:
         goal=curves.goal[kept],
         torque=None if curves.torque is None else curves.torque[kept],
         simulated={model: curve[kept] for model, curve in curves.simulated.items()},
+        bands={model: (low[kept], high[kept]) for model, (low, high) in curves.bands.items()},
     )
 
 
@@ -75,6 +76,9 @@ def _pack(curves: Trajectory, results: Results) -> dict[str, Any]:
             model: _curve(curves.simulated[model] - curves.measured)
             for model in results.models
             if np.isfinite(curves.simulated[model]).all()
+        },
+        "band": {
+            model: [_curve(end - curves.measured) for end in ends] for model, ends in curves.bands.items()
         },
         "released": _released(curves),
     }

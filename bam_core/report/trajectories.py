@@ -76,4 +76,9 @@ def _trajectory(arrays: Any, index: int, models: Sequence[str]) -> Trajectory:
         goal=curve("goal"),
         torque=arrays[torque].astype(bool) if torque in arrays else None,
         simulated={model: curve(model) for model in models},
+        bands={
+            model: (curve(f"{model}_low"), curve(f"{model}_high"))
+            for model in models
+            if f"{model}_low_{index}" in arrays
+        },
     )

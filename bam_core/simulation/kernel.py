@@ -556,6 +556,21 @@ def _start_link(s: Array, c: Array, lanes: int, dt: float) -> None:
 
 
 @_compiled
+def _restart(s: Array, lanes: int, states: Array, start: Any) -> None:
+    """Put servos where they were measured, `states` (2, lanes).
+
+    What nobody measured goes on: the winding's warmth, a set-point on its way, and by how much the arm is off
+    behind its link.
+    """
+    for i in range(np.uint64(lanes)):
+        position, velocity = states[0, start + i], states[1, start + i]
+        s[_ARM_POSITION + i] += position - s[_POSITION + i]
+        s[_ARM_VELOCITY + i] += velocity - s[_VELOCITY + i]
+        s[_POSITION + i] = position
+        s[_VELOCITY + i] = velocity
+
+
+@_compiled
 def simulate_block(
     candidates: Array,
     first: int,
@@ -579,7 +594,7 @@ def simulate_block(
         mae: (lanes,) rad; receives the mean absolute error over the length of each log.
         trace: (2, steps, lanes); receives positions and velocities, unless it is empty.
     """
-    signals, ripple, log_rows = lane_arrays
+    signals, ripple, log_rows, restarts = lane_arrays
     logs, stepping = LogRows(*log_rows), Stepping(*stepping_values)
     dt, substeps, regulates_current = stepping.dt, stepping.substeps, stepping.regulates_current
     s = np.zeros(_ROWS * BLOCK)
@@ -663,6 +678,8 @@ def simulate_block(
     if has_link:
         _start_link(s, c, lanes, substep)
     for k in range(longest):
+        if stepping.restart > 0 and k > 0 and k % stepping.restart == 0:
+            _restart(s, lanes, restarts[k // stepping.restart - 1], start)
         if trace.size > 0:
             for i in range(np.uint64(lanes)):
                 trace[0, k, i] = s[_POSITION + i]

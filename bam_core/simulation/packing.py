@@ -10,11 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
 from bam_core.simulation.kernel import BLOCK, LANES
+from bam_core.simulation.measured_states import measured_states
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LaneInputs, LogRows
 
 _START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
@@ -32,6 +34,8 @@ class PackedLogs:
         signals: (steps, 4, lanes) as of `LaneInputs`.
         ripple: (steps, lanes) likewise, or empty.
         logs: likewise.
+        restarts: likewise.
+        restart: steps from one restart to the next; 0: none.
         lanes: lane of each recording in the first copy.
         copies: of all recordings, one or more.
         blocks: (first lane, count) of the blocks that the kernel takes one at a time.
@@ -41,6 +45,8 @@ class PackedLogs:
     signals: Array
     ripple: Array
     logs: LogRows
+    restarts: Array
+    restart: int
     lanes: NDArray[np.intp]
     copies: int
     blocks: tuple[tuple[int, int], ...]
@@ -54,14 +60,16 @@ class PackedLogs:
     @property
     def inputs(self) -> LaneInputs:
         """What the kernel is given."""
-        return LaneInputs(self.signals, self.ripple, self.logs)
+        return LaneInputs(self.signals, self.ripple, self.logs, self.restarts)
 
     def grid(self, recording: int) -> Array:
         """Times of a recording's grid in s, counted from its first sample."""
         return _grid(int(self.logs.length[self.lanes[recording]]), self.dt)
 
 
-def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float) -> PackedLogs:
+def pack(
+    recordings: Sequence[Recording], firmware: PositionFirmware, dt: float, *, restart: float | None = None
+) -> PackedLogs:
     """Lay out recordings for the kernel.
 
     Goal, supply and torque enable are held from sample to sample; a grid step that spans a change gets their
@@ -74,13 +82,21 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
         recordings: at least one.
         firmware: position controller that ran.
         dt: grid step, s.
+        restart: time between restarts from measured states, s, to the next whole step; default none.
+
+    Raises:
+        BamError: the time between restarts is not above zero.
     """
+    if restart is not None:
+        require_positive("rollout", restart=restart)
     lengths = [int((r.time[-1] - r.time[0]) / dt + 1e-6) + 1 for r in recordings]
     count = len(recordings)
     copies = max(BLOCK // count, 1)
     total = -(-copies * count // LANES) * LANES
     signals = np.zeros((max(lengths), 4, total))
     ripple = np.zeros((max(lengths) if firmware.supply_is_aliased else 0, total))
+    stride = max(round(restart / dt), 1) if restart is not None else 0
+    restarts = np.zeros(((max(lengths) - 1) // stride if stride else 0, 2, total))
     logs = np.zeros((len(LogRows._fields), total))
     rows = LogRows(*logs)
     rows.length[:] = rows.inertia[:] = 1.0  # padding lanes: one step of an arm that hangs still
@@ -90,6 +106,9 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     for recording, length, lane in zip(recordings, lengths, lanes, strict=True):
         _fill_signals(signals[:length, :, lane], recording, dt, firmware)
         signals[length:, :, lane] = signals[length - 1, :, lane]  # a command delay may look beyond the end
+        whole = (length - 1) // stride if stride else 0
+        starts = _grid(whole * stride + 1, dt)[stride::stride] if stride else np.empty(0)
+        restarts[:whole, :, lane] = measured_states(recording, starts, firmware.resolution)
         if firmware.supply_is_aliased:
             ripple[:length, lane] = _supply(recording, dt, length) - signals[0, SUPPLY, lane]
         rows.length[lane] = length
@@ -104,9 +123,18 @@ def pack(recordings: Sequence[Recording], firmware: PositionFirmware, dt: float)
     for copy in range(1, copies):
         signals[:, :, copy * count : (copy + 1) * count] = signals[:, :, :count]
         ripple[:, copy * count : (copy + 1) * count] = ripple[:, :count]
+        restarts[:, :, copy * count : (copy + 1) * count] = restarts[:, :, :count]
         logs[:, copy * count : (copy + 1) * count] = logs[:, :count]
     return PackedLogs(
-        signals=signals, ripple=ripple, logs=rows, lanes=lanes, copies=copies, blocks=_blocks(total), dt=dt
+        signals=signals,
+        ripple=ripple,
+        logs=rows,
+        restarts=restarts,
+        restart=stride,
+        lanes=lanes,
+        copies=copies,
+        blocks=_blocks(total),
+        dt=dt,
     )
 
 

@@ -85,6 +85,7 @@ class Rollout:
         integrator: str = "midpoint",
         quadratic_rule: str = "paper",
         workers: int | None = None,
+        restart: float | None = None,
     ) -> None:
         """Pack recordings.
 
@@ -101,6 +102,8 @@ class Rollout:
             integrator: one of `integrators.INTEGRATORS`.
             quadratic_rule: one of `friction.QUADRATIC_RULES`.
             workers: threads; default one per available processor, or what `simulation_threads` says.
+            restart: every so many s, a simulation goes on from the measured position and velocity, so that
+                errors are those over short horizons; default never.
 
         Raises:
             BamError: no recordings, or an option is out of range.
@@ -121,6 +124,7 @@ class Rollout:
         self.recordings = tuple(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
+        self.packed: PackedLogs = pack(self.recordings, firmware, self.dt, restart=restart)
         self.stepping = Stepping(
             dt=self.dt,
             substeps=self.substeps,
@@ -128,6 +132,7 @@ class Rollout:
             resolution=firmware.resolution,
             integrator=INTEGRATORS.index(integrator),
             opposing_only=quadratic_rule == "opposing",
+            restart=self.packed.restart,
             dead_band=firmware.dead_band,
             error_offset=firmware.error_offset,
             goal_speed_limit=firmware.goal_speed_limit,
@@ -137,8 +142,12 @@ class Rollout:
         self._stepping = (*self.stepping,)  # a plain tuple, see `LaneArrays`
         short = {"substeps": int(short_substeps), **_renewal(dt, int(short_substeps), period)}
         self._short_stepping = (*self.stepping._replace(**short),)
-        self.packed: PackedLogs = pack(self.recordings, firmware, self.dt)
-        self._lane_arrays = (self.packed.signals, self.packed.ripple, tuple(self.packed.logs))
+        self._lane_arrays = (
+            self.packed.signals,
+            self.packed.ripple,
+            tuple(self.packed.logs),
+            self.packed.restarts,
+        )
         self._workers = workers or _threads.get() or available_processors()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
@@ -150,6 +159,7 @@ class Rollout:
         *,
         dt: float | None = None,
         substeps: int | None = None,
+        restart: float | None = None,
     ) -> Rollout:
         """Pack recordings for a servo: its firmware, integrator and quadratic rule.
 
@@ -166,6 +176,7 @@ class Rollout:
             substeps=substeps,
             integrator=servo.integrator,
             quadratic_rule=servo.friction.quadratic_rule,
+            restart=restart,
         )
 
     def errors(self, parameters: ArrayLike) -> Array:

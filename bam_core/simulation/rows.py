@@ -53,18 +53,21 @@ class LaneInputs(NamedTuple):
         ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
             readings are aliased; of others it is empty.
         logs: what is constant.
+        restarts: (restarts, 2, lanes): position in rad and velocity in rad/s as measured when a simulation
+            starts anew; empty where none does.
     """
 
     signals: Array
     ripple: Array
     logs: LogRows
+    restarts: Array
 
 
-LaneArrays = tuple[Array, Array, tuple[Array, ...]]
+LaneArrays = tuple[Array, Array, tuple[Array, ...], Array]
 """`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
 
 
-SteppingValues = tuple[float, int, bool, float, int, bool, float, float, float, int, float, float]
+SteppingValues = tuple[float, int, bool, float, int, bool, int, float, float, float, int, float, float]
 """`Stepping` as a plain tuple."""
 
 
@@ -78,6 +81,7 @@ class Stepping(NamedTuple):
         resolution: one encoder count, rad.
         integrator: index in `integrators.INTEGRATORS`.
         opposing_only: quadratic friction only where motor and load torque oppose.
+        restart: steps from one restart to the next; 0: none.
         dead_band: of the firmware, rad.
         error_offset: likewise.
         goal_speed_limit: likewise, rad/s; infinite where its set-point jumps.
@@ -94,6 +98,7 @@ class Stepping(NamedTuple):
     resolution: float
     integrator: int
     opposing_only: bool
+    restart: int
     dead_band: float
     error_offset: float
     goal_speed_limit: float

@@ -133,10 +133,7 @@ def search_space(
     bounds = {**_bounds(recordings), **(known or {})}
     switches = {name: EFFECTS[name].high for name in effects if EFFECTS[name].is_switch}
     names = (*MOTOR_PARAMETERS, *model.parameters, *(name for name in effects if name not in switches))
-    axes = tuple(
-        Axis(name=name, low=bounds[name][0], high=bounds[name][1], targets=_targets(model, name))
-        for name in names
-    )
+    axes = axes_of(model, {name: bounds[name] for name in names})
     switched_off = {
         **{"torque_constant": 1.0, "resistance": 1.0, "armature": 0.0},
         **Friction().coefficients(),
@@ -144,6 +141,14 @@ def search_space(
     }
     base = {**switched_off, **switches}
     return SearchSpace(axes=axes, base=np.array([base[name] for name in PARAMETERS]))
+
+
+def axes_of(model: FrictionModel, ranges: Mapping[str, tuple[float, float]]) -> tuple[Axis, ...]:
+    """Return the axes of free parameters of a friction model and its motor, by the (low, high) of each."""
+    return tuple(
+        Axis(name=name, low=low, high=high, targets=_targets(model, name))
+        for name, (low, high) in ranges.items()
+    )
 
 
 def _targets(model: FrictionModel, name: str) -> tuple[str, ...]:

@@ -24,9 +24,10 @@
     if (!unpacked.has(name)) {
       const packed = data.logs[name];
       const residual = Object.entries(packed.residual).map(([model, each]) => [model, curve(each)]);
+      const band = Object.entries(packed.band).map(([model, ends]) => [model, ends.map(curve)]);
       unpacked.set(name, {
         time: curve(packed.time), measured: curve(packed.measured), goal: curve(packed.goal),
-        residual: Object.fromEntries(residual), released: packed.released,
+        residual: Object.fromEntries(residual), band: Object.fromEntries(band), released: packed.released,
       });
     }
     return unpacked.get(name);
@@ -75,13 +76,14 @@
     return [low - margin, high + margin];
   };
 
-  const draw = (svg, lines, { label, start, released, last }) => {
+  const draw = (svg, lines, { label, start, bands, released, last }) => {
     const { time } = log();
     const width = svg.clientWidth - MARGIN.left - MARGIN.right;
     const height = svg.clientHeight - MARGIN.top - (last ? MARGIN.bottom + 16 : MARGIN.bottom);
     const horizontal = span(time);
     const shown = range(time, horizontal);
-    const vertical = limits(lines, shown, start);
+    const ends = bands.flatMap(({ low, high }) => [{ values: low }, { values: high }]);
+    const vertical = limits([...lines, ...ends], shown, start);
     const x = (value) => place(value, horizontal, width);
     const y = (value) => height - place(value, vertical, height);
     svg.replaceChildren();
@@ -100,6 +102,13 @@
     for (const [from, to] of released) {
       make(inside, "rect", { class: "released", x: x(from), y: 0, width: Math.max(x(to) - x(from), 0), height });
     }
+    for (const band of bands) {
+      let path = "";
+      const point = (i, values) => `${path ? "L" : "M"}${x(time[i]).toFixed(1)} ${y(values[i]).toFixed(1)}`;
+      for (let i = shown[0]; i <= shown[1]; i += 1) path += point(i, band.low);
+      for (let i = shown[1]; i >= shown[0]; i -= 1) path += point(i, band.high);
+      make(inside, "path", { class: `band m-${band.model}`, d: `${path}Z` });
+    }
     for (const line of lines) {
       let path = "";
       for (let i = shown[0]; i <= shown[1]; i += 1) {
@@ -115,17 +124,26 @@
   };
 
   const redraw = () => {
-    const { time, measured, goal, residual, released } = log();
+    const { time, measured, goal, residual, band, released } = log();
     const models = boxes.map((box) => box.value).filter((model, i) => boxes[i].checked && model in residual);
     const simulated = models.map((model) => ({
       kind: `model m-${model}`, values: residual[model].map((value, i) => value + measured[i]),
     }));
+    const shaded = models.filter((model) => model in band);
+    const over = shaded.map((model) => {
+      const [low, high] = band[model].map((end) => end.map((value, i) => value + measured[i]));
+      return { model, low, high };
+    });
+    const off = shaded.map((model) => {
+      const [low, high] = band[model].map((end) => end.map((value) => 1e3 * value));
+      return { model, low, high };
+    });
     const left = models.map((model) => ({ kind: `model m-${model}`, values: residual[model].map((v) => 1e3 * v) }));
     draw(element("position"), [
       { kind: "goal", values: goal }, { kind: "measured", values: measured }, ...simulated,
-    ], { label: "position [rad]", start: [Infinity, -Infinity], released });
+    ], { label: "position [rad]", start: [Infinity, -Infinity], bands: over, released });
     draw(element("residual"), [{ kind: "zero", values: time.map(() => 0) }, ...left],
-      { label: "residual [mrad]", start: [0, 0], released, last: true });
+      { label: "residual [mrad]", start: [0, 0], bands: off, released, last: true });
     const list = models.map((model) => model.toUpperCase()).join(", ") || "no model";
     element("position").setAttribute("aria-label", `${name}: position over time, goal, measured and ${list}`);
     element("residual").setAttribute("aria-label", `${name}: simulated minus measured position of ${list}`);
@@ -141,9 +159,10 @@
   };
 
   const tell = (models) => {
-    const { time, measured, goal, residual, released } = log();
+    const { time, measured, goal, residual, band, released } = log();
     if (cursor === null) {
-      const shade = released.length ? " Shaded: torque off." : "";
+      const shade = (released.length ? " Grey: torque off." : "")
+        + (models.some((model) => model in band) ? " Coloured: 90 % of new runs' positions." : "");
       const way = finger.matches
         ? "Slide a finger along the curves for values."
         : "Point at the curves for values; drag across them with the mouse to zoom.";

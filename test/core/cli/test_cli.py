@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from json_log_cases import log, save
 from refusals import refused
@@ -29,6 +30,8 @@ from bam_core.errors import (
     UnknownName,
     WrongType,
 )
+from bam_core.identification.uncertainty.prediction import Prediction
+from bam_core.identification.uncertainty.prediction_file import save_prediction
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo, servo_names
@@ -281,6 +284,36 @@ def test_validate_writes_errors_per_model_and_log(tmp_path: Path, capsys: pytest
         assert 0 < scores["mae"] < 3
     table = capsys.readouterr().out
     assert f"{1e3 * result['mx106']['mae']:.2f}" in table
+
+
+def test_validate_tells_short_horizons_and_bands_per_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(tmp_path, log(motor="mx106", kp=32, mass=0.5))
+    mine, out = tmp_path / "mine.yaml", tmp_path / "result.txt"
+    servo = load_servo("mx106")
+    servo.save(mine)
+    factor = np.diag([0.01, 0.01])
+    ranges = {"torque_constant": (1.0, 5.0), "resistance": (0.5, 10.0)}
+    told = Prediction(ranges=ranges, factor=factor, inflation=2.0, residual=0.01, residual_alone=0.02)
+    save_prediction(mine, told)
+    words = ["validate", str(tmp_path), "--params", str(mine), "--json", str(out)]
+
+    def result(*more: str) -> dict[str, float]:
+        assert main([*words, *more]) == 0
+        return dict(json.loads(out.read_text())["mine"])
+
+    plain = result()
+    assert list(plain) == ["mae", "per_log", "mae_short", "mae_short_1s"]
+    assert plain["mae_short"] > 0.0
+    drawn = result("--draws", "40")
+    assert {name: drawn[name] for name in plain} == plain
+    assert 0.0 <= drawn["band_90_coverage"] <= 1.0
+    assert drawn["band_90_width"] > 2.0 * 1.6 * 0.01  # of the residual alone
+    assert result("--draws", "40") == drawn != result("--draws", "40", "--seed", "1")
+    assert "samples in it [%]" in capsys.readouterr().out
+    assert main([*words, "--draws", "3"]) == 2
+    assert "--draws: is 3" in capsys.readouterr().err
 
 
 def test_recordings_are_simulated_on_the_bench_of_the_servo_s_file(

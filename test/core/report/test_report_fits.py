@@ -46,6 +46,18 @@ def test_what_is_left_over_agrees_with_the_error_that_is_told(results: Path) -> 
         assert np.isclose(drawn, told, rtol=0.05, atol=5e-4)
 
 
+def test_a_model_with_a_predictive_distribution_has_a_band_around_its_curve(results: Path) -> None:
+    loaded = load_results(results)
+    data = json.loads(packed_fits(loaded))
+    for name, log in data["logs"].items():
+        ((model, ends),) = log["band"].items()  # of the one that was chosen when it was identified
+        low, high = map(unpacked, ends)
+        curves = loaded.trajectories[name]
+        left = curves.simulated[model] - curves.measured
+        assert np.all(low < high)
+        assert np.mean((low <= left) & (left <= high)) > 0.9
+
+
 def test_stretches_without_torque_are_told(results: Path) -> None:
     data = json.loads(packed_fits(load_results(results)))
     released = {name: log["released"] for name, log in data["logs"].items()}
@@ -80,10 +92,10 @@ def test_no_text_can_end_the_element_that_holds_the_data(results: Path) -> None:
     assert list(json.loads(text)["logs"]) == [evil]
 
 
-def test_the_first_log_shown_is_a_held_out_one_of_middling_error(results: Path) -> None:
+def test_the_first_log_shown_is_one_of_the_test_of_middling_error(results: Path) -> None:
     loaded = load_results(results)
     name = typical_log(loaded)
-    assert loaded.logs[name].held_out
+    assert loaded.logs[name].set == "test"
     assert typical_log(replace(loaded, trajectories={})) == ""
 
 

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of a predictive distribution: ``out/predictions/m4.json`` beside the servo's ``out/m4.yaml``."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+
+from bam_core.atomic_file import write_text
+from bam_core.errors import BamError, Malformed, Missing
+from bam_core.identification.uncertainty.prediction import Prediction
+from bam_core.servo.effects import EFFECTS
+from bam_core.servo.model import ServoModel, load_servo, servo_path
+from bam_core.servo.parameters import MOTOR_PARAMETERS
+
+FOLDER = "predictions"
+
+_ABOVE_ZERO = (*MOTOR_PARAMETERS, "stribeck_velocity", "stribeck_exponent")
+_REACH = 10.0  # decade to either side, and standard errors: further than any draw goes
+
+log = logging.getLogger(__name__)
+
+
+def prediction_path(servo: str | os.PathLike[str]) -> Path:
+    """Return where the predictive distribution is that belongs to a servo's file."""
+    path = Path(servo)
+    return path.parent / FOLDER / f"{path.stem}.json"
+
+
+def save_prediction(servo: str | os.PathLike[str], prediction: Prediction) -> None:
+    """Write the predictive distribution that belongs to a servo's file.
+
+    Raises:
+        NotWritable: the file cannot be written.
+    """
+    content = {
+        "ranges": {name: list(ends) for name, ends in prediction.ranges.items()},
+        "factor": prediction.factor.tolist(),
+        "inflation": prediction.inflation,
+        "residual": prediction.residual,
+        "residual_alone": prediction.residual_alone,
+    }
+    write_text(prediction_path(servo), json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def load_prediction(servo: str | os.PathLike[str]) -> Prediction | None:
+    """Read the predictive distribution that belongs to a servo's file; None where there is none.
+
+    Raises:
+        Malformed: the file is damaged.
+    """
+    path = prediction_path(servo)
+    if not path.exists():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        ranges = {str(name): (float(low), float(high)) for name, (low, high) in content["ranges"].items()}
+        return Prediction(
+            ranges=ranges,
+            factor=np.array(content["factor"], dtype=np.float64).reshape(len(ranges), len(ranges)),
+            inflation=float(content["inflation"]),
+            residual=float(content["residual"]),
+            residual_alone=float(content["residual_alone"]),
+        )
+    except BamError as error:
+        raise error.within(path) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = " ".join(str(error).split()) or type(error).__name__
+        raise Malformed(path, f"is damaged ({problem})", advice="run 'bam identify' again") from None
+
+
+def prediction_for(servo: str | os.PathLike[str]) -> Prediction:
+    """Return the predictive distribution of a servo, by library name or path of its file.
+
+    Without a file of its own it is made of what the servo's file says: standard errors, whose correlations
+    nobody knows, and the training error. A warning says so.
+
+    Raises:
+        BamError: a file cannot be read, or says nothing of errors.
+    """
+    path = servo_path(servo)
+    found = load_prediction(path)
+    if found is not None:
+        return found
+    model = load_servo(path)
+    log.warning(
+        "%s: has no %s; bands follow from its standard errors as if they were independent and from its "
+        "training error, and are not calibrated; 'bam identify' writes what calibrated ones are drawn from",
+        servo,
+        prediction_path(path).relative_to(path.parent),
+    )
+    return _uncalibrated(model)
+
+
+def _uncalibrated(servo: ServoModel) -> Prediction:
+    """Return what standard errors and the training error of a servo's file say."""
+    train = servo.provenance.train_mae
+    if not servo.uncertainty and train is None:
+        raise Missing(
+            f"servo '{servo.name}', uncertainty and provenance.train_mae",
+            "one at least, to predict from",
+            advice="identify it, or leave draws out",
+        )
+    ranges: dict[str, tuple[float, float]] = {}
+    errors: list[float] = []
+    for name, value in servo.parameters.items():
+        error = servo.uncertainty.get(name, 0.0)
+        if error == 0.0 or (name in _ABOVE_ZERO and value == 0.0):
+            continue
+        if name in _ABOVE_ZERO:
+            ranges[name] = (value / _REACH, value * _REACH)
+            errors.append(error / value / (2.0 * math.log(_REACH)))
+            continue
+        least = value - _REACH * error if name in EFFECTS and EFFECTS[name].low < 0.0 else 0.0
+        ranges[name] = (least, value + _REACH * max(error, abs(value)))
+        errors.append(error / (ranges[name][1] - least))
+    residual = (train or 0.0) * math.sqrt(math.pi / 2.0)  # normal errors of this mean absolute value
+    return Prediction(
+        ranges=ranges,
+        factor=np.diag(errors) if errors else np.zeros((0, 0)),
+        inflation=1.0,
+        residual=residual,
+        residual_alone=residual,
+    )
