@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME,...|none",
         help="what to fit besides motor and friction: torque_saturation, winding_heating, "
         "friction_temperature, bridge_coasting, firmware_gain, limit_shortfall, sensor_delay, "
-        "encoder_quantisation, load_inertia, goal_slew_time, friction_direction (of the servo), zero_offset, "
+        "encoder_quantisation, load_inertia, friction_direction, goal_slew_time (of the servo), zero_offset, "
         "command_delay, arm_compliance, arm_backlash, arm_mass, supply_ripple, load_gyration (of the bench) "
         "(default: those that the servo's file names, less those that logs left out of training are followed "
         "as well without)",

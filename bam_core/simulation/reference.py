@@ -13,7 +13,7 @@ from bam_core._checks import require_positive
 from bam_core.errors import UnknownName
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import PositionFirmware
+from bam_core.servo.firmware import PositionFirmware, followed
 from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
@@ -267,7 +267,8 @@ class ReferenceSimulation:
             renewal: substeps for which the firmware holds what it demands; default all of a step.
             lead: how much later than it renews its demand the firmware sees positions, s; where a step stands
                 for several of its periods, half of what it is longer than one.
-            slew_share: of what a slewed set-point moves in a step, how much the firmware works with.
+            slew_share: of what a slewed set-point moves in a step, how much the firmware works with on the
+                mean where the set-point is under way throughout.
 
         Returns:
             Positions (n,) in rad and velocities (n,) in rad/s at the samples.
@@ -283,11 +284,10 @@ class ReferenceSimulation:
             before = float(switches[max(k - 1, 0)])
             if switches[k] <= 0.0:
                 goal = point = state.position
-            elif abs(goal - point) > farthest:
-                moved = math.copysign(farthest, goal - point)
-                goal, point = point + slew_share * moved, point + moved
             else:
-                point = goal
+                reached = followed(point, goal, farthest)
+                moved, point = reached - point, reached
+                goal = reached - (1.0 - slew_share) * moved * abs(moved) / farthest
             for j in range(substeps):
                 if j % (renewal or substeps) == 0:
                     demand = self.demand(state, goal, supply_now, lead)

@@ -308,7 +308,7 @@ class _Data:
         if cause.least:
             forms += f", by {', '.join(f'{each:+.0%}' for each in score.coefficients)}"
         evidence = (
-            f"the model lacks {cause.missing}{f', {forms}' if forms else ''}: it takes {score.share:.0%} "
+            f"the model lacks {cause.missing}{f', {forms}' if forms else ''}: it takes {min(score.share, 1.0):.0%} "
             f"± {score.error:.0%} of the residual torque of logs that it was not fitted to "
             f"({torques[0]:.2g} of {torques[1]:.2g} N·m root mean square)"
         )

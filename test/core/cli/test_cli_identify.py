@@ -66,6 +66,33 @@ def test_a_search_that_its_budget_ended_is_told_by_the_default_budget_too(
     assert all(line.startswith("m1: trials were spent before the search came to rest") for line in told)
 
 
+def test_the_older_name_of_the_option_works_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
+    words = [*brief(*logs), "--models", "m1", "--output", tmp_path / "out", "--validation", "kp=200"]
+    assert run(*words, "--test", "kp=100") == 2
+    assert "older name of --test" in capsys.readouterr().err
+    assert run(*words) == 0
+    assert "--validation is --test now" in caplog.text
+    assert capsys.readouterr().out.startswith("test error of m1: ")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["split"]["test"] == summary["split"]["validation"] == ["kp200_sin_sin"]
+    assert set(summary["models"]["m1"]) >= {"train_mae", "selection_mae", "test_mae", "validation_mae"}
+
+
+def test_without_a_test_set_that_is_the_first_thing_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
+    assert run(*brief(*logs), "--models", "m1", "--output", tmp_path / "out") == 0
+    assert capsys.readouterr().out.startswith("no test set: none of these figures is of logs that took no")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    model = summary["models"]["m1"]
+    assert model["test_mae"] is model["test_interval"] is None
+    assert model["selection_mae"] > 0.0
+
+
 def test_test_logs_may_be_files(tmp_path: Path) -> None:
     directory = xl330_logs()
     held_out = directory / "kp800_sin_sin.json"
