@@ -26,7 +26,7 @@ def generate_launch_description() -> LaunchDescription:
                 "effects",
                 default_value="",
                 description="what goals that name no effects fit besides motor and friction, separated by "
-                "commas, or none; empty: what the servo's file names and held-out logs ask for",
+                "commas, or none; empty: what the servo's file names and logs left out of training ask for",
             ),
             Node(
                 package="bam_bench",

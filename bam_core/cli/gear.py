@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.bench_effects import bench_effects_for
-from bam_core.errors import Conflict, OutOfRange, WrongType
+from bam_core.errors import Conflict, OutOfRange, WrongType, WrongValue
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.gears.identification import DEFAULT_TRIALS, LEAST_TRIALS, fit_gear
     from bam_core.gears.posedness import ill_posed
     from bam_core.gears.result import fitted_servo
-    from bam_core.identification.data.split import split_recordings
+    from bam_core.identification.data.split import DEFAULT_RULE, split_recordings
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.bench_effects_file import load_bench_effects, save_bench_effects
@@ -111,7 +111,10 @@ def run(arguments: argparse.Namespace) -> int:
         path if name == _FIT else name: (load_servo(path), bench_effects_for(None, path))
         for name, path in zip(names, paths, strict=True)
     }
-    split = split_recordings(load_recordings(arguments.logs), arguments.validation, seed=arguments.seed)
+    rule = arguments.validation or DEFAULT_RULE
+    split = split_recordings(load_recordings(arguments.logs), rule, seed=arguments.seed)
+    if not split.test:
+        raise WrongValue("--validation", rule, "a rule that holds logs out, as kp=400")
     with tqdm(desc="gear", total=trials, unit="trial", disable=None, leave=False) as bar:
 
         def say(done: int, error: float) -> None:
@@ -122,17 +125,17 @@ def run(arguments: argparse.Namespace) -> int:
         fit = fit_gear(
             split.train, servo, trials=trials, seed=arguments.seed, bench_effects=recorded, say=say
         )
-    held_out = _mean(fit.validate(split.validation, servo))
+    held_out = _mean(fit.validate(split.test, servo))
     errors = {_FIT: (fit.train_mae, held_out)}
     errors |= {name: _errors(other, bench, split) for name, (other, bench) in others.items()}
     print(_parameters(fit))
     print()
     print(_comparison(errors))
-    print(f"{len(split.train)} recordings to train on, {len(split.validation)} held out ({split.rule}).")
+    print(f"{len(split.train)} recordings to train on, {len(split.test)} held out ({split.rule}).")
     for line in _known_before(others, split):
         print(line)
     fitted = fitted_servo(fit, servo, split, held_out)
-    benches = [recording.bench for recording in (*split.train, *split.validation)]
+    benches = [recording.bench for recording in split.logs]
     if warning := ill_posed(fitted, benches, fit.bench_effects):
         log.warning(warning)
     if arguments.json:
@@ -148,10 +151,8 @@ def _errors(servo: ServoModel, bench_effects: BenchEffects, split: Split) -> tup
     """Return the training and held-out error of a servo model, rad."""
     from bam_core.validation import validate
 
-    per_log = validate(servo, (*split.train, *split.validation), bench_effects).per_log
-    train, held_out = (
-        {log.name: per_log[log.name] for log in part} for part in (split.train, split.validation)
-    )
+    per_log = validate(servo, split.logs, bench_effects).per_log
+    train, held_out = ({log.name: per_log[log.name] for log in part} for part in (split.train, split.test))
     return _mean(train), _mean(held_out)
 
 
@@ -196,7 +197,7 @@ def _comparison(errors: dict[str, tuple[float, float]]) -> str:
 
 def _known_before(others: Mapping[str, tuple[ServoModel, BenchEffects]], split: Split) -> list[str]:
     """Say which of the others were fitted to recordings that are held out here."""
-    held_out = {recording.sha256 for recording in split.validation}
+    held_out = {recording.sha256 for recording in split.test}
     lines = []
     for name, (other, _) in others.items():
         seen = len(held_out & set(other.provenance.train_data.values()))

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bam_core.identification.misfit.diagnosis import UNKNOWN
 from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
     from bam_core.identification import Identification
+    from bam_core.identification.choice.model_fit import ModelFit
 
 
 def models_table(result: Identification) -> str:
@@ -17,15 +19,17 @@ def models_table(result: Identification) -> str:
     rows = [
         (
             model,
+            _mrad(fit.test_mae),
+            _interval(fit.test_interval),
+            _mrad(fit.selection_mae),
             _mrad(fit.train_mae),
-            _mrad(fit.validation_mae),
-            f"± {_mrad(error)}" if (error := fit.contender.standard_error) is not None else "",
             str(fit.trials),
             f"{fit.seconds:.1f}",
         )
         for model, fit in result.fits.items()
     ]
-    return format_table(("model", "train [mrad]", "held out [mrad]", "", "trials", "search [s]"), rows)
+    heads = ("model", "test [mrad]", "95 %", "selection [mrad]", "train [mrad]", "trials", "search [s]")
+    return format_table(heads, rows)
 
 
 def effects_table(result: Identification) -> str:
@@ -33,17 +37,17 @@ def effects_table(result: Identification) -> str:
     if not result.effects:
         return ""
     first = result.effects[0]
-    rows = [(f"all, {result.chosen}", _mrad(first.train_mae), _mrad(first.validation_mae), "")]
+    rows = [(f"all, {result.chosen}", _mrad(first.selection_mae), _mrad(first.train_mae), "")]
     rows += [
         (
             f"without {ablation.name}",
+            _mrad(ablation.selection_mae_without),
             _mrad(ablation.train_mae_without),
-            _mrad(ablation.validation_mae_without),
             ablation.reason,
         )
         for ablation in result.effects
     ]
-    return format_table(("effects", "train [mrad]", "held out [mrad]", ""), rows)
+    return format_table(("effects", "selection [mrad]", "train [mrad]", ""), rows)
 
 
 def stopped_parameters(result: Identification) -> list[str]:
@@ -70,6 +74,27 @@ def unidentifiable_parameters(result: Identification) -> list[str]:
     ]
 
 
+def misfit(result: Identification) -> str:
+    """Say in one sentence what the chosen model leaves over, and what it lacks."""
+    diagnosis = result.fits[result.chosen].diagnosis
+    return f"{result.chosen}: {diagnosis.words}" if diagnosis is not None else ""
+
+
+def blames_headers(fit: ModelFit) -> bool:
+    """Tell whether what a model leaves over may be a wrong header: nothing else was found, or just that."""
+    findings = fit.diagnosis.findings if fit.diagnosis is not None else ()
+    return not findings or findings[0].kind in (UNKNOWN, "load_header", "gain_header")
+
+
+def untold_of_rig(result: Identification) -> str:
+    """Say what no log tells of the rig; empty where there is nothing."""
+    uncertainty = result.fits[result.chosen].uncertainty
+    if uncertainty is None or not uncertainty.untold:
+        return ""
+    names = ", ".join(uncertainty.untold)
+    return f"no log tells an error of {names}: parameters make up for it; intervals allow for it"
+
+
 def small_parameters(result: Identification) -> list[str]:
     """Name the parameters of the chosen model that are wide beside their values and yet identifiable."""
     uncertainty = result.fits[result.chosen].uncertainty
@@ -78,5 +103,9 @@ def small_parameters(result: Identification) -> list[str]:
     return [each.name for each in uncertainty.estimates if each.is_known_small]
 
 
-def _mrad(value: float) -> str:
-    return f"{1e3 * value:.2f}"
+def _mrad(value: float | None) -> str:
+    return "-" if value is None else f"{1e3 * value:.2f}"
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    return "" if ends is None else f"{_mrad(ends[0])} to {_mrad(ends[1])}"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bam_core.identification import Identification, Progress
     from bam_core.recordings.recording import Recording
 
-EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --validation kp=800 --output out/xl330"
+EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --test kp=800 --output out/xl330"
 
 log = logging.getLogger(__name__)
 
@@ -49,28 +49,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trials",
         type=int,
         metavar="N",
-        help="at most this many simulations of all training logs per model, at least 50 (default: 800 "
-        "per free parameter, 1500 for a model with no simpler one to start from; fewer may leave all models "
+        help="at most this many simulations of all training logs per model, at least 50 (default: 400 "
+        "per free parameter, 800 for a model with no simpler one to start from; fewer may leave all models "
         "equally bad)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
     parser.add_argument(
-        "--validation",
+        "--seeds",
+        type=int,
+        default=1,
+        metavar="N",
+        help="search and choose N times, with seeds from --seed on and the same test logs, and tell by how "
+        "much results differ; the first one is written (default: 1; each takes as long)",
+    )
+    parser.add_argument(
+        "--test",
         nargs="+",
         metavar="RULE|FILE",
-        help="logs to hold out: fraction=0.25 (a random share, the default), kp=400 (all logs with "
-        "that value; also mass, arm_mass, length, script, supply_voltage, servo, name), leave-one-out=kp "
-        "(every value in turn, one fit each; in the end all logs are trained on, and effects are not "
-        "weighed), or the files themselves, which are then not trained on",
+        help="logs that no fit and no choice sees, by which the result is judged: fraction=0.25 (a random "
+        "share, the default from 8 logs on), kp=400 (all logs with that value; also mass, arm_mass, "
+        "length, script, supply_voltage, servo, name), none (all logs are trained on: then no figure is of "
+        "logs that took no part), leave-one-out=kp (the same, and selection leaves out every kp in turn), or "
+        "the files themselves, which are then not trained on",
     )
+    parser.add_argument("--validation", nargs="+", metavar="RULE|FILE", help="older name of --test")
     parser.add_argument(
         "--effects",
         metavar="NAME,...|none",
         help="what to fit besides motor and friction: torque_saturation, winding_heating, "
         "friction_temperature, bridge_coasting, firmware_gain, limit_shortfall, sensor_delay, "
-        "encoder_quantisation (of the servo), zero_offset, command_delay, arm_compliance, arm_backlash, "
-        "arm_mass, supply_ripple (of the bench) (default: those that the "
-        "servo's file names, less those that held-out logs are followed as well without)",
+        "encoder_quantisation, load_inertia, friction_direction, goal_slew_time (of the servo), zero_offset, "
+        "command_delay, arm_compliance, arm_backlash, arm_mass, supply_ripple, load_gyration (of the bench) "
+        "(default: those that the servo's file names, less those that logs left out of training are followed "
+        "as well without)",
     )
     parser.add_argument(
         "--uncertainty",
@@ -78,6 +89,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="M1,M4,...|all",
         help="models whose parameters get standard errors and intervals besides those of the chosen one, "
         "which always does (default: none; it takes time)",
+    )
+    parser.add_argument(
+        "--tolerance",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="how far the rig may be off its headers, one standard deviation, which intervals allow for: "
+        "mass, arm_mass and supply as shares, length in m, zero in rad, delay in s, as in "
+        "--tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, supply 0.01, "
+        "length 0.001, zero 0.002, delay 0.0005)",
     )
     parser.add_argument(
         "--storage",
@@ -95,6 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Identify, print the table, write the results."""
     from bam_core.identification import identify, require_output, resolve_models, write_identification
+    from bam_core.identification.uncertainty.tolerances import tolerances_from
     from bam_core.recordings import load_recordings
     from bam_core.servo.friction import FRICTION_MODELS
     from bam_core.servo.model import load_servo
@@ -105,6 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
             together = f"separate models by commas: --models {arguments.models},{word}"
             raise WrongType("LOGS", word, "paths of recordings", advice=together)
     models = resolve_models(_words(arguments.models))
+    tolerances = tolerances_from(arguments.tolerance)
     servo = load_servo(arguments.servo)
     require_output(arguments.output)
     file = Path(arguments.servo)
@@ -115,9 +138,9 @@ def run(arguments: argparse.Namespace) -> int:
             advice="name another directory",
         )
     recordings = load_recordings(arguments.logs, set_fields=arguments.set)
-    validation = None
-    if arguments.validation:
-        recordings, validation = _validation(arguments.validation, recordings, arguments.set)
+    test = None
+    if words := _test_words(arguments):
+        recordings, test = _test(words, recordings, arguments.set)
     kept = _Kept(arguments.output)
     with (
         _terminable(),
@@ -131,9 +154,11 @@ def run(arguments: argparse.Namespace) -> int:
             [model.name for model in models],
             trials=arguments.trials,
             seed=arguments.seed,
-            validation=validation,
+            seeds=arguments.seeds,
+            test=test,
             effects=_effects(arguments.effects),
             uncertainty=_words(arguments.uncertainty),
+            tolerances=tolerances,
             storage=arguments.storage,
             executor=executor,
             progress=bars.show,
@@ -142,7 +167,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_identification(result, arguments.output)
     _tell(result, arguments.servo)
     print(
-        f"{time.monotonic() - start:.0f} s in all, with effect ablation, uncertainty and plots; "
+        f"{time.monotonic() - start:.0f} s in all, with selection, uncertainty and plots; "
         f"wrote {Path(arguments.output)}, see it with: bam report {arguments.output}"
     )
     return 0
@@ -151,14 +176,18 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell(result: Identification, servo: str) -> None:
     """Print errors, effects and the choice; warn about what not to rely on."""
     from bam_core.cli.identification_text import (
+        blames_headers,
         effects_table,
+        misfit,
         models_table,
         small_parameters,
         stopped_parameters,
         unidentifiable_parameters,
+        untold_of_rig,
     )
     from bam_core.identification.data.data_warnings import outliers
 
+    print(result.error_words)
     print(models_table(result))
     print(f"chosen: {result.chosen} ({result.reason})")
     if table := effects_table(result):
@@ -169,7 +198,7 @@ def _tell(result: Identification, servo: str) -> None:
     if unfinished:
         log.warning(
             "%s: trials were spent before the search came to rest, so errors and choice may change; "
-            "give more --trials",
+            "give more --trials, or see with --seeds 3 by how much",
             ", ".join(unfinished),
         )
     stopped = stopped_parameters(result)
@@ -181,8 +210,13 @@ def _tell(result: Identification, servo: str) -> None:
             "and give it with --servo my_servo.yaml",
             servo,
         )
-    for line in outliers(result.fits[result.chosen].per_log):
+    fit = result.fits[result.chosen]
+    if fit.diagnosis is not None:
+        print(misfit(result))
+    for line in outliers(fit.per_log, headers=blames_headers(fit)):
         log.warning("%s, %s", result.chosen, line)
+    if untold := untold_of_rig(result):
+        print(untold)
     for line in unidentifiable_parameters(result):
         log.warning("%s, %s", result.chosen, line)
 
@@ -197,32 +231,43 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _validation(
+def _test_words(arguments: argparse.Namespace) -> list[str]:
+    """Return what --test says, or --validation, as it was called."""
+    if arguments.validation and arguments.test:
+        raise Conflict(
+            "--validation", "is an older name of --test", expected="one of them", advice="leave it out"
+        )
+    if arguments.validation:
+        log.warning("--validation is --test now; the older name goes with the next minor version")
+    return list(arguments.test or arguments.validation or ())
+
+
+def _test(
     words: Sequence[str], recordings: Sequence[Recording], set_fields: Sequence[str]
 ) -> tuple[list[Recording], str | list[Recording]]:
     """Take one rule, or files; return LOGS and the rule or the files' logs, with names to tell all apart."""
-    from bam_core.identification.data.split import is_rule
+    from bam_core.identification.data.split import NO_TEST, is_rule
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
 
-    rules = [word for word in words if is_rule(word) and not Path(word).exists()]
+    rules = [word for word in words if (is_rule(word) or word == NO_TEST) and not Path(word).exists()]
     if len(words) == 1 and rules:
         return list(recordings), rules[0]
     if rules:
         raise Conflict(
-            f"--validation {' '.join(words)}",
+            f"--test {' '.join(words)}",
             "is not one rule",
             expected="one rule, or files",
             advice="give LOGS before the options",
         )
     for word in words:
         if word.isidentifier() and not Path(word).exists():
-            raise WrongType("--validation", word, "a rule such as kp=800, or paths of logs")
+            raise WrongType("--test", word, "a rule such as kp=800, or paths of logs")
     held_out = load_recordings(words, set_fields=set_fields)
     digests = {recording.sha256 for recording in held_out}
     both = [str(recording.source) for recording in recordings if recording.sha256 in digests]
     if both:
-        log.warning("%s: in LOGS and in --validation, used for validation only", ", ".join(both))
+        log.warning("%s: in LOGS and in --test, used for the test only", ", ".join(both))
     # Names are distinct on either side; results go by name, so they must be so over both.
     all_logs = {recording.sha256: recording for recording in (*recordings, *held_out)}
     names = unique_names([recording.source for recording in all_logs.values()])

@@ -52,9 +52,10 @@ class FeedForwardLaw:
 
         Raises:
             BamError: its friction grows faster than the torque that drives it, so that nothing moves it, or
-                it has a gear.
+                it has a gear, or one of `parameters.FRICTION_EFFECTS`.
         """
         servo.require_no_gear("feed-forward")
+        servo.require_no_friction_effects("feed-forward")
         friction = servo.friction
         share = friction.load_motor + friction.load_motor_stribeck
         if share >= 1.0:

@@ -50,6 +50,6 @@ def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: 
             train_mae=fit.train_mae,
             validation_mae=validation_mae,
             train_data={log.name: log.sha256 for log in split.train},
-            validation_data={log.name: log.sha256 for log in split.validation},
+            validation_data={log.name: log.sha256 for log in split.test},
         ),
     )

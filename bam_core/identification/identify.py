@@ -4,30 +4,40 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from bam_core.errors import Missing, OutOfRange, UnknownName
+from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
 from bam_core.executors import Call, Shared, run_jobs
-from bam_core.identification.choice.cross_validation import cross_validate
 from bam_core.identification.choice.effect_ablation import ablate_effects
 from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
+from bam_core.identification.choice.selection import Selection
 from bam_core.identification.data.data_warnings import (
     gain_warnings,
     missing_channels,
     require_temperature,
     scarcity,
 )
+from bam_core.identification.data.folds import selection_folds
 from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.identification.data.screening import require_informative, require_torque
-from bam_core.identification.data.split import Split, leave_one_out, left_out, split_recordings
-from bam_core.identification.fitting import Execution, Fit, Fitter, Progress, fit_all
-from bam_core.identification.result import EFFECT_ABLATION, UNCERTAINTY, Identification
+from bam_core.identification.data.split import Split, left_out, split_recordings
+from bam_core.identification.fitting import Execution, Fit, Fitter, Progress
+from bam_core.identification.misfit.diagnosis import diagnose
+from bam_core.identification.result import (
+    EFFECT_ABLATION,
+    OTHER_SEEDS,
+    UNCERTAINTY,
+    Identification,
+    SeedResult,
+)
 from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.uncertainty.advice import advisor
+from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.uncertainty.uncertainty import Uncertainty, estimate_uncertainty
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import resolve_effects
@@ -40,9 +50,6 @@ log = logging.getLogger(__name__)
 
 _MAX_SEED = 2**32 - 1
 
-_MakeFitter = Callable[[Sequence[Recording], str], Fitter]
-"""From training logs and a prefix for progress."""
-
 
 def identify(
     recordings: Sequence[Recording],
@@ -51,9 +58,12 @@ def identify(
     *,
     trials: int | None = None,
     seed: int = 0,
+    seeds: int = 1,
+    test: str | Sequence[Recording] | None = None,
     validation: str | Sequence[Recording] | None = None,
     effects: Iterable[str] | None = None,
     uncertainty: str | Iterable[str] = (),
+    tolerances: Tolerances = DEFAULT,
     storage: str | None = None,
     executor: Executor | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -76,12 +86,16 @@ def identify(
             Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one
             to start from.
         seed: of the search and of a random split, 0 to 2³² - 1.
-        validation: which logs to hold out, see `split.split_recordings`; or "leave-one-out=KEY": every
-            configuration in turn, which takes a fit each, and all logs are trained on in the end.
+        seeds: how many times to search and choose, each with the next seed and the same test logs. The first
+            one is the result; what the others chose and how far they are off is in `Identification.seeds`.
+        test: which logs no fit and no decision sees, see `split.split_recordings`; by default a random
+            quarter from `split.ENOUGH` logs on.
+        validation: older name of `test`.
         effects: which of `effects.EFFECTS` to fit besides motor and friction; default those that the servo
-            names, of which those are dropped that do not lower the held-out error of the chosen model.
+            names, of which those are dropped that do not lower the error of the chosen model in selection.
         uncertainty: "all", or names of models: whose parameters get standard errors and intervals besides
             those of the chosen model, which always does.
+        tolerances: of the rig: how far headers may be off, which intervals allow for.
         storage: URL of a database, such as "sqlite:///study.db" or "postgresql://…", that keeps what the
             search has found: an identification that was ended goes on from there when it is called again with
             the same arguments. Default: none is kept.
@@ -106,143 +120,146 @@ def identify(
         raise OutOfRange(
             "trials", trials, f"at least {MIN_EVALUATIONS}", advice="leave it out for the default"
         )
-    if not 0 <= seed <= _MAX_SEED:
-        raise OutOfRange("seed", seed, f"0 to {_MAX_SEED}")
-    given = [] if validation is None or isinstance(validation, str) else validation
+    if seeds < 1:
+        raise OutOfRange("seeds", seeds, "at least 1")
+    if not 0 <= seed <= _MAX_SEED - seeds + 1:
+        raise OutOfRange("seed", seed, f"0 to {_MAX_SEED - seeds + 1}")
+    if validation is not None:
+        if test is not None:
+            raise Conflict(
+                "validation", "is an older name of test", expected="one of them", advice="leave it out"
+            )
+        warnings.warn("identify(validation=) is identify(test=) now", DeprecationWarning, stacklevel=2)
+        test = validation
+    given = [] if test is None or isinstance(test, str) else test
     require_same_servo(servo, (*recordings, *given))
     require_informative(servo, (*recordings, *given))
-    key = left_out(validation)
-    folds = leave_one_out(recordings, key) if key is not None else []
-    split = (
-        _everything(recordings, folds, str(validation))
-        if folds
-        else split_recordings(recordings, validation, seed=seed)
-    )
+    split = split_recordings(recordings, test, seed=seed)
     require_torque(split.train)
+    folds = selection_folds(split.train, left_out(split.rule))
     if effects is not None:
         servo = replace(servo, search=replace(servo.search, effects=resolve_effects(effects)))
-    _log_warnings(servo, split)
+    _log_warnings(servo, split, folds)
 
     execution = Execution(executor=executor, storage=storage, progress=progress, cancelled=cancelled)
 
-    def fitter(train: Sequence[Recording], prefix: str = "") -> Fitter:
-        return Fitter(
-            servo,
-            train,
-            seed=seed,
-            execution=execution,
-            prefix=prefix,
+    def stages(seed: int, intervals: _Intervals) -> Iterator[Identification]:
+        fitter = Fitter(servo, split.train, seed=seed, execution=execution)
+        quiet = replace(execution, progress=None)
+
+        def fold_fitter(fold: Split) -> Fitter:
+            return Fitter(servo, fold.train, seed=seed, execution=quiet, prefix=f"without {fold.rule}: ")
+
+        selection = Selection(folds, fold_fitter) if folds else None
+        evaluator = Evaluator(fitter.rollout, split, seed, servo, selection)
+        return _stages(
+            fitter, evaluator, split, folds, seed, chosen, trials, intervals, prune=effects is None
         )
 
     finished: Identification | None = None
     try:
-        stages = _stages(servo, split, folds, fitter, chosen, seed, trials, estimated, prune=effects is None)
-        for stage in stages:
-            finished = stage
+        for stage in stages(seed, _Intervals(tuple(estimated), tolerances)):
+            finished = stage if seeds == 1 else replace(stage, not_done=(*stage.not_done, OTHER_SEEDS))
+        assert finished is not None  # there is one model at least
+        if seeds > 1:
+            others = [_told(stages(seed + i, _Intervals((), tolerances))) for i in range(1, seeds)]
+            finished = replace(finished, not_done=(), seeds=(finished.seed_result, *others))
     except (KeyboardInterrupt, IdentificationCancelled):
         if finished is not None and interrupted is not None:
             interrupted(finished)
         raise
-    assert finished is not None  # there is one model at least
     return finished
 
 
+def _told(stages: Iterator[Identification]) -> SeedResult:
+    """Return what another seed leads to; intervals are those of the first."""
+    return next(stage for stage in stages if stage.not_done == (UNCERTAINTY,)).seed_result
+
+
+@dataclass(frozen=True, kw_only=False)
+class _Intervals:
+    """Which models get intervals besides the chosen one, and what these allow for."""
+
+    models: tuple[str, ...]
+    tolerances: Tolerances
+
+
 def _stages(
-    servo: ServoModel,
+    fitter: Fitter,
+    evaluator: Evaluator,
     split: Split,
     folds: Sequence[Split],
-    fitter: _MakeFitter,
-    models: Sequence[FrictionModel],
     seed: int,
+    models: Sequence[FrictionModel],
     trials: int | None,
-    estimated: Sequence[str],
+    intervals: _Intervals,
     *,
     prune: bool,
 ) -> Iterator[Identification]:
     """Yield the identification after every model and step, each time more complete; the last one is whole."""
-    fit = fitter(split.train, "")
-    evaluator = Evaluator(fit.rollout, split, seed, servo)
-    executor = fit.execution.executor
+    servo, executor = fitter.servo, fitter.execution.executor
     found: dict[str, Fit] = {}
     fits: dict[str, ModelFit] = {}
-    effects = (EFFECT_ABLATION,) if servo.search.effects and not folds else ()
+    effects = (EFFECT_ABLATION,) if servo.search.effects else ()
 
     def stage(*not_done: str, ablations: tuple[EffectAblation, ...] = ()) -> Identification:
         return Identification(
-            servo=servo, fits=dict(fits), split=split, seed=seed, effects=ablations, not_done=not_done
+            servo=servo,
+            fits=dict(fits),
+            split=split,
+            folds=tuple(folds),
+            seed=seed,
+            effects=ablations,
+            not_done=not_done,
         )
 
-    def left() -> list[str]:
-        return [model.name for model in models if model.name not in fits]
-
-    for model in models:
-        found[model.name] = fit.plan(model, trials=trials).make()
-        if not folds:
-            fits[model.name] = evaluator.evaluate(found[model.name])
-            yield stage(*left(), *effects, UNCERTAINTY)
-    fold_fitters = {fold.rule: fitter(fold.train, f"without {fold.rule}: ") for fold in folds}
-    for model in models if folds else ():
-        held_out = _held_out(folds, fold_fitters, model, trials)
-        fits[model.name] = evaluator.evaluate(found[model.name], held_out)
-        yield stage(*left(), UNCERTAINTY)
+    for i, model in enumerate(models):
+        found[model.name] = fitter.plan(model, trials=trials).make()
+        fits[model.name] = evaluator.evaluate(found[model.name])
+        yield stage(*(later.name for later in models[i + 1 :]), *effects, UNCERTAINTY)
     name = stage().chosen
-    ablations: tuple[EffectAblation, ...] = ()
-    if not folds:
-        ablated: dict[str, tuple[EffectAblation, ...]] = {}
-        # A model that has lost an effect meets the others anew, and may have to give way to one of them.
-        while name not in ablated:
-            found[name], ablated[name] = ablate_effects(
-                fit, found[name], evaluator.evaluate, prune=prune, trials=trials
-            )
-            fits[name] = evaluator.evaluate(found[name])
-            name = stage().chosen
-        ablations = ablated[name]
-        yield stage(UNCERTAINTY, ablations=ablations)
-    for each in dict.fromkeys((name, *estimated)):
-        fits[each] = _estimated(fits[each], split.train, executor)
+    ablated: dict[str, tuple[EffectAblation, ...]] = {}
+    # A model that has lost an effect meets the others anew, and may have to give way to one of them.
+    while name not in ablated:
+        found[name], ablated[name] = ablate_effects(
+            fitter, found[name], evaluator, prune=prune, trials=trials
+        )
+        fits[name] = evaluator.evaluate(found[name])
+        name = stage().chosen
+    ablations = ablated[name]
+    yield stage(UNCERTAINTY, ablations=ablations)
+    for each, model_fit in fits.items():
+        fits[each] = _diagnosed(model_fit, split.train, executor)
+    for each in dict.fromkeys((name, *intervals.models)):
+        fits[each] = _estimated(fits[each], split.train, intervals.tolerances, executor)
         if each != name:
             yield stage(UNCERTAINTY, ablations=ablations)
     yield stage(ablations=ablations)
 
 
-def _log_warnings(servo: ServoModel, split: Split) -> None:
-    logs = (*split.train, *split.validation)
-    require_temperature(logs, servo.search.effects)
+def _log_warnings(servo: ServoModel, split: Split, folds: Sequence[Split]) -> None:
+    require_temperature(split.logs, servo.search.effects)
     for line in (
-        *missing_channels(logs, servo.search.effects),
-        *gain_warnings(servo, logs),
-        *scarcity(len(split.train), len(split.validation)),
+        *missing_channels(split.logs, servo.search.effects),
+        *gain_warnings(servo, split.logs),
+        *scarcity(len(split.train), len(split.test), len(folds)),
     ):
         log.warning(line)
 
 
-def _everything(recordings: Sequence[Recording], folds: Sequence[Split], rule: str) -> Split:
-    ordered = sorted(recordings, key=lambda log: (log.name, log.sha256))
-    return Split(train=tuple(ordered), validation=(), rule=rule)
-
-
-def _held_out(
-    folds: Sequence[Split], fitters: Mapping[str, Fitter], model: FrictionModel, trials: int | None
-) -> dict[str, float]:
-    """Return the error of every log by the fit that did without its configuration, rad."""
-    planned = [fitters[fold.rule].plan(model, trials=trials) for fold in folds]
-    made = {fold.rule: fit for fold, fit in zip(folds, fit_all(planned), strict=True)}
-
-    def evaluate(fold: Split) -> Mapping[str, float]:
-        fitter = fitters[fold.rule]
-        return Evaluator(fitter.rollout, fold, 0, fitter.servo).evaluate(made[fold.rule]).held_out
-
-    return dict(cross_validate(folds, evaluate).per_log)
-
-
 def with_uncertainty(
-    identification: Identification, models: str | Iterable[str] = "all", *, executor: Executor | None = None
+    identification: Identification,
+    models: str | Iterable[str] = "all",
+    *,
+    tolerances: Tolerances = DEFAULT,
+    executor: Executor | None = None,
 ) -> Identification:
     """Return an identification with standard errors and intervals of the parameters of these models, too.
 
     Args:
         identification: complete or not.
         models: "all", or names of models that were fitted.
+        tolerances: as of `identify`.
         executor: as of `identify`.
 
     Raises:
@@ -250,7 +267,7 @@ def with_uncertainty(
     """
     fits = dict(identification.fits)
     for name in _among(models, list(fits)):
-        fits[name] = _estimated(fits[name], identification.split.train, executor)
+        fits[name] = _estimated(fits[name], identification.split.train, tolerances, executor)
     return replace(identification, fits=fits)
 
 
@@ -264,23 +281,47 @@ def _among(models: str | Iterable[str], fitted: Sequence[str]) -> list[str]:
     return list(named)
 
 
-def _estimated(fit: ModelFit, recordings: Sequence[Recording], executor: Executor | None) -> ModelFit:
+def _diagnosed(fit: ModelFit, recordings: Sequence[Recording], executor: Executor | None) -> ModelFit:
+    """Add what a fit leaves over of its training logs."""
+    if executor is None:
+        return _diagnosis(recordings, fit)
+    ((_, diagnosed),) = run_jobs(executor, [Call(_diagnosis, Shared(recordings), (fit,))])
+    return diagnosed
+
+
+def _diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
+    with one_blas_thread():
+        return replace(fit, diagnosis=diagnose(fit.servo, recordings, fit.space, fit.bench_effects))
+
+
+def _estimated(
+    fit: ModelFit, recordings: Sequence[Recording], tolerances: Tolerances, executor: Executor | None
+) -> ModelFit:
     """Add the uncertainty of the parameters of a fit; one log alone tells nothing about it."""
     if len(recordings) < 2 or fit.uncertainty is not None:
         return fit
     with one_blas_thread():
         if executor is None:
-            uncertainty = _uncertainty(recordings, fit)
+            uncertainty = _uncertainty(recordings, fit, tolerances)
         else:
-            ((_, uncertainty),) = run_jobs(executor, [Call(_uncertainty, Shared(recordings), (fit,))])
+            ((_, uncertainty),) = run_jobs(
+                executor, [Call(_uncertainty, Shared(recordings), (fit, tolerances))]
+            )
     errors = uncertainty.standard_errors()
     own = {name: error for name, error in errors.items() if name not in BENCH_EFFECTS}
     return replace(fit, servo=replace(fit.servo, uncertainty=own), uncertainty=uncertainty)
 
 
-def _uncertainty(recordings: Sequence[Recording], fit: ModelFit) -> Uncertainty:
-    advise = advisor(fit.servo, recordings, fit.space)
-    return estimate_uncertainty(fit.servo, recordings, fit.space, fit.bench_effects, advise=advise)
+def _uncertainty(recordings: Sequence[Recording], fit: ModelFit, tolerances: Tolerances) -> Uncertainty:
+    return estimate_uncertainty(
+        fit.servo,
+        recordings,
+        fit.space,
+        fit.bench_effects,
+        advise=advisor(fit.servo, recordings, fit.space),
+        tolerances=tolerances,
+        misfit=fit.diagnosis.shifts if fit.diagnosis is not None else None,
+    )
 
 
 def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:

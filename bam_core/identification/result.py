@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bam_core._version import __version__
-from bam_core.identification.choice.choice import Choice, choose
+from bam_core.identification.choice.choice import Choice, Contender, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.recordings.recording import Recording
@@ -16,7 +16,27 @@ from bam_core.servo.model import ServoModel
 
 EFFECT_ABLATION = "effect ablation"
 UNCERTAINTY = "uncertainty"
+OTHER_SEEDS = "other seeds"
 """What follows on the fits of the models, as `Identification.not_done` names it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedResult:
+    """What a search with one seed led to; errors of the model that it chose, rad.
+
+    Attributes:
+        seed: of the search.
+        chosen: model.
+        train_mae: as `ModelFit` has it.
+        selection_mae: likewise.
+        test_mae: likewise.
+    """
+
+    seed: int
+    chosen: str
+    train_mae: float
+    selection_mae: float | None
+    test_mae: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +46,11 @@ class Identification:
     Attributes:
         servo: the servo that was named, before the identification.
         fits: model name -> fit, at least one.
-        split: the logs.
+        split: training and test logs.
+        folds: by which selection left training logs out in turn; empty where there were too few.
         seed: of split and search.
         effects: what every effect of the chosen model is worth; empty where it has none.
+        seeds: what each seed led to, this one's first; empty where there was one only.
         not_done: models and steps that an interruption left out, in their order; empty of a complete one.
     """
 
@@ -36,7 +58,9 @@ class Identification:
     fits: Mapping[str, ModelFit]
     split: Split
     seed: int
+    folds: tuple[Split, ...] = ()
     effects: tuple[EffectAblation, ...] = ()
+    seeds: tuple[SeedResult, ...] = ()
     not_done: tuple[str, ...] = ()
 
     @property
@@ -53,7 +77,36 @@ class Identification:
     def reason(self) -> str:
         """Why that one, in words."""
         left_out = f"; interrupted, not done: {', '.join(self.not_done)}" if self.not_done else ""
-        return self.choice.reason + left_out
+        by_training = "" if self.folds else " (of training: there are too few logs for selection)"
+        return self.choice.reason + by_training + left_out
+
+    @property
+    def seed_result(self) -> SeedResult:
+        """What this seed led to."""
+        fit = self.fits[self.chosen]
+        return SeedResult(
+            seed=self.seed,
+            chosen=self.chosen,
+            train_mae=fit.train_mae,
+            selection_mae=fit.selection_mae,
+            test_mae=fit.test_mae,
+        )
+
+    @property
+    def error_words(self) -> str:
+        """How far the chosen model is off on logs that no fit and no choice has seen, in words."""
+        fit = self.fits[self.chosen]
+        if fit.test_mae is None:
+            return "no test set: none of these figures is of logs that took no part"
+        if fit.test_interval is None:
+            over = "one log"
+        else:
+            low, high = fit.test_interval
+            over = f"{len(fit.test)} logs, 95 % interval {1e3 * low:.2f} to {1e3 * high:.2f} mrad"
+        if tests := [each.test_mae for each in self.seeds if each.test_mae is not None]:
+            ends = f"{1e3 * min(tests):.2f} to {1e3 * max(tests):.2f} mrad"
+            over += f"; {len(tests)} seeds choose {', '.join(each.chosen for each in self.seeds)}: {ends}"
+        return f"test error of {self.chosen}: {1e3 * fit.test_mae:.2f} mrad ({self.split.rule}: {over})"
 
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
@@ -61,8 +114,11 @@ class Identification:
             "models": {
                 model: {
                     "train_mae": fit.train_mae,
-                    "validation_mae": fit.validation_mae,
-                    "validation_standard_error": fit.contender.standard_error,
+                    "selection_mae": fit.selection_mae,
+                    "selection_standard_error": fit.contender.standard_error if fit.selection else None,
+                    "test_mae": fit.test_mae,
+                    "test_interval": fit.test_interval,
+                    **_older_names(fit),
                     "trials": fit.trials,
                     "converged": fit.converged,
                     "limited": fit.limited,
@@ -70,7 +126,8 @@ class Identification:
                     "parameters": fit.parameters,
                     "at_bound": list(fit.at_bound),
                     "per_log": dict(fit.per_log),
-                    "held_out": dict(fit.held_out),
+                    "selection": dict(fit.selection),
+                    **(fit.diagnosis.summary() if fit.diagnosis else {"misfit": []}),
                     **({"uncertainty": fit.uncertainty.summary()} if fit.uncertainty else {}),
                 }
                 for model, fit in self.fits.items()
@@ -82,7 +139,8 @@ class Identification:
             "choice": [
                 {
                     "model": verdict.contender.name,
-                    "validation_mae": verdict.contender.error,
+                    "selection_mae": verdict.contender.error,
+                    "validation_mae": verdict.contender.error,  # older name
                     "standard_error": verdict.contender.standard_error,
                     "free_parameters": verdict.contender.free_parameters,
                     "verdict": verdict.words,
@@ -92,15 +150,31 @@ class Identification:
             "effects": [ablation.summary() for ablation in self.effects],
             "servo": self.servo.name,
             "seed": self.seed,
+            "seeds": [vars(each) for each in self.seeds],
             "split": {
                 "rule": self.split.rule,
                 "train": [log.name for log in self.split.train],
-                "validation": [log.name for log in self.split.validation],
+                "test": [log.name for log in self.split.test],
+                "validation": [log.name for log in self.split.test],  # older name
+                "selection": [
+                    {"without": fold.rule, "logs": [log.name for log in fold.test]} for fold in self.folds
+                ],
             },
-            "logs": {log.name: _about(log) for log in (*self.split.train, *self.split.validation)},
+            "logs": {log.name: _about(log) for log in self.split.logs},
             "software": f"bam_bench {__version__}",
             "date": next(iter(self.fits.values())).servo.provenance.date,
         }
+
+
+def _older_names(fit: ModelFit) -> dict[str, Any]:
+    """What versions before the three sets called the error of logs that the fit did without."""
+    errors = fit.test or fit.selection
+    judged = Contender(name=fit.model, free_parameters=0, errors=errors)
+    return {
+        "validation_mae": judged.error if errors else None,
+        "validation_standard_error": judged.standard_error,
+        "held_out": dict(errors),
+    }
 
 
 def _about(log: Recording) -> dict[str, Any]:

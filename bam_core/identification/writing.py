@@ -98,7 +98,7 @@ def _write(identification: Identification, directory: Path) -> None:
         if model in predictions:
             save_prediction(path, predictions[model])
     simulated = _simulated(identification)
-    logs = (*identification.split.train, *identification.split.validation)
+    logs = identification.split.logs
     bands = _bands(identification, logs)
     save_trajectories(directory / TRAJECTORIES, logs, simulated, bands)
     if not identification.not_done:
@@ -111,7 +111,7 @@ def _write(identification: Identification, directory: Path) -> None:
 
 def _simulated(identification: Identification) -> Simulated:
     fits = identification.fits
-    logs = (*identification.split.train, *identification.split.validation)
+    logs = identification.split.logs
     rollout = Rollout.for_servo(logs, next(iter(fits.values())).servo)
     positions = {
         model: rollout.positions(parameter_vector(fit.servo, fit.bench_effects))
@@ -160,17 +160,20 @@ def _plot(identification: Identification, simulated: Simulated, bands: Bands, di
     from bam_core.plots.save import save_figure
 
     fits = identification.fits
-    errors = {model: (fit.train_mae, fit.validation_mae) for model, fit in fits.items()}
-    standard_errors = {model: fit.contender.standard_error for model, fit in fits.items()}
-    figure = plot_mae(errors, standard_errors=standard_errors, chosen=identification.chosen)
+    errors = {
+        model: {"training": fit.train_mae, "selection": fit.selection_mae, "test": fit.test_mae}
+        for model, fit in fits.items()
+    }
+    intervals = {model: fit.test_interval for model, fit in fits.items()}
+    figure = plot_mae(errors, intervals=intervals, chosen=identification.chosen)
     save_figure(figure, directory / "mae.png")
     parameters = {model: fit.parameters for model, fit in fits.items()}
     bounds = {model: fit.at_bound for model, fit in fits.items()}
-    intervals = {model: _intervals(fit) for model, fit in fits.items()}
-    save_figure(plot_parameters(parameters, bounds, intervals), directory / "parameters.png")
+    known = {model: _intervals(fit) for model, fit in fits.items()}
+    save_figure(plot_parameters(parameters, bounds, known), directory / "parameters.png")
     for logs, side in (
         (identification.split.train, "training"),
-        (identification.split.validation, "validation"),
+        (identification.split.test, "test"),
     ):
         for log in logs:
             told = {model: fit.per_log[log.name] for model, fit in fits.items()}
@@ -198,7 +201,7 @@ def _told_by(summary: Path) -> dict[str, Any]:
         told = json.loads(summary.read_text(encoding="utf-8"))
         models = [model for model in FRICTION_MODELS if model in set(told["models"])]
         split = told.get("split", {})
-        logs = sorted({str(name) for side in ("train", "validation") for name in split.get(side, ())})
+        logs = sorted({str(name) for side in ("train", "validation", "test") for name in split.get(side, ())})
         date = str(told.get("date", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not one of ours
         return {}

@@ -48,6 +48,7 @@ _ERROR_OFFSET = 27
 _GOAL_SPEED_LIMIT = 28
 _LOAD_INERTIA = 29
 _ARMATURE = 30
+_FRICTION_DIRECTION = 31
 
 # Rows of the command, written by the user; one column per servo.
 GOAL_POSITION = 0
@@ -99,7 +100,7 @@ class Servos(NamedTuple):
     """The servos of a model.
 
     Attributes:
-        constants: (servos, 31).
+        constants: (servos, 32).
         command: (COMMANDS, servos).
         state: (STATES, servos).
         position_address: (servos,) into qpos.
@@ -188,6 +189,14 @@ def budget(
     temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE] * case_temperature_rise)
     friction = law.friction_law(c[_FRICTION:_OPPOSING], c[_OPPOSING])
     return law.budget(friction, motor, external, velocity, temperature_scale)
+
+
+@_compiled
+def _direction_scale(c: Array, velocity: float) -> float:
+    """Return by what the budget scales in a servo that is about to turn with this velocity."""
+    if velocity == 0.0:
+        return 1.0
+    return float(1.0 + c[_FRICTION_DIRECTION] if velocity > 0.0 else 1.0 - c[_FRICTION_DIRECTION])
 
 
 @_compiled
@@ -309,9 +318,8 @@ def _partly_held(
     """
     renewed, rest = (0.0, 1.0 - share) if is_released else (motor / share, share)
     push = renewed + external
-    left = rest * math.copysign(
-        max(abs(push) - budget(c, renewed, external, 0.0, case_temperature_rise), 0.0), push
-    )
+    available = budget(c, renewed, external, 0.0, case_temperature_rise) * _direction_scale(c, push)
+    left = rest * math.copysign(max(abs(push) - available, 0.0), push)
     friction = left - motor - external
     if friction * push < 0.0:
         return motor, abs(friction)
@@ -341,6 +349,8 @@ def _torques(
     external = push + state[OTHER_TORQUE, i]
     pressing = external - c[_LOAD_INERTIA] * state[_INERTIAL_TORQUE, i]
     available = budget(c, motor, pressing, velocity, command[CASE_TEMPERATURE_RISE, i])
+    pushed = velocity + dt * state[_INVERSE_INERTIA, i] * (motor + external)
+    available *= _direction_scale(c, pushed)
     state[MOTOR_TORQUE, i] = motor
     state[EXTERNAL_TORQUE, i] = external
     state[FRICTION_BUDGET, i] = available

@@ -33,4 +33,5 @@ def servo_constants(servo: ServoModel) -> list[float]:
         servo_effects.goal_speed_limit(firmware.goal_speed_limit),
         servo_effects.load_inertia,
         motor.armature,
+        servo_effects.friction_direction,
     ]

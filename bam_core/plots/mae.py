@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training and validation error of friction models side by side."""
+"""Errors of friction models side by side: in training, in selection, on test logs."""
 
 from __future__ import annotations
 
@@ -8,38 +8,46 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
-_WIDTH = 0.38
+_WIDTH = 0.76  # of all bars of a model
+_COLORS = ("0.75", "tab:blue", "tab:orange", "tab:green")
 
 
 def plot_mae(
-    errors: Mapping[str, tuple[float, float]],
+    errors: Mapping[str, Mapping[str, float | None]],
     *,
-    standard_errors: Mapping[str, float | None] | None = None,
+    intervals: Mapping[str, tuple[float, float] | None] | None = None,
     chosen: str | None = None,
 ) -> Figure:
-    """Draw two bars per model.
+    """Draw a bar per model and kind of error; a kind that no model has is left out.
 
     Args:
-        errors: model -> (training, validation) mean absolute error, rad.
-        standard_errors: model -> standard error of the validation error, rad, or None: whiskers.
+        errors: model -> kind -> mean absolute error, rad, or None.
+        intervals: model -> ends of the interval of its last error, rad, or None: whiskers.
         chosen: model to mark.
     """
-    figure = Figure(figsize=(1.6 + 1.1 * len(errors), 3.8), layout="constrained")
+    known = {kind for each in errors.values() for kind, error in each.items() if error is not None}
+    kinds = [kind for kind in next(iter(errors.values())) if kind in known]
+    figure = Figure(figsize=(1.6 + 0.45 * (1 + len(kinds)) * len(errors), 3.8), layout="constrained")
     axes = figure.subplots()
     place = np.arange(len(errors), dtype=np.float64)
-    for side, (label, color) in enumerate((("training", "0.65"), ("validation", "tab:blue"))):
-        heights = [1e3 * pair[side] for pair in errors.values()]
-        middles = (place + (side - 0.5) * _WIDTH).tolist()
-        bars = (standard_errors or {}) if label == "validation" else {}
-        label += " ± standard error" if any(bars.values()) else ""
-        axes.bar(middles, heights, _WIDTH, label=label, color=color)
+    width = _WIDTH / len(kinds)
+    for side, (kind, color) in enumerate(zip(kinds, _COLORS, strict=False)):
+        heights = [1e3 * (each.get(kind) or 0.0) for each in errors.values()]
+        middles = (place + (side - 0.5 * (len(kinds) - 1)) * width).tolist()
+        ends = (intervals or {}) if kind == kinds[-1] else {}
+        label = f"{kind}, 95 % interval" if any(ends.values()) else kind
+        axes.bar(middles, heights, width, label=label, color=color)
         for model, middle, height in zip(errors, middles, heights, strict=True):
-            if bar := 1e3 * (bars.get(model) or 0.0):
-                axes.errorbar(middle, height, bar, fmt="none", ecolor="black", capsize=3)
+            top = height
+            if whisker := ends.get(model):
+                low, top = (1e3 * end for end in whisker)
+                axes.errorbar(
+                    middle, height, [[height - low], [top - height]], fmt="none", ecolor="black", capsize=3
+                )
             # Above the whisker: across it, no number can be read.
             axes.annotate(
                 f"{height:.2f}",
-                (middle, height + bar),
+                (middle, top),
                 xytext=(0.0, 3.0),
                 textcoords="offset points",
                 ha="center",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chart of errors: a bar for training and one for held-out logs per model, with whiskers."""
+"""The chart of errors: bars per model for training, selection and test, with whiskers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bam_core.report.numbers import Scale, mrad, mrad_with_error, round_up, ticks
+from bam_core.report.numbers import Scale, mrad, mrad_interval, round_up, ticks
 from bam_core.report.results import ModelResult, Results
 from bam_core.servo.friction import FRICTION_MODELS
 
@@ -21,10 +21,13 @@ class ErrorRow:
     chosen: bool
     free: int
     train: float | None
-    validation: float | None
+    selection: float | None
+    test: float | None
     whisker: tuple[float, float] | None
     train_text: str
-    validation_text: str
+    selection_text: str
+    test_text: str
+    test_interval: str
     verdict: str
 
 
@@ -34,6 +37,7 @@ class ErrorChart:
 
     rows: tuple[ErrorRow, ...]
     ticks: tuple[tuple[float, str], ...]
+    has_test: bool
     has_whiskers: bool
     has_verdicts: bool
 
@@ -47,14 +51,14 @@ def error_chart(results: Results) -> ErrorChart:
     return ErrorChart(
         rows=rows,
         ticks=tuple((scale.percent(tick), f"{tick:g}") for tick in ticks(high)),
+        has_test=any(row.test is not None for row in rows),
         has_whiskers=any(row.whisker for row in rows),
         has_verdicts=any(row.verdict for row in rows),
     )
 
 
 def _extent(model: ModelResult) -> float:
-    error = model.standard_error if math.isfinite(model.standard_error) else 0.0
-    return _largest((model.train_mae, model.validation_mae + error))
+    return _largest((model.train_mae, model.selection_mae, model.test_mae, model.test_interval[1]))
 
 
 def _largest(values: Iterable[float]) -> float:
@@ -65,17 +69,19 @@ def _row(model: ModelResult, scale: Scale, chosen: bool) -> ErrorRow:
     def place(angle: float) -> float | None:
         return scale.percent(1e3 * angle) if math.isfinite(angle) else None
 
-    mae, error = model.validation_mae, model.standard_error
-    low, high = place(mae - error), place(mae + error)
+    low, high = map(place, model.test_interval)
     return ErrorRow(
         model=model.name,
         title=FRICTION_MODELS[model.name].title,
         chosen=chosen,
         free=len(model.parameters),
         train=place(model.train_mae),
-        validation=place(mae),
+        selection=place(model.selection_mae),
+        test=place(model.test_mae),
         whisker=(low, high) if low is not None and high is not None else None,
         train_text=mrad(model.train_mae),
-        validation_text=mrad_with_error(mae, error),
+        selection_text=mrad(model.selection_mae),
+        test_text=mrad(model.test_mae),
+        test_interval=mrad_interval(model.test_interval),
         verdict=model.verdict,
     )

@@ -43,9 +43,9 @@ def shown_first(results: Results) -> list[str]:
 
 
 def typical_log(results: Results) -> str:
-    """Return the held-out log whose error is in the middle; nothing where there are no trajectories."""
+    """Return the test log whose error is in the middle, of all where none was kept for the test."""
     errors = results.best.per_log
-    names = [name for name in results.trajectories if results.logs[name].held_out] or list(
+    names = [name for name in results.trajectories if results.logs[name].set != "training"] or list(
         results.trajectories
     )
     ordered = sorted(names, key=lambda name: (errors.get(name, np.inf), name))

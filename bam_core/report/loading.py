@@ -12,7 +12,15 @@ import numpy as np
 
 from bam_core.errors import BamError, Malformed, UnknownName, Unreadable
 from bam_core.report._fields import Fields, read_json
-from bam_core.report.results import EffectResult, Estimate, LogInfo, ModelResult, Results, Uncertainty
+from bam_core.report.results import (
+    EffectResult,
+    Estimate,
+    LogInfo,
+    Misfit,
+    ModelResult,
+    Results,
+    Uncertainty,
+)
 from bam_core.report.trajectories import load_trajectories
 from bam_core.servo.bench_effects_file import FOLDER, load_bench_effects
 from bam_core.servo.effects import BenchEffects
@@ -66,6 +74,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
         logs=logs,
         rule=summary.child("split").text("rule"),
         seed=summary.number("seed"),
+        test_of_seeds=tuple(each.number("test_mae") for each in summary.children("seeds")),
         software=summary.text("software") or models[chosen].servo.provenance.software,
         date=summary.text("date") or models[chosen].servo.provenance.date,
         trajectories=trajectories,
@@ -93,15 +102,31 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
         servo=servo,
         bench_effects=bench_effects,
         train_mae=entry.number("train_mae"),
-        validation_mae=entry.number("validation_mae"),
-        standard_error=entry.number("validation_standard_error"),
+        # Older versions chose by the logs whose error they then reported: no test.
+        selection_mae=entry.number("selection_mae" if "selection" in entry else "validation_mae"),
+        test_mae=entry.number("test_mae"),
+        test_interval=_ends(entry, "test_interval"),
         per_log={log: per_log.number(log) for log in per_log},
         at_bound=entry.texts("at_bound"),
-        ended_early=entry.flag("limited") and not entry.flag("converged"),
+        ended_early="converged" in entry and not entry.flag("converged"),
         trials=entry.number("trials"),
         seconds=entry.number("seconds"),
         uncertainty=uncertainty,
         verdict=verdict,
+        misfit=_misfit(entry) if "floor" in entry else None,
+    )
+
+
+def _misfit(entry: Fields) -> Misfit:
+    floor, shares = entry.child("floor"), entry.child("misfit_shares")
+    return Misfit(
+        floor=floor.number("value"),
+        floor_words=floor.text("words"),
+        findings=tuple(
+            (each.text("kind"), each.text("evidence"), each.text("suggestion"))
+            for each in entry.children("misfit")
+        ),
+        shares={kind: shares.number(kind) for kind in shares},
     )
 
 
@@ -141,7 +166,7 @@ def _uncertainty(entry: Fields) -> Uncertainty:
 
 
 def _estimate(entry: Fields) -> Estimate:
-    low, high = entry.numbers("interval", 2) if "interval" in entry else (np.nan, np.nan)
+    low, high = _ends(entry, "interval")
     return Estimate(
         low=low,
         high=high,
@@ -151,16 +176,22 @@ def _estimate(entry: Fields) -> Estimate:
     )
 
 
+def _ends(entry: Fields, key: str) -> tuple[float, float]:
+    low, high = entry.numbers(key, 2) if key in entry else (np.nan, np.nan)
+    return low, high
+
+
 def _effect(entry: Fields) -> EffectResult:
     entry.require("name")
+    decided = "selection_mae" if "selection_mae" in entry else "validation_mae"
     return EffectResult(
         name=entry.text("name"),
         unit=entry.text("unit"),
         value=entry.number("value"),
         train_without=entry.number("train_mae_without"),
         train_with=entry.number("train_mae"),
-        validation_without=entry.number("validation_mae_without"),
-        validation_with=entry.number("validation_mae"),
+        selection_without=entry.number(f"{decided}_without"),
+        selection_with=entry.number(decided),
         chance=entry.number("chance") if "chance" in entry else 0.0,
         kept=entry.flag("kept"),
         reason=entry.text("reason"),
@@ -169,16 +200,17 @@ def _effect(entry: Fields) -> EffectResult:
 
 def _logs(summary: Fields, model: ModelResult) -> dict[str, LogInfo]:
     split = summary.child("split")
-    held_out = split.texts("validation")
+    in_test = split.texts("test")
+    in_selection = () if "test" in split else split.texts("validation")
     origin = model.servo.provenance
     digests: Mapping[str, str] = {**origin.train_data, **origin.validation_data}
     about = summary.child("logs")
     logs = {}
-    for name in (*split.texts("train"), *held_out):
+    for name in (*split.texts("train"), *in_test, *in_selection):
         entry = about.child(name)
         logs[name] = LogInfo(
             name=name,
-            held_out=name in held_out,
+            set="test" if name in in_test else "selection" if name in in_selection else "training",
             script=entry.text("script"),
             kp=entry.number("kp"),
             mass=entry.number("mass"),

@@ -34,12 +34,14 @@ _SYMBOLS: dict[str, tuple[str, str, str]] = {  # letter, index below, index abov
     "firmware_gain": ("g", "", ""),
     "limit_shortfall": ("x", "", ""),
     "sensor_delay": ("t", "s", ""),
+    "friction_direction": ("a", "", ""),
     "zero_offset": ("θ", "0", ""),
     "command_delay": ("t", "d", ""),
     "arm_compliance": ("c", "a", ""),
     "arm_backlash": ("b", "a", ""),
     "arm_mass": ("m", "a", ""),
     "supply_ripple": ("r", "", ""),
+    "load_gyration": ("r", "g", ""),
 }
 
 _MODEL = re.compile(rf"\b({'|'.join(FRICTION_MODELS)})\b")

@@ -25,9 +25,9 @@ def mrad(angle: float) -> str:
     return f"{1e3 * angle:.{1 if abs(angle) >= 0.1 else 2}f}"
 
 
-def mrad_with_error(angle: float, error: float) -> str:
-    """Text of an angle and its standard error, both in rad, as milliradians."""
-    return f"{mrad(angle)} ± {mrad(error)}" if math.isfinite(error) else mrad(angle)
+def mrad_interval(ends: tuple[float, float]) -> str:
+    """Text of an interval of angles, rad, as milliradians; empty where there is none."""
+    return f"{mrad(ends[0])} to {mrad(ends[1])}" if all(map(math.isfinite, ends)) else ""
 
 
 def interval(low: float, high: float) -> str:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bam_core.report.names import words
-from bam_core.report.numbers import mrad
+from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
 from bam_core.report.results import Results
 
-_SAME = 0.02  # relative difference of held-out errors that does not count: as `identification.choice` has it
+_SAME = (
+    0.02  # relative difference of errors in selection that does not count: as `identification.choice` has it
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,20 +30,21 @@ class Tile:
 def tiles(results: Results) -> list[Tile]:
     """Return the figures of the chosen model."""
     best = results.best
-    held_out = sum(log.held_out for log in results.logs.values())
     unknown = not_identifiable(best)
+    trained = sum(log.set == "training" for log in results.logs.values())
     return [
+        _test(results),
         Tile(
-            label="Validation error",
-            value=mrad(best.validation_mae),
-            unit=f"± {mrad(error)} mrad" if math.isfinite(error := best.standard_error) else "mrad",
-            note=f"{math.degrees(best.validation_mae):.2g}° on {_count(held_out, 'held-out log')}",
+            label="Error in selection",
+            value=mrad(best.selection_mae),
+            unit="mrad",
+            note="logs left out of training in turn; it decided on model and effects",
         ),
         Tile(
             label="Training error",
             value=mrad(best.train_mae),
             unit="mrad",
-            note=f"on {_count(len(results.logs) - held_out, 'log')}",
+            note=f"on {_count(trained, 'log')}",
         ),
         _against_simplest(results),
         Tile(
@@ -59,16 +62,18 @@ def warnings(results: Results) -> list[str]:
     found = []
     if best.ended_early:
         found.append(
-            "The search spent its trials, fewer than by default, before it came to rest: give more --trials."
+            "The search spent its trials before it came to rest, so errors and choice may change: give more "
+            "--trials, or see with --seeds 3 by how much."
         )
     if best.at_bound:
         found.append(f"Stopped by the end of the search range: {_list(best.at_bound)}.")
     if names := not_identifiable(best):
         found.append(f"Not determined by these logs: {_list(names)}.")
-    if best.validation_mae > 2 * best.train_mae:
-        ratio = best.validation_mae / best.train_mae
+    told = (("Test logs are", best.test_mae), ("Logs left out in selection are", best.selection_mae))
+    what, error = next(((words, each) for words, each in told if math.isfinite(each)), ("", 0.0))
+    if error > 2 * best.train_mae:
         found.append(
-            f"Held-out logs are followed {ratio:.1f} times worse than training logs: "
+            f"{what} followed {error / best.train_mae:.1f} times worse than training logs: "
             f"the model may not carry over to their configuration."
         )
     return found
@@ -82,15 +87,15 @@ def vague_effects(results: Results) -> str:
         for effect in results.effects or ()
         if effect.name in unidentifiable
         and effect.kept
-        and effect.validation_without - effect.validation_with
-        > max(_SAME * effect.validation_with, effect.chance)
+        and effect.selection_without - effect.selection_with
+        > max(_SAME * effect.selection_with, effect.chance)
     ]
     if not both:
         return ""
     return (
-        f"Needed, though these logs do not tell how large: {_list(both)}. Without any one of them held-out "
-        f"logs are followed worse; with it they are followed alike over a range of values, as other "
-        f"parameters make up for it."
+        f"Needed, though these logs do not tell how large: {_list(both)}. Without any one of them logs "
+        f"left out in selection are followed worse; with it they are followed alike over a range of values, "
+        f"as other parameters make up for it."
     )
 
 
@@ -107,13 +112,38 @@ def left_out(results: Results) -> list[str]:
     return [what for what, is_absent in absent.items() if is_absent]
 
 
+def _test(results: Results) -> Tile:
+    best = results.best
+    if not math.isfinite(best.test_mae):
+        return Tile(
+            label="Test error",
+            value=mrad(math.nan),
+            unit="",
+            note="no test set: none of these figures is of logs that took no part",
+        )
+    low_to_high = mrad_interval(best.test_interval)
+    seeds = results.test_of_seeds
+    spread = f"; {len(seeds)} seeds: {mrad_interval((min(seeds), max(seeds)))} mrad" if seeds else ""
+    return Tile(
+        label="Test error",
+        value=mrad(best.test_mae),
+        unit=f"mrad, 95 %: {low_to_high}" if low_to_high else "mrad",
+        note=f"{math.degrees(best.test_mae):.2g}° on {_count(results.test_logs, 'log')} that took no part"
+        + spread,
+    )
+
+
 def _against_simplest(results: Results) -> Tile:
     best, simplest = results.best, next(iter(results.models.values()))
     others = [model for model in results.models.values() if model is not best]
     if best is not simplest:
-        ratio = simplest.validation_mae / best.validation_mae
-        value = f"{ratio:.2g}×" if math.isfinite(ratio) else "–"
-        note = f"{simplest.name.upper()}: {mrad(simplest.validation_mae)} mrad"
+        error, own = (
+            (simplest.test_mae, best.test_mae)
+            if math.isfinite(best.test_mae)
+            else (simplest.selection_mae, best.selection_mae)
+        )
+        value = f"{error / own:.2g}×" if math.isfinite(error / own) else "–"
+        note = f"{simplest.name.upper()}: {mrad(error)} mrad"
         return Tile(label=f"Less error than {simplest.name.upper()}", value=value, unit="", note=note)
     names = ", ".join(model.name.upper() for model in others) or "no other"
     return Tile(label="Models compared", value=str(len(results.models)), unit="", note=f"against {names}")

@@ -52,6 +52,23 @@ class Uncertainty:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Misfit:
+    """What a model leaves over of its training logs.
+
+    Attributes:
+        floor: what measurement alone would leave, mean absolute error in rad; NaN where that is not told.
+        floor_words: what that is.
+        findings: (kind, evidence, suggestion), the first takes most; empty of a model that lacks nothing.
+        shares: of the misfit, by kind of cause, of logs that it was not fitted to.
+    """
+
+    floor: float
+    floor_words: str
+    findings: tuple[tuple[str, str, str], ...]
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelResult:
     """One friction model as it was fitted.
 
@@ -59,23 +76,26 @@ class ModelResult:
         servo: with the parameters found.
         bench_effects: found of the bench of the recordings.
         train_mae: mean absolute position error on the training logs, rad.
-        validation_mae: the same on held-out logs, rad.
-        standard_error: of validation_mae over logs, rad.
+        selection_mae: the same of logs that models and effects were chosen by, of fits that did without
+            them, rad.
+        test_mae: the same of logs that no fit and no choice has seen, rad.
+        test_interval: its 95 % interval over logs, rad.
         per_log: error of every log, rad.
         at_bound: parameters that the end of their search range has stopped.
-        ended_early: the search was given fewer trials than it takes by default and spent them before it came
-            to rest; not where that is not told.
+        ended_early: the search spent its trials before it came to rest; not where that is not told.
         trials: simulations of all training logs.
         seconds: that the fit took.
         uncertainty: where it was estimated.
         verdict: what the choice of a model says of this one.
+        misfit: where it was looked into.
     """
 
     servo: ServoModel
     bench_effects: BenchEffects
     train_mae: float
-    validation_mae: float
-    standard_error: float
+    selection_mae: float
+    test_mae: float
+    test_interval: tuple[float, float]
     per_log: Mapping[str, float]
     at_bound: tuple[str, ...]
     ended_early: bool
@@ -83,6 +103,7 @@ class ModelResult:
     seconds: float
     uncertainty: Uncertainty | None
     verdict: str
+    misfit: Misfit | None = None
 
     @property
     def name(self) -> str:
@@ -99,7 +120,7 @@ class ModelResult:
 class EffectResult:
     """What one effect beyond motor and friction bought; errors in rad.
 
-    `chance` is the standard error of the difference of both validation errors, rad; 0 where that is not told.
+    `chance` is the standard error of the difference of both errors in selection, rad; 0 where not told.
     """
 
     name: str
@@ -107,8 +128,8 @@ class EffectResult:
     value: float
     train_without: float
     train_with: float
-    validation_without: float
-    validation_with: float
+    selection_without: float
+    selection_with: float
     chance: float
     kept: bool
     reason: str
@@ -116,10 +137,13 @@ class EffectResult:
 
 @dataclass(frozen=True, kw_only=True)
 class LogInfo:
-    """One log: on which side it was, and what was run (NaN or empty where not told), SI units."""
+    """One log: in which set it was, and what was run (NaN or empty where not told), SI units.
+
+    The set is "training", "test", or "selection" where an older version chose by logs that it held out.
+    """
 
     name: str
-    held_out: bool
+    set: str
     script: str = ""
     kp: float = np.nan
     mass: float = np.nan
@@ -162,8 +186,9 @@ class Results:
         reason: why that one.
         effects: what each bought; None where that is not told.
         logs: by name, training first.
-        rule: how logs were held out.
+        rule: how test logs were told apart.
         seed: of search and split; NaN where not told.
+        test_of_seeds: test error of the model that each seed chose, rad; empty of one seed.
         software: that made it.
         date: when, ISO 8601.
         trajectories: by log; empty where the directory has none.
@@ -180,6 +205,7 @@ class Results:
     seed: float
     software: str
     date: str
+    test_of_seeds: tuple[float, ...] = ()
     trajectories: Mapping[str, Trajectory] = field(default_factory=dict)
     without_trajectories: str = ""
 
@@ -187,6 +213,11 @@ class Results:
     def chosen_first(self) -> tuple[str, ...]:
         """Names of all models: the chosen one, then the others in their order."""
         return tuple(dict.fromkeys((self.chosen, *self.models)))
+
+    @property
+    def test_logs(self) -> int:
+        """How many logs took no part."""
+        return sum(log.set == "test" for log in self.logs.values())
 
     @property
     def best(self) -> ModelResult:

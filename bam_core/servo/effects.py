@@ -11,8 +11,8 @@ Of the motor, see `motor.DcMotor`:
   temperature that the recording says the servo has.
 
 Of the rest of the servo, see `ServoEffects`: friction_temperature, bridge_coasting, firmware_gain,
-limit_shortfall, sensor_delay, encoder_quantisation, load_inertia, goal_slew_time. They and the two of the
-motor apply wherever the servo is simulated.
+limit_shortfall, sensor_delay, encoder_quantisation, load_inertia, goal_slew_time, friction_direction. They
+and the two of the motor apply wherever the servo is simulated.
 
 Of the bench that it was recorded on, see `BenchEffects`:
 
@@ -82,6 +82,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             Effect(name="encoder_quantisation", unit="-", low=0.0, high=1.0, is_switch=True),
             Effect(name="load_inertia", unit="-", low=0.0, high=1.0, is_switch=True),
             Effect(name="goal_slew_time", unit="s/rad", low=0.0, high=0.5),
+            Effect(name="friction_direction", unit="-", low=-0.5, high=0.5),
             Effect(name="zero_offset", unit="rad", low=-0.1, high=0.1),
             Effect(name="command_delay", unit="s", low=LEAST_DELAY, high=0.02),
             Effect(name="arm_compliance", unit="rad/(N·m)", low=0.0, high=1.0),
@@ -122,6 +123,11 @@ class ServoEffects:
             A share in between is possible.
         goal_slew_time: time that the set-point inside the servo takes for each rad towards a new goal, s/rad,
             the reciprocal of its speed; it replaces the firmware's `goal_speed_limit`. 0: that counts.
+        friction_direction: a, between -1 and 1: friction is (1 + a) times its budget while the servo turns
+            towards positive positions, and (1 - a) times while it turns back; in a servo at rest the
+            direction of the push counts. Gears and brushes are not alike on both flanks (Armstrong-Hélouvry,
+            Dupont and Canudas de Wit, Automatica 30, 1994, section 2; different Coulomb and viscous levels
+            for both directions).
 
     Raises:
         BamError: a value is out of range.
@@ -135,6 +141,7 @@ class ServoEffects:
     encoder_quantisation: float = 0.0
     load_inertia: float = 0.0
     goal_slew_time: float = 0.0
+    friction_direction: float = 0.0
 
     def __post_init__(self) -> None:
         require_not_negative(
@@ -143,7 +150,16 @@ class ServoEffects:
             sensor_delay=self.sensor_delay,
             goal_slew_time=self.goal_slew_time,
         )
-        require_finite("servo_effects", firmware_gain=self.firmware_gain)
+        require_finite(
+            "servo_effects", firmware_gain=self.firmware_gain, friction_direction=self.friction_direction
+        )
+        if abs(self.friction_direction) >= 1.0:
+            raise OutOfRange(
+                "servo_effects friction_direction",
+                self.friction_direction,
+                "between -1 and 1, which leave no friction in one direction",
+                told=f"{self.friction_direction:g}",
+            )
         if self.firmware_gain <= -1.0:
             raise OutOfRange(
                 "servo_effects firmware_gain",
@@ -181,6 +197,11 @@ class ServoEffects:
         """
         seen = position - self.sensor_delay * velocity
         return resolution * round(seen / resolution) if self.encoder_quantisation else seen
+
+    @property
+    def direction_scales(self) -> tuple[float, float]:
+        """By what the budget of friction scales towards positive positions, and back."""
+        return 1.0 + self.friction_direction, 1.0 - self.friction_direction
 
     def temperature_scale(self, warming: float) -> float:
         """Return by what friction without load scales in a servo so many kelvin above 25 °C."""

@@ -131,8 +131,9 @@ class Friction:
             N·m, in the broadcast shape of the arguments.
         """
         net = np.asarray(motor_torque, dtype=np.float64) + np.asarray(external_torque, dtype=np.float64)
+        stop = -(np.asarray(inertia, dtype=np.float64) / dt * np.asarray(velocity) + net)
         budget = self.budget(motor_torque, external_torque, velocity)
-        return applied(budget, net, velocity, inertia, dt)
+        return np.asarray(np.clip(stop, -budget, budget))
 
     def _quadratic(self, motor: NDArray[Any], external: NDArray[Any]) -> NDArray[Any]:
         drives = np.abs(motor) > np.abs(external)
@@ -142,25 +143,6 @@ class Friction:
         if self.quadratic_rule == "opposing":
             term = np.where(motor * external < 0.0, term, 0.0)
         return term
-
-
-def applied(
-    budget: ArrayLike, net_torque: ArrayLike, velocity: ArrayLike, inertia: ArrayLike, dt: float
-) -> NDArray[np.float64]:
-    """Return τ_f (BAM eqs. 4, 5): the torque that stops the motion in one step, within a budget.
-
-    Args:
-        budget: τ_f^m, N·m, zero or more.
-        net_torque: τ_m + τ_e, N·m.
-        velocity: θ̇_k, rad/s.
-        inertia: J, kg·m².
-        dt: Δt, s.
-
-    Returns:
-        N·m, in the broadcast shape of the arguments.
-    """
-    stop = -(np.asarray(inertia, dtype=np.float64) / dt * np.asarray(velocity) + np.asarray(net_torque))
-    return np.asarray(np.clip(stop, -np.asarray(budget), budget))
 
 
 FRICTION_PARAMETERS: tuple[str, ...] = tuple(f.name for f in fields(Friction) if f.name != "quadratic_rule")

@@ -27,6 +27,7 @@ from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import (
     BENCH_EFFECTS,
+    FRICTION_EFFECTS,
     GEAR_COEFFICIENTS,
     GEAR_FRICTION,
     MOTOR_EFFECTS,
@@ -125,6 +126,13 @@ class ServoModel:
                 expected=f"{' or '.join(GEAR_FRICTION)}, Kikuuwe (14): the gear's part depends on the load",
                 advice="leave those terms out, or the gear",
             )
+        if self.gear is not None and self.servo_effects.friction_direction:
+            raise Conflict(
+                f"servo '{self.name}', friction_direction",
+                "is given beside a gear",
+                expected="either: the gear's part of friction knows no direction",
+                advice="leave one out",
+            )
         if self.integrator not in INTEGRATORS:
             raise UnknownName("integrator", self.integrator, INTEGRATORS)
         if self.protocol not in (0, 1, 2):
@@ -167,6 +175,18 @@ class ServoModel:
                 expected="a servo file without gear",
                 advice="give one, or use 'bam simulate', 'bam validate' or the node simulator",
             )
+
+    def require_no_friction_effects(self, what: str) -> None:
+        """Raise Unsupported where effects change friction that `what`, a phrase, takes as the budget says."""
+        for name in FRICTION_EFFECTS:
+            if getattr(self.servo_effects, name):
+                raise Unsupported(
+                    f"servo '{self.name}', {name}",
+                    f"{what} knows friction budgets M1-M6 only",
+                    expected="a servo file without it",
+                    advice="identify without this effect, or use 'bam simulate', 'bam validate' or the node "
+                    "simulator",
+                )
 
     def stall_torque(self, supply_voltage: float | None = None) -> float:
         """Return the motor's largest torque at rest, with a cold winding and without friction, N·m.

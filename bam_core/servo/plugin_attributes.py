@@ -44,5 +44,6 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "error_offset": firmware.error_offset,
         "goal_speed_limit": speed if math.isfinite(speed) else 0.0,
         "load_inertia": servo_effects.load_inertia,
+        "friction_direction": servo_effects.friction_direction,
         "armature": motor.armature,
     }

@@ -77,6 +77,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _ENCODER_QUANTISATION,
     _LOAD_INERTIA,
     _GOAL_SLEW_TIME,
+    _FRICTION_DIRECTION,
     _ZERO_OFFSET,
     _COMMAND_DELAY,
     _ARM_COMPLIANCE,
@@ -84,7 +85,7 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _ARM_MASS,
     _SUPPLY_RIPPLE,
     _LOAD_GYRATION,
-) = (np.uint64(row * BLOCK) for row in range(31))
+) = (np.uint64(row * BLOCK) for row in range(32))
 
 (
     _POSITION,
@@ -183,18 +184,17 @@ def _command(
 def _follow_goal(s: Array, lanes: int, share: float) -> None:
     """Let the set-point follow the goal as far as it may in this step; with torque off it is the servo's.
 
-    The firmware works with the mean of its set-points in the step, to which a `share` of the way leads.
+    The firmware works with the mean of its set-points in the step: `share` of the way where the set-point is
+    under way throughout, and the more of it the sooner it arrives.
     """
     for i in range(np.uint64(lanes)):
         goal, before, most = s[_GOAL + i], s[_SET_POINT + i], s[_FARTHEST + i]
         ahead = goal - before
-        most = most if ahead > 0.0 else -most
-        lags = abs(ahead) > abs(most)
+        moved = min(max(ahead, -most), most)
+        point = before + moved if abs(ahead) > most else goal
         is_off = s[_ENABLED + i] <= 0.0
-        point = before + most if lags else goal
-        mean = before + share * most if lags else goal
         s[_SET_POINT + i] = s[_POSITION + i] if is_off else point
-        s[_GOAL + i] = s[_POSITION + i] if is_off else mean
+        s[_GOAL + i] = s[_POSITION + i] if is_off else point - (1.0 - share) * moved * (abs(moved) / most)
 
 
 @_compiled
@@ -430,7 +430,7 @@ def _add_stribeck(s: Array, c: Array, lanes: int, opposing_only: float) -> None:
 
 
 @_compiled
-def _advance(s: Array, lanes: int, dt: float, rate: float, semi_implicit: float) -> None:
+def _advance(s: Array, c: Array, lanes: int, dt: float, rate: float, semi_implicit: float) -> None:
     """Applied friction (eqs. 4, 5) and the update of the state (Algorithm 1, lines 5-9); `rate` is 1/dt."""
     for i in range(np.uint64(lanes)):
         velocity = s[_VELOCITY + i]
@@ -438,14 +438,15 @@ def _advance(s: Array, lanes: int, dt: float, rate: float, semi_implicit: float)
         inertia = s[_INERTIA + i]
         net = s[_MOTOR + i] + s[_EXTERNAL + i]
         stop = -(inertia * rate * velocity + net)
-        friction = min(max(stop, -budget), budget)
+        lean = c[_FRICTION_DIRECTION + i] * budget
+        friction = min(max(stop, -budget - lean), budget - lean)
         gained = (net + friction) / inertia * dt
         s[_POSITION + i] += (velocity + (0.5 + semi_implicit) * gained) * dt
         s[_VELOCITY + i] = min(max(velocity + gained, -VELOCITY_LIMIT), VELOCITY_LIMIT)
 
 
 @_compiled
-def _advance_in_pieces(s: Array, lanes: int, dt: float, half_step: float) -> None:
+def _advance_in_pieces(s: Array, c: Array, lanes: int, dt: float, half_step: float) -> None:
     """`_advance` of second order: friction changes where the velocity reaches zero, not at the step's end.
 
     Up to that instant it opposes the old motion; from then on it holds the arm or opposes the new motion.
@@ -455,8 +456,9 @@ def _advance_in_pieces(s: Array, lanes: int, dt: float, half_step: float) -> Non
         budget = s[_BUDGET + i]
         mobility = 1.0 / s[_INERTIA + i]
         net = s[_MOTOR + i] + s[_EXTERNAL + i]
-        slowed = (net - (budget if velocity > 0.0 else -budget)) * mobility
-        turned = (net - min(max(net, -budget), budget)) * mobility
+        lean = c[_FRICTION_DIRECTION + i] * budget
+        slowed = (net - (budget + lean if velocity > 0.0 else lean - budget)) * mobility
+        turned = (net - min(max(net, lean - budget), budget + lean)) * mobility
         free = velocity + slowed * dt
         turns = free * velocity <= 0.0
         until = min(max(-velocity / slowed, 0.0), dt)
@@ -722,9 +724,9 @@ def simulate_block(
             if presses:
                 _unpress_teeth(s, lanes)
             if is_midpoint:
-                _advance_in_pieces(s, lanes, substep, half_step)
+                _advance_in_pieces(s, c, lanes, substep, half_step)
             else:
-                _advance(s, lanes, substep, 1.0 / substep, semi_implicit)
+                _advance(s, c, lanes, substep, 1.0 / substep, semi_implicit)
             if switches:
                 _stop_holding(s, lanes)
             if presses:

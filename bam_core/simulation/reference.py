@@ -13,8 +13,8 @@ from bam_core._checks import require_positive
 from bam_core.errors import UnknownName
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.firmware import PositionFirmware
-from bam_core.servo.friction import Friction, applied
+from bam_core.servo.firmware import PositionFirmware, followed
+from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
@@ -158,6 +158,7 @@ class ReferenceSimulation:
             external = pressing = -pull
             falling = self._gravity(state.arm_position, state.arm_velocity, half_step)
             arm = _moved(*arm, (pull + falling) / self._bench.inertia * dt, dt, 0.0)
+        onward, back = self.servo_effects.direction_scales
         if self.integrator == "midpoint":
             middle = motor - damping * half_step * state.ending_acceleration
             share = 1.0
@@ -173,10 +174,12 @@ class ReferenceSimulation:
                 share = 1.0 - enabled if is_released else enabled
             expected = state.velocity + half_step * state.ending_acceleration
             budget = float(self._warm_friction.budget(middle, pressing, expected))
-            position, velocity, ending = _moved_in_pieces(state, motor + external, budget, inertia, dt, share)
+            limits = budget * onward, budget * back
+            position, velocity, ending = _moved_in_pieces(state, motor + external, limits, inertia, dt, share)
         else:
             budget = float(self._warm_friction.budget(motor, pressing, state.velocity))
-            friction = float(applied(budget, motor + external, state.velocity, inertia, dt))
+            stop = -(inertia / dt * state.velocity + motor + external)
+            friction = min(max(stop, -budget * onward), budget * back)
             gained = (motor + external + friction) / inertia * dt
             extra = 1.0 if self.integrator == "semi_implicit" else 0.0
             position, velocity = _moved(state.position, state.velocity, gained, dt, extra)
@@ -264,7 +267,8 @@ class ReferenceSimulation:
             renewal: substeps for which the firmware holds what it demands; default all of a step.
             lead: how much later than it renews its demand the firmware sees positions, s; where a step stands
                 for several of its periods, half of what it is longer than one.
-            slew_share: of what a slewed set-point moves in a step, how much the firmware works with.
+            slew_share: of what a slewed set-point moves in a step, how much the firmware works with on the
+                mean where the set-point is under way throughout.
 
         Returns:
             Positions (n,) in rad and velocities (n,) in rad/s at the samples.
@@ -280,11 +284,10 @@ class ReferenceSimulation:
             before = float(switches[max(k - 1, 0)])
             if switches[k] <= 0.0:
                 goal = point = state.position
-            elif abs(goal - point) > farthest:
-                moved = math.copysign(farthest, goal - point)
-                goal, point = point + slew_share * moved, point + moved
             else:
-                point = goal
+                reached = followed(point, goal, farthest)
+                moved, point = reached - point, reached
+                goal = reached - (1.0 - slew_share) * moved * abs(moved) / farthest
             for j in range(substeps):
                 if j % (renewal or substeps) == 0:
                     demand = self.demand(state, goal, supply_now, lead)
@@ -297,16 +300,18 @@ class ReferenceSimulation:
 
 
 def _moved_in_pieces(
-    state: PendulumState, net: float, budget: float, inertia: float, dt: float, share: float
+    state: PendulumState, net: float, budgets: tuple[float, float], inertia: float, dt: float, share: float
 ) -> tuple[float, float, float]:
     """Return position, velocity and acceleration after a step of "midpoint".
 
     Until the velocity reaches zero friction opposes the old motion; from then on it holds the servo or
-    opposes the new motion, for a share of the time that is left.
+    opposes the new motion, for a share of the time that is left. `budgets` are those of friction in motion
+    towards positive positions and back.
     """
     velocity = state.velocity
-    slowed = (net - math.copysign(budget, velocity)) / inertia
-    turned = (net - min(max(net, -budget), budget)) / inertia
+    onward, back = budgets
+    slowed = (net - (onward if velocity > 0.0 else -back)) / inertia
+    turned = (net - min(max(net, -back), onward)) / inertia
     free = velocity + slowed * dt
     if velocity * free > 0.0:
         return state.position + (velocity + 0.5 * slowed * dt) * dt, _limited(free), slowed

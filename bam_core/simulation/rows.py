@@ -89,7 +89,7 @@ class Stepping(NamedTuple):
         lead: s, by how much later than it renews its demand the firmware sees positions; above zero where a
             step stands for several periods of a firmware, which renews its demand within it.
         slew_share: of what a slewed set-point moves in a step, how much it has moved on the mean of those
-            periods.
+            periods where it is under way throughout.
     """
 
     dt: float

@@ -103,8 +103,8 @@ class IdentificationStep:
     """What an evaluation of M6 on 100 logs of 6 s costs as an identification simulates them.
 
     Attributes:
-        simulation: "counts", whose errors count, or "draft"; "period", with two steps in every period of the
-            firmware, is what `bam validate` simulates with.
+        simulation: "search" and its "draft"; "rollout", by which errors are told; and "period", two steps in
+            every period of the firmware, with which `bam validate` simulates.
         step: s, from one demand of the firmware to the next.
         ms_per_evaluation: of one candidate among a generation.
         distance: from the motion with steps that are short enough, mean, rad.
@@ -121,8 +121,9 @@ def identification_times(repeats: int = 7, logs: int = LOGS) -> list[Identificat
     servo = load_servo("mx106")
     data = TrainingData(_recordings(servo, logs), servo.firmware)
     rollouts = {
-        "counts": data.rollout,
         "draft": data.draft,
+        "search": data.search,
+        "rollout": data.rollout,
         "period": Rollout(data.recordings, firmware=servo.firmware),
     }
     candidates = _candidates(servo, "m6", CANDIDATES)

@@ -139,7 +139,7 @@ def evaluate(client: DemoClient, bench: DemoBench, bags: list[Path], identified:
     summary = json.loads((identified / "summary.json").read_text())
     files = {name: identified / f"{name}.yaml" for name in MODELS}
     servos = {name: load_servo(path) for name, path in files.items()}
-    held_out = tuple(run for run in load_recordings(bags) if run.name in summary["split"]["validation"])
+    held_out = tuple(run for run in load_recordings(bags) if run.name in summary["split"]["test"])
     positions: dict[str, list[NDArray[np.float64]]] = {name: [] for name in servos}
     with _stage("replaying in MuJoCo", len(servos) * len(held_out)) as bar:
         for name, servo in servos.items():

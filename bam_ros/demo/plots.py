@@ -15,7 +15,8 @@ def draw(outcome: Outcome, directory: Path) -> list[Path]:
     """Draw and save; returns the files."""
     replayed, summary = outcome.replayed, outcome.summary
     errors = {
-        name: (figures["train_mae"], figures["validation_mae"]) for name, figures in summary["models"].items()
+        name: {"training": figures["train_mae"], "test": figures["test_mae"]}
+        for name, figures in summary["models"].items()
     }
     pictures = {directory / "errors.png": plot_mae(errors, chosen=summary["chosen"])}
     for index, run in enumerate(replayed.runs):

@@ -38,11 +38,11 @@ def text(outcome: Outcome) -> str:
     """Return the tables: errors per model, then parameters of the richest model against the truth."""
     figures = summary(outcome)
     errors = format_table(
-        ("model", "train [mrad]", "held out [mrad]", "MuJoCo, held out [mrad]"),
+        ("model", "test [mrad]", "MuJoCo, test [mrad]", "train [mrad]"),
         [
             (
                 f"{name}{' (chosen)' if name == figures['chosen'] else ''}",
-                *(f"{model[key] * 1e3:.2f}" for key in ("train_mae", "validation_mae", "mujoco_mae")),
+                *(f"{model[key] * 1e3:.2f}" for key in ("test_mae", "mujoco_mae", "train_mae")),
             )
             for name, model in figures["models"].items()
         ],

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import traceback
@@ -65,7 +66,7 @@ class IdentificationNode(Node):
                 default="",
                 description=(
                     "what requests that name no effects fit besides motor and friction, separated by commas,"
-                    " or none; empty: what the servo's file names and held-out logs ask for"
+                    " or none; empty: what the servo's file names and logs left out of training ask for"
                 ),
                 read_only=False,
             ),
@@ -195,8 +196,7 @@ class IdentificationNode(Node):
         else:
             answer.success = True
             _fill(answer, found, output)
-            best = found.fits[found.chosen]
-            answer.message = f"{found.chosen} chosen: {best.validation_mae * 1e3:.2f} mrad on held-out runs"
+            answer.message = f"{found.chosen} chosen; {found.error_words}"
             self.get_logger().info(f"{answer.message}; {output}")
         finally:
             self._busy.release()
@@ -233,7 +233,7 @@ class IdentificationNode(Node):
             list(request.models) or ["all"],
             trials=request.trials or None,
             seed=request.seed,
-            validation=request.validation or None,
+            test=request.validation or None,
             effects=self._effects(request.effects),
             progress=report,
             cancelled=cancelled,
@@ -265,7 +265,10 @@ def _fill(answer: Any, found: Identification, output: Path) -> None:
     answer.chosen = found.chosen
     answer.models = list(found.fits)
     answer.train_mae = [fit.train_mae for fit in found.fits.values()]
-    answer.validation_mae = [fit.validation_mae for fit in found.fits.values()]
+    # The messages have the older name for the error of logs that the fit did without.
+    answer.validation_mae = [
+        each["validation_mae"] or math.nan for each in found.summary()["models"].values()
+    ]
     answer.output = str(output)
 
 

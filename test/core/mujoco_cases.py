@@ -46,6 +46,9 @@ EFFECT_CASES = {
     "limit_shortfall": {"limit_shortfall": 0.7},
     "sensor_delay": {"sensor_delay": 0.004},
     "goal_slew_time": {"goal_slew_time": 0.4},
+    "load_inertia": {"load_inertia": 1.0},
+    "friction_direction": {"friction_direction": 0.2},
+    "load_gyration": {"load_gyration": 0.05},
     "arm_mass": {"arm_mass": 0.02},
     "all": {
         "torque_saturation": 0.3,

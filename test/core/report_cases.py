@@ -23,7 +23,7 @@ def identified(directory: Path) -> Path:
     runs = [(script, kp) for script in ("sin_sin", "lift_and_drop") for kp in (8.0, 32.0)]
     logs = [record(servo, *run) for run in (*runs, ("sin_time_square", 16.0), ("up_and_down", 16.0))]
     models = ("m1", "m4", "m6")
-    found = identify(logs, load_servo("mx106"), models, trials=100, validation="kp=16", effects=EFFECTS)
+    found = identify(logs, load_servo("mx106"), models, trials=100, test="kp=16", effects=EFFECTS)
     write_identification(found, directory)
     _age(directory)
     return directory
@@ -34,7 +34,9 @@ def _age(directory: Path) -> None:
     whole range of terms: a hundred trials decide that by chance."""
     summary = json.loads((directory / "summary.json").read_text())
     models = {
-        name: {key: value for key, value in entry.items() if key not in ("uncertainty", "held_out")}
+        name: {
+            key: value for key, value in entry.items() if key not in ("uncertainty", "held_out", "selection")
+        }
         for name, entry in summary["models"].items()
     }
     edit_summary(directory, {"models": models, "choice": None, "effects": None, "chosen": "m4"})
@@ -53,13 +55,14 @@ def completed(directory: Path) -> Path:
     summary = json.loads((directory / "summary.json").read_text())
     models = summary["models"]
     for entry in models.values():
-        entry["validation_standard_error"] = 0.08 * entry["validation_mae"]
+        entry["selection_mae"] = 0.9 * entry["test_mae"]
+        entry["selection_standard_error"] = 0.08 * entry["test_mae"]
         entry["uncertainty"] = _uncertainty(entry["parameters"])
     choice = [
         {
             "model": model,
-            "validation_mae": entry["validation_mae"],
-            "standard_error": entry["validation_standard_error"],
+            "selection_mae": entry["selection_mae"],
+            "standard_error": entry["selection_standard_error"],
             "free_parameters": len(entry["parameters"]),
             "verdict": "chosen" if model == summary["chosen"] else f"{model} is not told apart from the best",
         }
@@ -72,9 +75,9 @@ def completed(directory: Path) -> Path:
             "unit": "SI",
             "value": best["parameters"][name],
             "train_mae_without": best["train_mae"] * (1.4 - 0.15 * i),
-            "validation_mae_without": best["validation_mae"] * (1.3 - 0.15 * i),
+            "selection_mae_without": best["selection_mae"] * (1.3 - 0.15 * i),
             "train_mae": best["train_mae"],
-            "validation_mae": best["validation_mae"],
+            "selection_mae": best["selection_mae"],
             "kept": i < 2,
             "reason": "held-out logs are followed better with it" if i < 2 else "it bought nothing",
         }
@@ -125,11 +128,11 @@ def multiplied(directory: Path, count: int) -> Path:
     origin = {name: own[i % len(own)] for i, name in enumerate(names)}
     for entry in summary["models"].values():
         entry["per_log"] = {name: entry["per_log"][origin[name]] for name in names}
-    held_out = set(summary["split"]["validation"])
+    in_test = set(summary["split"]["test"])
     split = {
         "rule": summary["split"]["rule"],
-        "train": [name for name in names if origin[name] not in held_out],
-        "validation": [name for name in names if origin[name] in held_out],
+        "train": [name for name in names if origin[name] not in in_test],
+        "test": [name for name in names if origin[name] in in_test],
     }
     logs = {name: summary["logs"][origin[name]] for name in names}
     change = {"models": summary["models"], "split": split, "logs": logs, "trajectories_sha256": digest}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which model to use: the simplest that held-out logs cannot tell from the best, by one standard error."""
+"""Which model to use: the simplest that selection cannot tell from the best, by one standard error."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 SAME = 0.02
-"""Relative difference of held-out errors below which two models are the same, however sure the difference."""
+"""Relative difference of errors in selection below which two models are the same, however sure it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contender:
-    """One model as held-out logs see it.
+    """One model as selection sees it.
 
     Attributes:
         name: of the model.
         free_parameters: count.
-        held_out: mean absolute position error of every held-out log by name, rad.
+        errors: mean absolute position error of every log by name, rad, of fits that did without it.
     """
 
     name: str
     free_parameters: int
-    held_out: Mapping[str, float]
+    errors: Mapping[str, float]
 
     @property
     def error(self) -> float:
-        """Mean over held-out logs, rad."""
-        return fmean(self.held_out.values())
+        """Mean over logs, rad."""
+        return fmean(self.errors.values())
 
     @property
     def standard_error(self) -> float | None:
         """Of that mean, rad; None for a single log."""
-        errors = list(self.held_out.values())
+        errors = list(self.errors.values())
         return stdev(errors) / math.sqrt(len(errors)) if len(errors) > 1 else None
 
 
@@ -69,18 +69,18 @@ class Choice:
 
 
 def choose(contenders: Sequence[Contender]) -> Choice:
-    """Choose the contender with fewest free parameters that is as good as the best on held-out logs.
+    """Choose the contender with fewest free parameters that is as good as the best in selection.
 
     As good means: worse by no more than one standard error of the difference, log by log, since logs differ
-    in difficulty far more than models do on the same log. A single held-out log has no such error; then, and
-    in any case, a difference of SAME does not count.
+    in difficulty far more than models do on the same log. A single log has no such error; then, and in any
+    case, a difference of SAME does not count.
 
     Args:
         contenders: one at least, judged by the same logs.
     """
     best = min(contenders, key=lambda each: each.error)
     if len(contenders) == 1:
-        reason = f"{best.name} is the only model that was fitted (held-out error {_mrad(best.error)})"
+        reason = f"{best.name} is the only model that was fitted (selection error {_mrad(best.error)})"
         verdict = Verdict(contender=best, is_good=True, words="the only one")
         return Choice(name=best.name, reason=reason, verdicts=(verdict,))
     excesses = [_excess(each, best) for each in contenders]
@@ -93,25 +93,25 @@ def choose(contenders: Sequence[Contender]) -> Choice:
     return Choice(name=chosen.name, reason=_reason(chosen, best, contenders), verdicts=verdicts)
 
 
-def excess(held_out: Mapping[str, float], best: Mapping[str, float]) -> tuple[float, float]:
-    """Return by how much held-out logs are followed worse than by the best, and its standard error, rad.
+def excess(errors: Mapping[str, float], best: Mapping[str, float]) -> tuple[float, float]:
+    """Return by how much logs are followed worse than by the best, and its standard error, rad.
 
     Log by log, since logs differ in difficulty far more than models do on the same log. A single log has no
     such error: zero then.
     """
-    differences = [held_out[log] - error for log, error in best.items()]
+    differences = [errors[log] - error for log, error in best.items()]
     error = stdev(differences) / math.sqrt(len(differences)) if len(differences) > 1 else 0.0
     return fmean(differences), error
 
 
 def _excess(contender: Contender, best: Contender) -> tuple[float, float]:
     """Return by how much a contender is worse than the best, and what does not count, rad."""
-    mean, error = excess(contender.held_out, best.held_out)
+    mean, error = excess(contender.errors, best.errors)
     return mean, max(error, SAME * best.error)
 
 
 def _reason(chosen: Contender, best: Contender, contenders: Sequence[Contender]) -> str:
-    lowest = f"{best.name} has the lowest held-out error ({_mrad(best.error)})"
+    lowest = f"{best.name} has the lowest selection error ({_mrad(best.error)})"
     if all(best.free_parameters <= each.free_parameters for each in contenders):
         return f"{lowest}, and none that was fitted is simpler"
     if chosen is best:
@@ -130,7 +130,7 @@ def _words(each: Contender, chosen: Contender, best: Contender, mean: float, err
     apart = f"{_mrad(mean)} worse than {best.name}"
     if mean <= error:
         return f"as good ({apart}, within {_mrad(error)}), but {chosen.name} is simpler"
-    chance = "chance" if len(best.held_out) > 1 else "what does not count"  # of which one log knows nothing
+    chance = "chance" if len(best.errors) > 1 else "what does not count"  # of which one log knows nothing
     return f"{apart}, more than {chance} ({_mrad(error)})"
 
 

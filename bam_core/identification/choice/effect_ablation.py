@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Effect ablation: the fit with and without each effect, evaluated on held-out logs."""
+"""Effect ablation: the fit with and without each effect, compared in selection."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bam_core.identification.choice.choice import SAME, excess
+from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.fitting import Fit, Fitter, PlannedFit, fit_all
 from bam_core.simulation.rollout import PARAMETERS
@@ -16,32 +17,34 @@ TRIALS_PER_PARAMETER = 50
 
 
 def ablate_effects(
-    fitter: Fitter, full: Fit, evaluate: Callable[[Fit], ModelFit], *, prune: bool, trials: int | None
+    fitter: Fitter, full: Fit, evaluator: Evaluator, *, prune: bool, trials: int | None
 ) -> tuple[Fit, tuple[EffectAblation, ...]]:
-    """Fit again without each effect in turn, and drop those without which held-out errors do not grow.
+    """Fit again without each effect in turn, and drop those without which errors in selection do not grow.
 
     They must grow by more than the difference that is ignored between models, too (`choice.SAME`).
 
     Args:
         fitter: that made the fit.
         full: the fit with all effects.
-        evaluate: computes a fit's errors.
+        evaluator: computes a fit's errors.
         prune: drop effects; otherwise only report them.
         trials: of the fit with all effects, where they were limited.
 
     Returns:
-        The fit to use (`full`, or one with fewer effects and no larger held-out error) and the ablations.
+        The fit to use (`full`, or one with fewer effects and no larger error in selection) and the ablations.
     """
     effects = full.effects
+    evaluate = evaluator.evaluate
     reference = evaluate(full)
     refits = _refits(fitter, full, [_less(effects, [effect]) for effect in effects], trials)
+    evaluator.prepare(refits)
     without = {effect: evaluate(fit) for effect, fit in zip(effects, refits, strict=True)}
-    as_good = (1.0 + SAME) * reference.validation_mae
-    idle = [name for name, fit in without.items() if fit.validation_mae <= as_good]
+    as_good = (1.0 + SAME) * reference.contender.error
+    idle = [name for name, fit in without.items() if fit.contender.error <= as_good]
     used = full
     if prune and idle:
         (pruned,) = _refits(fitter, full, [_less(effects, idle)], trials)
-        if evaluate(pruned).validation_mae <= as_good:
+        if evaluate(pruned).contender.error <= as_good:
             used = pruned
     ablations = tuple(
         _ablation(
@@ -90,14 +93,14 @@ def _less(effects: Sequence[str], others: Sequence[str]) -> list[str]:
 def _ablation(
     name: str, reference: ModelFit, without: ModelFit, *, value: float, used: Fit, prune: bool
 ) -> EffectAblation:
-    _, chance = excess(without.held_out, reference.held_out)
+    _, chance = excess(without.contender.errors, reference.contender.errors)
     ablation = EffectAblation(
         name=name,
         value=value,
         train_mae=reference.train_mae,
-        validation_mae=reference.validation_mae,
+        selection_mae=reference.contender.error,
         train_mae_without=without.train_mae,
-        validation_mae_without=without.validation_mae,
+        selection_mae_without=without.contender.error,
         chance=chance,
         kept=name in used.effects,
         reason="",
@@ -107,12 +110,12 @@ def _ablation(
 
 def _reason(ablation: EffectAblation, prune: bool) -> str:
     if ablation.is_needed:
-        return "needed: held-out logs are followed worse without it"
+        return "needed: logs left out are followed worse without it"
     if not ablation.kept:
-        return "dropped: held-out logs are followed as well without it"
-    if ablation.validation_mae_without > (1.0 + SAME) * ablation.validation_mae:
+        return "dropped: logs left out are followed as well without it"
+    if ablation.selection_mae_without > (1.0 + SAME) * ablation.selection_mae:
         chance = f"{1e3 * ablation.chance:.1f} mrad"
-        return f"kept: held-out logs are followed worse without it, but within chance ({chance})"
+        return f"kept: logs left out are followed worse without it, but within chance ({chance})"
     if not prune:
-        return "asked for: held-out logs are followed as well without it"
-    return "kept: held-out logs are followed as well without it, but not without all such effects"
+        return "asked for: logs left out are followed as well without it"
+    return "kept: logs left out are followed as well without it, but not without all such effects"

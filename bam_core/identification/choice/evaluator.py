@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fits are worth: their errors on training and held-out logs, and the servos they stand for."""
+"""What fits are worth: their errors in training, selection and test, and the servos they stand for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from statistics import fmean
@@ -11,54 +11,60 @@ from statistics import fmean
 from bam_core._version import __version__
 from bam_core.arrays import Array
 from bam_core.identification.choice.model_fit import ModelFit
+from bam_core.identification.choice.selection import Selection
 from bam_core.identification.data.split import Split
 from bam_core.identification.fitting import Fit
+from bam_core.identification.found_servo import found_servo
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.recordings.recording import Recording
-from bam_core.servo.effects import BenchEffects, ServoEffects
-from bam_core.servo.friction import Friction, FrictionModel
+from bam_core.servo.effects import BenchEffects
+from bam_core.servo.friction import FrictionModel
 from bam_core.servo.model import Provenance, ServoModel
-from bam_core.servo.motor import DcMotor
-from bam_core.servo.parameters import BENCH_EFFECTS, MOTOR_EFFECTS, MOTOR_PARAMETERS, SERVO_EFFECTS
-from bam_core.simulation.rollout import PARAMETERS, Rollout
+from bam_core.simulation.rollout import Rollout
 
 
 class Evaluator:
-    """Evaluates fits on training and held-out logs."""
+    """Evaluates fits in training, in selection and on the test logs."""
 
-    def __init__(self, train: Rollout, split: Split, seed: int, servo: ServoModel) -> None:
-        """Pack the held-out logs.
+    def __init__(
+        self, train: Rollout, split: Split, seed: int, servo: ServoModel, selection: Selection | None = None
+    ) -> None:
+        """Pack the test logs.
 
         Args:
             train: simulates the training logs.
             split: the logs.
             seed: of the search, for the record.
             servo: before the identification.
+            selection: computes the errors that decide; None: those in training do.
         """
         self._servo = servo
         self._split = split
         self._seed = seed
         self._train = train
-        self._validation = (
-            Rollout(split.validation, firmware=servo.firmware, integrator=INTEGRATOR)
-            if split.validation
-            else None
+        self._selection = selection
+        self._test = (
+            Rollout(split.test, firmware=servo.firmware, integrator=INTEGRATOR) if split.test else None
         )
 
-    def evaluate(self, fit: Fit, held_out: Mapping[str, float] | None = None) -> ModelFit:
-        """Return a fit with its errors; `held_out` where other fits did without the logs in turn."""
+    def prepare(self, fits: Sequence[Fit]) -> None:
+        """Compute what `evaluate` needs for several fits at once."""
+        if self._selection is not None:
+            self._selection.prepare(fits)
+
+    def evaluate(self, fit: Fit) -> ModelFit:
+        """Return a fit with its errors."""
         train = _by_name(self._split.train, self._train.errors(fit.vector)[0])
-        if held_out is None:
-            assert self._validation is not None
-            held_out = _by_name(self._split.validation, self._validation.errors(fit.vector)[0])
+        test = {} if self._test is None else _by_name(self._split.test, self._test.errors(fit.vector)[0])
         servo, bench_effects = self._found(fit.model, fit.effects, fit.vector)
         judged = ModelFit(
             servo=servo,
             bench_effects=bench_effects,
             space=fit.space,
             train_mae=fmean(train.values()),
-            per_log={**train, **held_out} if self._split.validation else train,
-            held_out=held_out,
+            per_log={**train, **test},
+            selection={} if self._selection is None else self._selection.errors(fit),
+            test=test,
             at_bound=fit.space.at_bound(fit.vector),
             trials=fit.result.evaluations,
             converged=fit.result.converged,
@@ -70,36 +76,29 @@ class Evaluator:
     def _found(
         self, model: FrictionModel, effects: Sequence[str], vector: Array
     ) -> tuple[ServoModel, BenchEffects]:
-        values = dict(zip(PARAMETERS, vector.tolist(), strict=True))
-        motor = DcMotor(**{name: values.pop(name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)})
-        servo_effects = ServoEffects(**{name: values.pop(name) for name in SERVO_EFFECTS})
-        bench_effects = BenchEffects(**{name: values.pop(name) for name in BENCH_EFFECTS})
-        everything = Friction(**values)
+        servo, bench_effects = found_servo(self._servo, model, vector)
         servo = replace(
-            self._servo,
-            motor=motor,
-            servo_effects=servo_effects,
-            search=replace(self._servo.search, effects=tuple(effects)),
-            friction_model=model.name,
-            friction=model.friction(model.values(everything)),
-            gear=None,
+            servo,
+            search=replace(servo.search, effects=tuple(effects)),
+            friction=replace(servo.friction, quadratic_rule="paper"),
             integrator=INTEGRATOR,
-            uncertainty={},
         )
         return servo, bench_effects
 
     def _provenance(self, fit: ModelFit) -> Provenance:
+        count = len(self._split.train)
+        without = "" if fit.test else "; validation_mae is its error in selection, no test"
         return Provenance(
             source=(
-                f"identified from {len(self._split.train)} recordings by CMA-ES "
-                f"(seed {self._seed}, validation {self._split.rule})"
+                f"identified from {count} recordings by CMA-ES "
+                f"(seed {self._seed}, test {self._split.rule}{without})"
             ),
             software=f"bam_bench {__version__}",
             date=datetime.now(timezone.utc).date().isoformat(),
             train_mae=fit.train_mae,
-            validation_mae=fit.validation_mae,
+            validation_mae=fit.selection_mae if fit.test_mae is None else fit.test_mae,
             train_data={log.name: log.sha256 for log in self._split.train},
-            validation_data={log.name: log.sha256 for log in self._split.validation},
+            validation_data={log.name: log.sha256 for log in self._split.test},
         )
 
 

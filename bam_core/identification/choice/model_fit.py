@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from bam_core.identification.choice.choice import SAME, Contender
+from bam_core.identification.choice.mean_interval import mean_interval
+from bam_core.identification.misfit.diagnosis import Diagnosis
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
 from bam_core.servo.effects import EFFECTS, BenchEffects
@@ -25,13 +29,16 @@ class ModelFit:
         space: that was searched.
         train_mae: mean over training logs of the mean absolute position error, rad.
         per_log: mean absolute position error of every log by name, rad.
-        held_out: the same of logs that the parameters were not fitted to; where every configuration is left
-            out in turn, by the fit that did without it.
+        selection: the same of training logs by fits that did without them (see `selection`): what models and
+            effects are chosen by; empty where there are too few training logs for it.
+        test: the same of the test logs, which neither the fit nor any choice has seen; empty without such.
         at_bound: parameters that the end of their search range has stopped.
         trials: simulations of all training logs that the search spent.
         converged: the search ended because nothing led further down, not because its trials were spent.
         limited: the search was given fewer trials than it takes by default.
         seconds: that it took.
+        diagnosis: what the fit leaves over of the training logs, and what physics it lacks; None where that
+            was not looked into.
         uncertainty: of the parameters; None of models that were not chosen, unless it was asked for (argument
             `uncertainty` of `identify`, or `with_uncertainty`).
     """
@@ -41,12 +48,14 @@ class ModelFit:
     space: SearchSpace
     train_mae: float
     per_log: Mapping[str, float]
-    held_out: Mapping[str, float]
+    selection: Mapping[str, float]
+    test: Mapping[str, float]
     at_bound: tuple[str, ...]
     trials: int
     converged: bool
     limited: bool
     seconds: float
+    diagnosis: Diagnosis | None = None
     uncertainty: Uncertainty | None = None
 
     @property
@@ -56,18 +65,42 @@ class ModelFit:
 
     @property
     def ended_early(self) -> bool:
-        """More trials may lead further: beyond the default they change training errors by less than 0.5 %."""
-        return self.limited and not self.converged
+        """The search spent its trials before it came to rest: more of them may lead further."""
+        return not self.converged
+
+    @property
+    def selection_mae(self) -> float | None:
+        """Mean error in selection, rad; None where there was none."""
+        return fmean(self.selection.values()) if self.selection else None
+
+    @property
+    def test_mae(self) -> float | None:
+        """Mean over test logs, rad; None without such."""
+        return fmean(self.test.values()) if self.test else None
+
+    @property
+    def test_interval(self) -> tuple[float, float] | None:
+        """95 % interval of `test_mae` by Student's t over logs, rad; None of fewer than two."""
+        return mean_interval(list(self.test.values()))
+
+    @property
+    def held_out(self) -> Mapping[str, float]:
+        """Older name of `test`; without test logs, of `selection`."""
+        warnings.warn("ModelFit.held_out is ModelFit.test now", DeprecationWarning, stacklevel=2)
+        return self.test or self.selection
 
     @property
     def validation_mae(self) -> float:
-        """Mean over held-out logs, rad."""
-        return fmean(self.held_out.values())
+        """Older name of `test_mae`; without test logs, of `selection_mae`."""
+        warnings.warn("ModelFit.validation_mae is ModelFit.test_mae now", DeprecationWarning, stacklevel=2)
+        return fmean((self.test or self.selection or {"": math.nan}).values())
 
     @property
     def contender(self) -> Contender:
-        """This fit as `choice.choose` takes it."""
-        return Contender(name=self.model, free_parameters=len(self.parameters), held_out=self.held_out)
+        """This fit as `choice.choose` takes it: by selection, or where there is none, by training errors."""
+        train = {log: error for log, error in self.per_log.items() if log not in self.test}
+        by = self.selection or train
+        return Contender(name=self.model, free_parameters=len(self.parameters), errors=by)
 
     @property
     def model(self) -> str:
@@ -83,10 +116,10 @@ class EffectAblation:
         name: in EFFECTS.
         value: found with all effects, in its unit.
         train_mae: with all effects, rad.
-        validation_mae: likewise, of held-out logs.
+        selection_mae: likewise, in selection; of training where there is none.
         train_mae_without: of all effects but this one, rad.
-        validation_mae_without: likewise.
-        chance: standard error of the difference of these two, log by log, rad; 0 for a single held-out log.
+        selection_mae_without: likewise.
+        chance: standard error of the difference of these two, log by log, rad; 0 for a single log.
         kept: it stayed in the model.
         reason: in words.
     """
@@ -94,9 +127,9 @@ class EffectAblation:
     name: str
     value: float
     train_mae: float
-    validation_mae: float
+    selection_mae: float
     train_mae_without: float
-    validation_mae_without: float
+    selection_mae_without: float
     chance: float
     kept: bool
     reason: str
@@ -104,8 +137,8 @@ class EffectAblation:
     @property
     def is_needed(self) -> bool:
         """Held-out logs are followed worse without it, by more than does not count between models either."""
-        worse = self.validation_mae_without - self.validation_mae
-        return worse > max(SAME * self.validation_mae, self.chance)
+        worse = self.selection_mae_without - self.selection_mae
+        return worse > max(SAME * self.selection_mae, self.chance)
 
     def summary(self) -> dict[str, Any]:
         """Return its entry in ``summary.json``."""
@@ -114,9 +147,11 @@ class EffectAblation:
             "unit": EFFECTS[self.name].unit,
             "value": self.value,
             "train_mae": self.train_mae,
-            "validation_mae": self.validation_mae,
+            "selection_mae": self.selection_mae,
             "train_mae_without": self.train_mae_without,
-            "validation_mae_without": self.validation_mae_without,
+            "selection_mae_without": self.selection_mae_without,
+            "validation_mae": self.selection_mae,  # older names
+            "validation_mae_without": self.selection_mae_without,
             "chance": self.chance,
             "kept": self.kept,
             "reason": self.reason,

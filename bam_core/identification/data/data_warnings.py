@@ -99,11 +99,12 @@ def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[st
     ]
 
 
-def outliers(errors: Mapping[str, float]) -> list[str]:
+def outliers(errors: Mapping[str, float], *, headers: bool = True) -> list[str]:
     """Return a line about logs that a model follows far worse than the others.
 
     Args:
         errors: of each log by its name, rad.
+        headers: their headers may be wrong: nothing else is known that explains it.
     """
     median = statistics.median(errors.values())
     far = {name: each for name, each in errors.items() if each > max(_WORSE * median, _LEAST_OFF)}
@@ -111,25 +112,36 @@ def outliers(errors: Mapping[str, float]) -> list[str]:
         return []
     worst = max(far.values()) / max(median, 1e-9)
     names = ", ".join(list(far)[:_NAMED]) + _rest(len(far))
+    told = f"{names}: followed up to {worst:.0f} times worse than the median log"
+    if not headers:
+        return [told]
     header = "its header states" if len(far) == 1 else "their headers state"
-    return [
-        f"{names}: followed up to {worst:.0f} times worse than the median log; check mass, length, kp and "
-        f"supply that {header}"
-    ]
+    return [f"{told}; check mass, length, kp and supply that {header}"]
 
 
-def scarcity(training: int, held_out: int) -> list[str]:
-    """Return a line about what so few logs cannot tell.
+def scarcity(training: int, test: int, folds: int) -> list[str]:
+    """Return a line about everything that so few logs cannot tell.
 
     Args:
         training: logs.
-        held_out: logs.
+        test: logs.
+        folds: of selection.
     """
     lines = []
     if training == 1:
         lines.append("one training log: standard errors and intervals need two or more, there are none")
-    if held_out == 1:
-        lines.append("one held-out log: it cannot tell by how much models differ by chance; hold out more")
+    if folds == 0:
+        lines.append(
+            "too few training logs to leave some out for selection: model and effects are chosen by the "
+            "error in training, which is lower for every richer model; record another gain or load"
+        )
+    if test == 1:
+        lines.append("one test log: it cannot tell how far other logs are from it; keep more for the test")
+    if test == 0:
+        lines.append(
+            "no test set: none of these figures is of logs that took no part; keep some with --test, or give "
+            "others to bam validate"
+        )
     return lines
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which logs a model is fitted to, and which it is judged by."""
+"""Which logs a model is fitted to, and which are kept for the test: those that no decision sees."""
 
 from __future__ import annotations
 
@@ -16,6 +16,13 @@ from bam_core.recordings.recording import Recording
 
 DEFAULT_RULE = "fraction=0.25"
 """BAM holds out a random quarter of the logs."""
+
+ENOUGH = 8
+"""Logs from which that is the default: of fewer, a quarter is a single log, which tells next to nothing of
+others and is missed in training."""
+
+NO_TEST = "none"
+"""The rule of those who train on all logs."""
 
 _NUMERIC: Mapping[str, Callable[[Recording], float]] = MappingProxyType(
     {
@@ -37,7 +44,8 @@ RULE_KEYS = ("fraction", *_NUMERIC, *_TEXT)
 """What may stand before the "=" of a rule."""
 
 LEAVE_ONE_OUT = "leave-one-out"
-"""What stands before the "=" of the rule that holds out every configuration in turn."""
+"""What stands before the "=" of the rule by which all logs are trained on and selection (see `folds`) leaves
+every configuration out in turn."""
 
 FOLD_KEYS = (*_NUMERIC, *_TEXT)
 """What may stand behind it."""
@@ -45,40 +53,43 @@ FOLD_KEYS = (*_NUMERIC, *_TEXT)
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """Logs apart: none is on both sides, and neither side is empty.
+    """Logs apart: none is on both sides, and neither side is empty unless the rule says so.
 
     Attributes:
         train: logs that the parameters are fitted to.
-        validation: held-out logs.
+        test: logs that neither the fit nor any decision sees; empty by the rules NO_TEST and LEAVE_ONE_OUT.
         rule: how they were told apart, as given.
-
-    Where every configuration is left out in turn, all logs are trained on in the end.
 
     Raises:
         BamError: a side is empty, or a log is on both.
     """
 
     train: tuple[Recording, ...]
-    validation: tuple[Recording, ...]
+    test: tuple[Recording, ...]
     rule: str
 
     def __post_init__(self) -> None:
-        for side, logs in (("to train on", self.train), ("to validate with", self.validation)):
-            if not logs and left_out(self.rule) is None:
-                count = len(self.train) + len(self.validation)
+        without_test = self.rule == NO_TEST or left_out(self.rule) is not None
+        for side, logs in (("to train on", self.train), ("to test with", self.test or without_test)):
+            if not logs:
                 raise BadData(
-                    f"validation {self.rule}",
-                    f"leaves no log {side} (of {count} given)",
+                    f"test {self.rule}",
+                    f"leaves no log {side} (of {len(self.logs)} given)",
                     advice="give more logs or another rule",
                 )
-        shared = {log.sha256 for log in self.train} & {log.sha256 for log in self.validation}
+        shared = {log.sha256 for log in self.train} & {log.sha256 for log in self.test}
         if shared:
-            twins = [log.name for log in (*self.train, *self.validation) if log.sha256 in shared]
+            twins = [log.name for log in self.logs if log.sha256 in shared]
             raise Conflict(
-                f"validation {self.rule}",
-                f"the same data is in training and in validation ({', '.join(twins)})",
+                f"test {self.rule}",
+                f"the same data is in training and in the test ({', '.join(twins)})",
                 advice="remove the copy",
             )
+
+    @property
+    def logs(self) -> tuple[Recording, ...]:
+        """All of them, training first."""
+        return (*self.train, *self.test)
 
 
 def is_rule(text: str) -> bool:
@@ -87,16 +98,17 @@ def is_rule(text: str) -> bool:
 
 
 def split_recordings(
-    recordings: Sequence[Recording], validation: str | Sequence[Recording] | None = None, *, seed: int = 0
+    recordings: Sequence[Recording], test: str | Sequence[Recording] | None = None, *, seed: int = 0
 ) -> Split:
-    """Set logs apart for validation.
+    """Set logs apart for the test.
 
     Args:
         recordings: all logs; their order does not matter.
-        validation: "fraction=0.25" for a random share (the default), which leaves a run of every script and
-            gain to train on where there are enough, "KEY=VALUE" for every log of one
-            configuration with a key of RULE_KEYS, or the validation logs themselves, which are taken out of
-            `recordings` where they are among them.
+        test: "fraction=0.25" for a random share (the default from ENOUGH logs on), which leaves a run of
+            every script and gain to train on where there are enough; "KEY=VALUE" for every log of one
+            configuration with a key of RULE_KEYS; "none" (the default of fewer logs) or "leave-one-out=KEY"
+            for no test set; or the test logs themselves, which are taken out of `recordings` where they are
+            among them.
         seed: of the random share.
 
     Raises:
@@ -110,23 +122,27 @@ def split_recordings(
             advice="name files, bags or directories that hold them",
         )
     ordered = sorted(recordings, key=lambda log: (log.name, log.sha256))
-    if validation is None or isinstance(validation, str):
-        rule = validation or DEFAULT_RULE
-        held_out = _held_out(ordered, rule, seed)
+    if test is None:
+        test = DEFAULT_RULE if len(ordered) >= ENOUGH else NO_TEST
+    if isinstance(test, str):
+        rule = test
+        without = rule == NO_TEST or left_out(rule) is not None
+        if without and len(ordered) < 2:
+            raise BadData(
+                "logs",
+                "one alone shows nothing of how a model carries over to others",
+                expected="at least 2 logs, got 1",
+                advice=f"give others besides {ordered[0].source}",
+            )
+        in_test = [False] * len(ordered) if without else _in_test(ordered, rule, seed)
+        chosen = [log for log, out in zip(ordered, in_test, strict=True) if out]
     else:
         rule = "files"
-        digests = {log.sha256 for log in validation}
-        held_out = [log.sha256 in digests for log in ordered]
-        return Split(
-            train=tuple(log for log, out in zip(ordered, held_out, strict=True) if not out),
-            validation=tuple(sorted(validation, key=lambda log: log.name)),
-            rule=rule,
-        )
-    return Split(
-        train=tuple(log for log, out in zip(ordered, held_out, strict=True) if not out),
-        validation=tuple(log for log, out in zip(ordered, held_out, strict=True) if out),
-        rule=rule,
-    )
+        digests = {log.sha256 for log in test}
+        in_test = [log.sha256 in digests for log in ordered]
+        chosen = sorted(test, key=lambda log: log.name)
+    train = tuple(log for log, out in zip(ordered, in_test, strict=True) if not out)
+    return Split(train=train, test=tuple(chosen), rule=rule)
 
 
 def left_out(rule: object) -> str | None:
@@ -151,12 +167,12 @@ def leave_one_out(recordings: Sequence[Recording], key: str) -> list[Split]:
         BamError: the key is unknown, or all logs have the same value.
     """
     if key not in FOLD_KEYS:
-        raise UnknownName(f"validation {LEAVE_ONE_OUT} key", key, FOLD_KEYS)
+        raise UnknownName(f"test {LEAVE_ONE_OUT} key", key, FOLD_KEYS)
     values = sorted({_value(recording, key) for recording in recordings})
     if len(values) < 2:
         there = f"all {len(recordings)} logs have {key} {_text(values[0])}" if values else "there are no logs"
         raise BadData(
-            f"validation {LEAVE_ONE_OUT}={key}",
+            f"test {LEAVE_ONE_OUT}={key}",
             f"holds out one {key} in turn, but {there}",
             expected="two or more",
             advice=f"give logs with another {key}, or use another key ({', '.join(FOLD_KEYS)})",
@@ -165,7 +181,7 @@ def leave_one_out(recordings: Sequence[Recording], key: str) -> list[Split]:
     return [
         Split(
             train=tuple(log for log in ordered if _value(log, key) != value),
-            validation=tuple(log for log in ordered if _value(log, key) == value),
+            test=tuple(log for log in ordered if _value(log, key) == value),
             rule=f"{key}={_text(value)}",
         )
         for value in values
@@ -181,14 +197,14 @@ def _text(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[bool]:
+def _in_test(recordings: Sequence[Recording], rule: str, seed: int) -> list[bool]:
     key, separator, text = rule.partition("=")
     key, text = key.strip(), text.strip()
     if not separator or not text:
         raise WrongValue(
-            "validation",
+            "test",
             rule,
-            f"fraction=0.25 or KEY=VALUE, KEY one of {', '.join(RULE_KEYS[1:])}",
+            f"none, fraction=0.25 or KEY=VALUE, KEY one of {', '.join(RULE_KEYS[1:])}",
             told=f"{rule!r}, not a rule",
         )
     if key == "fraction":
@@ -198,7 +214,7 @@ def _held_out(recordings: Sequence[Recording], rule: str, seed: int) -> list[boo
     if key in _TEXT:
         values = [_TEXT[key](recording) for recording in recordings]
         return _matching(rule, key, [value == text for value in values], sorted(set(values)))
-    raise UnknownName("validation key", key, (*RULE_KEYS, LEAVE_ONE_OUT))
+    raise UnknownName("test key", key, (*RULE_KEYS, LEAVE_ONE_OUT, NO_TEST))
 
 
 def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: int) -> list[bool]:
@@ -209,11 +225,11 @@ def _random_share(recordings: Sequence[Recording], rule: str, text: str, seed: i
     count = len(recordings)
     share = _number(rule, text)
     if not 0.0 < share < 1.0:
-        raise OutOfRange(f"validation {rule}", share, "a share between 0 and 1, as 0.25", told=text)
+        raise OutOfRange(f"test {rule}", share, "a share between 0 and 1, as 0.25", told=text)
     if count < 2:
         raise BadData(
-            f"validation {rule}",
-            "leaves no log to train on or to validate with",
+            f"test {rule}",
+            "leaves no log to train on or to test with",
             expected=f"at least 2 logs, got {count}",
             advice=f"give others besides {recordings[0].source}",
         )
@@ -241,13 +257,13 @@ def _matching(rule: str, key: str, hits: list[bool], present: list[str]) -> list
     listed = ", ".join(present)
     if not any(hits):
         raise BadData(
-            f"validation {rule}",
-            f"leaves no log to validate with (the logs have {key} {listed})",
+            f"test {rule}",
+            f"leaves no log to test with (the logs have {key} {listed})",
             advice="choose one of these",
         )
     if all(hits):
         raise BadData(
-            f"validation {rule}",
+            f"test {rule}",
             f"leaves no log to train on (all {len(hits)} logs have {key} {listed})",
             advice="choose another rule or give logs with other values",
         )
@@ -260,5 +276,5 @@ def _number(rule: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise WrongType(f"validation {rule}", text, "a number, as in kp=400")
+        raise WrongType(f"test {rule}", text, "a number, as in kp=400")
     return value

@@ -17,19 +17,22 @@ from bam_core.identification.search.refine import Refined, Refiner
 from bam_core.identification.search.space import SearchSpace
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
-from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rollout import PARAMETERS, Rollout
 
 INTEGRATOR = "midpoint"
 """What parameters are fitted with, and what fitted servos say of themselves."""
 
 _LONGEST_STEP = 4e-3
-"""s; of the simulation that counts. On servos of the library it leaves 0.03 to 0.06 mrad on the mean."""
+"""s; of a search. On servos of the library it leaves 0.03 to 0.06 mrad on the mean."""
 
 _SHORTEST_STEP = 0.5e-3
-"""s; the same where the arm's link rings or the firmware sees counts."""
+"""s; with effects that need short steps, see `Rollout`."""
 
 _LONGEST_DRAFT_STEP = 8e-3
 _SHORTEST_DRAFT_STEP = 2e-3
+
+_SLEWED_DRAFT_STEP = 4e-3
+"""s; where set-points are slewed. They turn round between steps: 4 ms leave 0.5 to 0.9 mrad."""
 
 
 class Refine(Protocol):
@@ -77,13 +80,22 @@ class TrainingData:
 
     @cached_property
     def rollout(self) -> Rollout:
-        """Simulates the logs."""
+        """Simulates the logs, a step per period of the firmware: what errors are told by."""
+        return self._rollout(self.firmware.period, _SHORTEST_STEP)
+
+    @cached_property
+    def search(self) -> Rollout:
+        """Simulates the logs in a fifth of the time, where set-points are not slewed."""
         return self._rollout(_LONGEST_STEP, _SHORTEST_STEP)
 
     @cached_property
     def draft(self) -> Rollout:
         """Simulates the logs in steps so coarse that they cost half or less and move the optimum little."""
         return self._rollout(_LONGEST_DRAFT_STEP, _SHORTEST_DRAFT_STEP)
+
+    @cached_property
+    def _slewed_draft(self) -> Rollout:
+        return self._rollout(_SLEWED_DRAFT_STEP, _SHORTEST_DRAFT_STEP)
 
     def _rollout(self, longest: float, shortest: float) -> Rollout:
         periods = max(int(longest / self.firmware.period + 1e-9), 1)
@@ -99,7 +111,14 @@ class TrainingData:
 
     def problem(self, space: SearchSpace) -> Problem:
         """Return the search for the parameters that follow these logs best."""
-        rollout, draft = self.rollout, self.draft
+        slew_time = PARAMETERS.index("goal_slew_time")
+        slews = bool(
+            math.isfinite(self.firmware.goal_speed_limit)
+            or space.base[slew_time]
+            or any("goal_slew_time" in axis.targets for axis in space.axes)
+        )
+        rollout = self.rollout if slews else self.search
+        draft = self._slewed_draft if slews else self.draft
         return Problem(
             space=space,
             objective=lambda vectors: np.asarray(rollout.errors(vectors).mean(axis=1)),

@@ -82,6 +82,22 @@ def minimise(
     return _Search(runner, seed, evaluations).run([np.asarray(start) for start in starts], local=local)
 
 
+def descend_from(runner: JobRunner, start: Array, evaluations: int) -> Outcome:
+    """Go down the valley from one point, with no search about it.
+
+    Args:
+        runner: does the job; knows the problem.
+        start: (PARAMETERS,) SI.
+        evaluations: budget, enough for a step (see `gauss_newton.evaluations_for`).
+
+    Returns:
+        Where the descent ended; its error is that of `refine.Refined`.
+    """
+    job = Refinement(key="descent", vector=start, allowance=evaluations, draft=False)
+    (outcome,) = runner.do([job])
+    return outcome
+
+
 class _Search:
     """One run of `minimise`, as rounds of jobs."""
 
@@ -189,17 +205,19 @@ class Race:
 
 @dataclass(frozen=True, kw_only=True)
 class Refinement:
-    """One refinement of a draft."""
+    """One refinement, of a draft or of what counts."""
 
     key: str
     vector: Array
     allowance: int
+    draft: bool = True
 
     def do(self, problem: Problem, ledger: Ledger) -> Outcome:
         """Return the point that the descent reached."""
-        assert problem.refine_draft is not None
+        refine = problem.refine_draft if self.draft else problem.refine
+        assert refine is not None
         meter = Meter(self.allowance, ledger)
-        reached = problem.refine_draft(self.vector, self.allowance, meter.spend)
+        reached = refine(self.vector, self.allowance, meter.spend)
         return Outcome(
             vector=reached.vector, error=reached.error, evaluations=meter.spent, valley=reached.valley
         )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from bam_core.arrays import Array
 from bam_core.identification.search.evidence import Evidence, evidence, set_right
@@ -32,7 +32,9 @@ from bam_core.identification.search.sensitivity import (
 from bam_core.identification.search.space import Axis, SearchSpace
 from bam_core.identification.uncertainty.calibration import calibrated
 from bam_core.identification.uncertainty.covariance import covariance
+from bam_core.identification.uncertainty.header_errors import HeaderError, header_errors
 from bam_core.identification.uncertainty.prediction import Prediction
+from bam_core.identification.uncertainty.tolerances import DEFAULT, EXACT, Tolerances
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
@@ -51,9 +53,12 @@ NEGLIGIBLE = 0.01
 PLACED = 0.05
 """The same for one that may have either sign, whose value says nothing of its scale."""
 
+_REACH = float(ndtri(0.5 + LEVEL / 2.0))
 _UNKNOWN = 0.5  # standard error, in shares of the search range, from which the data say nothing
 _RELATED = 0.5  # correlation from which two parameters are worth naming together
 _CLEAR = 0.2  # of the standard error: what independent samples would leave of it where they are not
+_LACKING = "most of its interval allows for what the model lacks, which leads the fit astray"
+_MOSTLY = 0.5  # of the variance
 _ASTRAY = "finer steps of the simulation, or a longer search, would lead into the interval"
 _FINER = 4  # steps of the finer simulation per step of the one that was fitted
 
@@ -100,12 +105,14 @@ class Uncertainty:
         correlation: (n, n) of the estimates, in their order.
         method: in words.
         prediction: how far runs that took no part may be off; None where that was not worked out.
+        headers: what errors of the rig would do to the estimates; intervals allow for them.
     """
 
     estimates: tuple[ParameterEstimate, ...]
     correlation: Array
     method: str
     prediction: Prediction | None = None
+    headers: tuple[HeaderError, ...] = ()
 
     def standard_errors(self) -> dict[str, float]:
         """Return the finite standard errors, SI, by parameter: of servo and bench."""
@@ -131,7 +138,13 @@ class Uncertainty:
                 "parameters": [each.name for each in self.estimates],
                 "matrix": self.correlation.tolist(),
             },
+            "rig": [each.summary([estimate.name for estimate in self.estimates]) for each in self.headers],
         }
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """What no log tells of the rig: errors of it that parameters make up for."""
+        return tuple(each.name for each in self.headers if each.untold)
 
     @property
     def unidentifiable(self) -> tuple[ParameterEstimate, ...]:
@@ -150,17 +163,39 @@ class UncertaintyTerms:
             in squared shares of the search range.
         discretisation_bias: (n,) offset of the fit from `optimum`, in shares of the search range: from the
             steps of the simulation, and from a search that ended early.
+        headers: what errors of the rig would do.
+        misfit: (any, n) moves of the fit, in shares of the search range, by which what it lacks may have led
+            it astray; none of a model that lacks nothing.
     """
 
     optimum: Sensitivity
     found: Evidence
     scatter: Array
     discretisation_bias: Array
+    headers: tuple[HeaderError, ...] = ()
+    misfit: Array | None = None
+
+    @property
+    def rig(self) -> Array:
+        """(n, n) covariance from errors of the rig."""
+        return sum((np.outer(each.shift, each.shift) for each in self.headers), 0.0 * self.scatter)
+
+    @property
+    def lacking(self) -> Array:
+        """(n, n) mean square of the moves by what the model lacks."""
+        if self.misfit is None or not len(self.misfit):
+            return 0.0 * self.scatter
+        return np.asarray(self.misfit.T @ self.misfit / len(self.misfit))
 
     @property
     def covariance(self) -> Array:
-        """(n, n) of everything that counts, in squared shares of the search range."""
+        """(n, n) of everything that further recordings would tell, in squared shares of the search range."""
         return np.asarray(self.scatter + np.outer(self.discretisation_bias, self.discretisation_bias))
+
+    @property
+    def everything(self) -> Array:
+        """(n, n) of that, of errors of the rig and of what the model lacks."""
+        return np.asarray(self.covariance + self.rig + self.lacking)
 
 
 Advise = Callable[[UncertaintyTerms, Sequence[int]], Sequence[str]]
@@ -174,6 +209,8 @@ def estimate_uncertainty(
     bench_effects: BenchEffects = IDEAL_BENCH,
     *,
     advise: Advise | None = None,
+    tolerances: Tolerances = DEFAULT,
+    misfit: Array | None = None,
 ) -> Uncertainty:
     """Return how well the parameters of a fitted servo are known.
 
@@ -186,10 +223,13 @@ def estimate_uncertainty(
         space: that was searched.
         bench_effects: that were found with it.
         advise: tells which recording would help, see `advice.advisor`.
+        tolerances: of the rig.
+        misfit: (any, dimension) moves of the parameters by what the model lacks, see `misfit.diagnosis`.
     """
     vector = parameter_vector(servo, bench_effects)
     optimum = nearest_optimum(Rollout.for_servo(recordings, servo), space, vector)
-    terms = uncertainty_terms(servo, vector, recordings, optimum)
+    terms = uncertainty_terms(servo, vector, recordings, optimum, tolerances)
+    terms = replace(terms, misfit=misfit)
     return replace(
         describe(terms, normalised(space, vector), advise),
         prediction=calibrated(servo, recordings, optimum, terms.covariance),
@@ -197,7 +237,11 @@ def estimate_uncertainty(
 
 
 def uncertainty_terms(
-    servo: ServoModel, vector: Array, recordings: Sequence[Recording], optimum: Sensitivity
+    servo: ServoModel,
+    vector: Array,
+    recordings: Sequence[Recording],
+    optimum: Sensitivity,
+    tolerances: Tolerances = EXACT,
 ) -> UncertaintyTerms:
     """Return the covariance of fitted parameters and what it follows from.
 
@@ -206,6 +250,7 @@ def uncertainty_terms(
         vector: (PARAMETERS,) the fit.
         recordings: that it was fitted to.
         optimum: what `nearest_optimum` finds from there.
+        tolerances: of the rig; by default it is exact.
     """
     space = optimum.space
     coarse = Rollout.for_servo(recordings, servo)
@@ -229,6 +274,7 @@ def uncertainty_terms(
         found=found,
         scatter=covariance(found, resolution=servo.firmware.resolution) + np.outer(unreachable, unreachable),
         discretisation_bias=normalised(space, vector) - (right.normalised - unreachable),
+        headers=tuple(header_errors(servo, recordings, optimum, right, tolerances)),
     )
 
 
@@ -241,12 +287,14 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
         advise: see `estimate_uncertainty`.
     """
     space = terms.optimum.space
-    total = terms.covariance
+    total = terms.everything
     errors = np.sqrt(np.diag(total))
     correlation = total / np.outer(errors, errors)
     logs = len(terms.found.scores)
     reach = float(stdtrit(max(logs - 1, 1), 0.5 + LEVEL / 2.0))
-    spread = reach * np.sqrt(np.diag(terms.scatter))
+    # How well the rig is known, and what the model lacks, is no matter of how many logs there are.
+    by_rig, by_model = np.diag(terms.rig), np.diag(terms.lacking)
+    spread = np.sqrt(reach**2 * np.diag(terms.scatter) + _REACH**2 * (by_rig + by_model))
     centre = where - terms.discretisation_bias
     low, high = np.clip(centre - spread, 0.0, 1.0), np.clip(centre + spread, 0.0, 1.0)
     ends = [(float(from_), float(to)) for from_, to in zip(low, high, strict=True)]
@@ -257,6 +305,9 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
     estimates = [
         each if each.low <= each.value <= each.high else replace(each, remark=_ASTRAY) for each in estimates
     ]
+    for i, each in enumerate(estimates):
+        if by_model[i] > _MOSTLY * total[i, i]:
+            estimates[i] = replace(each, remark=_LACKING)
     unidentifiable = [i for i, each in enumerate(estimates) if not each.identifiable]
     cures = (
         advise(terms, unidentifiable) if advise is not None and unidentifiable else [""] * len(unidentifiable)
@@ -270,8 +321,20 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
             f"Jacobian at the optimum, block bootstrap over {logs} logs in its closed form with scores "
             f"corrected for leverage, about where finer steps of the simulation and the rest of the search "
             f"would lead; {LEVEL:.0%} intervals from Student's t with {max(logs - 1, 1)} degrees of freedom"
+            f"{_allowed(terms)}"
         ),
+        headers=terms.headers,
     )
+
+
+def _allowed(terms: UncertaintyTerms) -> str:
+    """Say what intervals allow for besides scatter."""
+    allowed = []
+    if terms.headers:
+        allowed.append("tolerances of the rig")
+    if terms.misfit is not None and len(terms.misfit):
+        allowed.append("how far parameters move where short windows, and the cause found, take part")
+    return f"; they allow for {' and '.join(allowed)}" if allowed else ""
 
 
 def _estimate(

@@ -47,6 +47,7 @@ struct Constants {
   double dead_band = 0.0;               // firmware: error without effect, rad
   double error_offset = 0.0;            // firmware: added to a larger error, rad
   double goal_speed_limit = 0.0;        // firmware: at which the set-point follows the goal, rad/s; 0: it jumps
+  double friction_direction = 0.0;      // by what share friction differs with the direction, -1..1
   double load_inertia = 0.0;            // share of the torque that accelerates the load which loads the gear
   double armature = 0.0;                // that the joint must have, kg·m²; 0: not known
 };
@@ -67,6 +68,7 @@ struct Memory {
   double reversal_correction;           // steps' worth of the budget that the next steps leave out, see ReversalCorrection
   double set_point;        // that follows the goal, rad
   double inertial_torque;  // what accelerated the load in the previous step, N·m
+  double inverse_inertia;  // of the joint, as MuJoCo estimates it, 1/(kg·m²)
 };
 
 // What a servo does in one step.
@@ -101,6 +103,12 @@ inline double Budget(const Constants& c, double motor, double external, double v
   return always + stribeck_factor * at_rest;
 }
 
+// By what the budget scales in a servo that is about to turn with this velocity.
+inline double DirectionScale(const Constants& c, double velocity) {
+  if (velocity == 0.0) return 1.0;
+  return velocity > 0.0 ? 1.0 + c.friction_direction : 1.0 - c.friction_direction;
+}
+
 // Whether friction had more to give.
 inline bool Holds(double friction, double budget) { return std::abs(friction) < (1.0 - 1e-6) * budget; }
 
@@ -129,8 +137,8 @@ inline void PartlyHeld(const Constants& c, double share, bool is_released, doubl
   const double renewed = is_released ? 0.0 : drive->motor_torque / share;
   const double rest = is_released ? 1.0 - share : share;
   const double push = renewed + external;
-  const double left =
-      rest * std::copysign(std::max(std::abs(push) - Budget(c, renewed, external, 0.0), 0.0), push);
+  const double available = Budget(c, renewed, external, 0.0) * DirectionScale(c, push);
+  const double left = rest * std::copysign(std::max(std::abs(push) - available, 0.0), push);
   const double friction = left - drive->motor_torque - external;
   if (friction * push < 0.0) {
     drive->friction_limit = std::abs(friction);
@@ -204,7 +212,8 @@ inline Drive Step(const Constants& c, const Command& command, const Memory& memo
   drive.motor_torque = linear / (1.0 + c.torque_saturation * std::abs(drive.current));
 
   const double pressing = external - c.load_inertia * memory.inertial_torque;
-  drive.friction_budget = Budget(c, drive.motor_torque, pressing, velocity);
+  const double pushed = velocity + dt * memory.inverse_inertia * (drive.motor_torque + external);
+  drive.friction_budget = Budget(c, drive.motor_torque, pressing, velocity) * DirectionScale(c, pushed);
   const double reversal_correction = std::min(memory.reversal_correction, 1.0);
   drive.next.reversal_correction -= reversal_correction;
   drive.friction_limit = (1.0 - reversal_correction) * drive.friction_budget;

@@ -68,6 +68,7 @@ constexpr Attribute kAttributes[] = {
     {"dead_band", &Constants::dead_band},
     {"error_offset", &Constants::error_offset},
     {"goal_speed_limit", &Constants::goal_speed_limit},
+    {"friction_direction", &Constants::friction_direction},
     {"load_inertia", &Constants::load_inertia},
     {"armature", &Constants::armature},
 };
@@ -182,7 +183,7 @@ bool ReadConstants(const mjModel* m, int instance, Constants* constants) {
   for (const Attribute& attribute : kAttributes) {
     if (constants->*attribute.field < 0.0 && attribute.field != &Constants::case_temperature_rise &&
         attribute.field != &Constants::sensor_delay && attribute.field != &Constants::friction_temperature &&
-        attribute.field != &Constants::encoder_zero) {
+        attribute.field != &Constants::encoder_zero && attribute.field != &Constants::friction_direction) {
       Refuse("config %s is %g (expected zero or more); correct it", attribute.name, constants->*attribute.field);
       return false;
     }
@@ -343,7 +344,7 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
   const double velocity = v + 0.5 * dt * state[kAcceleration];
   const Memory memory{state[kHeldDemand],     state[kWasEnabled], state[kWindingWarming],
                       state[kFrictionTorque], state[kPastBudget], state[kReversalCorrection], state[kSetPoint],
-                      state[kInertialTorque]};
+                      state[kInertialTorque], state[kInverseInertia]};
   const double external =
       d->qfrc_passive[dof] - d->qfrc_bias[dof] + d->qfrc_applied[dof] + state[kOtherTorque];
   const Drive drive =

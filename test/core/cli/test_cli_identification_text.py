@@ -34,9 +34,9 @@ def effect(name: str, without: float) -> EffectAblation:
         name=name,
         value=1.0,
         train_mae=0.01,
-        validation_mae=0.01,
+        selection_mae=0.01,
         train_mae_without=0.01,
-        validation_mae_without=without,
+        selection_mae_without=without,
         chance=0.0,
         kept=True,
         reason="",
@@ -56,7 +56,8 @@ def found(
         space=search_space(FRICTION_MODELS["m1"], logs),
         train_mae=0.01,
         per_log={log.name: 0.01 for log in logs},
-        held_out={logs[1].name: 0.01},
+        selection={},
+        test={logs[1].name: 0.01},
         at_bound=at_bound,
         trials=100,
         converged=False,
@@ -64,7 +65,7 @@ def found(
         seconds=1.0,
         uncertainty=Uncertainty(estimates=estimates, correlation=np.eye(count), method="") if count else None,
     )
-    split = Split(train=logs[:1], validation=logs[1:], rule="script=lift_and_drop")
+    split = Split(train=logs[:1], test=logs[1:], rule="script=lift_and_drop")
     return Identification(servo=fit.servo, fits={"m1": fit}, split=split, seed=0, effects=effects)
 
 

@@ -33,7 +33,7 @@ def brief(*words: object) -> list[object]:
 def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs = sorted(xl330_logs().glob("kp[12]00_*_*.json"))
     output = tmp_path / "out"
-    options = ["--models", "m1,m3", "--validation", "kp=200", "--seed", 7, "--output", output]
+    options = ["--models", "m1,m3", "--test", "kp=200", "--seed", 7, "--output", output]
     assert run(*brief(*logs), *options) == 0
     shown = capsys.readouterr()
     assert "train [mrad]" in shown.out
@@ -43,12 +43,12 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
     summary = json.loads((output / "summary.json").read_text())
     assert list(summary["models"]) == ["m1", "m3"]
     assert summary["seed"] == 7
-    assert all(name.startswith("kp200") for name in summary["split"]["validation"])
+    assert all(name.startswith("kp200") for name in summary["split"]["test"])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("given", [True, False], ids=["fewer trials", "the default"])
-def test_a_search_that_its_budget_ended_is_told_where_that_was_less_than_the_default(
+def test_a_search_that_its_budget_ended_is_told_by_the_default_budget_too(
     given: bool,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
@@ -56,23 +56,50 @@ def test_a_search_that_its_budget_ended_is_told_where_that_was_less_than_the_def
 ) -> None:
     monkeypatch.setattr("bam_core.identification.fitting.COLD_TRIALS_PER_PARAMETER", 10)
     logs = sorted(xl330_logs().glob("kp[12]00_sin_*.json"))
-    words = [*logs, "--servo", "xl330", "--models", "m1", "--validation", "kp=200", "--output", tmp_path]
+    words = [*logs, "--servo", "xl330", "--models", "m1", "--test", "kp=200", "--output", tmp_path]
     assert run(*words, *(["--trials", 60] if given else [])) == 0
     entry = json.loads((tmp_path / "summary.json").read_text())["models"]["m1"]
     assert not entry["converged"]
     assert entry["limited"] == given
     told = [record.message for record in caplog.records if "more --trials" in record.message]
-    assert bool(told) == given
+    assert told
     assert all(line.startswith("m1: trials were spent before the search came to rest") for line in told)
 
 
-def test_validation_logs_may_be_files(tmp_path: Path) -> None:
+def test_the_older_name_of_the_option_works_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
+    words = [*brief(*logs), "--models", "m1", "--output", tmp_path / "out", "--validation", "kp=200"]
+    assert run(*words, "--test", "kp=100") == 2
+    assert "older name of --test" in capsys.readouterr().err
+    assert run(*words) == 0
+    assert "--validation is --test now" in caplog.text
+    assert capsys.readouterr().out.startswith("test error of m1: ")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["split"]["test"] == summary["split"]["validation"] == ["kp200_sin_sin"]
+    assert set(summary["models"]["m1"]) >= {"train_mae", "selection_mae", "test_mae", "validation_mae"}
+
+
+def test_without_a_test_set_that_is_the_first_thing_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
+    assert run(*brief(*logs), "--models", "m1", "--output", tmp_path / "out") == 0
+    assert capsys.readouterr().out.startswith("no test set: none of these figures is of logs that took no")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    model = summary["models"]["m1"]
+    assert model["test_mae"] is model["test_interval"] is None
+    assert model["selection_mae"] > 0.0
+
+
+def test_test_logs_may_be_files(tmp_path: Path) -> None:
     directory = xl330_logs()
     held_out = directory / "kp800_sin_sin.json"
     output = tmp_path / "out"
-    assert run(*brief(directory), "--models", "m1", "--validation", held_out, "--output", output) == 0
+    assert run(*brief(directory), "--models", "m1", "--test", held_out, "--output", output) == 0
     split = json.loads((output / "summary.json").read_text())["split"]
-    assert split["validation"] == ["kp800_sin_sin"]
+    assert split["test"] == ["kp800_sin_sin"]
     assert len(split["train"]) == 11
 
 
@@ -85,14 +112,14 @@ def test_a_log_on_both_sides_is_held_out_with_a_note(
     copy = tmp_path / "kp100_sin_sin.json"
     copy.write_bytes((directory / "kp800_sin_time_square.json").read_bytes())
     output = tmp_path / "out"
-    assert run(*brief(*logs), "--models", "m1", "--output", output, "--validation", held_out, copy) == 0
+    assert run(*brief(*logs), "--models", "m1", "--output", output, "--test", held_out, copy) == 0
     notes = [record.message for record in caplog.records if "LOGS" in record.message]
     assert notes == [
         f"{held_out}, {directory / 'kp800_sin_time_square.json'}: "
-        "in LOGS and in --validation, used for validation only"
+        "in LOGS and in --test, used for the test only"
     ]
     summary = json.loads((output / "summary.json").read_text())
-    assert sorted(name.split("/")[-1] for name in summary["split"]["validation"]) == [
+    assert sorted(name.split("/")[-1] for name in summary["split"]["test"]) == [
         "kp100_sin_sin",
         "kp800_sin_sin",
     ]
@@ -110,7 +137,7 @@ def test_a_log_that_is_given_twice_counts_once(tmp_path: Path, caplog: pytest.Lo
     logs = [first, second, first, tmp_path / "link.json", tmp_path / "copy.json"]
     assert run(*brief(*logs), "--models", "m1", "--output", tmp_path / "out") == 0
     split = json.loads((tmp_path / "out" / "summary.json").read_text())["split"]
-    assert sorted(split["train"] + split["validation"]) == [first.stem, second.stem]
+    assert sorted(split["train"] + split["test"]) == [first.stem, second.stem]
     assert [record.message for record in caplog.records if "counted once" in record.message] == [
         f"{first}: given twice, counted once",
         f"{tmp_path / 'link.json'}: given twice, counted once",
@@ -122,7 +149,7 @@ def test_a_single_log_cannot_be_split(tmp_path: Path, capsys: pytest.CaptureFixt
     words = ["--servo", "xl330", "--models", "m1", "--output", tmp_path / "out"]
     assert run(xl330_logs() / "kp100_sin_sin.json", *words) == 2
     error = capsys.readouterr().err
-    assert "leaves no log to train on or to validate with (expected at least 2 logs, got 1)" in error
+    assert "(expected at least 2 logs, got 1)" in error
     assert f"give others besides {xl330_logs() / 'kp100_sin_sin.json'}" in error
     assert error.count("\n") == 1
 
@@ -132,7 +159,7 @@ def test_all_logs_held_out_leave_nothing_to_train_on(
 ) -> None:
     log = xl330_logs() / "kp100_sin_sin.json"
     words = ["--servo", "xl330", "--models", "m1", "--output", tmp_path / "out"]
-    assert run(log, *words, "--validation", log) == 2
+    assert run(log, *words, "--test", log) == 2
     assert "leaves no log to train on" in capsys.readouterr().err
 
 
@@ -153,11 +180,11 @@ def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -
         ({"--models": ","}, ["m1, m2, m3, m4, m5, m6"]),
         ({"--servo": "xl33"}, ["xl33", "xl330"]),
         ({"--servo": "mx106"}, ["mx106", "'xl330'"]),
-        ({"--validation": "kp=123"}, ["kp=123", "100, 200, 800"]),
-        ({"--validation": "speed=1"}, ["speed", "fraction"]),
-        ({"--validation": "nowhere.json"}, ["nowhere.json"]),
-        ({"--validation": "kp"}, ["--validation: is 'kp'", "kp=800"]),
-        ({"--validation": "leave_one_out=kp"}, ["did you mean 'leave-one-out'?"]),
+        ({"--test": "kp=123"}, ["kp=123", "100, 200, 800"]),
+        ({"--test": "speed=1"}, ["speed", "fraction"]),
+        ({"--test": "nowhere.json"}, ["nowhere.json"]),
+        ({"--test": "kp"}, ["--test: is 'kp'", "kp=800"]),
+        ({"--test": "leave_one_out=kp"}, ["did you mean 'leave-one-out'?"]),
         ({"--trials": "49"}, ["trials: is 49", "at least 50"]),
         ({"--trials": "0"}, ["trials: is 0", "at least 50"]),
         ({"--trials": "-5"}, ["trials: is -5", "at least 50"]),
@@ -183,9 +210,9 @@ def test_bad_input_gets_one_line_and_status_2_and_writes_nothing(
 def test_a_rule_among_logs_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs = xl330_logs()
     words = ["--servo", "xl330", "--models", "m1", "--output", tmp_path / "out"]
-    assert run(logs, *words, "--validation", "kp=800", logs) == 2
+    assert run(logs, *words, "--test", "kp=800", logs) == 2
     assert "LOGS before the options" in capsys.readouterr().err
-    assert run(*words, "--validation", "kp=800", logs) == 2
+    assert run(*words, "--test", "kp=800", logs) == 2
     assert "LOGS; give them before the options" in capsys.readouterr().err
 
 
@@ -209,11 +236,11 @@ def test_a_log_with_another_gain_than_it_states_is_named_before_the_search(
         (tmp_path / path.name).write_bytes(path.read_bytes())
     stated = {**json.loads(odd.read_text()), "kp": 1600}
     (tmp_path / odd.name).write_text(json.dumps(stated))
-    options = ["--models", "m1", "--validation", "kp=200", "--output", tmp_path / "out"]
+    options = ["--models", "m1", "--test", "kp=200", "--output", tmp_path / "out"]
     assert run(*brief(tmp_path), *options) == 0
     told = [record.message for record in caplog.records]
     assert any(line.startswith("kp100_up_and_down: the duty that was recorded is 0.06") for line in told)
-    assert "one held-out log: it cannot tell by how much models differ by chance; hold out more" in told
+    assert "one test log: it cannot tell how far other logs are from it; keep more for the test" in told
 
 
 def damaged(log: dict[str, Any], change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
@@ -338,7 +365,7 @@ def test_torque_off_throughout_one_log_is_fine_and_throughout_all_is_not(
         released.append(tmp_path / log.name)
         content = damaged(json.loads(log.read_text()), lambda entry: entry.update(torque_enable=False))
         released[-1].write_text(json.dumps(content))
-    options = ["--models", "m1", "--validation", "kp=100", "--output", tmp_path / "out"]
+    options = ["--models", "m1", "--test", "kp=100", "--output", tmp_path / "out"]
     assert run(*brief(*released), *options) == 2
     error = capsys.readouterr().err
     assert f"{released[1]}: torque_enabled: torque is off throughout all training logs" in error
@@ -370,7 +397,7 @@ def test_fields_of_logs_can_be_set_and_false_readings_are_counted(
     content["entries"][100]["position"] = -3.14
     spoilt.write_text(json.dumps(content))
     output = tmp_path / "out"
-    options = ["--models", "m1", "--validation", "kp=800", "--set", "arm_mass=0.012", "--output", output]
+    options = ["--models", "m1", "--test", "kp=800", "--set", "arm_mass=0.012", "--output", output]
     assert run(*brief(directory), *options) == 0
     logs = json.loads((output / "summary.json").read_text())["logs"]
     assert {name: each["dropped_samples"] for name, each in logs.items() if each["dropped_samples"]} == {

@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from identification_cases import mx106, session
 from refusals import refused
@@ -30,6 +31,7 @@ from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.servo.search_ranges import SearchRanges
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
 
@@ -51,10 +53,10 @@ def brief(logs: dict[str, list[Recording]]) -> Identification:
 @pytest.mark.parametrize(("model", "trials"), [("m1", 2000), ("m4", 4000), ("m6", 4000)])
 def test_known_parameters_are_recovered(model: str, trials: int, logs: dict[str, list[Recording]]) -> None:
     truth = mx106(model)
-    found = identify(logs[model], load_servo("mx106"), [model], trials=trials, validation="kp=16")
+    found = identify(logs[model], load_servo("mx106"), [model], trials=trials, test="kp=16")
     fit = found.fits[model]
     assert fit.train_mae <= 1.5 * RESOLUTION
-    assert fit.validation_mae <= 1.5 * RESOLUTION
+    assert fit.test_mae <= 1.5 * RESOLUTION
     assert fit.servo.motor.torque_constant == pytest.approx(truth.motor.torque_constant, rel=0.05)
     assert fit.servo.motor.armature == pytest.approx(truth.motor.armature, rel=0.05)
     assert fit.servo.friction.viscous == pytest.approx(truth.friction.viscous, rel=0.05)
@@ -81,9 +83,9 @@ def test_effects_of_motor_and_bench_are_recovered() -> None:
         for script in ("sin_time_square", "sin_sin", "up_and_down", "lift_and_drop")
         for kp in (100.0, 200.0, 800.0)
     ]
-    result = identify(logs, xl330, ["m3"], validation="fraction=0.25")
+    result = identify(logs, xl330, ["m3"], test="fraction=0.25")
     found = result.fits["m3"]
-    assert found.validation_mae < RESOLUTION
+    assert found.test_mae < RESOLUTION
     expected, values = {**truth.effect_values, **vars(bench_effects)}, found.parameters
     assert values["torque_saturation"] == pytest.approx(expected["torque_saturation"], rel=0.05)
     assert values["winding_heating"] == pytest.approx(expected["winding_heating"], rel=0.1)
@@ -94,7 +96,7 @@ def test_effects_of_motor_and_bench_are_recovered() -> None:
     assert [weight.name for weight in result.effects] == list(xl330.search.effects)
     for weight in result.effects:
         assert weight.kept
-        assert weight.validation_mae_without > 1.2 * weight.validation_mae
+        assert weight.selection_mae_without > 1.2 * weight.selection_mae
     off = identify(logs, xl330, ["m3"], trials=1000, effects=[])
     assert not any(off.fits["m3"].servo.effect_values.values())
     assert off.fits["m3"].bench_effects == BenchEffects()
@@ -109,11 +111,11 @@ def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
     effects = ("zero_offset", "arm_compliance")
     known = load_servo("mx106")
     servo = replace(known, search=replace(known.search, effects=effects))
-    found = identify(logs["m1"], servo, ["m1"], trials=2000, validation="kp=16")
+    found = identify(logs["m1"], servo, ["m1"], trials=2000, test="kp=16")
     dropped = [weight.name for weight in found.effects if not weight.kept]
     assert "arm_compliance" in dropped
     assert set(found.fits["m1"].servo.search.effects) == set(effects) - set(dropped)
-    assert found.fits["m1"].validation_mae <= (1.0 + SAME) * found.effects[0].validation_mae
+    assert found.fits["m1"].selection_mae <= (1.0 + SAME) * found.effects[0].selection_mae
     asked = identify(logs["m1"], servo, ["m1"], trials=500, effects=["arm_compliance"])
     assert asked.fits["m1"].servo.search.effects == ("arm_compliance",)
     assert asked.effects[0].kept
@@ -125,20 +127,59 @@ def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
 
 
 def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]]) -> None:
-    names: list[str] = []
-    found = identify(
-        logs["m1"],
-        load_servo("mx106"),
-        ["m1"],
-        trials=300,
-        validation="leave-one-out=kp",
-        progress=lambda step: names.append(step.model),
-    )
-    assert set(found.fits["m1"].held_out) == {log.name for log in logs["m1"]}
+    found = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=300, test="leave-one-out=kp")
+    fit = found.fits["m1"]
+    assert set(fit.selection) == {log.name for log in logs["m1"]}
+    assert [fold.rule for fold in found.folds] == ["kp=8", "kp=16", "kp=32"]
     assert len(found.split.train) == len(logs["m1"])
-    assert found.split.validation == ()
-    folds = {"m1", *(f"without kp={kp}: m1" for kp in (8, 16, 32))}
-    assert set(names) == folds
+    assert (found.split.test, fit.test_mae, fit.test_interval) == ((), None, None)
+    assert found.error_words.startswith("no test set")
+    assert fit.servo.provenance.validation_mae == fit.selection_mae
+    assert "no test" in fit.servo.provenance.source
+
+
+def test_no_decision_sees_the_test_logs(logs: dict[str, list[Recording]]) -> None:
+    """Test logs that are turned into nonsense change the test error and nothing else."""
+    servo = replace(load_servo("mx106"), search=SearchRanges(effects=("zero_offset",)))
+    in_test = [log for log in logs["m4"] if log.kp == 16.0]
+    spoilt = [
+        replace(log, position=log.position + 0.3 * np.sin(9.0 * log.time), sha256=f"spoilt {log.sha256}")
+        for log in in_test
+    ]
+    rest = [log for log in logs["m4"] if log.kp != 16.0]
+    sound, other = (identify(rest, servo, ["m1", "m2"], trials=60, test=test) for test in (in_test, spoilt))
+    assert other.chosen == sound.chosen
+    assert [each.summary() for each in other.effects] == [each.summary() for each in sound.effects]
+    for model, fit in sound.fits.items():
+        assert other.fits[model].parameters == fit.parameters
+        assert other.fits[model].selection == fit.selection
+        assert other.fits[model].test_mae > fit.test_mae + 0.05
+
+
+def test_several_seeds_are_searched_with_the_same_test_logs(logs: dict[str, list[Recording]]) -> None:
+    options = {"trials": 60, "test": "fraction=0.2"}
+    found = identify(logs["m1"], mx106("m1"), ["m1"], seed=3, seeds=2, **options)  # type: ignore[arg-type]
+    first, second = found.seeds
+    assert (first.seed, second.seed) == (3, 4)
+    assert first.test_mae == found.fits["m1"].test_mae
+    assert "2 seeds choose m1, m1" in found.error_words
+    assert [each["test_mae"] for each in found.summary()["seeds"]] == [first.test_mae, second.test_mae]
+    alone = identify(logs["m1"], mx106("m1"), ["m1"], seed=4, test=found.split.test, trials=60)
+    assert alone.fits["m1"].test_mae == second.test_mae
+    assert alone.seeds == ()
+    with refused(OutOfRange, thing="seeds"):
+        identify(logs["m1"], mx106("m1"), ["m1"], seeds=0)
+
+
+def test_the_older_name_of_the_test_does_the_same_and_says_so(logs: dict[str, list[Recording]]) -> None:
+    with pytest.warns(DeprecationWarning, match="test="):
+        older = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=60, validation="kp=16")
+    newer = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=60, test="kp=16")
+    assert older.fits["m1"].test == newer.fits["m1"].test
+    with pytest.warns(DeprecationWarning, match="test_mae"):
+        assert older.fits["m1"].validation_mae == newer.fits["m1"].test_mae
+    with pytest.warns(DeprecationWarning, match="test"):
+        assert older.fits["m1"].held_out == newer.fits["m1"].test
 
 
 def test_the_chosen_model_says_how_well_its_parameters_are_known(
@@ -172,7 +213,7 @@ def test_the_same_seed_gives_the_same_numbers(
 
 def test_a_fit_reports_what_its_servo_does_on_the_logs(brief: Identification) -> None:
     for fit in brief.fits.values():
-        for side, mae in ((brief.split.train, fit.train_mae), (brief.split.validation, fit.validation_mae)):
+        for side, mae in ((brief.split.train, fit.train_mae), (brief.split.test, fit.test_mae)):
             errors = Rollout.for_servo(side, fit.servo).errors(parameter_vector(fit.servo))[0]
             assert errors.mean() == pytest.approx(mae, rel=1e-12)
             assert errors.tolist() == [fit.per_log[log.name] for log in side]
@@ -189,9 +230,9 @@ def test_a_fitted_servo_says_where_it_comes_from(brief: Identification) -> None:
         "paper",
     )
     assert servo.provenance.train_mae == brief.fits["m3"].train_mae
-    assert servo.provenance.validation_mae == brief.fits["m3"].validation_mae
+    assert servo.provenance.validation_mae == brief.fits["m3"].test_mae
     assert servo.provenance.train_data == {log.name: log.sha256 for log in brief.split.train}
-    assert servo.provenance.validation_data == {log.name: log.sha256 for log in brief.split.validation}
+    assert servo.provenance.validation_data == {log.name: log.sha256 for log in brief.split.test}
     assert "seed 1" in servo.provenance.source
 
 
@@ -234,7 +275,8 @@ def test_models_are_named_once_and_in_order() -> None:
         ({"trials": 3}, OutOfRange, {"thing": "trials", "value": 3}),
         ({"seed": -1}, OutOfRange, {"thing": "seed", "value": -1}),
         ({"effects": ["warp"]}, UnknownName, {"name": "warp"}),
-        ({"validation": "kp=400"}, BadData, {"thing": "validation kp=400"}),
+        ({"test": "kp=400"}, BadData, {"thing": "test kp=400"}),
+        ({"test": "kp=8", "validation": "kp=8"}, Conflict, {"thing": "validation"}),
         ({"servo": load_servo("xl330")}, Conflict, {"thing": "servo xl330"}),
     ],
 )
@@ -268,10 +310,10 @@ def test_logs_under_another_control_law_are_refused(logs: dict[str, list[Recordi
 def test_recorded_logs_are_followed_and_more_friction_terms_follow_them_better(xl330: Path) -> None:
     recordings = load_recordings([xl330])
     servo: ServoModel = load_servo("xl330")
-    found = identify(recordings, servo, ["m1", "m4"], trials=1500, validation="kp=200")
+    found = identify(recordings, servo, ["m1", "m4"], trials=1500, test="kp=200")
     assert found.fits["m1"].train_mae < 0.08
     assert found.fits["m4"].train_mae < 0.9 * found.fits["m1"].train_mae
-    assert found.fits["m4"].validation_mae < found.fits["m1"].validation_mae
+    assert found.fits["m4"].test_mae < found.fits["m1"].test_mae
 
 
 @pytest.mark.long

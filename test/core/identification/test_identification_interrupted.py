@@ -176,10 +176,6 @@ def test_an_effect_ablation_that_is_interrupted_leaves_all_models(recordings: li
     assert kept.effects == ()
 
 
-def test_a_configuration_left_out_in_turn_is_a_part_of_every_model(recordings: list[Recording]) -> None:
-    assert interrupted(recordings, "m2", validation="leave-one-out=kp") == []
-
-
 def test_an_interrupted_one_does_not_replace_a_complete_one(recordings: list[Recording], tmp_path) -> None:
     whole = identify(recordings, load_servo("mx106"), ["m1"], trials=60)
     (part,) = interrupted(recordings, "m2")

@@ -32,7 +32,7 @@ from bam_core.simulation.rollout import Rollout, parameter_vector
 @pytest.fixture(scope="module")
 def found() -> Identification:
     logs = [record(mx106("m1"), script, 8.0) for script in ("sin_sin", "lift_and_drop", "up_and_down")]
-    return identify(logs, load_servo("mx106"), ["m1", "m3"], trials=100, validation="script=up_and_down")
+    return identify(logs, load_servo("mx106"), ["m1", "m3"], trials=100, test="script=up_and_down")
 
 
 def content(directory: Path) -> set[str]:
@@ -42,7 +42,7 @@ def content(directory: Path) -> set[str]:
 def test_a_directory_gets_servos_summary_and_plots(found: Identification, tmp_path: Path) -> None:
     output = tmp_path / "new" / "results"
     write_identification(found, output)
-    fits = {f"plots/fit_{log.name}.png" for log in (*found.split.train, *found.split.validation)}
+    fits = {f"plots/fit_{log.name}.png" for log in (*found.split.train, *found.split.test)}
     assert content(output) == {
         "m1.yaml",
         "m3.yaml",
@@ -79,14 +79,16 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     for model, entry in summary["models"].items():
         fit = found.fits[model]
         assert entry["train_mae"] == fit.train_mae
-        assert entry["validation_mae"] == fit.validation_mae
+        assert entry["test_mae"] == entry["validation_mae"] == fit.test_mae
+        assert entry["selection_mae"] == fit.selection_mae
+        assert entry["selection"] == fit.selection
         assert entry["trials"] == fit.trials
         assert entry["seconds"] == pytest.approx(fit.seconds, abs=1e-3)
-        errors = [fit.per_log[log.name] for log in found.split.validation]
+        errors = [fit.per_log[log.name] for log in found.split.test]
         assert entry["validation_standard_error"] == (
             pytest.approx(np.std(errors, ddof=1) / len(errors) ** 0.5) if len(errors) > 1 else None
         )
-    for log in (*found.split.train, *found.split.validation):
+    for log in (*found.split.train, *found.split.test):
         about = summary["logs"][log.name]
         assert (about["kp"], about["mass"], about["length"]) == (log.kp, log.bench.mass, log.bench.length)
         assert (about["script"], about["sha256"]) == (log.script, log.sha256)
@@ -97,7 +99,8 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     assert summary["seed"] == 0
     assert summary["servo"] == "mx106"
     assert summary["split"]["rule"] == "script=up_and_down"
-    assert summary["split"]["validation"] == [log.name for log in found.split.validation]
+    names = [log.name for log in found.split.test]
+    assert summary["split"]["test"] == summary["split"]["validation"] == names
     assert summary["split"]["train"] == [log.name for log in found.split.train]
 
 
@@ -117,7 +120,7 @@ def test_uncertainty_of_a_model_that_was_not_chosen_is_computed_when_asked_for(f
 
 def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, tmp_path: Path) -> None:
     write_identification(found, tmp_path)
-    logs = {log.name: log for log in (*found.split.train, *found.split.validation)}
+    logs = {log.name: log for log in (*found.split.train, *found.split.test)}
     with np.load(tmp_path / "trajectories.npz") as arrays:
         assert set(arrays["logs"]) == set(logs)
         for i, name in enumerate(arrays["logs"]):
@@ -144,9 +147,7 @@ def test_plots_show_the_numbers_of_the_summary(
     write_identification(found, tmp_path)
     summary = json.loads((tmp_path / "summary.json").read_text())["models"]
     (_, about_mae), (_, _, intervals, _), *fits = told
-    assert about_mae["standard_errors"] == {
-        model: entry["validation_standard_error"] for model, entry in summary.items()
-    }
+    assert about_mae["intervals"] == {model: entry["test_interval"] for model, entry in summary.items()}
     estimates = summary[found.chosen]["uncertainty"]["estimates"]
     assert intervals[found.chosen] == {
         name: tuple(estimate["interval"]) for name, estimate in estimates.items()
@@ -156,12 +157,14 @@ def test_plots_show_the_numbers_of_the_summary(
     assert len(fits) == 3
 
 
-def test_the_error_bar_is_that_of_the_mean_over_held_out_logs() -> None:
+def test_the_interval_is_that_of_the_mean_over_test_logs() -> None:
     logs = [record(mx106("m1"), script, 8.0) for script in ("sin_sin", "lift_and_drop", "up_and_down")]
-    found = identify(logs, load_servo("mx106"), ["m1"], trials=50, validation=logs[1:])
-    first, second = (found.fits["m1"].per_log[log.name] for log in found.split.validation)
-    told = found.summary()["models"]["m1"]["validation_standard_error"]
-    assert told == pytest.approx(abs(first - second) / 2)
+    found = identify(logs, load_servo("mx106"), ["m1"], trials=50, test=logs[1:])
+    first, second = (found.fits["m1"].per_log[log.name] for log in found.split.test)
+    told = found.summary()["models"]["m1"]
+    assert told["validation_standard_error"] == pytest.approx(abs(first - second) / 2)
+    mean, reach = (first + second) / 2, 12.7062 * abs(first - second) / 2  # Student's t with one degree
+    assert told["test_interval"] == pytest.approx((max(mean - reach, 0.0), mean + reach), rel=1e-5)
 
 
 def test_a_written_servo_has_the_errors_that_the_summary_claims(
@@ -224,7 +227,7 @@ def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_one
         (plots / file).write_text("old")
     (tmp_path / "report.html").write_text("old")
     write_identification(found, tmp_path)
-    logs = (*found.split.train, *found.split.validation)
+    logs = (*found.split.train, *found.split.test)
     fits = {f"fit_{log.name}.png" for log in logs}
     # No summary tells of a log "mine": that file is the user's.
     assert {file.name for file in plots.iterdir()} == {

@@ -159,6 +159,8 @@ def test_every_effect_of_a_servo_is_as_with_the_python_plugin() -> None:
             bridge_coasting=0.5,
             encoder_quantisation=1.0,
             goal_slew_time=0.4,
+            load_inertia=1.0,
+            friction_direction=-0.1,
         ),
     )
     spec = bench_spec(LOADS["mx106"], timestep=1e-3)

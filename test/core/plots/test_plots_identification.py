@@ -69,22 +69,28 @@ def test_labels_of_a_fit_are_whole_and_touch_no_numbers(error: float) -> None:
     assert figure.axes[-1].xaxis.label.get_window_extent().y0 >= figure.bbox.y0
 
 
+def kinds(training: float, test: float) -> dict[str, float | None]:
+    return {"training": training, "selection": None, "test": test}
+
+
 def test_errors_are_bars_in_mrad_and_the_chosen_model_is_marked() -> None:
-    axes = plot_mae({"m1": (0.05, 0.06), "m6": (0.02, 0.03)}, chosen="m6").axes[0]
+    errors = {"m1": kinds(0.05, 0.06), "m6": kinds(0.02, 0.03)}
+    axes = plot_mae(errors, chosen="m6").axes[0]
     assert [patch.get_height() for patch in axes.patches] == [50.0, 20.0, 60.0, 30.0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["training", "test"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["M1", "M6\n(chosen)"]
 
 
-def test_held_out_errors_have_whiskers_of_one_standard_error_and_numbers_as_the_terminal_has_them() -> None:
-    errors = {"m1": (0.05, 0.06), "m6": (0.02, 0.013549)}
-    axes = plot_mae(errors, standard_errors={"m1": None, "m6": 0.004}).axes[0]
+def test_test_errors_have_whiskers_over_their_intervals_and_numbers_as_the_terminal_has_them() -> None:
+    errors = {"m1": kinds(0.05, 0.06), "m6": kinds(0.02, 0.013549)}
+    axes = plot_mae(errors, intervals={"m1": None, "m6": (0.009549, 0.018)}).axes[0]
     assert [text.get_text() for text in axes.texts] == ["50.00", "20.00", "60.00", "13.55"]
     (whisker,) = axes.collections
-    np.testing.assert_allclose(whisker.get_segments()[0][:, 1], [9.549, 17.549])
+    np.testing.assert_allclose(whisker.get_segments()[0][:, 1], [9.549, 18.0])
 
 
 def test_numbers_stand_above_whiskers() -> None:
-    figure = plot_mae({"m1": (0.05, 0.06)}, standard_errors={"m1": 0.03})
+    figure = plot_mae({"m1": kinds(0.05, 0.06)}, intervals={"m1": (0.03, 0.09)})
     figure.draw_without_rendering()
     number, (whiskers,) = figure.axes[0].texts[-1], figure.axes[0].collections
     assert number.get_window_extent().y0 >= whiskers.get_window_extent().y1

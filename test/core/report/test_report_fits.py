@@ -92,10 +92,10 @@ def test_no_text_can_end_the_element_that_holds_the_data(results: Path) -> None:
     assert list(json.loads(text)["logs"]) == [evil]
 
 
-def test_the_first_log_shown_is_a_held_out_one_of_middling_error(results: Path) -> None:
+def test_the_first_log_shown_is_one_of_the_test_of_middling_error(results: Path) -> None:
     loaded = load_results(results)
     name = typical_log(loaded)
-    assert loaded.logs[name].held_out
+    assert loaded.logs[name].set == "test"
     assert typical_log(replace(loaded, trajectories={})) == ""
 
 

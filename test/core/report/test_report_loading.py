@@ -30,12 +30,14 @@ def test_values_are_those_of_the_summary_and_the_servo_files(results: Path) -> N
     for name, model in loaded.models.items():
         entry = summary["models"][name]
         assert model.train_mae == entry["train_mae"]
+        assert model.test_mae == entry["test_mae"]
+        assert list(model.test_interval) == entry["test_interval"]
         assert model.per_log == entry["per_log"]
         assert model.parameters == pytest.approx(entry["parameters"])
     for name, log in loaded.logs.items():
         entry = summary["logs"][name]
         assert (log.kp, log.length, log.sha256) == (entry["kp"], entry["length"], entry["sha256"])
-        assert log.held_out == (name in summary["split"]["validation"])
+        assert log.set == ("test" if name in summary["split"]["test"] else "training")
 
 
 def test_uncertainties_effects_and_verdicts_are_read_where_there_are_some(
@@ -59,13 +61,20 @@ def test_an_older_directory_is_read_without_what_it_lacks(results: Path) -> None
     for entry in models.values():
         for key in ("validation_standard_error", "converged", "limited", "at_bound", "per_log"):
             del entry[key]
+        for key in ("selection_mae", "test_mae", "test_interval"):
+            del entry[key]
+    split = {key: names for key, names in summary_of(results)["split"].items() if key != "test"}
+    edit_summary(results, {"split": split})
     edit_summary(results, {"models": models, "logs": None, "date": None, "reason": None, "seed": None})
     loaded = load_results(results)
     assert loaded.trajectories == {}
     assert loaded.effects is None
     assert loaded.best.uncertainty is None
     assert not loaded.best.ended_early
-    assert np.isnan(loaded.best.standard_error)
+    # It chose by the logs that it held out: they are no test.
+    assert loaded.best.selection_mae == models["m4"]["validation_mae"]
+    assert np.isnan([loaded.best.test_mae, *loaded.best.test_interval]).all()
+    assert {log.set for log in loaded.logs.values()} == {"training", "selection"}
     # The servo files have told these all along.
     assert loaded.date == loaded.best.servo.provenance.date != ""
     assert all(len(log.sha256) == 64 for log in loaded.logs.values())

@@ -15,7 +15,7 @@ from bam_core.report.numbers import (
     change,
     interval,
     mrad,
-    mrad_with_error,
+    mrad_interval,
     quantity,
     round_up,
     ticks,
@@ -41,8 +41,8 @@ def test_angles_are_milliradians() -> None:
     assert mrad(0.01274) == "12.74"
     assert mrad(0.1126) == "112.6"
     assert mrad(math.nan) == "–"
-    assert mrad_with_error(0.01, 0.002) == "10.00 ± 2.00"
-    assert mrad_with_error(0.01, math.nan) == "10.00"
+    assert mrad_interval((0.008, 0.012)) == "8.00 to 12.00"
+    assert mrad_interval((0.008, math.nan)) == ""
 
 
 @pytest.mark.parametrize(

@@ -111,10 +111,10 @@ def test_an_effect_that_is_needed_and_not_determined_is_explained(complete_resul
     summary = json.loads((complete_results / "summary.json").read_text())
     for more, explained in ((0.99 * SAME, False), (1.01 * SAME, True)):
         for effect in summary["effects"]:
-            effect["validation_mae_without"] = (1.0 + more) * effect["validation_mae"]
+            effect["selection_mae_without"] = (1.0 + more) * effect["selection_mae"]
         edit_summary(complete_results, {"effects": summary["effects"]})
         assert ("do not tell how large" in page_of(complete_results)[1].text) == explained
-    by_chance = [{**effect, "chance": 0.1 * effect["validation_mae"]} for effect in summary["effects"]]
+    by_chance = [{**effect, "chance": 0.1 * effect["selection_mae"]} for effect in summary["effects"]]
     edit_summary(complete_results, {"effects": by_chance})
     assert "do not tell how large" not in page_of(complete_results)[1].text
     edit_summary(complete_results, {"effects": summary["effects"]})
@@ -125,11 +125,11 @@ def test_an_effect_that_is_needed_and_not_determined_is_explained(complete_resul
 
 
 def test_friction_models_have_one_name_in_the_page(complete_results: Path) -> None:
-    reason = "m6 has the lowest held-out error; m4 is the simplest model"
+    reason = "m6 has the lowest selection error; m4 is the simplest model"
     choice = [{"model": "m1", "verdict": "3.00 mrad worse than m6"}]
     edit_summary(complete_results, {"reason": reason, "choice": choice})
     _, outline = page_of(complete_results)
-    assert "M6 has the lowest held-out error; M4 is the simplest model." in outline.text
+    assert "M6 has the lowest selection error; M4 is the simplest model." in outline.text
     assert "worse than M6" in outline.text
     assert re.search(r"\bm[1-6]\b", outline.text.split("Servo file of")[0]) is None
 
@@ -152,15 +152,37 @@ def test_the_chosen_model_leads_the_errors_of_each_log(complete_results: Path) -
     assert re.findall(r'data-model="(\w+)"', row[: row.index("</tr>")]) == ["m4", "m1", "m6"]
 
 
-def test_models_are_tagged_whose_search_spent_fewer_trials_than_by_default(results: Path) -> None:
+def test_models_are_tagged_whose_search_did_not_come_to_rest(results: Path) -> None:
     models = json.loads((results / "summary.json").read_text())["models"]
-    for name, limited in (("m1", True), ("m4", False), ("m6", None)):
-        models[name] |= {"converged": False, "limited": limited}
+    for name, converged in (("m1", False), ("m4", True), ("m6", None)):
+        models[name] |= {"converged": converged}
     edit_summary(results, {"models": models})
     page, _ = page_of(results)
     cells = re.findall(r'<th scope="row"><span class="swatch"></span> (M\d).*?</th>', page)
     assert cells == ["M1", "M4", "M6"]
     assert re.findall(r'<th scope="row"><span class="swatch"></span> (M\d)[^\n]*ended early', page) == ["M1"]
+
+
+def test_the_test_error_with_its_interval_comes_first(results: Path) -> None:
+    summary = json.loads((results / "summary.json").read_text())
+    chosen = summary["models"][summary["chosen"]]
+    chosen |= {"test_mae": 0.0125, "test_interval": [0.01, 0.015], "selection_mae": 0.0111}
+    seeds = [{"seed": i, "chosen": "m4", "test_mae": error} for i, error in enumerate((0.0125, 0.0131))]
+    edit_summary(results, {**summary, "seeds": seeds})
+    text = " ".join(page_of(results)[1].text.split())
+    assert "Test error 12.50 mrad, 95 %: 10.00 to 15.00" in text
+    assert "2 seeds: 12.50 to 13.10 mrad" in text
+    assert text.index("Test error") < text.index("Error in selection") < text.index("Training error")
+
+
+def test_a_page_without_a_test_set_says_so(results: Path) -> None:
+    models = json.loads((results / "summary.json").read_text())["models"]
+    for entry in models.values():
+        entry |= {"test_mae": None, "test_interval": None}
+    edit_summary(results, {"models": models})
+    page, outline = page_of(results)
+    assert "no test set: none of these figures is of logs that took no part" in outline.text
+    assert 'class="test"' not in page
 
 
 def test_nothing_is_fetched(complete_results: Path) -> None:
@@ -225,16 +247,15 @@ def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"converged": False, "limited": True}, "fewer than by default, before it came to rest"),
+        ({"converged": False}, "spent its trials before it came to rest"),
         ({"at_bound": ["viscous"]}, "Stopped by the end of the search range: viscous"),
-        ({"train_mae": 0.001, "validation_mae": 0.01}, "10.0 times worse than training logs"),
+        ({"train_mae": 0.001}, "10.0 times worse than training logs"),
     ],
 )
 def test_what_to_beware_of_stands_at_the_top(results: Path, change: dict[str, object], said: str) -> None:
     summary = json.loads((results / "summary.json").read_text())
-    # Most searches end by their budget; by the default one, that is nothing to beware of.
-    harmless = {"converged": False, "limited": False, "at_bound": []}
-    harmless |= {"train_mae": 0.01, "validation_mae": 0.01}
+    harmless = {"converged": True, "at_bound": []}
+    harmless |= {"train_mae": 0.01, "test_mae": 0.01, "test_interval": [0.009, 0.011]}
     summary["models"][summary["chosen"]] |= harmless
     edit_summary(results, summary)
     assert 'class="warnings"' not in page_of(results)[0]

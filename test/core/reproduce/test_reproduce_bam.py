@@ -61,9 +61,7 @@ def test_errors_of_an_arm_are_those_of_each_model_s_joints(monkeypatch: pytest.M
     monkeypatch.setattr(bam, "track", track)
     truths = [load_servo(name) for name in arm.servos]
     found = [
-        bam.Identified(
-            servos={model: _titled(truth, model) for model in FRICTION_MODELS}, validation_mae=errors()
-        )
+        bam.Identified(servos={model: _titled(truth, model) for model in FRICTION_MODELS}, test_mae=errors())
         for truth in truths
     ]
     mae, picture = bam.arm_errors(arm, [_titled(truth, "truth") for truth in truths], found, "m4")

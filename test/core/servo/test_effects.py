@@ -57,11 +57,14 @@ def test_servo_effects_have_finite_values(name):
         (ServoEffects, "limit_shortfall", 1.0),
         (ServoEffects, "bridge_coasting", 1.1),
         (ServoEffects, "encoder_quantisation", 0.5),
+        (ServoEffects, "load_inertia", 1.1),
+        (ServoEffects, "friction_direction", 1.0),
         (BenchEffects, "arm_mass", -0.1),
         (BenchEffects, "command_delay", -0.01),
         (BenchEffects, "command_delay", 1.5),
         (BenchEffects, "command_delay", -1e300),
         (BenchEffects, "supply_ripple", 2.0),
+        (BenchEffects, "load_gyration", -0.1),
     ],
 )
 def test_effects_are_refused_beyond_what_is_physical(owner, name, value):
@@ -88,6 +91,9 @@ def test_grease_loses_half_its_drag_where_its_constant_says_so():
 def test_bench_effects_say_what_the_arm_really_weighs():
     bench = PendulumBench(mass=0.5, arm_mass=0.1, length=0.2)
     assert BenchEffects().corrected(bench) is bench
+    assert BenchEffects(load_gyration=0.03).corrected(bench).inertia == pytest.approx(
+        bench.inertia + 0.5 * 0.03**2
+    )
     assert BenchEffects(arm_mass=0.05).corrected(bench) == PendulumBench(
         mass=0.5, arm_mass=0.1 + 0.05, length=0.2
     )

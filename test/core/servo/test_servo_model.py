@@ -96,6 +96,7 @@ def servos(draw: st.DrawFn) -> ServoModel:
             sensor_delay=draw(not_negative),
             goal_slew_time=draw(not_negative),
             encoder_quantisation=draw(st.sampled_from([0.0, 1.0])),
+            load_inertia=draw(share),
         ),
         uncertainty=draw(st.dictionaries(parameters, not_negative, max_size=3)),
         search=SearchRanges(

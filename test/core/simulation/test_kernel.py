@@ -251,6 +251,8 @@ def test_what_a_candidate_does_is_no_matter_of_its_neighbours():
             "sensor_delay": st.floats(0.0, 5e-3),
             "encoder_quantisation": st.sampled_from([0.0, 1.0]),
             "goal_slew_time": st.sampled_from([0.0, 0.1, 0.3]),
+            "load_inertia": st.sampled_from([0.0, 0.5, 1.0]),
+            "friction_direction": st.floats(-0.5, 0.5),
         }
     ),
     st.floats(0.0, 0.2),
@@ -258,7 +260,7 @@ def test_what_a_candidate_does_is_no_matter_of_its_neighbours():
     st.integers(0, 1000),
 )
 def test_the_kernel_is_the_reference_for_any_servo_effects_and_arm(servo_effects, arm_mass, compliance, seed):
-    bench_effects = BenchEffects(arm_mass=arm_mass, arm_compliance=compliance)
+    bench_effects = BenchEffects(arm_mass=arm_mass, arm_compliance=compliance, load_gyration=arm_mass)
     model = dataclasses.replace(servo(armature=0.01), servo_effects=ServoEffects(**servo_effects))
     recording = random_run(seed, 2e-3, samples=100)
     recording = dataclasses.replace(recording, temperature=np.full(len(recording), 40.0))
@@ -276,6 +278,8 @@ QUIRK_CASES = {
     "sensor_delay": {"sensor_delay": 2e-3},
     "encoder_quantisation": {"encoder_quantisation": 1.0},
     "goal_slew_time": {"goal_slew_time": 0.3},
+    "load_inertia": {"load_inertia": 1.0},
+    "friction_direction": {"friction_direction": -0.2},
 }
 
 
@@ -309,6 +313,44 @@ def test_an_arm_that_weighs_more_is_a_bench_with_a_heavier_arm():
     expected = rollout.positions(parameter_vector(servo()))[1]
     corrected = parameter_vector(servo(), BenchEffects(arm_mass=0.15))
     np.testing.assert_allclose(rollout.positions(corrected)[0], expected, atol=1e-12)
+
+
+def test_a_load_with_an_inertia_of_its_own_is_one_that_the_recording_tells_of():
+    recording = random_run(4, 2e-3)
+    told = dataclasses.replace(recording.bench, gyration=0.05)
+    recordings = [recording, dataclasses.replace(recording, bench=told)]
+    rollout = Rollout(recordings, firmware=servo().firmware, dt=2e-3)
+    expected = rollout.positions(parameter_vector(servo()))[1]
+    corrected = parameter_vector(servo(), BenchEffects(load_gyration=0.05))
+    np.testing.assert_allclose(rollout.positions(corrected)[0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("lean", [-0.3, 0.3])
+def test_friction_that_differs_with_the_direction_lets_the_arm_through_one_way(lean):
+    # The arm is let go where gravity lies between the friction of both directions.
+    slope = 0.5 * BENCH.gravity_torque
+    leaning = servo(Friction(coulomb=slope), armature=0.0)
+    leaning = dataclasses.replace(leaning, servo_effects=ServoEffects(friction_direction=lean))
+    time = np.arange(200) * 5e-3
+    runs = [run(time, 0.0, position=side * np.arcsin(0.5), enabled=False) for side in (1.0, -1.0)]
+    rollout = Rollout.for_servo(runs, leaning, dt=5e-3)
+    fell = [np.ptp(positions) > 0.1 for positions in rollout.positions(parameter_vector(leaning))]
+    assert fell == [lean > 0.0, lean < 0.0]
+
+
+def test_an_arm_in_free_fall_loads_no_teeth():
+    # Without a motor's own inertia nothing is passed on but friction, so friction by load alone fades away.
+    law_of_load = Friction(load_external=0.3)
+    time = np.arange(400) * 1e-3
+    recording = run(time, 0.0, position=1.2, enabled=False)
+    carried = servo(law_of_load, armature=1e-9)
+    carried = dataclasses.replace(carried, servo_effects=ServoEffects(load_inertia=1.0))
+    free, loaded = servo(Friction(), armature=1e-9), servo(law_of_load, armature=1e-9)
+    ours, freely, held = (
+        Rollout.for_servo([recording], each, dt=1e-3).positions(parameter_vector(each))[0]
+        for each in (carried, free, loaded)
+    )
+    assert np.max(np.abs(ours - freely)) < 0.02 < np.max(np.abs(held - freely))
 
 
 def test_the_ripple_of_an_aliased_supply_counts_as_far_as_the_bench_says():

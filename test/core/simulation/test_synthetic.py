@@ -23,6 +23,7 @@ TRUTH = dataclasses.replace(
         sensor_delay=1e-3,
         encoder_quantisation=1.0,
         goal_slew_time=0.1,
+        friction_direction=0.05,
     ),
 )
 ARM = BenchEffects(

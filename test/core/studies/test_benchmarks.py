@@ -33,7 +33,8 @@ def test_rollouts_are_timed_with_one_thread_and_with_two() -> None:
 def test_what_identifications_simulate_is_as_exact_as_it_has_to_be() -> None:
     rows = {row.simulation: row for row in identification_times(repeats=1, logs=32)}
     assert rows["period"].distance < 0.01e-3
-    assert rows["counts"].distance < 0.1e-3
+    assert rows["rollout"].distance < 0.01e-3
+    assert rows["search"].distance < 0.1e-3
     assert rows["draft"].distance < 0.5e-3
 
 

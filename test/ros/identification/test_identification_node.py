@@ -236,7 +236,7 @@ def test_closing_the_node_ends_what_runs(client: Client) -> None:
         ({"servo": ""}, ["servo: is missing", "mx106, mx106_2, mx64"]),
         ({"effects": ["backlash"]}, ["effect 'backlash': unknown", "arm_backlash"]),
         ({"models": ["m9"]}, ["m9", "m1, m2, m3, m4, m5, m6"]),
-        ({"validation": "kp=400"}, ["kp=400", "no log to validate"]),
+        ({"validation": "kp=400"}, ["kp=400", "no log to test with"]),
         ({"validation": "/etc/passwd"}, ["not a rule"]),
     ],
 )

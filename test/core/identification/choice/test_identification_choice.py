@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The choice among models: as simple as held-out logs allow, and no simpler."""
+"""The choice among models: as simple as selection allows, and no simpler."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def contender(name: str, *errors: float) -> Contender:
     return Contender(
         name=name,
         free_parameters=5 + int(name[1:]),
-        held_out={f"log {i}": error for i, error in enumerate(errors)},
+        errors={f"log {i}": error for i, error in enumerate(errors)},
     )
 
 
@@ -46,7 +46,7 @@ def test_one_log_decides_by_more_than_a_trifle_only() -> None:
 
 def test_nobody_is_compared_with_models_that_were_not_fitted() -> None:
     alone = choose([contender("m1", 3.0, 5.0)])
-    assert alone.reason == "m1 is the only model that was fitted (held-out error 4000.00 mrad)"
+    assert alone.reason == "m1 is the only model that was fitted (selection error 4000.00 mrad)"
     assert alone.verdicts[0].words == "the only one"
     simplest = choose([contender("m1", 1.0, 2.0), contender("m4", 3.0, 4.0)])
     assert simplest.reason.endswith("and none that was fitted is simpler")

@@ -91,9 +91,16 @@ def test_a_log_that_is_followed_far_worse_than_the_others_is_told() -> None:
 
 
 def test_what_few_logs_cannot_tell_is_said() -> None:
-    assert scarcity(2, 2) == []
-    assert scarcity(8, 0) == []
-    assert [line.split(":")[0] for line in scarcity(1, 1)] == ["one training log", "one held-out log"]
+    def told(*counts: int) -> list[str]:
+        return [line.split(":")[0] for line in scarcity(*counts)]
+
+    assert told(8, 2, 3) == []
+    assert told(1, 1, 0) == [
+        "one training log",
+        "too few training logs to leave some out for selection",
+        "one test log",
+    ]
+    assert told(8, 0, 3) == ["no test set"]
 
 
 def test_recordings_of_a_sound_bench_give_no_warning(xl330: Path) -> None:

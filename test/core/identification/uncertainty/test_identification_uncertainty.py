@@ -16,6 +16,7 @@ from bam_core.identification.search.evidence import evidence, set_right
 from bam_core.identification.search.sensitivity import normalised, residuals_at, sensitivity
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.covariance import covariance
+from bam_core.identification.uncertainty.tolerances import EXACT
 from bam_core.identification.uncertainty.uncertainty import (
     ParameterEstimate,
     Uncertainty,
@@ -92,7 +93,7 @@ def test_perfect_logs_that_do_not_tell_motor_from_friction_are_no_excuse() -> No
         for kp in (8.0, 32.0)
         for bench in (BENCH, LIGHT)
     ]
-    uncertainty = estimate_uncertainty(servo, logs, space_for(servo, logs))
+    uncertainty = estimate_uncertainty(servo, logs, space_for(servo, logs), tolerances=EXACT)
     constant, coulomb = told(uncertainty, "torque_constant"), told(uncertainty, "coulomb")
     assert {"resistance", "viscous"} <= set(constant.trades_with)
     assert constant.standard_error > 0.02 * constant.value

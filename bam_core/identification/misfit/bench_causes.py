@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a bench and the headers of its recordings may have that the model does not know of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.identification.misfit.cause import FAINT, POSITIVE, Cause
+from bam_core.identification.misfit.motion import Motion, arm_on_a_spring, natural_compliances
+
+_FREQUENCIES = np.geomspace(2.5, 25.0, 18)  # Hz; of the arm on its spring, as close as it rings sharply
+_DAMPINGS = (0.04, 0.15)  # of it; joints and belts have 0.02 to 0.2
+_PLAY = np.array([0.005, 0.01, 0.02, 0.04])  # rad
+_WRONG = 0.03  # of what a header says: less is what scales and rulers are off
+_BEHIND_PLAY = 15.0  # Hz; of an arm that has taken up its play
+
+
+def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
+    """Return the causes that are of the bench, for arms as in these recordings."""
+    inertia = float(np.median([motion.bench_inertia for motion in moved]))
+    springs = natural_compliances(inertia, _FREQUENCIES)
+    stiff = np.repeat(natural_compliances(inertia, np.array([_BEHIND_PLAY])), len(_PLAY))
+    rigid = np.zeros(len(springs))
+    return [
+        Cause(
+            kind="flexible_joint",
+            missing="a joint that gives way between encoder and arm",
+            forms=tuple(f"by {compliance:.2g} rad per N·m" for compliance in springs) * len(_DAMPINGS),
+            sizes=(1,) * (len(_DAMPINGS) * len(springs)),
+            torques=lambda motion: np.concatenate(
+                [arm_on_a_spring(motion, springs, damping, rigid) for damping in _DAMPINGS], axis=1
+            ),
+            range=FAINT,
+            effects=("arm_compliance", "joint_compliance"),
+        ),
+        Cause(
+            kind="backlash",
+            missing="play between encoder and arm",
+            forms=tuple(f"of {1e3 * play:g} mrad" for play in _PLAY),
+            sizes=(1,) * len(_PLAY),
+            torques=lambda motion: arm_on_a_spring(motion, stiff, _DAMPINGS[1], _PLAY),
+            range=FAINT,
+            effects=("arm_backlash",),
+        ),
+        Cause(
+            kind="load_gyration",
+            missing="the load's own inertia, which grows with its mass (discs are no points)",
+            forms=("",),
+            sizes=(1,),
+            torques=lambda motion: (-motion.mass * motion.acceleration)[:, None],
+            range=POSITIVE,
+            effects=("load_gyration",),
+        ),
+        Cause(
+            kind="zero_offset",
+            missing="the angle at which the arm hangs straight down",
+            forms=("",),
+            sizes=(1,),
+            torques=lambda motion: motion.gravity_torque * np.cos(motion.position)[:, None],
+            effects=("zero_offset",),
+        ),
+    ]
+
+
+def header_causes(moved: Sequence[Motion], headers: Sequence[tuple[object, float]]) -> list[Cause]:
+    """Return the causes that are wrong numbers in headers: of some loads, gains or supplies among others.
+
+    Args:
+        moved: what the arm did in every recording.
+        headers: load and kp of every recording.
+    """
+    loads: dict[int, object] = {id(motion): load for motion, (load, _) in zip(moved, headers, strict=True)}
+    gains: dict[int, object] = {id(motion): gain for motion, (_, gain) in zip(moved, headers, strict=True)}
+    found = []
+    for kind, of, what, torque, advice in (
+        (
+            "load_header",
+            loads,
+            "the weight or the length that the arm had",
+            lambda motion: motion.gravity - motion.bench_inertia * motion.acceleration,
+            "check mass, arm_mass and length in their headers",
+        ),
+        (
+            "gain_header",
+            gains,
+            "the position gain that was in force",
+            lambda motion: motion.gain * motion.error,
+            "check kp in their headers, or fit firmware_gain",
+        ),
+    ):
+        names = list(dict.fromkeys(of.values()))
+        if len(names) > 1:
+            found.append(
+                Cause(
+                    kind=kind,
+                    missing=what,
+                    forms=tuple(f"in logs with {name}" for name in names),
+                    sizes=(1,) * len(names),
+                    torques=_of_some(of, names, torque),
+                    least=_WRONG,
+                    advice=advice,
+                )
+            )
+    return found
+
+
+def _of_some(
+    of: dict[int, object], names: Sequence[object], torque: Callable[[Motion], Array]
+) -> Callable[[Motion], Array]:
+    def torques(motion: Motion) -> Array:
+        columns = np.zeros((len(motion.time), len(names)))
+        columns[:, names.index(of[id(motion)])] = torque(motion)
+        return columns
+
+    return torques

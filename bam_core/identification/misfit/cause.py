@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kind of physics that a model may lack, as torques along a measured motion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bam_core.arrays import Array
+from bam_core.identification.misfit.motion import Motion
+from bam_core.servo.effects import EFFECTS
+
+ANY = (-math.inf, math.inf)
+POSITIVE = (0.0, math.inf)
+SHARE = (0.0, 1.5)  # beyond one by what it may be off
+FULL = (0.3, 3.0)  # one, as well as a form nearby and an error of the friction or the gain allow
+FAINT = (0.1, 3.0)  # one, less what noise of the motion takes where torques follow from its derivatives
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """One kind of physics, in one or several forms that exclude or complement each other.
+
+    Attributes:
+        kind: short name, as in ``summary.json``.
+        missing: what the model lacks, in words; follows on "the model lacks".
+        forms: label of every form, in words; empty where there is nothing to add.
+        sizes: torques of every form.
+        torques: from a motion to the torques (steps, sum of sizes) of all forms, N·m.
+        together: how many forms may act together.
+        range: low and high end of the factors of the torques that physics allows: FULL where torques are of
+            full size, POSITIVE where their sign is known.
+        least: size of a factor from which it counts.
+        effects: of `effects.EFFECTS` that take it, those that there may be.
+        advice: what else to do; empty where there is nothing.
+    """
+
+    kind: str
+    missing: str
+    forms: tuple[str, ...]
+    sizes: tuple[int, ...]
+    torques: Callable[[Motion], Array]
+    together: int = 1
+    range: tuple[float, float] = ANY
+    least: float = 0.0
+    effects: tuple[str, ...] = ()
+    advice: str = ""
+
+    @property
+    def known_effects(self) -> tuple[str, ...]:
+        """The effects of this suite that take it."""
+        return tuple(name for name in self.effects if name in EFFECTS)

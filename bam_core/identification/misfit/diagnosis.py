@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fitted model leaves over, and what kind of physics it lacks.
+
+The error of a fit is compared with what encoder, timing and repeated runs would leave (`floor`). Where it is
+above, residual accelerations of short windows (`windows`) are tested for structure: every cause (`cause`)
+says which torques it would add along the measured motion, and counts by the share that it takes of logs that
+it was not fitted to (`ranking`). Headers are blamed only where they explain more than any physics.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.arrays import Array
+from bam_core.identification.found_servo import found_servo
+from bam_core.identification.misfit.bench_causes import bench_causes, header_causes
+from bam_core.identification.misfit.cause import Cause
+from bam_core.identification.misfit.drive_causes import drive_causes
+from bam_core.identification.misfit.floor import Floor, configuration, floor, noise
+from bam_core.identification.misfit.friction_causes import friction_causes
+from bam_core.identification.misfit.motion import Motion, motions
+from bam_core.identification.misfit.ranking import PRIOR, Forms, Regression, Score
+from bam_core.identification.misfit.windows import Seen, Windows, noise_gain, window_length
+from bam_core.identification.search.sensitivity import normalised, vectors_at
+from bam_core.identification.search.space import SearchSpace
+from bam_core.recordings.recording import Recording
+from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
+from bam_core.servo.friction import friction_model
+from bam_core.servo.model import ServoModel
+from bam_core.simulation.rollout import Rollout, parameter_vector
+
+ABOVE_FLOOR = 1.5
+"""Times the floor, and once more the encoder for the steps of the simulation: larger errors are not the
+measurement's. Models that lack nothing stay below."""
+
+UNKNOWN = "unknown"
+"""Kind of a misfit that none of the causes takes."""
+
+_TAKES = 0.2  # of the misfit: less is no explanation
+_SURE = 1.5  # standard errors
+_SECOND = 0.2  # of the misfit: what a second cause must take beside the first
+_LOGS = 48  # that are looked at, evenly among all: more tell little new and take time
+_ROUNDS = 4  # in which parameters settle where short windows want them: near there, causes add up linearly
+_CAUTION = 0.25  # shorter steps, after one that has led astray
+_FOLDS = 10  # groups at most
+_QUARTERS = 4  # of every log, where configurations are too few, and for headers, which logs share
+_OUTLYING = (
+    3.0  # deviations (of the median's) from which a window counts no more than that, where an arm sticks,
+)
+_FAR = 20.0  # and where it does not
+_MAD = 0.6745  # of a standard deviation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One kind of physics that a model lacks.
+
+    Attributes:
+        kind: short name; UNKNOWN where no cause takes enough.
+        evidence: one sentence with its figures.
+        suggestion: what to do, one sentence.
+        share: of the misfit that it takes of logs that it was not fitted to; 0 where the kind is UNKNOWN.
+        effects: of `effects.EFFECTS` that take it.
+    """
+
+    kind: str
+    evidence: str
+    suggestion: str
+    share: float = 0.0
+    effects: tuple[str, ...] = ()
+
+    def summary(self) -> dict[str, Any]:
+        """Return its entry in ``summary.json``."""
+        return {"kind": self.kind, "evidence": self.evidence, "suggestion": self.suggestion}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Diagnosis:
+    """What a fit leaves over.
+
+    Attributes:
+        floor: what measurement alone would leave.
+        error: mean absolute position error of the training logs, rad.
+        findings: the first takes most; empty where the error is at the floor.
+        shifts: (n, dimension) moves of the parameters, in shares of their search range, by which short
+            windows and the causes found disagree with the fit; no rows where the error is at the floor.
+        shares: of the misfit, by kind of cause, of logs that it was not fitted to.
+    """
+
+    floor: Floor
+    error: float
+    findings: tuple[Finding, ...]
+    shifts: Array
+    shares: dict[str, float]
+
+    @property
+    def is_above_floor(self) -> bool:
+        """Whether the model lacks something."""
+        return self.error > ABOVE_FLOOR * self.floor.value + self.floor.encoder
+
+    def summary(self) -> dict[str, Any]:
+        """Return its entries in ``summary.json``; errors in rad."""
+        return {
+            "misfit": [finding.summary() for finding in self.findings],
+            "floor": {
+                "value": self.floor.value,
+                "encoder": self.floor.encoder,
+                "noise": self.floor.noise,
+                "repeats": self.floor.repeats,
+                "words": self.floor.words,
+            },
+            "misfit_shares": self.shares,
+        }
+
+    @property
+    def words(self) -> str:
+        """One sentence."""
+        told = f"{1e3 * self.error:.2g} mrad are left over where {1e3 * self.floor.value:.2g} are "
+        told += self.floor.words
+        if not self.findings:
+            return f"{told}: nothing is missing"
+        first = self.findings[0]
+        return f"{told}; {first.evidence}; {first.suggestion}"
+
+
+def diagnose(
+    servo: ServoModel,
+    recordings: Sequence[Recording],
+    space: SearchSpace,
+    bench_effects: BenchEffects = IDEAL_BENCH,
+) -> Diagnosis:
+    """Return what a fitted servo leaves over of its training logs, and why.
+
+    Args:
+        servo: with the parameters found.
+        recordings: that they were fitted to.
+        space: that was searched.
+        bench_effects: that were found with it.
+    """
+    logs = _some(recordings)
+    resolution = servo.firmware.resolution
+    vector = parameter_vector(servo, bench_effects)
+    least = floor(recordings, resolution)
+    error = fmean(Rollout.for_servo(recordings, servo).errors(vector)[0].tolist())
+    nothing = np.empty((0, space.dimension))
+    clean = Diagnosis(floor=least, error=error, findings=(), shifts=nothing, shares={})
+    if not clean.is_above_floor:
+        return clean
+    length = window_length(logs, servo.firmware)
+    windows = Windows(Rollout.for_servo(logs, servo, restart=length), length)
+    deviations = [noise(each, resolution) for each in logs]
+    fitted = {axis.name for axis in space.axes}
+    fit = normalised(space, vector)
+    here, moved, seen = _settled(windows, servo, space, fit, deviations)
+    causes = [
+        cause
+        for cause in (*friction_causes(), *bench_causes(moved), *drive_causes())
+        if not fitted & set(cause.effects)
+    ]
+    headers = header_causes(moved, [(_load(each), each.kp) for each in logs])
+    data = _Data(windows, moved, seen, [*causes, *headers], deviations)
+    by_run = data.regression(_runs(logs, seen))
+    excess = by_run.excess
+    scores = {cause.kind: by_run.score(data.forms[cause.kind], excess) for cause in causes}
+    shares = {kind: score.share for kind, score in scores.items()}
+    best = _best(causes, scores)
+    if headers:
+        within = data.regression(_quarters(seen))
+        rivals = {cause.kind: within.score(data.forms[cause.kind], within.excess) for cause in headers}
+        shares |= {kind: score.share for kind, score in rivals.items()}
+        blamed = _best(headers, rivals)
+        if blamed is not None and (
+            best is None
+            or rivals[blamed.kind].share
+            > within.score(data.forms[best.kind], within.excess).share + rivals[blamed.kind].error
+        ):
+            best, scores = blamed, rivals
+    shifts = [here - fit]
+    findings = []
+    if best is not None:
+        findings.append(data.finding(best, scores[best.kind], servo.friction_model))
+        shifts.append(here + scores[best.kind].shift - fit)
+        beside = by_run.beside(scores[best.kind])
+        rest = [cause for cause in causes if cause is not best]
+        left = {cause.kind: beside.score(data.forms[cause.kind], excess) for cause in rest}
+        second = _best(rest, left, least=_SECOND)
+        if second is not None:
+            findings.append(data.finding(second, left[second.kind], servo.friction_model))
+            shifts.append(here + left[second.kind].shift - fit)
+    if not findings:
+        findings.append(_unknown(causes, shares, by_run.excess_share))
+    return Diagnosis(
+        floor=least, error=error, findings=tuple(findings), shifts=np.array(shifts), shares=shares
+    )
+
+
+def _settled(
+    windows: Windows, servo: ServoModel, space: SearchSpace, fit: Array, deviations: Sequence[float]
+) -> tuple[Array, list[Motion], Seen]:
+    """Let parameters go where short windows want them, and return where, with what is seen from there.
+
+    What a model lacks has led the fit astray over whole runs; causes add up linearly only near the truth.
+    """
+
+    def see(where: Array) -> tuple[Array, list[Motion], Seen]:
+        vector = vectors_at(space, where[None])[0]
+        moved = motions(windows.rollout, *found_servo(servo, friction_model(servo.friction_model), vector))
+        return where, moved, windows.see(space, where, moved)
+
+    best = see(fit)
+    first = _Data(windows, best[1], best[2], [], deviations)
+    before, way, prior = first.cost(best[2]), first.shift(PRIOR), PRIOR
+    for _ in range(_ROUNDS):
+        there = see(np.clip(best[0] + way, 0.0, 1.0))
+        cost = first.cost(there[2])
+        if cost < before:
+            before, best = cost, there
+        else:
+            prior *= _CAUTION
+        way = _Data(windows, best[1], best[2], [], deviations).shift(prior)
+    return best
+
+
+class _Data:
+    """Windows, weighted, and what every cause would show in them."""
+
+    def __init__(
+        self,
+        windows: Windows,
+        moved: Sequence[Motion],
+        seen: Seen,
+        causes: Sequence[Cause],
+        deviations: Sequence[float],
+    ) -> None:
+        self._seen = seen
+        self._bends = windows.bends
+        self._inertia = np.array([motion.inertia for motion in moved])[seen.log]
+        self._answers = np.concatenate(
+            [
+                windows.answers(
+                    np.concatenate(
+                        [np.empty((len(motion.time), 0)), *(cause.torques(motion) for cause in causes)],
+                        axis=1,
+                    ),
+                    index,
+                    motion,
+                    seen.free[index],
+                )
+                for index, motion in enumerate(moved)
+            ]
+        )
+        self.forms: dict[str, Forms] = {}
+        start = 0
+        for cause in causes:
+            edges = start + np.concatenate([[0], np.cumsum(cause.sizes)])
+            self.forms[cause.kind] = Forms(
+                columns=tuple(range(low, high) for low, high in itertools.pairwise(edges.tolist())),
+                together=cause.together,
+                range=cause.range,
+                least=cause.least,
+            )
+            start = int(edges[-1])
+        recordings, dt = windows.rollout.recordings, windows.rollout.dt
+        variance = np.array(
+            [
+                deviation**2 * noise_gain(windows.steps, dt, recording.dt)
+                for deviation, recording in zip(deviations, recordings, strict=True)
+            ]
+        )
+        orders = variance.shape[1]
+        self._noise = variance[seen.log[::orders]].ravel()
+        self._residual = _tamed(seen)
+        level = [
+            max(float(np.mean(self._residual[seen.log == i] ** 2)), float(variance[i].mean()))
+            for i in range(len(recordings))
+        ]
+        self._weights = 1.0 / np.sqrt(np.array(level))[seen.log]
+
+    def regression(self, group: NDArray[np.intp]) -> Regression:
+        """Return the regression in which these groups are left out in turn."""
+        return Regression(
+            self._residual, self._seen.sensitivity, self._answers, self._weights, group, self._noise
+        )
+
+    def shift(self, prior: float) -> Array:
+        """Return where parameters want to go, see `ranking.Regression.shift`."""
+        return self.regression(np.zeros(len(self._residual), dtype=np.intp)).shift(prior)
+
+    def cost(self, seen: Seen) -> float:
+        """Return what is left over at another point, weighted as at this one; large errors count less."""
+        return float(np.mean(np.sqrt(1.0 + (self._weights * seen.residual) ** 2)))
+
+    def finding(self, cause: Cause, score: Score, model: str) -> Finding:
+        """Put a cause into words."""
+        taken = self._answers[:, list(score.columns)] @ score.coefficients
+        torques = [
+            float(np.sqrt(np.mean((self._inertia * each)[self._bends] ** 2)))
+            for each in (taken, self._residual)
+        ]
+        forms = ", ".join(label for form in score.forms if (label := cause.forms[form]))
+        if cause.least:
+            forms += f", by {', '.join(f'{each:+.0%}' for each in score.coefficients)}"
+        evidence = (
+            f"the model lacks {cause.missing}{f', {forms}' if forms else ''}: it takes {min(score.share, 1.0):.0%} "
+            f"± {score.error:.0%} of the residual torque of logs that it was not fitted to "
+            f"({torques[0]:.2g} of {torques[1]:.2g} N·m root mean square)"
+        )
+        return Finding(
+            kind=cause.kind,
+            evidence=evidence,
+            suggestion=_suggestion(cause, model),
+            share=score.share,
+            effects=cause.known_effects,
+        )
+
+
+def _suggestion(cause: Cause, model: str) -> str:
+    if cause.known_effects:
+        return f"fit the effect {' or '.join(cause.known_effects)}"
+    terms = friction_model(model).parameters
+    has_term = {"friction_over_velocity": "stribeck_velocity" in terms, "friction_over_load": len(terms) > 5}
+    if cause.advice and not has_term.get(cause.kind, False):
+        return cause.advice
+    return "no effect of this suite takes it; a further recording will not help"
+
+
+def _unknown(causes: Sequence[Cause], shares: dict[str, float], excess: float) -> Finding:
+    nearest = max(causes, key=lambda cause: shares[cause.kind])
+    share = max(shares[nearest.kind], 0.0)
+    return Finding(
+        kind=UNKNOWN,
+        evidence=(
+            f"the model lacks something that is none of {len(causes)} known causes: the nearest, "
+            f"{nearest.missing}, takes {share:.0%} of the residual torque, of which the measurement explains "
+            f"{1.0 - excess:.0%}"
+        ),
+        suggestion="look at the logs that are followed worst; errors like these will come in other runs, too",
+    )
+
+
+def _best(causes: Sequence[Cause], scores: dict[str, Score], least: float = _TAKES) -> Cause | None:
+    """Return the cause that takes most; none where the best takes too little, or by chance."""
+    sure = [
+        cause
+        for cause in causes
+        if scores[cause.kind].share > max(least, _SURE * scores[cause.kind].error)
+        and scores[cause.kind].forms
+    ]
+    return max(sure, key=lambda cause: scores[cause.kind].share, default=None)
+
+
+def _some(recordings: Sequence[Recording]) -> list[Recording]:
+    ordered = sorted(recordings, key=lambda each: each.name)
+    if len(ordered) <= _LOGS:
+        return ordered
+    return [ordered[i] for i in np.linspace(0, len(ordered) - 1, _LOGS).round().astype(int)]
+
+
+def _load(recording: Recording) -> str:
+    bench = recording.bench
+    return f"{bench.mass:g} kg at {bench.length:g} m"
+
+
+def _runs(logs: Sequence[Recording], seen: Seen) -> NDArray[np.intp]:
+    """Return groups of windows: configurations, spread over as many as are left out in turn."""
+    kinds = list(dict.fromkeys(configuration(each) for each in logs))
+    if len(kinds) < _QUARTERS:
+        return _quarters(seen)
+    # Neighbours in the order of names are alike; a stride sets them apart.
+    group = {kind: index % _FOLDS for index, kind in enumerate(kinds)}
+    return np.array([group[configuration(each)] for each in logs])[seen.log]
+
+
+def _quarters(seen: Seen) -> NDArray[np.intp]:
+    """Return groups of windows by their time since the start of their run."""
+    last = np.array([seen.place[seen.log == log].max() for log in range(int(seen.log.max()) + 1)])
+    return np.asarray(_QUARTERS * seen.place // (last[seen.log] + 1), dtype=np.intp)
+
+
+def _tamed(seen: Seen) -> Array:
+    """Return residuals in which windows do not count for many where the arm sticks in one of both only."""
+    residual = seen.residual.copy()
+    for log in range(int(seen.log.max()) + 1):
+        own = seen.log == log
+        deviation = float(np.median(np.abs(residual[own]))) / _MAD
+        limit = deviation * np.where(seen.agrees[own], _FAR, _OUTLYING)
+        residual[own] = np.clip(residual[own], -limit, limit)
+    return residual

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Friction that M1-M6 do not have: of other shape over direction, angle, velocity, load, way and time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.compilation import compiled
+from bam_core.identification.misfit.cause import FULL, POSITIVE, SHARE, Cause
+from bam_core.identification.misfit.motion import Motion
+
+_PRESLIDING = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1)  # rad; two encoder counts to what no gear has
+_HARMONICS = tuple(range(3, 61))  # per turn; less is gravity's, more is below what a window tells apart
+_SLOW_HARMONICS = tuple(range(1, 25))
+_RUN_IN = (0.5, 1.5, 4.0)  # s
+_FADES = (0.05, 0.2, 0.8)  # rad/s; over which friction at low speed falls
+_RIPPLES = 4  # harmonics that act together at most
+
+
+def _direction(motion: Motion) -> Array:
+    moves = motion.moves
+    return np.stack([moves, motion.budget * moves, moves, np.abs(motion.velocity)], axis=1)
+
+
+def _ripple(motion: Motion) -> Array:
+    return _waves(motion.position, _HARMONICS)
+
+
+def _friction_map(motion: Motion) -> Array:
+    return -motion.direction[:, None] * _waves(motion.position, _SLOW_HARMONICS)
+
+
+def _waves(angle: Array, harmonics: tuple[int, ...]) -> Array:
+    phases = angle[:, None] * np.array(harmonics)
+    return np.stack([np.cos(phases), np.sin(phases)], axis=2).reshape(len(angle), -1)
+
+
+def _presliding(motion: Motion) -> Array:
+    strain = np.empty((len(motion.time), len(_PRESLIDING)))
+    for form, way in enumerate(_PRESLIDING):
+        _strain(motion.velocity, way, motion.dt, strain[:, form])
+    return np.asarray(motion.budget[:, None] * (motion.direction[:, None] - strain))
+
+
+@compiled()
+def _strain(velocity: Array, way: float, dt: float, strain: Array) -> None:
+    """Bend bristles (Dahl 1968; LuGre without its Stribeck term): dz/ds = 1 - sign(v)·z over their way."""
+    z = 0.0
+    for k in range(len(velocity)):
+        strain[k] = z
+        way_now = velocity[k] * dt / way
+        z = (z + way_now) / (1.0 + abs(way_now))
+
+
+def _drift(motion: Motion) -> Array:
+    friction = -motion.direction * motion.budget
+    since = motion.time
+    fades = [np.exp(-since / fade) for fade in _RUN_IN]
+    return np.stack([friction * shape for shape in (since / max(since[-1], motion.dt), *fades)], axis=1)
+
+
+def _temperature(motion: Motion) -> Array:
+    return np.asarray((-motion.direction * motion.budget * motion.temperature_rise / 10.0)[:, None])
+
+
+def _velocity(motion: Motion) -> Array:
+    speed, against = np.abs(motion.velocity), -motion.direction
+    fades = [np.exp(-speed / fade) for fade in _FADES]
+    return np.stack([against * speed**2, *(against * fade for fade in fades)], axis=1)
+
+
+def _load(motion: Motion) -> Array:
+    against, drive, load = -motion.direction, np.abs(motion.motor), np.abs(motion.gravity)
+    lifts = (motion.gravity * motion.velocity < 0.0).astype(np.float64)
+    shapes = (drive, load, drive**2, load**2, lifts * drive, lifts * load)
+    return np.stack([against * shape for shape in shapes], axis=1)
+
+
+def _load_inertia(motion: Motion) -> Array:
+    """Let the torque that accelerates the load press on the gear's teeth (Kikuuwe 2022, eq. 14)."""
+    pressing = np.abs(motion.gravity - motion.bench_inertia * motion.acceleration)
+    return np.asarray((-motion.direction * (pressing - np.abs(motion.gravity)))[:, None])
+
+
+def friction_causes() -> list[Cause]:
+    """Return the causes that are friction."""
+    return [
+        Cause(
+            kind="direction_asymmetry",
+            missing="friction that differs with the direction of motion",
+            forms=("by the same torque at all loads", "in proportion to friction", "also over velocity"),
+            sizes=(1, 1, 2),
+            torques=_direction,
+            effects=("friction_asymmetry", "direction_asymmetry", "coulomb_asymmetry"),
+        ),
+        Cause(
+            kind="torque_ripple",
+            missing="a torque that repeats over the angle of the output shaft (cogging, gear mesh)",
+            forms=tuple(f"{n} times per turn" for n in _HARMONICS),
+            sizes=(2,) * len(_HARMONICS),
+            torques=_ripple,
+            together=_RIPPLES,
+            effects=("torque_ripple", "cogging"),
+        ),
+        Cause(
+            kind="friction_over_angle",
+            missing="friction that differs over the angle of the output shaft",
+            forms=tuple(f"{n} times per turn" for n in _SLOW_HARMONICS),
+            sizes=(2,) * len(_SLOW_HARMONICS),
+            torques=_friction_map,
+            together=_RIPPLES,
+        ),
+        Cause(
+            kind="presliding",
+            missing="the way over which friction builds up after a reversal (presliding, bristles, LuGre)",
+            forms=tuple(f"over {1e3 * way:g} mrad" for way in _PRESLIDING),
+            sizes=(1,) * len(_PRESLIDING),
+            torques=_presliding,
+            range=FULL,
+            effects=("presliding", "presliding_stiffness", "bristle_deflection"),
+        ),
+        Cause(
+            kind="friction_drift",
+            missing="friction that changes in the course of a run (running-in, warming grease)",
+            forms=("linearly", *(f"within {fade:g} s" for fade in _RUN_IN)),
+            sizes=(1,) * (1 + len(_RUN_IN)),
+            torques=_drift,
+            effects=("running_in", "friction_drift"),
+            advice="let the servo run warm before a session; no effect of this suite takes it",
+        ),
+        Cause(
+            kind="friction_temperature",
+            missing="friction that falls as the servo warms",
+            forms=("",),
+            sizes=(1,),
+            torques=_temperature,
+            range=POSITIVE,
+            effects=("friction_temperature",),
+        ),
+        Cause(
+            kind="friction_over_velocity",
+            missing="friction of another shape over velocity",
+            forms=("with its square", *(f"fading over {fade:g} rad/s" for fade in _FADES)),
+            sizes=(1,) * (1 + len(_FADES)),
+            torques=_velocity,
+            together=2,
+            advice="fit the models with a Stribeck term (M2, M4 to M6)",
+        ),
+        Cause(
+            kind="load_inertia",
+            missing="friction that grows with the torque that accelerates the load",
+            forms=("",),
+            sizes=(1,),
+            torques=_load_inertia,
+            range=SHARE,
+            effects=("load_inertia",),
+        ),
+        Cause(
+            kind="friction_over_load",
+            missing="friction of another shape over load",
+            forms=(
+                "with the motor's torque",
+                "with the load",
+                "with the square of the motor's torque",
+                "with the square of the load",
+                "with the motor's torque when lifting",
+                "with the load when lifting",
+            ),
+            sizes=(1,) * 6,
+            torques=_load,
+            together=3,
+            advice="fit the models with load terms (M3 to M6)",
+        ),
+    ]

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fitted model misses within a tenth of a second: residual accelerations from measured states.
+
+Over a whole run, one early stick or slip decides the error; and what physics is missing acts through
+controller, friction and gravity before it is seen. So simulations start anew from measured states, again and
+again, and of how far off they are, only the curvature counts: what is left when a straight line is taken off,
+which an error of the state at the start leaves behind. It is the torque that the model lacks, over the
+inertia. Parameters and torques of other physics are seen through the same eyes, so that all of it is linear
+regression.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.arrays import Array
+from bam_core.identification.misfit.motion import CREEP, EVERY, Motion
+from bam_core.identification.search.sensitivity import vectors_at
+from bam_core.identification.search.space import SearchSpace
+from bam_core.recordings.recording import Recording
+from bam_core.servo.firmware import PositionFirmware
+from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rows import MEASURED
+
+_ORDERS = 3  # of polynomials that tell bending: beyond, a tenth of a second shows noise
+
+SHORTEST = 0.1
+"""s; a window. Shorter ones drown in the encoder's counts, longer ones blur where something was."""
+
+_SAMPLES = 16  # per window at least: the curvature's noise falls with the square of the length
+_STEP = 0.01  # of the search range: differences by parameters, where stiction's kinks are few
+_ALIKE = 0.3  # of a window, by which both may differ in how long they move
+_REST = 1e-4  # rad/s; slower, a simulated arm sticks
+
+
+def window_length(recordings: Sequence[Recording], firmware: PositionFirmware) -> float:
+    """Return how long windows are for recordings of a servo, s: whole steps of `motion.EVERY` periods."""
+    length = max(SHORTEST, _SAMPLES * float(np.median([each.dt for each in recordings])))
+    step = EVERY * firmware.period
+    return math.ceil(length / step - 1e-6) * step
+
+
+def contrasts(points: int, dt: float) -> Array:
+    """Return the weights (points, _ORDERS) that see how positions on a grid bend, and no straight line.
+
+    The first column tells the second derivative. The others are as sensitive to noise, and see how the
+    bending changes within a window: polynomials of third and fourth order, all of them orthogonal.
+    """
+    at = np.arange(points) * dt
+    polynomials, _ = np.linalg.qr((2.0 * at[:, None] / at[-1] - 1.0) ** np.arange(2 + _ORDERS))
+    bending = polynomials[:, 2:]
+    return np.asarray(bending / (bending[:, 0] @ (0.5 * at**2)))
+
+
+def noise_gain(points: int, dt: float, period: float) -> Array:
+    """Return the variance (_ORDERS,) of contrasts, (rad/s²)² per rad² of independent noise of the samples.
+
+    Positions between samples are interpolated: each sample reaches to its neighbours.
+
+    Args:
+        points: of a window.
+        dt: of the grid, s.
+        period: of the samples, s.
+    """
+    per_sample = max(period / dt, 1.0)
+    reach = math.ceil(per_sample) - 1
+    hat = 1.0 - np.abs(np.arange(-reach, reach + 1)) / per_sample
+    spread = [np.convolve(weights, hat) for weights in contrasts(points, dt).T]
+    return np.array([weights @ weights for weights in spread]) / per_sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What windows show of a model: for each window a row per contrast, see `contrasts`.
+
+    Attributes:
+        residual: (rows,) measured minus simulated acceleration, rad/s².
+        sensitivity: (rows, dimension) of simulated accelerations, rad/s² per search range.
+        log: (rows,) index of the recording.
+        place: (rows,) which window of the recording, from its start.
+        agrees: (rows,) simulated and measured arm move for about as long.
+        free: one array (windows of the log, steps of motions) per recording: 1 where the arm is free to
+            answer to a torque, 0 where it sticks.
+    """
+
+    residual: Array
+    sensitivity: Array
+    log: Array
+    place: Array
+    agrees: NDArray[np.bool_]
+    free: tuple[Array, ...]
+
+
+class Windows:
+    """Windows of recordings, one after the other.
+
+    Args:
+        rollout: that starts anew every `length` s.
+        length: s.
+    """
+
+    def __init__(self, rollout: Rollout, length: float) -> None:
+        self.rollout = rollout
+        self.steps = round(length / rollout.dt)
+        self._weights = contrasts(self.steps, rollout.dt)
+        self._logs = {int(lane): index for index, lane in enumerate(rollout.packed.lanes)}
+        self._counts = [len(rollout.packed.grid(i)) // self.steps for i in range(rollout.packed.count)]
+
+    @property
+    def bends(self) -> NDArray[np.bool_]:
+        """(rows,) whether a row is the second derivative."""
+        return np.tile(np.arange(_ORDERS) == 0, sum(self._counts))
+
+    @property
+    def log(self) -> Array:
+        """(rows,) index of the recording."""
+        return np.repeat(np.arange(len(self._counts)), _ORDERS * np.array(self._counts))
+
+    @property
+    def place(self) -> Array:
+        """(rows,) index of the window within the recording."""
+        return np.concatenate([np.repeat(np.arange(count), _ORDERS) for count in self._counts])
+
+    def cut(self, values: Array, index: int, steps: int | None = None) -> Array:
+        """Return values (steps, ...) of a recording as (windows, steps, ...)."""
+        count, steps = self._counts[index], steps or self.steps
+        return values[: count * steps].reshape(count, steps, *values.shape[1:])
+
+    def cut_motion(self, values: Array, index: int) -> Array:
+        """Return values (steps, ...) of a motion as (windows, steps, ...)."""
+        return self.cut(values, index, self.steps // EVERY)
+
+    def see(self, space: SearchSpace, here: Array, moved: Sequence[Motion]) -> Seen:
+        """Simulate at a point, and beside it along every parameter.
+
+        Args:
+            space: free parameters.
+            here: (dimension,) in shares of their search range.
+            moved: what the arm did in every recording.
+        """
+        ahead = np.clip(here + _STEP * np.eye(space.dimension), 0.0, 1.0)
+        behind = np.clip(here - _STEP * np.eye(space.dimension), 0.0, 1.0)
+        shares = np.concatenate([here[None], ahead, behind])
+        edges = _ORDERS * np.concatenate([[0], np.cumsum(self._counts)])
+        seen = np.zeros((len(shares), edges[-1]))
+        free: list[Array] = [np.empty(0)] * len(self._counts)
+        agrees = np.zeros(edges[-1], dtype=np.bool_)
+
+        def read(row: int, lane: int, trace: Array) -> None:
+            index = self._logs[lane]
+            position = self.cut(np.ascontiguousarray(trace[0]), index)
+            seen[row, edges[index] : edges[index + 1]] = (position @ self._weights).ravel()
+            if row == 0:
+                slides = np.abs(self.cut(np.ascontiguousarray(trace[1]), index)[:, ::EVERY]) > _REST
+                creeps = np.abs(self.cut_motion(moved[index].velocity, index)) > CREEP
+                free[index] = (slides | creeps).astype(np.float64)
+                apart = slides.mean(axis=1) - creeps.mean(axis=1)
+                agrees[edges[index] : edges[index + 1]] = np.repeat(np.abs(apart) < _ALIKE, _ORDERS)
+
+        self.rollout.traced(vectors_at(space, shares), read)
+        measured = np.concatenate(
+            [
+                (self.cut(self.rollout.packed.signals[:, MEASURED, lane], index) @ self._weights).ravel()
+                for index, lane in enumerate(self.rollout.packed.lanes)
+            ]
+        )
+        lengths = np.diagonal(ahead - behind)
+        apart = seen[1 : 1 + space.dimension] - seen[1 + space.dimension :]
+        return Seen(
+            residual=measured - seen[0],
+            sensitivity=(apart / lengths[:, None]).T,
+            log=self.log,
+            place=self.place,
+            agrees=agrees,
+            free=tuple(free),
+        )
+
+    def answers(self, torques: Array, index: int, motion: Motion, free: Array) -> Array:
+        """Return the accelerations (rows, torques), rad/s², that torques would show as.
+
+        Controller, back-EMF and gravity answer within a window; where the arm sticks, nothing moves.
+
+        Args:
+            torques: (steps, torques) N·m along the motion.
+            index: of the recording.
+            motion: in it.
+            free: (windows, steps) as of `Seen`.
+        """
+        force = self.cut_motion(torques, index) / motion.inertia
+        rates = self.cut_motion(motion.damping, index) / motion.inertia
+        pulls = self.cut_motion(motion.stiffness, index) / motion.inertia
+        dt = motion.dt
+        position = np.zeros((len(force), torques.shape[1]))
+        velocity = np.zeros_like(position)
+        way = np.empty((force.shape[1], *position.shape))
+        for k in range(force.shape[1]):
+            way[k] = position
+            gained = force[:, k] - rates[:, k, None] * velocity - pulls[:, k, None] * position
+            velocity = (velocity + dt * gained) * free[:, k, None]
+            position = position + dt * velocity
+        told = np.tensordot(contrasts(len(way), dt).T, way, axes=1)
+        return np.asarray(told.transpose(1, 0, 2).reshape(_ORDERS * len(force), torques.shape[1]))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How well the rig is known: how far masses, lengths, supply, zero and delay may be off what headers say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
+
+from bam_core._checks import require_not_negative
+from bam_core.errors import OutOfRange, UnknownName, WrongType
+
+_LARGEST = 0.5
+"""Of any of them: a rig that is known no better is not known (50 %, 0.5 m, 0.5 rad, 0.5 s)."""
+
+UNITS: Mapping[str, str] = MappingProxyType(
+    {"mass": "%", "arm_mass": "%", "supply": "%", "length": "m", "zero": "rad", "delay": "s"}
+)
+"""How each is told; what is in percent is given as a share."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerances:
+    """One standard deviation of what may be wrong with the rig; zero: it is exact.
+
+    Attributes:
+        mass: of loads, share. A kitchen scale with screws and nuts forgotten is good for 1 %.
+        arm_mass: of the arm, share. It is no uniform rod, and the horn is weighed with it or not.
+        length: from the axis to the load, m. A ruler, and a middle of the load that is guessed.
+        supply: of voltages, measured ones as well, share. The converter of a servo is good for 1 %.
+        zero: of the angle at which the arm hangs straight down, rad; of no account where a fit finds it.
+        delay: of commands, s; of no account where a fit finds it.
+
+    Raises:
+        BamError: a value is negative, not finite or far beyond any rig.
+    """
+
+    mass: float = 0.01
+    arm_mass: float = 0.05
+    length: float = 0.001
+    supply: float = 0.01
+    zero: float = 0.002
+    delay: float = 0.0005
+
+    def __post_init__(self) -> None:
+        require_not_negative("tolerance", **asdict(self))
+        for name, value in asdict(self).items():
+            if value > _LARGEST:
+                raise OutOfRange(
+                    f"tolerance {name}",
+                    value,
+                    f"at most {_LARGEST:g}, a share or m, rad, s",
+                    told=f"{value:g}",
+                    advice="give 0.03 for 3 %",
+                )
+
+    @property
+    def words(self) -> str:
+        """What is not exact, in words."""
+        told = [
+            f"{name.replace('_', ' ')} {100.0 * value:g} %"
+            if UNITS[name] == "%"
+            else f"{name} {value:g} {UNITS[name]}"
+            for name, value in asdict(self).items()
+            if value > 0.0
+        ]
+        return ", ".join(told)
+
+
+DEFAULT = Tolerances()
+"""Of a rig as labs have it."""
+
+EXACT = Tolerances(mass=0.0, arm_mass=0.0, length=0.0, supply=0.0, zero=0.0, delay=0.0)
+"""Of a simulated rig."""
+
+
+def tolerances_from(words: Iterable[str]) -> Tolerances:
+    """Return the defaults with what words such as "mass=0.03" say.
+
+    Raises:
+        BamError: a name is unknown, or a value is no number or out of range.
+    """
+    known = [field.name for field in fields(Tolerances)]
+    found = {}
+    for word in words:
+        name, separator, text = word.partition("=")
+        if not separator:
+            raise WrongType("--tolerance", word, "NAME=VALUE, as in mass=0.03")
+        if name.strip() not in known:
+            raise UnknownName("tolerance", name.strip(), known)
+        try:
+            found[name.strip()] = float(text)
+        except ValueError:
+            raise WrongType(f"tolerance {name.strip()}", text, "a number, as in mass=0.03") from None
+    return replace(DEFAULT, **found)
