@@ -40,7 +40,7 @@ EFFECTS = {  # value, and how close a fit of nine logs must come
     "encoder_quantisation": (1.0, 0.0),
     "arm_mass": (0.08, 0.02),
     "friction_direction": (0.15, 0.03),
-    "load_gyration": (0.06, 0.03),
+    "load_gyration": (0.12, 0.03),
     "supply_ripple": (0.7, 0.02),
 }
 
