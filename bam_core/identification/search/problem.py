@@ -31,6 +31,10 @@ _SHORTEST_STEP = 0.5e-3
 _LONGEST_DRAFT_STEP = 8e-3
 _SHORTEST_DRAFT_STEP = 2e-3
 
+_DRAFT_LOGS = 100
+"""Recordings that a draft simulates at most: about what a session has, which tells the regions of the space.
+The last part of a search is made on all."""
+
 _SLEWED_DRAFT_STEP = 4e-3
 """s; where set-points are slewed. They turn round between steps: 4 ms leave 0.5 to 0.9 mrad."""
 
@@ -81,27 +85,27 @@ class TrainingData:
     @cached_property
     def rollout(self) -> Rollout:
         """Simulates the logs, a step per period of the firmware: what errors are told by."""
-        return self._rollout(self.firmware.period, _SHORTEST_STEP)
+        return self._rollout(self.recordings, self.firmware.period, _SHORTEST_STEP)
 
     @cached_property
     def search(self) -> Rollout:
         """Simulates the logs in a fifth of the time, where set-points are not slewed."""
-        return self._rollout(_LONGEST_STEP, _SHORTEST_STEP)
+        return self._rollout(self.recordings, _LONGEST_STEP, _SHORTEST_STEP)
 
     @cached_property
     def draft(self) -> Rollout:
-        """Simulates the logs in steps so coarse that they cost half or less and move the optimum little."""
-        return self._rollout(_LONGEST_DRAFT_STEP, _SHORTEST_DRAFT_STEP)
+        """Simulates logs in steps so coarse that they cost half or less and move the optimum little."""
+        return self._rollout(representative(self.recordings), _LONGEST_DRAFT_STEP, _SHORTEST_DRAFT_STEP)
 
     @cached_property
     def _slewed_draft(self) -> Rollout:
-        return self._rollout(_SLEWED_DRAFT_STEP, _SHORTEST_DRAFT_STEP)
+        return self._rollout(representative(self.recordings), _SLEWED_DRAFT_STEP, _SHORTEST_DRAFT_STEP)
 
-    def _rollout(self, longest: float, shortest: float) -> Rollout:
+    def _rollout(self, recordings: Sequence[Recording], longest: float, shortest: float) -> Rollout:
         periods = max(int(longest / self.firmware.period + 1e-9), 1)
         step = periods * self.firmware.period
         return Rollout(
-            self.recordings,
+            recordings,
             firmware=self.firmware,
             integrator=INTEGRATOR,
             periods=periods,
@@ -126,3 +130,21 @@ class TrainingData:
             refine=Refiner(rollout, space).refine,
             refine_draft=Refiner(draft, space).refine,
         )
+
+
+def representative(recordings: Sequence[Recording], most: int = _DRAFT_LOGS) -> Sequence[Recording]:
+    """Return so many recordings or fewer, spread evenly over scripts, loads and gains; all where few.
+
+    Args:
+        recordings: one at least.
+        most: to return.
+    """
+    if len(recordings) <= most:
+        return recordings
+    kinds = sorted(range(len(recordings)), key=lambda i: _kind(recordings[i]))
+    chosen = sorted(kinds[len(recordings) * i // most] for i in range(most))
+    return [recordings[i] for i in chosen]
+
+
+def _kind(recording: Recording) -> tuple[str, float, float, str]:
+    return recording.script, recording.bench.gravity_torque, recording.kp, recording.name

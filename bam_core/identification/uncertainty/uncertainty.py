@@ -263,8 +263,8 @@ def uncertainty_terms(
         quadratic_rule=servo.friction.quadratic_rule,
     )
     fine = follow(finer, optimum)
-    # Of first order in the step: what is left beyond the finer one is a share of the difference.
-    coarseness = (residuals_at(finer, optimum.vector) - optimum.residuals) / (_FINER - 1)
+    # Of second order in the step: what is left beyond the finer one is a share of the difference.
+    coarseness = (residuals_at(finer, optimum.vector) - optimum.residuals) / (_FINER**2 - 1)
     right = set_right(fine, coarseness)
     found = evidence(right)
     # A way that the linear model sees and no step could go: the error is rough there, or bent.
@@ -313,7 +313,9 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
         advise(terms, unidentifiable) if advise is not None and unidentifiable else [""] * len(unidentifiable)
     )
     for i, cure in zip(unidentifiable, cures, strict=True):
-        estimates[i] = replace(estimates[i], remark=_remark(i, estimates[i], terms, correlation[i], cure))
+        if estimates[i].remark != _LACKING:  # a further recording does not help then
+            remark = _remark(i, estimates[i], terms, correlation[i], cure)
+            estimates[i] = replace(estimates[i], remark=remark)
     return Uncertainty(
         estimates=tuple(estimates),
         correlation=np.clip(correlation, -1.0, 1.0),

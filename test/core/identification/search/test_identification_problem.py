@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What searches simulate: few logs stand for many in drafts, and steps suit the firmware."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from bam_core.identification.search.problem import TrainingData, representative
+from bam_core.identification.search.space import search_space
+from bam_core.recordings.recording import Recording
+from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.rollout import parameter_vector
+from bam_core.simulation.synthetic import commanded
+
+SERVO = load_servo("mx106")
+
+
+def logs(masses: int, gains: int) -> list[Recording]:
+    return [
+        commanded(SERVO, PendulumBench(mass=0.2 + 0.1 * i, length=0.15), script, 4.0 + j, sample_period=10e-3)
+        for i in range(masses)
+        for j in range(gains)
+        for script in SCRIPTS
+    ]
+
+
+def test_few_logs_are_all_there_and_many_are_thinned_evenly() -> None:
+    few, many = logs(2, 2), logs(6, 8)
+    assert representative(few, 100) is few
+    chosen = representative(many, 48)
+    assert len(chosen) == 48
+    assert set(Counter(each.script for each in chosen).values()) == {12}
+    assert set(Counter(each.bench.mass for each in chosen).values()) == {8}
+    assert [many.index(each) for each in chosen] == sorted(many.index(each) for each in chosen)
+
+
+@pytest.mark.parametrize(("limit", "step"), [(np.inf, 4e-3), (4.8, 1e-3)])
+def test_a_search_takes_long_steps_unless_set_points_are_slewed(limit: float, step: float) -> None:
+    firmware = dataclasses.replace(SERVO.firmware, name="slewing", goal_speed_limit=limit)
+    data = TrainingData(logs(1, 1), firmware)
+    problem = data.problem(search_space(FRICTION_MODELS["m6"], data.recordings, SERVO.search.ranges, ()))
+    vector = parameter_vector(SERVO)[None]
+    used = data.rollout if step < 2e-3 else data.search
+    assert used.dt == pytest.approx(step)
+    assert problem.objective(vector) == used.errors(vector).mean()
+    assert problem.objective(vector) == pytest.approx(data.rollout.errors(vector).mean(), abs=0.2e-3)
