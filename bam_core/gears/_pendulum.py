@@ -84,8 +84,8 @@ def simulate(
             total = 0.0
             point, most = signals[0, GOAL, lane], stepping.goal_speed_limit * dt
             for k in range(length):
-                if stepping.restart > 0 and k > 0 and k % stepping.restart == 0:
-                    piece = k // stepping.restart - 1
+                if stepping.restart > 0 and k % stepping.restart == stepping.restart // 2:
+                    piece = k // stepping.restart
                     position, speed = inputs.restarts[piece, 0, lane], inputs.restarts[piece, 1, lane]
                 if k % outcome.stride == 0:
                     outcome.trace[row, outcome.ends[column] + k // outcome.stride] = position

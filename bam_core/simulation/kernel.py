@@ -677,8 +677,8 @@ def simulate_block(
     if has_link:
         _start_link(s, c, lanes, substep)
     for k in range(longest):
-        if stepping.restart > 0 and k > 0 and k % stepping.restart == 0:
-            _restart(s, lanes, restarts[k // stepping.restart - 1], start)
+        if stepping.restart > 0 and k % stepping.restart == stepping.restart // 2:
+            _restart(s, lanes, restarts[k // stepping.restart], start)
         if trace.size > 0:
             for i in range(np.uint64(lanes)):
                 trace[0, k, i] = s[_POSITION + i]

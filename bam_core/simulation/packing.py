@@ -35,7 +35,7 @@ class PackedLogs:
         ripple: (steps, lanes) likewise, or empty.
         logs: likewise.
         restarts: likewise.
-        restart: steps from one restart to the next; 0: none.
+        restart: steps from one restart to the next, the first after half as many; 0: none.
         lanes: lane of each recording in the first copy.
         copies: of all recordings, one or more.
         blocks: (first lane, count) of the blocks that the kernel takes one at a time.
@@ -82,7 +82,8 @@ def pack(
         recordings: at least one.
         firmware: position controller that ran.
         dt: grid step, s.
-        restart: time between restarts from measured states, s, to the next whole step; default none.
+        restart: time between restarts from measured states, s, to the next whole step; default none. The
+            first is after half of it: scripts switch at round times, when velocities are hard to tell.
 
     Raises:
         BamError: the time between restarts is not above zero.
@@ -96,7 +97,7 @@ def pack(
     signals = np.zeros((max(lengths), 4, total))
     ripple = np.zeros((max(lengths) if firmware.supply_is_aliased else 0, total))
     stride = max(round(restart / dt), 1) if restart is not None else 0
-    restarts = np.zeros(((max(lengths) - 1) // stride if stride else 0, 2, total))
+    restarts = np.zeros((len(_restart_times(max(lengths), stride, dt)), 2, total))
     logs = np.zeros((len(LogRows._fields), total))
     rows = LogRows(*logs)
     rows.length[:] = rows.inertia[:] = 1.0  # padding lanes: one step of an arm that hangs still
@@ -106,9 +107,8 @@ def pack(
     for recording, length, lane in zip(recordings, lengths, lanes, strict=True):
         _fill_signals(signals[:length, :, lane], recording, dt, firmware)
         signals[length:, :, lane] = signals[length - 1, :, lane]  # a command delay may look beyond the end
-        whole = (length - 1) // stride if stride else 0
-        starts = _grid(whole * stride + 1, dt)[stride::stride] if stride else np.empty(0)
-        restarts[:whole, :, lane] = measured_states(recording, starts, firmware.resolution)
+        starts = _restart_times(length, stride, dt)
+        restarts[: len(starts), :, lane] = measured_states(recording, starts, firmware.resolution)
         if firmware.supply_is_aliased:
             ripple[:length, lane] = _supply(recording, dt, length) - signals[0, SUPPLY, lane]
         rows.length[lane] = length
@@ -185,6 +185,11 @@ def _supply(recording: Recording, dt: float, length: int) -> Array:
 
 def _mean_supply(recording: Recording) -> float:
     return float(_filled(recording.voltage, recording.supply_voltage).mean())
+
+
+def _restart_times(length: int, stride: int, dt: float) -> Array:
+    """Times, s, of the restarts of a log so many steps long, `stride` steps apart."""
+    return _grid(length, dt)[stride // 2 :: stride] if stride else np.empty(0)
 
 
 def _grid(points: int, dt: float) -> Array:

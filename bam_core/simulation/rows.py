@@ -81,7 +81,7 @@ class Stepping(NamedTuple):
         resolution: one encoder count, rad.
         integrator: index in `integrators.INTEGRATORS`.
         opposing_only: quadratic friction only where motor and load torque oppose.
-        restart: steps from one restart to the next; 0: none.
+        restart: steps from one restart to the next, the first after half as many; 0: none.
         dead_band: of the firmware, rad.
         error_offset: likewise.
         goal_speed_limit: likewise, rad/s; infinite where its set-point jumps.

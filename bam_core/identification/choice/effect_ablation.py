@@ -15,13 +15,22 @@ from bam_core.simulation.rollout import PARAMETERS
 TRIALS_PER_PARAMETER = 50
 """Of a fit without an effect: it starts from the fit with it."""
 
+MISSED = 0.05
+"""Relative growth of the training error without an effect from which training logs miss it.
+
+A parameter that describes nothing takes less away: its share is one over twice the count of independent
+errors, of which each log holds several.
+"""
+
 
 def ablate_effects(
     fitter: Fitter, full: Fit, evaluator: Evaluator, *, prune: bool, trials: int | None
 ) -> tuple[Fit, tuple[EffectAblation, ...]]:
-    """Fit again without each effect in turn, and drop those without which errors in selection do not grow.
+    """Fit again without each effect in turn, and drop those that neither selection nor training misses.
 
-    They must grow by more than the difference that is ignored between models, too (`choice.SAME`).
+    Errors in selection must grow by more than the difference that is ignored between models (`choice.SAME`),
+    errors in training by more than one parameter less explains (`MISSED`): with few logs, selection alone
+    would drop by chance what every training log shows, as a zero that is 20 mrad off.
 
     Args:
         fitter: that made the fit.
@@ -31,7 +40,7 @@ def ablate_effects(
         trials: of the fit with all effects, where they were limited.
 
     Returns:
-        The fit to use (`full`, or one with fewer effects and no larger error in selection) and the ablations.
+        The fit to use (`full`, or one with fewer effects that is as good) and the ablations.
     """
     effects = full.effects
     evaluate = evaluator.evaluate
@@ -40,11 +49,16 @@ def ablate_effects(
     evaluator.prepare(refits)
     without = {effect: evaluate(fit) for effect, fit in zip(effects, refits, strict=True)}
     as_good = (1.0 + SAME) * reference.contender.error
-    idle = [name for name, fit in without.items() if fit.contender.error <= as_good]
+    idle = [
+        name
+        for name, fit in without.items()
+        if fit.contender.error <= as_good and fit.train_mae <= (1.0 + MISSED) * reference.train_mae
+    ]
     used = full
     if prune and idle:
         (pruned,) = _refits(fitter, full, [_less(effects, idle)], trials)
-        if evaluate(pruned).contender.error <= as_good:
+        judged, most = evaluate(pruned), (1.0 + MISSED * len(idle)) * reference.train_mae
+        if judged.contender.error <= as_good and judged.train_mae <= most:
             used = pruned
     ablations = tuple(
         _ablation(
@@ -118,4 +132,6 @@ def _reason(ablation: EffectAblation, prune: bool) -> str:
         return f"kept: logs left out are followed worse without it, but within chance ({chance})"
     if not prune:
         return "asked for: logs left out are followed as well without it"
-    return "kept: logs left out are followed as well without it, but not without all such effects"
+    if ablation.train_mae_without > (1.0 + MISSED) * ablation.train_mae:
+        return "kept: training logs are followed worse without it, though logs left out are not"
+    return "kept: logs are followed as well without it, but not without all such effects"

@@ -307,8 +307,9 @@ class _Data:
         forms = ", ".join(label for form in score.forms if (label := cause.forms[form]))
         if cause.least:
             forms += f", by {', '.join(f'{each:+.0%}' for each in score.coefficients)}"
+        share = min(score.share, 1.0)
         evidence = (
-            f"the model lacks {cause.missing}{f', {forms}' if forms else ''}: it takes {min(score.share, 1.0):.0%} "
+            f"the model lacks {cause.missing}{f', {forms}' if forms else ''}: it takes {share:.0%} "
             f"± {score.error:.0%} of the residual torque of logs that it was not fitted to "
             f"({torques[0]:.2g} of {torques[1]:.2g} N·m root mean square)"
         )

@@ -92,7 +92,7 @@ def friction_causes() -> list[Cause]:
             forms=("by the same torque at all loads", "in proportion to friction", "also over velocity"),
             sizes=(1, 1, 2),
             torques=_direction,
-            effects=("friction_asymmetry", "direction_asymmetry", "coulomb_asymmetry"),
+            effects=("friction_direction",),
         ),
         Cause(
             kind="torque_ripple",

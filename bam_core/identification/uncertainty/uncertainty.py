@@ -313,7 +313,9 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
         advise(terms, unidentifiable) if advise is not None and unidentifiable else [""] * len(unidentifiable)
     )
     for i, cure in zip(unidentifiable, cures, strict=True):
-        estimates[i] = replace(estimates[i], remark=_remark(i, estimates[i], terms, correlation[i], cure))
+        if estimates[i].remark != _LACKING:  # a further recording does not help then
+            remark = _remark(i, estimates[i], terms, correlation[i], cure)
+            estimates[i] = replace(estimates[i], remark=remark)
     return Uncertainty(
         estimates=tuple(estimates),
         correlation=np.clip(correlation, -1.0, 1.0),

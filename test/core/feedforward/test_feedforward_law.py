@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from physics_cases import M6, law, servo
 from refusals import refused
 
-from bam_core.errors import OutOfRange
+from bam_core.errors import OutOfRange, Unsupported
 from bam_core.feedforward import DYNABAN_PARAMETERS, DynabanModel, FeedForwardLaw
+from bam_core.servo.effects import ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS, QUADRATIC_RULES
 from bam_core.servo.model import ServoModel
+from bam_core.servo.parameters import FRICTION_EFFECTS
 
 DT = 2e-3
 moving = st.floats(0.05, 6.0) | st.floats(-6.0, -0.05)
@@ -150,3 +152,10 @@ def test_what_cannot_be_is_refused() -> None:
     with refused(OutOfRange) as caught:
         FeedForwardLaw.from_servo(servo(heavy))
     assert caught.value.thing.endswith("load_motor + load_motor_stribeck")
+
+
+@pytest.mark.parametrize("name", FRICTION_EFFECTS)
+def test_friction_that_the_law_does_not_know_is_refused(name: str) -> None:
+    actuator = replace(servo(), servo_effects=ServoEffects(**{name: 0.5}))
+    with refused(Unsupported, thing=f"servo 'test', {name}"):
+        FeedForwardLaw.from_servo(actuator)

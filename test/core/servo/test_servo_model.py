@@ -432,3 +432,10 @@ def test_what_knows_budgets_only_refuses_a_servo_with_a_gear() -> None:
         with pytest.raises(Unsupported) as caught:
             use(GEARED)
         assert caught.value.thing == "servo 'mx106', gear"
+
+
+def test_a_gear_knows_no_direction_of_friction():
+    plain = load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=0.2))
+    with pytest.raises(Conflict) as caught:
+        replace(plain, servo_effects=ServoEffects(friction_direction=0.1))
+    assert caught.value.thing == "servo 'mx106', friction_direction"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.choice.selection import Selection
 from bam_core.identification.data.folds import selection_folds
 from bam_core.identification.data.split import split_recordings
-from bam_core.identification.fitting import Fitter
+from bam_core.identification.fitting import Fit, Fitter
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects, ServoEffects
 from bam_core.servo.friction import FRICTION_MODELS
@@ -39,7 +40,7 @@ EFFECTS = {  # value, and how close a fit of nine logs must come
     "encoder_quantisation": (1.0, 0.0),
     "arm_mass": (0.08, 0.02),
     "friction_direction": (0.15, 0.03),
-    "load_gyration": (0.06, 0.03),
+    "load_gyration": (0.12, 0.03),
     "supply_ripple": (0.7, 0.02),
 }
 
@@ -99,6 +100,41 @@ def test_an_effect_is_needed_where_held_out_logs_miss_it_by_more_than_chance_and
     assert weight(worse=0.003, chance=0.002).is_needed
     assert not weight(worse=0.003, chance=0.004).is_needed
     assert not weight(worse=0.0001, chance=0.0).is_needed
+
+
+class Told(Evaluator):
+    """Tells errors of fits by the effects that they have."""
+
+    def __init__(self, judge: Evaluator, errors: dict[tuple[str, ...], tuple[float, float]]) -> None:
+        self._judge, self._errors = judge, errors
+
+    def prepare(self, fits: Sequence[Fit]) -> None:
+        """There is nothing to compute."""
+
+    def evaluate(self, fit: Fit) -> ModelFit:
+        train, selection = self._errors[fit.effects]
+        return replace(self._judge.evaluate(fit), train_mae=train, selection={"a log": selection})
+
+
+@pytest.mark.parametrize(
+    ("train", "selection", "kept"),
+    [(1.04, 1.01, False), (1.04, 0.9, False), (1.06, 0.9, True), (1.04, 1.03, True)],
+)
+def test_an_effect_goes_that_neither_selection_nor_training_misses(
+    train: float, selection: float, kept: bool, plain: ServoModel
+) -> None:
+    logs = session(plain)[:2]
+    fitter = Fitter(plain, logs, seed=0)
+    full = fitter.plan(M1, trials=60, effects=["zero_offset"], starts=[parameter_vector(plain)]).make()
+    judge = Evaluator(fitter.rollout, split_recordings(logs, "none"), 0, plain)
+    told = Told(judge, {("zero_offset",): (1.0, 1.0), (): (train, selection)})
+    used, (ablation,) = ablate_effects(fitter, full, told, prune=True, trials=60)
+    assert ablation.kept == kept == (used.effects == ("zero_offset",))
+    if train > 1.05:
+        assert (
+            ablation.reason
+            == "kept: training logs are followed worse without it, though logs left out are not"
+        )
 
 
 def start_of(servo: ServoModel, effects: list[str]) -> Array:
