@@ -15,10 +15,13 @@ import pytest
 from physics_cases import reference_positions
 
 from bam_core.arrays import Array
-from bam_core.mujoco import simulate_recording
+from bam_core.mujoco import robot, simulate_recording
+from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.fidelity import native_positions
+from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel, load_servo, servo_names
+from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import DEFAULT_SUBSTEPS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import commanded
 from bam_core.studies.coverage import session_runs
@@ -92,3 +95,24 @@ def test_what_tells_executors_apart_is_the_length_of_mujoco_s_steps(name: str) -
         for dt in (DT, DT / 4)
     )
     assert fine < 0.5 * coarse
+
+
+@pytest.mark.parametrize("is_native", [False, True])
+def test_a_servo_that_was_fitted_with_another_integrator_is_warned_of_once(
+    is_native: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    robot._warn_once.cache_clear()
+
+    def put(name: str) -> None:
+        spec = bench_spec(PendulumBench(mass=0.5, length=0.1))
+        if is_native:
+            equip_native(spec, {BENCH_JOINT: NativeServo(servo=name)})
+        else:
+            robot.equip(spec, {BENCH_JOINT: name})
+
+    put("mx64")
+    assert not caplog.records
+    for _ in range(2):
+        put("published/mx64")
+    (record,) = caplog.records
+    assert record.message.startswith("servo 'mx64', integrator: ")
