@@ -107,9 +107,11 @@ class Windows:
     def __init__(self, rollout: Rollout, length: float) -> None:
         self.rollout = rollout
         self.steps = round(length / rollout.dt)
+        self._first = self.steps // 2  # a rollout starts anew in the middle between whole lengths
         self._weights = contrasts(self.steps, rollout.dt)
         self._logs = {int(lane): index for index, lane in enumerate(rollout.packed.lanes)}
-        self._counts = [len(rollout.packed.grid(i)) // self.steps for i in range(rollout.packed.count)]
+        lengths = (len(rollout.packed.grid(i)) - self._first for i in range(rollout.packed.count))
+        self._counts = [length // self.steps for length in lengths]
 
     @property
     def bends(self) -> NDArray[np.bool_]:
@@ -129,7 +131,8 @@ class Windows:
     def cut(self, values: Array, index: int, steps: int | None = None) -> Array:
         """Return values (steps, ...) of a recording as (windows, steps, ...)."""
         count, steps = self._counts[index], steps or self.steps
-        return values[: count * steps].reshape(count, steps, *values.shape[1:])
+        first = self._first * steps // self.steps
+        return values[first : first + count * steps].reshape(count, steps, *values.shape[1:])
 
     def cut_motion(self, values: Array, index: int) -> Array:
         """Return values (steps, ...) of a motion as (windows, steps, ...)."""

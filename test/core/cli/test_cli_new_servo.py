@@ -145,9 +145,9 @@ def test_what_is_wrong_is_an_error_about_it_and_nothing_is_written(
 
 
 def test_an_unknown_servo_leads_here(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["servos", "sts3250"]) == 2
+    assert main(["servos", "sts3095"]) == 2
     assert (
-        "write a file for a servo of your own with 'bam servos new sts3250.yaml'" in capsys.readouterr().err
+        "write a file for a servo of your own with 'bam servos new sts3095.yaml'" in capsys.readouterr().err
     )
 
 
