@@ -93,7 +93,7 @@ def test_every_servo_of_the_library_compiles_alone_and_in_a_robot(name: str, kp:
     servo = load_servo(name)
     text, remarks = servo_mjcf(servo, MjcfDrive(kp=kp))
     mujoco.MjSpec.from_string(text).compile()
-    assert any(remark.startswith("friction: ") for remark in remarks) != (servo.friction_model == "m1")
+    assert any(remark.startswith("friction: ") for remark in remarks) == (servo.friction_model != "m1")
     assert all("\n" not in remark for remark in remarks)
     robot = f"""<mujoco><include file="servo.xml"/><worldbody><body>
         <joint name="hip" class="{servo.name}" axis="1 0 0"/>
