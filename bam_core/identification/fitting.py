@@ -296,7 +296,7 @@ def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
     execution = planned[0].fitter.execution
     if execution.executor is None and execution.progress is None and execution.storage is None:
         for each in planned:
-            _ = each.fitter.rollout, each.fitter.data.draft  # packed once, not by each thread
+            each.fitter.data.problem(each.search.space)  # packs once what each thread would pack
         # What one does between simulations leaves a processor to another; reports would mix.
         with ThreadPoolExecutor(available_processors()) as pool:
             return [

@@ -35,6 +35,7 @@ from bam_core.identification.result import (
     SeedResult,
 )
 from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
@@ -44,6 +45,7 @@ from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.parameters import BENCH_EFFECTS
+from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.small_matrices import one_blas_thread
 
 log = logging.getLogger(__name__)
@@ -151,7 +153,9 @@ def identify(
             return Fitter(servo, fold.train, seed=seed, execution=quiet, prefix=f"without {fold.rule}: ")
 
         selection = Selection(folds, fold_fitter) if folds else None
-        evaluator = Evaluator(fitter.rollout, split, seed, servo, selection)
+        # Errors of all sets are told by the same simulation, that of `Rollout.for_servo`.
+        train = Rollout(split.train, firmware=servo.firmware, integrator=INTEGRATOR)
+        evaluator = Evaluator(train, split, seed, servo, selection)
         return _stages(
             fitter, evaluator, split, folds, seed, chosen, trials, intervals, prune=effects is None
         )
