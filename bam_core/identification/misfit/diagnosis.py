@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -28,7 +28,7 @@ from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.motion import Motion, motions
 from bam_core.identification.misfit.ranking import PRIOR, Forms, Regression, Score
 from bam_core.identification.misfit.windows import Seen, Windows, noise_gain, window_length
-from bam_core.identification.search.sensitivity import normalised, vectors_at
+from bam_core.identification.search.sensitivity import normalised, residuals_at, vectors_at
 from bam_core.identification.search.space import SearchSpace
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
@@ -43,6 +43,7 @@ measurement's. Models that lack nothing stay below."""
 UNKNOWN = "unknown"
 """Kind of a misfit that none of the causes takes."""
 
+_FINER = 4  # steps of the finer simulation per step of the one that was fitted
 _TAKES = 0.2  # of the misfit: less is no explanation
 _SURE = 1.5  # standard errors
 _SECOND = 0.2  # of the misfit: what a second cause must take beside the first
@@ -81,6 +82,13 @@ class Finding:
         return {"kind": self.kind, "evidence": self.evidence, "suggestion": self.suggestion}
 
 
+_TOO_SHORT = Finding(
+    kind=UNKNOWN,
+    evidence="the model lacks something, and all logs are too short to tell what",
+    suggestion="record runs of a few seconds",
+)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Diagnosis:
     """What a fit leaves over.
@@ -113,6 +121,7 @@ class Diagnosis:
                 "value": self.floor.value,
                 "encoder": self.floor.encoder,
                 "noise": self.floor.noise,
+                "steps": self.floor.steps,
                 "repeats": self.floor.repeats,
                 "words": self.floor.words,
             },
@@ -144,16 +153,21 @@ def diagnose(
         space: that was searched.
         bench_effects: that were found with it.
     """
-    logs = _some(recordings)
     resolution = servo.firmware.resolution
     vector = parameter_vector(servo, bench_effects)
-    least = floor(recordings, resolution)
-    error = fmean(Rollout.for_servo(recordings, servo).errors(vector)[0].tolist())
+    rollout = Rollout.for_servo(recordings, servo)
+    finer = Rollout.for_servo(recordings, servo, dt=rollout.dt, substeps=_FINER * rollout.substeps)
+    steps = float(np.mean(np.abs(residuals_at(finer, vector) - residuals_at(rollout, vector))))
+    least = replace(floor(recordings, resolution), steps=steps)
+    error = fmean(rollout.errors(vector)[0].tolist())
     nothing = np.empty((0, space.dimension))
     clean = Diagnosis(floor=least, error=error, findings=(), shifts=nothing, shares={})
     if not clean.is_above_floor:
         return clean
-    length = window_length(logs, servo.firmware)
+    length = window_length(recordings, servo.firmware)
+    logs = _some([each for each in recordings if each.duration > _QUARTERS * length])
+    if not logs:
+        return replace(clean, findings=(_TOO_SHORT,))
     windows = Windows(Rollout.for_servo(logs, servo, restart=length), length)
     deviations = [noise(each, resolution) for each in logs]
     fitted = {axis.name for axis in space.axes}

@@ -30,24 +30,28 @@ class Floor:
         noise: of positions about their smooth motion: rounding, noise, timing of the samples.
         repeats: of repeated runs about each other; None where no run was repeated.
         pairs: of repeated runs.
+        steps: of the simulation, about what finer ones would lead to.
     """
 
     encoder: float
     noise: float
     repeats: float | None
     pairs: int
+    steps: float = 0.0
 
     @property
     def value(self) -> float:
         """The highest of them, rad."""
-        return max(self.encoder, self.noise, self.repeats or 0.0)
+        return max(self.encoder, self.noise, self.steps, self.repeats or 0.0)
 
     @property
     def words(self) -> str:
         """What it is made of."""
-        if self.repeats is not None and self.repeats >= max(self.encoder, self.noise):
+        if self.repeats is not None and self.repeats >= max(self.encoder, self.noise, self.steps):
             pairs = "a pair" if self.pairs == 1 else f"{self.pairs} pairs"
             return f"what {pairs} of repeated runs leave"
+        if self.steps >= max(self.encoder, self.noise):
+            return "what the steps of the simulation leave"
         return "what encoder and timing of the samples leave"
 
 

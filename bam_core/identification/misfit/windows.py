@@ -39,9 +39,9 @@ _REST = 1e-4  # rad/s; slower, a simulated arm sticks
 
 
 def window_length(recordings: Sequence[Recording], firmware: PositionFirmware) -> float:
-    """Return how long windows are for recordings of a servo, s: whole steps of `motion.EVERY` periods."""
+    """Return how long windows are for recordings of a servo, s: half of one is whole steps of a motion."""
     length = max(SHORTEST, _SAMPLES * float(np.median([each.dt for each in recordings])))
-    step = EVERY * firmware.period
+    step = 2 * EVERY * firmware.period
     return math.ceil(length / step - 1e-6) * step
 
 
@@ -107,11 +107,13 @@ class Windows:
     def __init__(self, rollout: Rollout, length: float) -> None:
         self.rollout = rollout
         self.steps = round(length / rollout.dt)
-        self._first = self.steps // 2  # a rollout starts anew in the middle between whole lengths
         self._weights = contrasts(self.steps, rollout.dt)
         self._logs = {int(lane): index for index, lane in enumerate(rollout.packed.lanes)}
-        lengths = (len(rollout.packed.grid(i)) - self._first for i in range(rollout.packed.count))
-        self._counts = [length // self.steps for length in lengths]
+        self._first = self.steps // 2  # where a rollout starts anew for the first time
+        self._counts = [
+            max(len(rollout.packed.grid(i)) - self._first, 0) // self.steps
+            for i in range(rollout.packed.count)
+        ]
 
     @property
     def bends(self) -> NDArray[np.bool_]:
@@ -128,15 +130,14 @@ class Windows:
         """(rows,) index of the window within the recording."""
         return np.concatenate([np.repeat(np.arange(count), _ORDERS) for count in self._counts])
 
-    def cut(self, values: Array, index: int, steps: int | None = None) -> Array:
-        """Return values (steps, ...) of a recording as (windows, steps, ...)."""
-        count, steps = self._counts[index], steps or self.steps
-        first = self._first * steps // self.steps
+    def cut(self, values: Array, index: int, every: int = 1) -> Array:
+        """Return values (steps, ...) of a recording, each `every` steps, as (windows, steps, ...)."""
+        count, steps, first = self._counts[index], self.steps // every, self._first // every
         return values[first : first + count * steps].reshape(count, steps, *values.shape[1:])
 
     def cut_motion(self, values: Array, index: int) -> Array:
         """Return values (steps, ...) of a motion as (windows, steps, ...)."""
-        return self.cut(values, index, self.steps // EVERY)
+        return self.cut(values, index, EVERY)
 
     def see(self, space: SearchSpace, here: Array, moved: Sequence[Motion]) -> Seen:
         """Simulate at a point, and beside it along every parameter.
