@@ -84,11 +84,7 @@ class TrainingData:
 
     @cached_property
     def rollout(self) -> Rollout:
-        """Simulates the logs as `Rollout.for_servo` does a servo that was fitted: what errors are told by."""
-        return Rollout(self.recordings, firmware=self.firmware, integrator=INTEGRATOR)
-
-    @cached_property
-    def _slewed_search(self) -> Rollout:
+        """Simulates the logs, a step per period of the firmware: what errors are told by."""
         return self._rollout(self.recordings, self.firmware.period, _SHORTEST_STEP)
 
     @cached_property
@@ -125,7 +121,7 @@ class TrainingData:
             or space.base[slew_time]
             or any("goal_slew_time" in axis.targets for axis in space.axes)
         )
-        rollout = self._slewed_search if slews else self.search
+        rollout = self.rollout if slews else self.search
         draft = self._slewed_draft if slews else self.draft
         return Problem(
             space=space,
