@@ -21,6 +21,7 @@ from ros_helpers import PATIENCE, wait_for
 
 import bam_ros.erob
 from bam_core.errors import BamError, Conflict, Missing, OutOfRange, Unavailable, UnknownName, Unsupported
+from bam_core.servo.model import load_servo
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_bus import BusGone, BusTimeout, Gains, ServoGoal, ServoSample
 from bam_ros.emulators.erob.frames import Command, Datagram, encode, physical
@@ -170,7 +171,9 @@ def test_the_law_moves_the_arm_and_what_is_measured_is_true(segments: Make) -> N
         assert abs(sample.position[0] - GOAL) < 0.25
         assert sample.position[0] == pytest.approx(truth["position"], abs=2e-3)
         assert sample.current[0] == pytest.approx(100.0 * (GOAL - sample.position[0]), abs=0.05)
-        assert sample.effort[0] == pytest.approx(sample.current[0] * 9.3963, rel=0.01)
+        assert sample.effort[0] == pytest.approx(
+            sample.current[0] * load_servo("erob80_100").motor.torque_constant, rel=0.01
+        )
         assert sample.voltage[0] == pytest.approx(48.0, abs=1.0)
         assert sample.goal_position == (GOAL,)
 
@@ -565,7 +568,7 @@ def test_a_watchdog_that_a_slave_cannot_hold_is_told_in_one_line(segments: Make)
 def test_a_drive_of_another_gear_than_its_servo_is_a_warning(pair: VirtualSegmentProcess) -> None:
     with opened(pair, servos=("erob80_50", "erob80_100")) as bus:
         (line,) = bus.warnings
-        assert "position 1 (joint 'a'): rated 56.4 N·m at 6 A, 9.4 N·m/A (expected about 4.9, as" in line
+        assert "position 1 (joint 'a'): rated 56.7 N·m at 6 A, 9.44 N·m/A (expected about 4.92, as" in line
 
 
 def test_an_interface_that_is_down_is_told_and_taken_when_it_is_up(pair: VirtualSegmentProcess) -> None:

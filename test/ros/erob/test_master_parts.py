@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bam_core.errors import BamError, Conflict, Missing, OutOfRange, Unsupported, WrongShape
+from bam_core.servo.model import load_servo
 from bam_ros.driver.servo_bus import BusGone
 from bam_ros.erob import interface
 from bam_ros.erob.commissioning import interpolation_period
@@ -172,7 +173,9 @@ def test_settings_reach_the_master_unchanged() -> None:
     ).master()
     assert MasterSettings.of(json.loads(json.dumps(settings.plain()))) == settings
     assert [axis.position for axis in settings.axes] == [2, 1]
-    assert [axis.limits.torque_constant for axis in settings.axes] == [4.89677, 9.3963]
+    assert [axis.limits.torque_constant for axis in settings.axes] == [
+        load_servo(name).motor.torque_constant for name in ("erob80_50", "erob80_100")
+    ]
     assert settings.axes[1].encoder.zero == 0.1
     assert settings.period == MILLISECOND
 
@@ -256,7 +259,7 @@ def test_a_drive_whose_ratings_belong_to_another_gear_is_a_warning() -> None:
     lines = settings.warnings([(6.0, 29.4), (6.0, 56.4), (6.0, 50.0)])
     assert len(lines) == 2
     assert lines[0].startswith(
-        "slave at position 1 (joint 'a'): rated 29.4 N·m at 6 A, 4.9 N·m/A (expected about 9.4, as erob80_100"
+        "slave at position 1 (joint 'a'): rated 29.4 N·m at 6 A, 4.9 N·m/A (expected about 9.44, as erob80_100"
         " has); set the parameter servos"
     )
     assert "position 2 (joint 'b')" in lines[1]

@@ -51,7 +51,9 @@ def test_it_asks_what_the_firmware_asks_and_gets_what_the_supply_can_bring_about
 
 
 def test_the_lower_bound_is_the_physical_one() -> None:
-    assert law(-9.0, 0.0, -4.0) == pytest.approx(-(48.0 + 9.3963 * -4.0) / 2.0)
+    assert law(-9.0, 0.0, -4.0) == pytest.approx(
+        -(48.0 + load_servo("erob80_100").motor.torque_constant * -4.0) / 2.0
+    )
     assert law(-9.0, 0.0, 4.0) == pytest.approx(-12.0)  # heat
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from virtual_wire import MS, PRE_OP, SAFE_OP, Wire
 
+from bam_core.servo.model import load_servo
 from bam_ros.emulators.erob.coe import SdoServer
 from bam_ros.emulators.erob.object_dictionary import (
     Abort,
@@ -50,7 +51,7 @@ def test_the_identity_is_read_expedited(wire):
 def test_rated_torque_is_that_of_the_rated_current(wire):
     current, torque = wire.upload(Object.RATED_CURRENT), wire.upload(Object.RATED_TORQUE)
     assert current == 6000
-    assert torque == pytest.approx(current * 9.3963, rel=1e-3)
+    assert torque == pytest.approx(current * load_servo("erob80_100").motor.torque_constant, rel=1e-3)
 
 
 def test_aborts_say_what_is_wrong(wire):

@@ -11,6 +11,7 @@ import pytest
 from ros_helpers import PATIENCE
 from soem_cases import exchange, needs_network, opened, run_script, states, to_op, to_safe_op, until
 
+from bam_core.servo.model import load_servo
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.emulators.erob.state_machine import AlCode
 from bam_ros.erob.objects import PRODUCT_CODE, VENDOR_ID
@@ -68,7 +69,9 @@ def test_objects_are_read_and_written(segment):
         assert [int.from_bytes(slave.sdo_read(0x1018, i), "little") for i in (1, 2)] == [
             VENDOR_ID, PRODUCT_CODE,
         ]  # fmt: skip
-        assert int.from_bytes(slave.sdo_read(0x6076, 0), "little") == 56378
+        assert int.from_bytes(slave.sdo_read(0x6076, 0), "little") == round(
+            6000.0 * load_servo("erob80_100").motor.torque_constant
+        )
         assert slave.sdo_read(0x1C13, 0) == b"\x01"
         assert slave.sdo_read(0x1C13, 1) == b"\x00\x1a"
         with pytest.raises(pysoem.SdoError) as caught:
