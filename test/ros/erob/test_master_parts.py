@@ -259,8 +259,8 @@ def test_a_drive_whose_ratings_belong_to_another_gear_is_a_warning() -> None:
     lines = settings.warnings([(6.0, 29.4), (6.0, 56.4), (6.0, 50.0)])
     assert len(lines) == 2
     assert lines[0].startswith(
-        "slave at position 1 (joint 'a'): rated 29.4 N·m at 6 A, 4.9 N·m/A (expected about 9.44, as erob80_100"
-        " has); set the parameter servos"
+        "slave at position 1 (joint 'a'): rated 29.4 N·m at 6 A, 4.9 N·m/A (expected about 9.44, as "
+        "erob80_100 has); set the parameter servos"
     )
     assert "position 2 (joint 'b')" in lines[1]
 
