@@ -22,7 +22,8 @@ from bam_core.identification import (
     resolve_models,
 )
 from bam_core.identification.choice.choice import SAME
-from bam_core.identification.choice.model_fit import EffectAblation
+from bam_core.identification.choice.evaluator import Evaluator
+from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.fitting import Fit, Fitter
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
@@ -32,7 +33,7 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.search_ranges import SearchRanges
-from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
+from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
 
 RESOLUTION = 1.5e-3
@@ -323,14 +324,21 @@ def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_whose_effec
     corrected: list[str] = []
 
     def spoil(
-        fitter: Fitter, full: Fit, judge: object, **_: object
+        fitter: Fitter, full: Fit, judge: Evaluator, **_: object
     ) -> tuple[Fit, tuple[EffectAblation, ...]]:
+        """The first model that is asked about does much worse in selection from then on."""
         corrected.append(full.model.name)
-        if len(corrected) > 1:
-            return full, ()
-        vector = full.vector.copy()
-        vector[PARAMETERS.index("torque_constant")] *= 0.5
-        return replace(full, result=replace(full.result, vector=vector)), ()
+        evaluate = judge.evaluate
+
+        def worse(fit: Fit) -> ModelFit:
+            judged = evaluate(fit)
+            if fit.model.name != corrected[0]:
+                return judged
+            return replace(judged, selection={log: 3.0 * error for log, error in judged.selection.items()})
+
+        if len(corrected) == 1:
+            monkeypatch.setattr(judge, "evaluate", worse)
+        return full, ()
 
     monkeypatch.setattr(import_module("bam_core.identification.identify"), "ablate_effects", spoil)
     found = identify(logs["m4"], mx106("m1"), ["m1", "m2"], trials=500)
