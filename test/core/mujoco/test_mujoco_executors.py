@@ -29,9 +29,9 @@ from bam_core.studies.coverage import session_runs
 DT = 1e-3
 """s; MuJoCo's step, and the period of every firmware of the library."""
 
-MEAN = 1.2e-3  # rad; the largest of all servos and runs is 1.09e-3, an MX-64 that falls with 1.7 kg
+MEAN, LARGEST = 1.2e-3, 10e-3
 """rad. Where torque keeps the arm on its way, executors are within 0.2 mrad. An arm that falls freely shows
-what MuJoCo's steps of 1 ms leave, up to 0.8 mrad on the mean of a run (half an encoder count of a Dynamixel,
+what MuJoCo's steps of 1 ms leave, up to 1.09 mrad on the mean of a run (an MX-64 with 1.7 kg; less than an encoder count,
 2π/4096); at 10 rad/s one that friction lets go 1 ms later is 10 mrad behind."""
 
 
