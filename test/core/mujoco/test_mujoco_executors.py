@@ -31,8 +31,8 @@ DT = 1e-3
 
 MEAN, LARGEST = 1.2e-3, 10e-3
 """rad. Where torque keeps the arm on its way, executors are within 0.2 mrad. An arm that falls freely shows
-what MuJoCo's steps of 1 ms leave, up to 1.09 mrad on the mean of a run (an MX-64 with 1.7 kg; less than an encoder count,
-2π/4096); at 10 rad/s one that friction lets go 1 ms later is 10 mrad behind."""
+what MuJoCo's steps of 1 ms leave, up to 1.09 mrad on the mean of a run (an MX-64 with 1.7 kg; an encoder
+count is 2π/4096); at 10 rad/s one that friction lets go 1 ms later is 10 mrad behind."""
 
 
 def runs(servo: ServoModel, one_in: int) -> list[Recording]:
