@@ -111,6 +111,15 @@ def error(model: ServoModel, run: Recording) -> float:
     return float(Rollout.for_servo([run], plain).errors(vector)[0, 0])
 
 
+def motor_error(model: ServoModel) -> float:
+    """Return how far torque constant or resistance, whichever is worse, is off from the emulated XL330."""
+    true = truth("xl330", "xl330_bam").motor
+    return max(
+        abs(model.motor.torque_constant / true.torque_constant - 1.0),
+        abs(model.motor.resistance / true.resistance - 1.0),
+    )
+
+
 LIMITED = [("xl330", "xl330_bam", 800, {"pwm_limit": 442}), ("mx106", "mx106", 32, {"max_torque": 60})]
 
 
@@ -131,14 +140,14 @@ def test_an_xl330_with_half_its_duty_is_identified_right() -> None:
     plan = ((200, "sin_sin"), (400, "sin_sin"), (800, "sin_time_square"), (800, "lift_and_drop"))
     runs = [record("xl330", kp, name, pwm_limit=442) for kp, name in plan]
     untold = [dataclasses.replace(run, demand_limit=math.inf) for run in runs]
-    true = truth("xl330", "xl330_bam").motor
     start = dataclasses.replace(load_servo("xl330_bam"), integrator="midpoint")
     right, wrong = (
         identify(logs, start, ["m4"], trials=800, effects=[], seed=1).fits["m4"] for logs in (runs, untold)
     )
-    assert right.servo.motor.torque_constant == pytest.approx(true.torque_constant, rel=0.15)
-    assert right.servo.motor.resistance == pytest.approx(true.resistance, rel=0.15)
-    assert wrong.servo.motor.torque_constant != pytest.approx(true.torque_constant, rel=0.3)
+    # Of seeds 1 to 4: at most 0.11 where the limit is told; 0.26, 0.33, 1.3 and 1.5 where it is not. Which of
+    # the two parameters is wrong most depends on the seed.
+    assert motor_error(right.servo) < 0.15
+    assert motor_error(wrong.servo) > 0.2
     assert wrong.train_mae > 5.0 * right.train_mae
 
 
