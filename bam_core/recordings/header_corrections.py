@@ -108,12 +108,18 @@ def rules_above(path: Path) -> tuple[Rule, ...]:
     return tuple(rule for each in found if each.is_file() for rule in _read(each, each.stat().st_mtime_ns))
 
 
-def rules_from_words(words: Sequence[str], option: str = "--set") -> tuple[Rule, ...]:
-    """Return the rule that words such as "vin=12" make; an empty tuple for no words.
+def rules_from(given: Mapping[str, Value] | Sequence[str], option: str = "--set") -> tuple[Rule, ...]:
+    """Return the rule that fields with values, or words such as "vin=12", make; an empty tuple for none.
 
     Raises:
-        BamError: a word is no assignment to a field.
+        BamError: a word is no assignment, a field is unknown, or its value is none that it can have.
     """
+    if isinstance(given, Mapping):
+        return (Rule(set=_values("set_fields", given), source="set_fields"),) if given else ()
+    return _rules_from_words(given, option)
+
+
+def _rules_from_words(words: Sequence[str], option: str) -> tuple[Rule, ...]:
     values: dict[str, Value] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -166,7 +172,7 @@ def _section(what: str, data: Any, keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _values(what: str, data: Any) -> dict[str, Value]:
-    if not isinstance(data, dict) or not data:
+    if not isinstance(data, Mapping) or not data:
         raise WrongType(what, data, "fields with values, as in {vin: 12.0}")
     return {name: _value(f"{what}, {name}", name, value) for name, value in data.items()}
 

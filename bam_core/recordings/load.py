@@ -6,12 +6,12 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bam_core.errors import Malformed
 from bam_core.recordings.bag import read_bag
 from bam_core.recordings.discovery import find_sources
-from bam_core.recordings.header_corrections import rules_above, rules_from_words
+from bam_core.recordings.header_corrections import rules_above, rules_from
 from bam_core.recordings.json_log import NotALogError, read_json_log
 from bam_core.recordings.recording import Recording
 
@@ -23,7 +23,7 @@ _NAMED = 3  # recordings that a line names
 def load_recordings(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
-    set_fields: Sequence[str] = (),
+    set_fields: Mapping[str, float | str] | Sequence[str] = (),
 ) -> list[Recording]:
     """Load every recording under some paths.
 
@@ -31,8 +31,8 @@ def load_recordings(
         paths: JSON logs, ``.mcap`` files, bag directories, or directories that are searched recursively.
             There, JSON files that are no logs and interrupted bags are passed over with a warning; both are
             read (and judged) where they are named.
-        set_fields: header fields to set in all of them, such as ``"vin=12"``, before those of a
-            ``bench.yaml`` above them; see `header_corrections`.
+        set_fields: header fields to set in all of them, ``{"vin": 12.0}`` or ``["vin=12"]``, before those of
+            a ``bench.yaml`` above them; see `header_corrections`.
 
     Readings that no bench can have produced are left out; see `bad_readings`.
 
@@ -45,11 +45,11 @@ def load_recordings(
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    words = rules_from_words(set_fields)
+    overriding = rules_from(set_fields)
     recordings: dict[str, Recording] = {}
     for source in find_sources(paths):
         try:
-            rules = (*rules_above(source.path), *words)
+            rules = (*rules_above(source.path), *overriding)
             recording = (read_json_log if source.is_json else read_bag)(source.path, source.name, rules)
         except NotALogError as error:
             if source.named:

@@ -34,7 +34,7 @@ def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
                 [arm_on_a_spring(motion, springs, damping, rigid) for damping in _DAMPINGS], axis=1
             ),
             range=FAINT,
-            effects=("arm_compliance", "joint_compliance"),
+            effects=("arm_compliance",),
         ),
         Cause(
             kind="backlash",

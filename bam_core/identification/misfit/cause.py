@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from bam_core.arrays import Array
 from bam_core.identification.misfit.motion import Motion
-from bam_core.servo.effects import EFFECTS
 
 ANY = (-math.inf, math.inf)
 POSITIVE = (0.0, math.inf)
@@ -32,7 +31,7 @@ class Cause:
         range: low and high end of the factors of the torques that physics allows: FULL where torques are of
             full size, POSITIVE where their sign is known.
         least: size of a factor from which it counts.
-        effects: of `effects.EFFECTS` that take it, those that there may be.
+        effects: of `effects.EFFECTS`, those that take it.
         advice: what else to do; empty where there is nothing.
     """
 
@@ -46,8 +45,3 @@ class Cause:
     least: float = 0.0
     effects: tuple[str, ...] = ()
     advice: str = ""
-
-    @property
-    def known_effects(self) -> tuple[str, ...]:
-        """The effects of this suite that take it."""
-        return tuple(name for name in self.effects if name in EFFECTS)

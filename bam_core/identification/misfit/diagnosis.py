@@ -52,10 +52,9 @@ _ROUNDS = 4  # in which parameters settle where short windows want them: near th
 _CAUTION = 0.25  # shorter steps, after one that has led astray
 _FOLDS = 10  # groups at most
 _QUARTERS = 4  # of every log, where configurations are too few, and for headers, which logs share
-_OUTLYING = (
-    3.0  # deviations (of the median's) from which a window counts no more than that, where an arm sticks,
-)
-_FAR = 20.0  # and where it does not
+# Deviations (of the median's) from which a window counts no more than that:
+_OUTLYING = 3.0  # where an arm sticks
+_FAR = 20.0  # where it does not
 _MAD = 0.6745  # of a standard deviation
 
 
@@ -332,13 +331,13 @@ class _Data:
             evidence=evidence,
             suggestion=_suggestion(cause, model),
             share=score.share,
-            effects=cause.known_effects,
+            effects=cause.effects,
         )
 
 
 def _suggestion(cause: Cause, model: str) -> str:
-    if cause.known_effects:
-        return f"fit the effect {' or '.join(cause.known_effects)}"
+    if cause.effects:
+        return f"fit the effect {' or '.join(cause.effects)}"
     terms = friction_model(model).parameters
     has_term = {"friction_over_velocity": "stribeck_velocity" in terms, "friction_over_load": len(terms) > 5}
     if cause.advice and not has_term.get(cause.kind, False):

@@ -9,12 +9,12 @@ from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.identification.misfit.cause import FULL, POSITIVE, SHARE, Cause
 from bam_core.identification.misfit.motion import Motion, slewed
+from bam_core.servo.motor import WINDING_COOLING_TIME
 
 _BANDS = (0.003, 0.006, 0.012, 0.024, 0.048)  # rad; two encoder counts to what nobody would sell
 _INSIDE, _EDGE = 0.8, 1.2  # of a band: at its edge, what acts goes on and off, on average anything between
 _SLEWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)  # rad/s
 _DELAYS = (0.002, 0.005, 0.01, 0.02, 0.04)  # s
-_COOLING = 30.0  # s; of a winding, see `motor.WINDING_COOLING_TIME`
 
 
 def _dead_band(motion: Motion) -> Array:
@@ -60,7 +60,7 @@ def _saturation(motion: Motion) -> Array:
 
 def _heat(motion: Motion) -> Array:
     """Torque that a winding loses as it warms: energy so far, less what has left."""
-    decay = np.exp(-motion.dt / _COOLING)
+    decay = np.exp(-motion.dt / WINDING_COOLING_TIME)
     heat = np.empty_like(motion.loss)
     _gathered(motion.loss, decay, motion.dt, heat)
     return np.asarray((-motion.motor * heat)[:, None])

@@ -101,7 +101,6 @@ def friction_causes() -> list[Cause]:
             sizes=(2,) * len(_HARMONICS),
             torques=_ripple,
             together=_RIPPLES,
-            effects=("torque_ripple", "cogging"),
         ),
         Cause(
             kind="friction_over_angle",
@@ -118,7 +117,6 @@ def friction_causes() -> list[Cause]:
             sizes=(1,) * len(_PRESLIDING),
             torques=_presliding,
             range=FULL,
-            effects=("presliding", "presliding_stiffness", "bristle_deflection"),
         ),
         Cause(
             kind="friction_drift",
@@ -126,7 +124,6 @@ def friction_causes() -> list[Cause]:
             forms=("linearly", *(f"within {fade:g} s" for fade in _RUN_IN)),
             sizes=(1,) * (1 + len(_RUN_IN)),
             torques=_drift,
-            effects=("running_in", "friction_drift"),
             advice="let the servo run warm before a session; no effect of this suite takes it",
         ),
         Cause(

@@ -14,6 +14,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import ServoModel
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
+from bam_core.simulation.law import set_point
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY
 
@@ -210,7 +211,7 @@ def slewed(goal: Array, enabled: Array, position: Array, most: float) -> Array:
 def _slew(goal: Array, enabled: Array, position: Array, most: float, points: Array) -> None:
     point = goal[0]
     for k in range(len(goal)):
-        point += min(max(goal[k] - point, -most), most)
+        point = set_point(point, goal[k], most)
         if enabled[k] <= 0.0:
             point = position[k]
         points[k] = point

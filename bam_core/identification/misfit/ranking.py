@@ -21,9 +21,7 @@ from bam_core.arrays import Array
 PRIOR = 0.3
 """Standard deviation of a parameter's move, in shares of its search range: a fit that far off is none."""
 
-_CHANCE = (
-    2.0  # times what a form would take of independent windows by chance; those of a run are less than that
-)
+_CHANCE = 2.0  # times what a form takes by chance of windows that, unlike those of a run, are independent
 _IDLE = 1e-6  # of the residuals' squares: a form that shows as less of itself does not act in these runs
 _SOLVABLE = 1e-9
 _LEAST_EXCESS = 0.2  # of what is left over

@@ -7,6 +7,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from bam_core.cli import main
 from bam_core.identification.data.split import DEFAULT_RULE
 from bam_core.identification.fitting import TRIALS_PER_PARAMETER
 from bam_core.identification.search.search import MIN_EVALUATIONS
+from bam_core.identification.uncertainty.tolerances import DEFAULT
+from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
 
 pytestmark = pytest.mark.usefixtures("no_plots")
@@ -24,6 +27,17 @@ pytestmark = pytest.mark.usefixtures("no_plots")
 
 def run(*words: object) -> int:
     return main(["identify", *map(str, words)])
+
+
+def test_the_help_names_all_effects_and_the_tolerances_that_count(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("--help") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert [name for name in EFFECTS if name not in shown] == []
+    assert [
+        f"{name} {value:g}" for name, value in asdict(DEFAULT).items() if f"{name} {value:g}" not in shown
+    ] == []
 
 
 def brief(*words: object) -> list[object]:

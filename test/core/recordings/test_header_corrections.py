@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bam_core.errors import BamError, Malformed, Missing, OutOfRange, UnknownName, WrongType
-from bam_core.recordings.header_corrections import apply_rules, rules_above, rules_from_words
+from bam_core.recordings.header_corrections import apply_rules, rules_above, rules_from
 
 HEADER = {"mass": 0.5, "length": 0.1, "vin": 15.0, "motor": "sts3215", "entries": []}
 BENCH = """
@@ -42,16 +42,16 @@ def test_the_nearest_file_wins_and_words_of_a_command_before_all(tmp_path: Path)
     rules = rules_above(inner / "log.json")
     assert apply_rules(HEADER, rules)[0]["vin"] == 11.5
     assert apply_rules(HEADER, rules)[0]["kp"] == 8.0
-    words = rules_from_words(["vin=11", "motor=sts3250"])
+    words = rules_from(["vin=11", "motor=sts3250"])
     header, changed = apply_rules(HEADER, (*rules, *words))
     assert (header["vin"], header["motor"]) == (11.0, "sts3250")
     assert {each.source for each in changed if each.field == "vin"} == {"--set"}
 
 
 def test_rules_see_what_was_set_before() -> None:
-    rules = (*rules_from_words(["length=0.2"]), *rules_from_words([]))
+    rules = (*rules_from(["length=0.2"]), *rules_from([]))
     assert apply_rules(HEADER, rules)[0]["length"] == 0.2
-    assert apply_rules(HEADER, rules_from_words(["vin=15.0"]))[1] == []  # it says so already
+    assert apply_rules(HEADER, rules_from(["vin=15.0"]))[1] == []  # it says so already
 
 
 def test_a_file_that_is_edited_is_read_again(tmp_path: Path) -> None:
@@ -93,4 +93,14 @@ def test_what_no_header_has_is_refused_with_the_file(text: str, kind: type[BamEr
 )
 def test_words_that_set_nothing_are_refused(word: str, kind: type[BamError]) -> None:
     with pytest.raises(kind):
-        rules_from_words([word])
+        rules_from([word])
+
+
+def test_fields_may_be_given_as_a_mapping() -> None:
+    (rule,) = rules_from({"vin": 12.0, "motor": "sts3250"})
+    assert (rule.set, rule.source) == ({"vin": 12.0, "motor": "sts3250"}, "set_fields")
+    assert rules_from({}) == ()
+    with pytest.raises(UnknownName):
+        rules_from({"supply": 12.0})
+    with pytest.raises(OutOfRange):
+        rules_from({"vin": -3.0})
