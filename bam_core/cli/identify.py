@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "logs",
         nargs="+",
         metavar="LOGS",
-        help="JSON logs, bags, or directories that are searched recursively",
+        help="JSON logs, text files of runs in open loop, bags, or directories that are searched recursively",
     )
     parser.add_argument(
         "--servo", required=True, metavar="NAME|FILE", help="a name from 'bam servos' or a servo YAML file"
@@ -96,9 +96,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="how far the rig may be off its headers, one standard deviation, which intervals allow for: "
-        "mass, arm_mass and supply as shares, length in m, zero in rad, delay in s, as in "
+        "mass, arm_mass, inertia and supply as shares, length in m, zero in rad, delay in s, as in "
         "--tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, supply 0.01, "
-        "length 0.001, zero 0.002, delay 0.0005)",
+        "length 0.001, zero 0.002, delay 0.0005, inertia 0.03)",
     )
     parser.add_argument(
         "--storage",

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "logs",
         nargs="+",
         metavar="LOGS",
-        help="JSON logs, bags, or directories that are searched recursively",
+        help="JSON logs, text files of runs in open loop, bags, or directories that are searched recursively",
     )
     parser.add_argument(
         "--params",

@@ -22,8 +22,12 @@ def bam_log(recording: Recording) -> dict[str, Any]:
     did. `load` holds the register's raw counts where they are known, else the duty itself.
 
     Args:
-        recording: any run.
+        recording: any run of a position controller.
+
+    Raises:
+        Unsupported: it is a run in open loop.
     """
+    recording.require_closed_loop("BAM's log")
     bench = recording.bench
     columns: dict[str, list[Any]] = {
         "position": _column(recording.position),

@@ -58,13 +58,15 @@ def write_bag(
     """Write a recording as a complete bag.
 
     Args:
-        recording: any run; what it does not know is NaN in the bag. Times are kept to the nanosecond.
+        recording: any run of a position controller; what it does not know is NaN in the bag. Times are kept to the nanosecond.
         directory: must not exist yet.
         start_ns: when the run's first command was given, ns since the epoch; default now.
 
     Raises:
         NotWritable: the directory exists or cannot be created.
+        Unsupported: the recording is a run in open loop.
     """
+    recording.require_closed_loop("a bag")
     start_ns = time.time_ns() if start_ns is None else start_ns
     store = get_typestore(Stores.EMPTY)
     topics = {

@@ -99,6 +99,8 @@ class GearRollout:
         """
         if not recordings:
             raise Missing("recording", "at least one", advice="give some")
+        for recording in recordings:
+            recording.require_closed_loop("a simulation of a gear")
         self.recordings = tuple(recordings)
         self._packed = pack(recordings, firmware, dt or firmware.period, restart=restart)
         self._stepping = Stepping(

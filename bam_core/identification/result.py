@@ -185,6 +185,7 @@ def _about(log: Recording) -> dict[str, Any]:
         "mass": log.bench.mass,
         "arm_mass": log.bench.arm_mass,
         "length": log.bench.length,
+        **({"inertia": log.bench.flywheel, "open_loop": True} if log.open_loop else {}),
         "supply_voltage": log.supply_voltage,
         "sha256": log.sha256,
         "dropped_samples": sum(part.samples for part in log.left_out),

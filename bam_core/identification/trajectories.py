@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every model makes of every log, thinned: ``trajectories.npz``, which a report draws.
 
-Log i of the array ``logs`` (names, sorted) has ``time_i`` [s], ``measured_i`` [rad], ``goal_i`` [rad],
+Log i of the array ``logs`` (names, sorted) has ``time_i`` [s], ``measured_i`` [rad], ``goal_i`` [rad] (of a
+run in open loop, which has no goal, the measured position),
 ``torque_i`` (torque on or off) and, for every model, ``<model>_i``: its simulated position [rad]. A model
 whose predictive distribution is known has ``<model>_low_i`` and ``<model>_high_i`` as well: the ends of its
 90 % band [rad].
@@ -51,7 +52,7 @@ def save_trajectories(
         curves = {
             "time": log.time,
             "measured": log.position,
-            "goal": log.goal_position,
+            "goal": log.position if log.open_loop else log.goal_position,
             **simulated[log.name],
         }
         for model, ends in (bands or {}).get(log.name, {}).items():

@@ -232,6 +232,7 @@ def recorded_commands(
         BamError: the time step is not positive.
     """
     _require_step(dt)
+    recording.require_closed_loop("MuJoCo's bench")
     period = servo.firmware.period
     packed = pack([recording], servo.firmware, period)
     lane = packed.lanes[0]

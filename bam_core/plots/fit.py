@@ -51,7 +51,8 @@ def plot_fit(
     }
     position, residual = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1), gridspec_kw=margins)
     time = recording.time
-    position.plot(time, recording.goal_position, color=_GOAL, linestyle=":", label="goal")
+    if not recording.open_loop:
+        position.plot(time, recording.goal_position, color=_GOAL, linestyle=":", label="goal")
     position.plot(time, recording.position, color=_MEASURED, linewidth=1.6, label="measured")
     for index, (label, curve) in enumerate(simulated.items()):
         color = f"C{index}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings from disk: BAM's JSON logs and our rosbag2/MCAP bags."""
+"""Recordings from disk: BAM's JSON logs, our rosbag2/MCAP bags, and Dynaban's runs in open loop."""
 
 from __future__ import annotations
 
@@ -7,5 +7,6 @@ from bam_core.recordings.bag import read_bag
 from bam_core.recordings.discovery import find_sources
 from bam_core.recordings.json_log import read_json_log
 from bam_core.recordings.load import load_recordings
+from bam_core.recordings.open_loop_text import read_open_loop_text
 
-__all__ = ["find_sources", "load_recordings", "read_bag", "read_json_log"]
+__all__ = ["find_sources", "load_recordings", "read_bag", "read_json_log", "read_open_loop_text"]

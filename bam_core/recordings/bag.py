@@ -22,7 +22,7 @@ from bam_core.recordings.bad_readings import without_false_readings
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.discovery import data_files
-from bam_core.recordings.header_corrections import Rule, apply_rules
+from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.mcap_messages import McapContents, TypedMessage, read_messages
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
@@ -73,6 +73,10 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
     messages = [message for content in contents for message in content.messages]
     run = _run(path, messages, cut)
     header, corrections = apply_rules({field: getattr(run, of) for field, of in _HEADER.items()}, rules)
+    try:
+        require_no_inertia(corrections)
+    except BamError as error:
+        raise error.within(path) from None
     states = _states(path, messages, run.joint, cut)
     commands = [message.value for message in messages if message.type == COMMANDS_TYPE]
 

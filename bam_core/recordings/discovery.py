@@ -11,19 +11,20 @@ from pathlib import Path
 
 from bam_core.errors import BadData, Malformed, Unreadable
 from bam_core.recordings.bag_writer import METADATA_NAME
+from bam_core.recordings.open_loop_text import is_open_loop_text
 from bam_core.recordings.run_end import is_set_aside, reaches_its_end
 
 log = logging.getLogger(__name__)
 
-_SUFFIXES = (".json", ".mcap", ".yaml", ".yml")
+_SUFFIXES = (".json", ".mcap", ".txt", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One recording on disk, not read yet."""
+    """One file or directory of recordings on disk, not read yet."""
 
     path: Path
-    """JSON log, ``.mcap`` file or bag directory."""
+    """JSON log, text file of runs in open loop, ``.mcap`` file or bag directory."""
     name: str
     """Unique among the sources found together."""
     named: bool
@@ -31,8 +32,13 @@ class Source:
 
     @property
     def is_json(self) -> bool:
-        """True for a JSON log, false for a bag."""
+        """True for a JSON log."""
         return self.path.suffix == ".json"
+
+    @property
+    def is_text(self) -> bool:
+        """True for a text file of runs in open loop."""
+        return self.path.suffix == ".txt"
 
 
 def find_sources(paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
@@ -103,11 +109,11 @@ def _is_bag(path: Path) -> bool:
 
 def _check(path: Path) -> Path:
     """Refuse a named file or bag that no reader understands."""
-    if path.is_file() and path.suffix not in (".json", ".mcap"):
+    if path.is_file() and path.suffix not in (".json", ".mcap", ".txt"):
         raise Malformed(
             path,
             "is neither a log nor a bag",
-            expected=".json, .mcap or its directory",
+            expected=".json, .mcap or its directory, .txt of runs in open loop",
             advice="leave it out or name the recording itself",
         )
     if path.is_dir() and not data_files(path):
@@ -133,7 +139,8 @@ def _search(directory: Path) -> list[Path]:
         raise Malformed(
             directory,
             f"no recordings in it{more}",
-            expected=f"*.json logs and bag directories with {METADATA_NAME} and *.mcap, at any depth",
+            expected=f"*.json logs, *.txt of runs in open loop and bag directories with {METADATA_NAME} and "
+            "*.mcap, at any depth",
             advice="check the path",
         )
     return found
@@ -153,4 +160,9 @@ def _walk(directory: Path, interrupted: list[Path]) -> Iterator[Path]:
                 interrupted.append(here)
         else:
             subdirectories[:] = sorted(name for name in subdirectories if not name.startswith("."))
-            yield from (here / name for name in files if name.endswith(".json"))
+            yield from (here / name for name in files if _is_log(here / name))
+
+
+def _is_log(path: Path) -> bool:
+    """Tell logs from other files; of JSON files the reader finds out."""
+    return path.suffix == ".json" or (path.suffix == ".txt" and is_open_loop_text(path))

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from bam_core.errors import BamError, Missing, OutOfRange, UnknownName, WrongType
+from bam_core.errors import BamError, Missing, OutOfRange, UnknownName, Unsupported, WrongType
 from bam_core.yaml_file import read_yaml
 
 NAME = "bench.yaml"
@@ -33,6 +33,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "mass": "kg",
         "arm_mass": "kg",
         "length": "m",
+        "inertia": "kg·m²",  # of a load that gravity does not turn; in open loop only
         "kp": "firmware units",
         "vin": "V",
         "motor": "",
@@ -96,6 +97,18 @@ def apply_rules(header: Mapping[str, Any], rules: Iterable[Rule]) -> tuple[dict[
             corrected[name] = value
             changed[name] = Correction(field=name, value=value, before=header.get(name), source=rule.source)
     return corrected, [each for each in changed.values() if not _equal(each.before, each.value)]
+
+
+def require_no_inertia(corrections: Iterable[Correction]) -> None:
+    """Refuse an inertia that is set for a run in closed loop; raises Unsupported."""
+    for each in corrections:
+        if each.field == "inertia":
+            raise Unsupported(
+                "inertia",
+                f"is set by {each.source} for a run of a position controller",
+                expected="mass, arm_mass and length of its pendulum",
+                advice="set inertia for runs in open loop only",
+            )
 
 
 def rules_above(path: Path) -> tuple[Rule, ...]:

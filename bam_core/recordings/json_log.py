@@ -26,7 +26,7 @@ from bam_core.errors import (
     WrongType,
 )
 from bam_core.recordings.bad_readings import without_false_readings
-from bam_core.recordings.header_corrections import Rule, apply_rules
+from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
 from bam_core.servo.pendulum import PendulumBench
@@ -82,6 +82,7 @@ def _fields(path: Path, log: dict[str, Any], rules: Sequence[Rule]) -> dict[str,
     if "arm-mass" in log and "arm_mass" not in log:
         log = {**log, "arm_mass": log["arm-mass"]}
     told, corrections = apply_rules(log, rules)
+    require_no_inertia(corrections)
     if any(each.field == "arm_mass" for each in corrections):
         told.pop("arm-mass", None)
     header = _Header(path, told)

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bam_core.errors import Malformed
 from bam_core.recordings.bag import read_bag
-from bam_core.recordings.discovery import find_sources
-from bam_core.recordings.header_corrections import rules_above, rules_from
+from bam_core.recordings.discovery import Source, find_sources
+from bam_core.recordings.header_corrections import Rule, rules_above, rules_from
 from bam_core.recordings.json_log import NotALogError, read_json_log
+from bam_core.recordings.open_loop_text import read_open_loop_text
 from bam_core.recordings.recording import Recording
 
 log = logging.getLogger(__name__)
@@ -28,8 +29,8 @@ def load_recordings(
     """Load every recording under some paths.
 
     Args:
-        paths: JSON logs, ``.mcap`` files, bag directories, or directories that are searched recursively.
-            There, JSON files that are no logs and interrupted bags are passed over with a warning; both are
+        paths: JSON logs, text files of runs in open loop, ``.mcap`` files, bag directories, or directories
+            that are searched recursively. There, JSON files that are no logs and interrupted bags are passed over with a warning; both are
             read (and judged) where they are named.
         set_fields: header fields to set in all of them, ``{"vin": 12.0}`` or ``["vin=12"]``, before those of
             a ``bench.yaml`` above them; see `header_corrections`.
@@ -50,15 +51,16 @@ def load_recordings(
     for source in find_sources(paths):
         try:
             rules = (*rules_above(source.path), *overriding)
-            recording = (read_json_log if source.is_json else read_bag)(source.path, source.name, rules)
+            found = _read(source, rules)
         except NotALogError as error:
             if source.named:
                 raise
             log.warning("%s (passed over)", error)
             continue
-        first = recordings.setdefault(recording.sha256, recording)
-        if first is not recording:
-            log.warning("%s: holds the same data as %s, counted once", source.path, first.source)
+        for recording in found:
+            first = recordings.setdefault(recording.sha256, recording)
+            if first is not recording:
+                log.warning("%s: holds the same data as %s, counted once", recording.source, first.source)
     if not recordings:
         raise Malformed(
             ", ".join(map(str, paths)), "only JSON files that are no logs", advice="check the path"
@@ -66,6 +68,12 @@ def load_recordings(
     _tell_corrections(list(recordings.values()))
     _tell_left_out(list(recordings.values()))
     return list(recordings.values())
+
+
+def _read(source: Source, rules: Sequence[Rule]) -> list[Recording]:
+    if source.is_text:
+        return read_open_loop_text(source.path, source.name, rules)
+    return [(read_json_log if source.is_json else read_bag)(source.path, source.name, rules)]
 
 
 def _tell_corrections(recordings: Sequence[Recording]) -> None:

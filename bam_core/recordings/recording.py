@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BadData, BamError, OutOfRange, WrongShape
+from bam_core.errors import BadData, BamError, Conflict, OutOfRange, Unsupported, WrongShape
 from bam_core.recordings.bad_readings import LeftOut, require_few
 from bam_core.recordings.header_corrections import Correction
 from bam_core.servo.pendulum import PendulumBench
@@ -34,6 +34,7 @@ _BENCH = {
     "mass": (100.0, "kg", "grams"),
     "arm_mass": (100.0, "kg", "grams"),
     "length": (5.0, "m", "millimetres or centimetres"),
+    "flywheel": (10.0, "kg·m²", "g·cm² or kg·cm²"),
 }
 _LIGHTEST = 1e-3  # kg; lighter than any arm that a servo turns
 _SHORTEST = 1e-3  # m
@@ -50,7 +51,7 @@ _SAME_UNIT = (1 / 3, 3.0)  # seen velocity by reported one; rpm is 0.1, degrees 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Recording:
-    """One run: a servo follows a script while it carries a known pendulum.
+    """One run: a servo follows a script while it carries a known pendulum, or duties in open loop.
 
     Arrays have one entry per sample and are read-only. A quantity that was not measured is NaN (for all or
     for some samples); time, position, goal and torque state are always there.
@@ -58,8 +59,9 @@ class Recording:
     Raises:
         BamError: lengths differ, fewer than ``MIN_SAMPLES`` samples, time not increasing or with a gap,
             position or goal not finite, a position that jumps, values that betray another unit, a supply that
-            is off while torque is on, or a header field out of range; nothing hangs on the bench. The line
-            begins with the source.
+            is off while torque is on, or a header field out of range; nothing hangs on the bench of a run in
+            closed loop; a run in open loop has a goal, a gain or unknown duties. The line begins with the
+            source.
     """
 
     name: str
@@ -77,8 +79,10 @@ class Recording:
     demand_limit: float = np.inf
     """Largest duty (0..1), or current [A], that the servo's settings allowed, > 0; infinite: not known to be
     lower than that of its firmware."""
+    open_loop: bool = False
+    """True: `duty` was commanded and applied as it is; no position controller ran."""
     kp: float
-    """Position gain, firmware units, > 0."""
+    """Position gain, firmware units, > 0; 0 in open loop."""
     supply_voltage: float
     """Nominal supply [V], > 0."""
     script: str
@@ -90,7 +94,7 @@ class Recording:
     velocity: NDArray[np.float64]
     """(n,) rad/s as the servo reported it."""
     goal_position: NDArray[np.float64]
-    """(n,) rad, goal in force at the sample."""
+    """(n,) rad, goal in force at the sample; NaN in open loop."""
     torque_enabled: NDArray[np.bool_]
     """(n,) false: H-bridge released."""
     voltage: NDArray[np.float64]
@@ -98,7 +102,7 @@ class Recording:
     temperature: NDArray[np.float64]
     """(n,) °C."""
     duty: NDArray[np.float64]
-    """(n,) -1..1, PWM duty that the servo applied."""
+    """(n,) -1..1, PWM duty that the servo applied; in open loop the command, always known."""
     left_out: tuple[LeftOut, ...] = ()
     """Readings of the source that cannot be right and take no part."""
     corrections: tuple[Correction, ...] = ()
@@ -135,10 +139,21 @@ class Recording:
 
     def __repr__(self) -> str:
         """Name what was run, not thousands of samples."""
+        control = "open loop" if self.open_loop else f"kp {self.kp:g}"
         return (
-            f"Recording({self.name!r}: {self.servo} with {self.bench}, kp {self.kp:g}, {self.script}, "
+            f"Recording({self.name!r}: {self.servo} with {self.bench}, {control}, {self.script}, "
             f"{len(self)} samples in {self.duration:.2f} s)"
         )
+
+    def require_closed_loop(self, what: str) -> None:
+        """Raise Unsupported where no controller ran, which `what`, a phrase, needs."""
+        if self.open_loop:
+            raise Unsupported(
+                f"{self.source}, duty",
+                f"was commanded in open loop, which {what} does not know",
+                expected="a run of a position controller",
+                advice="leave it out, or use 'bam identify' and 'bam validate'",
+            )
 
     def _freeze_arrays(self) -> None:
         for item in fields(self):
@@ -150,8 +165,14 @@ class Recording:
                 object.__setattr__(self, item.name, array)
 
     def _check_header(self) -> None:
+        if self.open_loop and self.kp != 0.0:
+            raise Conflict(
+                "kp", f"is {self.kp:g} in open loop", expected="0: no position gain acts", advice="leave it out"
+            )
         for name, limit, unit in (("kp", 65535.0, "firmware units"), ("supply_voltage", 100.0, "V")):
             value = getattr(self, name)
+            if name == "kp" and self.open_loop:
+                continue
             if not 0 < value <= limit:
                 raise OutOfRange(
                     name,
@@ -195,7 +216,7 @@ class Recording:
                 told=f"{self.bench.length:g} m",
                 advice="write the distance from the axis to the load, in metres",
             )
-        if self.bench.gravity_torque == 0.0:
+        if self.bench.gravity_torque == 0.0 and not self.open_loop:
             none, unit = ("length", "m") if self.bench.length == 0.0 else ("mass and arm_mass together", "kg")
             raise OutOfRange(
                 none,
@@ -285,7 +306,13 @@ class Recording:
 
     def _check_values(self, name: str, limit: float, unit: str, other: str) -> None:
         values = getattr(self, name)
-        if name in _ALWAYS_FINITE:
+        if name == "goal_position" and self.open_loop:
+            if not np.isnan(values).all():
+                raise Conflict(
+                    name, "is given in open loop", expected="NaN throughout", advice="give one of goal and duty"
+                )
+            return
+        if name in _ALWAYS_FINITE or (name == "duty" and self.open_loop):
             bad = _first(~np.isfinite(values))
             if bad is not None:
                 raise OutOfRange(

@@ -53,8 +53,8 @@ class ArmLink:
 
     @property
     def is_rigid(self) -> bool:
-        """True where neither spring nor play matters."""
-        return max(self.compliance, self.backlash) <= LEAST_COMPLIANCE
+        """True where neither spring nor play matters, or nothing is on the link."""
+        return max(self.compliance, self.backlash) <= LEAST_COMPLIANCE or self.outer == 0.0
 
     @property
     def reduced_inertia(self) -> float:

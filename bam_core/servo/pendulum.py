@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pendulum bench: a load at the end of a uniform arm on the servo's output shaft."""
+"""The bench: a pendulum, or a balanced load (a flywheel), on the servo's output shaft."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ class PendulumBench:
         length: from the axis to the load, l, m.
         gyration: radius of gyration of the load about its own centre, r_g, m; 0: the load is a point. That of
             a disc of radius r that lies in the plane of the motion is r/√2.
+        flywheel: inertia about the axis of what gravity does not turn, kg·m²: a balanced load, or any on an
+            upright axis.
 
     Raises:
         BamError: a value is negative or not finite.
@@ -33,16 +35,32 @@ class PendulumBench:
     length: float
     arm_mass: float = 0.0
     gyration: float = 0.0
+    flywheel: float = 0.0
 
     def __post_init__(self) -> None:
         require_not_negative(
-            "bench", mass=self.mass, arm_mass=self.arm_mass, length=self.length, gyration=self.gyration
+            "bench",
+            mass=self.mass,
+            arm_mass=self.arm_mass,
+            length=self.length,
+            gyration=self.gyration,
+            flywheel=self.flywheel,
         )
 
     @property
     def inertia(self) -> float:
-        """Inertia of load and arm about the axis, m·(l² + r_g²) + m_arm·l²/3, kg·m², without the motor's."""
-        return (self.mass + self.arm_mass / 3.0) * self.length**2 + self.mass * self.gyration**2
+        """Inertia of load, arm and flywheel, m·(l² + r_g²) + m_arm·l²/3 + J_w, kg·m², without the motor's."""
+        pendulum = (self.mass + self.arm_mass / 3.0) * self.length**2 + self.mass * self.gyration**2
+        return pendulum + self.flywheel
+
+    @property
+    def words(self) -> str:
+        """What is on the shaft, in words."""
+        if self.gravity_torque == 0.0:
+            return f"{self.inertia:g} kg·m²"
+        arm = f" + {self.arm_mass:g} kg of arm" if self.arm_mass else ""
+        flywheel = f" + {self.flywheel:g} kg·m²" if self.flywheel else ""
+        return f"{self.mass:g} kg at {self.length:g} m{arm}{flywheel}"
 
     @property
     def gravity_torque(self) -> float:

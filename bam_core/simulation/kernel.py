@@ -126,8 +126,9 @@ _SEMI_IMPLICIT = INTEGRATORS.index("semi_implicit")
     _MIDDLE,
     _WAS_ENABLED,
     _DRIVEN_SHARE,
-) = (np.uint64(row * BLOCK) for row in range(38))
-_ROWS = 38
+    _FEEDBACK,
+) = (np.uint64(row * BLOCK) for row in range(39))
+_ROWS = 39
 
 # Adding 1.5·2^52 to a double rounds it to an integer.
 _ROUNDER = 6755399441055744.0
@@ -235,7 +236,7 @@ def _demand_voltage(s: Array, c: Array, lanes: int) -> None:
     """Let the firmware set the voltage (eq. 12)."""
     for i in range(np.uint64(lanes)):
         limit = s[_LIMIT + i]
-        duty = s[_GAIN + i] * (s[_GOAL + i] - s[_SEEN + i])
+        duty = s[_GAIN + i] * (s[_GOAL + i] - s[_FEEDBACK + i] * s[_SEEN + i])
         duty = min(max(duty, -limit), limit)
         s[_CLOSED + i] = 1.0 - c[_BRIDGE_COASTING + i] * (1.0 - abs(duty))
         s[_DEMAND + i] = duty * s[_SUPPLY + i]
@@ -261,7 +262,8 @@ def _demand_voltage_in_time(s: Array, lanes: int, now: Array, start: Any, step: 
         position = s[_POSITION + i]
         error = abs(position - now[MEASURED, start + i])
         s[_ERROR + i] += error if step < s[_LENGTH + i] else 0.0
-        duty = s[_GAIN + i] * (now[GOAL, start + i] - (position + lead * s[_VELOCITY + i]))
+        seen = position + lead * s[_VELOCITY + i]
+        duty = s[_GAIN + i] * (now[GOAL, start + i] - s[_FEEDBACK + i] * seen)
         limit = s[_LIMIT + i]
         s[_DEMAND + i] = min(max(duty, -limit), limit) * now[SUPPLY, start + i]
         s[_WAS_ENABLED + i] = s[_ENABLED + i]
@@ -523,6 +525,7 @@ def _has_link(s: Array, c: Array, lanes: int) -> bool:
     on = False
     for i in range(np.uint64(lanes)):
         linked = c[_ARM_COMPLIANCE + i] > LEAST_COMPLIANCE or c[_ARM_BACKLASH + i] > LEAST_COMPLIANCE
+        linked = linked and s[_BENCH_INERTIA + i] > 0.0
         s[_LINKED + i] = 1.0 if linked else 0.0
         on = on or linked
     return on
@@ -619,7 +622,9 @@ def simulate_block(
         s[_BENCH_INERTIA + i] += arm / 3.0 * length * length
         s[_GRAVITY + i] += arm / 2.0 * GRAVITY * length
         s[_BENCH_INERTIA + i] += logs.load_mass[start + i] * c[_LOAD_GYRATION + i] ** 2
-        gain = 1.0 + c[_FIRMWARE_GAIN + i]
+        feedback = logs.feedback[start + i]
+        s[_FEEDBACK + i] = feedback
+        gain = 1.0 + feedback * c[_FIRMWARE_GAIN + i]
         s[_GAIN + i] *= gain
         s[_RATE_GAIN + i] *= math.sqrt(gain)
         s[_LIMIT + i] = logs.demand_limit[start + i] * (1.0 - c[_LIMIT_SHORTFALL + i])
@@ -628,7 +633,9 @@ def simulate_block(
         s[_ENABLED + i] = signals[0, ENABLED, start + i]
         s[_SET_POINT + i] = signals[0, GOAL, start + i]
         slew_time = c[_GOAL_SLEW_TIME + i]
-        s[_FARTHEST + i] = dt * (1.0 / slew_time if slew_time > 0.0 else stepping.goal_speed_limit)
+        slew_time = slew_time if feedback > 0.0 else 0.0
+        goal_speed_limit = stepping.goal_speed_limit if feedback > 0.0 else math.inf
+        s[_FARTHEST + i] = dt * (1.0 / slew_time if slew_time > 0.0 else goal_speed_limit)
         temperature_scale = math.exp(-c[_FRICTION_TEMPERATURE + i] * s[_CASE + i])
         c[_VISCOUS + i] *= temperature_scale
         c[_COULOMB + i] *= temperature_scale

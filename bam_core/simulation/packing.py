@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bam_core._checks import require_positive
 from bam_core.arrays import Array
+from bam_core.errors import Unsupported
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
@@ -85,8 +86,11 @@ def pack(
         restart: time between restarts from measured states, s, to the next whole step; default none. The
             first is after half of it: scripts switch at round times, when velocities are hard to tell.
 
+    Of a run in open loop the duty takes the place of the goal, and acts at once: no controller has to see it.
+
     Raises:
-        BamError: the time between restarts is not above zero.
+        BamError: the time between restarts is not above zero; or duties are for a firmware that is asked for
+            currents.
     """
     if restart is not None:
         require_positive("rollout", restart=restart)
@@ -114,11 +118,18 @@ def pack(
         rows.length[lane] = length
         rows.inertia[lane] = recording.bench.inertia
         rows.gravity_torque[lane] = recording.bench.gravity_torque
-        rows.stiffness[lane], rows.damping[lane] = firmware.gains(recording.kp)
+        if recording.open_loop:
+            _require_duty(recording, firmware)
+            rows.stiffness[lane] = 1.0
+        else:
+            rows.stiffness[lane], rows.damping[lane] = firmware.gains(recording.kp)
+            rows.feedback[lane] = 1.0
         rows.position[lane], rows.velocity[lane] = initial_state(recording, firmware.resolution)
         rows.case_temperature_rise[lane] = _case_temperature_rise(recording)
         rows.arm_length[lane] = recording.bench.length
-        rows.demand_limit[lane] = min(firmware.demand_limit, recording.demand_limit)
+        # A duty that was commanded was applied, whatever the servo's own controller would allow.
+        limit = np.inf if recording.open_loop else firmware.demand_limit
+        rows.demand_limit[lane] = min(limit, recording.demand_limit)
         rows.load_mass[lane] = recording.bench.mass
     for copy in range(1, copies):
         signals[:, :, copy * count : (copy + 1) * count] = signals[:, :, :count]
@@ -136,6 +147,16 @@ def pack(
         blocks=_blocks(total),
         dt=dt,
     )
+
+
+def _require_duty(recording: Recording, firmware: PositionFirmware) -> None:
+    if firmware.regulates_current:
+        raise Unsupported(
+            f"recording '{recording.name}', duty",
+            f"was commanded in open loop, and firmware {firmware.name} regulates a current",
+            expected="a servo whose firmware sets the voltage",
+            advice="leave the recording out, or name its servo",
+        )
 
 
 def _case_temperature_rise(recording: Recording) -> float:
@@ -170,7 +191,10 @@ def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: Pos
     grid = _grid(len(signals) + 1, dt)
     enabled = recording.torque_enabled.astype(np.float64)
     supply = _supply(recording, dt, len(signals))
-    signals[:, GOAL] = _held_mean(time + firmware.goal_delay, recording.goal_position, grid)
+    if recording.open_loop:
+        signals[:, GOAL] = _held_mean(time, recording.duty, grid)
+    else:
+        signals[:, GOAL] = _held_mean(time + firmware.goal_delay, recording.goal_position, grid)
     signals[:, SUPPLY] = _mean_supply(recording) if firmware.supply_is_aliased else supply
     signals[:, ENABLED] = _held_mean(time + firmware.release_delay, enabled, grid)
     signals[:, MEASURED] = np.interp(grid[:-1], time, recording.position)

@@ -46,19 +46,20 @@ class PendulumState:
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceSimulation:
-    """A position-controlled servo on the pendulum bench.
+    """A servo on the bench, position-controlled or in open loop.
 
     Attributes:
         firmware: position controller.
         motor: motor constants at the output shaft.
         friction: friction law.
         bench: pendulum.
-        kp: position gain in the firmware's units, above zero.
+        kp: position gain in the firmware's units, above zero; of no account in open loop.
         integrator: one of INTEGRATORS.
         bench_effects: zero offset, masses and inertias, and the arm's link to the servo. Command delay and
             supply ripple are ignored: commands are given when they are obeyed, the supply as it is.
         servo_effects: of the servo.
         case_temperature_rise: temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K.
+        open_loop: goals are duties, -1..1, which the servo applies as they are.
 
     Raises:
         BamError: kp is not above zero, or the integrator is unknown.
@@ -73,9 +74,11 @@ class ReferenceSimulation:
     bench_effects: BenchEffects = field(default_factory=BenchEffects)
     servo_effects: ServoEffects = field(default_factory=ServoEffects)
     case_temperature_rise: float = 0.0
+    open_loop: bool = False
 
     def __post_init__(self) -> None:
-        require_positive("simulation", kp=self.kp)
+        if not self.open_loop:
+            require_positive("simulation", kp=self.kp)
         if self.integrator not in INTEGRATORS:
             raise UnknownName("integrator", self.integrator, INTEGRATORS)
 
@@ -104,6 +107,8 @@ class ReferenceSimulation:
 
     def _asked(self, state: PendulumState, goal: float, lead: float) -> float:
         """Duty or A."""
+        if self.open_loop:
+            return goal
         position, velocity = (
             state.position + lead * state.velocity,
             state.velocity + lead * state.ending_acceleration,
@@ -259,7 +264,7 @@ class ReferenceSimulation:
 
         Args:
             initial: state at the first sample, see `at_rest`.
-            goal: (n,) rad, in force from each sample to the next.
+            goal: (n,) rad, or duties in open loop, in force from each sample to the next.
             supply: (n,) V, likewise.
             enabled: (n,) share of the time that the H-bridge drives, 0..1, likewise.
             dt: time between samples, s.
@@ -279,6 +284,8 @@ class ReferenceSimulation:
         demand, closed = 0.0, 1.0
         point = float(goals[0])  # the servo has had time to get there
         farthest = self.servo_effects.goal_speed_limit(self.firmware.goal_speed_limit) * dt
+        if self.open_loop:
+            farthest = math.inf
         for k in range(len(goals) - 1):
             goal, supply_now = float(goals[k]), float(supplies[k])
             before = float(switches[max(k - 1, 0)])

@@ -29,6 +29,7 @@ class LogRows(NamedTuple):
         arm_length: m.
         demand_limit: largest demand.
         load_mass: kg, without the arm.
+        feedback: 1; 0 in open loop, where GOAL is the demand itself.
     """
 
     length: Array
@@ -42,13 +43,14 @@ class LogRows(NamedTuple):
     arm_length: Array
     demand_limit: Array
     load_mass: Array
+    feedback: Array
 
 
 class LaneInputs(NamedTuple):
     """Recordings on a time grid t_k, one per lane.
 
     Attributes:
-        signals: (steps, 4, lanes): GOAL, mean goal in rad, SUPPLY, mean supply in V, and ENABLED, the
+        signals: (steps, 4, lanes): GOAL, mean goal in rad (in open loop: duty), SUPPLY, mean supply in V, and ENABLED, the
             share of the time with torque on, from t_k to t_{k+1}; MEASURED, the position in rad at t_k.
         ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
             readings are aliased; of others it is empty.

@@ -55,9 +55,7 @@ def _gain(log: Recording) -> tuple[float, str]:
 
 def _load(log: Recording) -> tuple[float, str]:
     """Return the load by its torque of gravity: neighbours are alike."""
-    bench = log.bench
-    arm = f" + {bench.arm_mass:g} kg of arm" if bench.arm_mass else ""
-    return float(f"{bench.gravity_torque:.6g}"), f"{bench.mass:g} kg at {bench.length:g} m{arm}"
+    return float(f"{log.bench.gravity_torque:.6g}"), log.bench.words
 
 
 def _pair(log: Recording) -> tuple[float, str]:

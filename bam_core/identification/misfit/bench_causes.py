@@ -81,7 +81,7 @@ def header_causes(moved: Sequence[Motion], headers: Sequence[tuple[object, float
             loads,
             "the weight or the length that the arm had",
             lambda motion: motion.gravity - motion.bench_inertia * motion.acceleration,
-            "check mass, arm_mass and length in their headers",
+            "check mass, arm_mass and length, or inertia, in their headers",
         ),
         (
             "gain_header",

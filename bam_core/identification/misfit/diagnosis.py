@@ -170,11 +170,12 @@ def diagnose(
     windows = Windows(Rollout.for_servo(logs, servo, restart=length), length)
     deviations = [noise(each, resolution) for each in logs]
     fitted = {axis.name for axis in space.axes}
+    controlled = not all(each.open_loop for each in logs)
     fit = normalised(space, vector)
     here, moved, seen = _settled(windows, servo, space, fit, deviations)
     causes = [
         cause
-        for cause in (*friction_causes(), *bench_causes(moved), *drive_causes())
+        for cause in (*friction_causes(), *bench_causes(moved), *drive_causes(controlled=controlled))
         if not fitted & set(cause.effects)
     ]
     headers = header_causes(moved, [(_load(each), each.kp) for each in logs])
@@ -378,8 +379,7 @@ def _some(recordings: Sequence[Recording]) -> list[Recording]:
 
 
 def _load(recording: Recording) -> str:
-    bench = recording.bench
-    return f"{bench.mass:g} kg at {bench.length:g} m"
+    return recording.bench.words
 
 
 def _runs(logs: Sequence[Recording], seen: Seen) -> NDArray[np.intp]:

@@ -88,8 +88,15 @@ def _coasting(motion: Motion) -> Array:
     return np.asarray((motion.back_emf * (1.0 - np.abs(motion.duty)) * motion.velocity)[:, None])
 
 
-def drive_causes() -> list[Cause]:
-    """Return the causes that are of controller and motor."""
+_OF_CONTROLLER = ("dead_band", "goal_slew", "gain_curve", "sensor_delay", "limit_shortfall")
+
+
+def drive_causes(*, controlled: bool = True) -> list[Cause]:
+    """Return the causes that are of motor and controller, if there was one."""
+    return [cause for cause in _drive_causes() if controlled or cause.kind not in _OF_CONTROLLER]
+
+
+def _drive_causes() -> list[Cause]:
     return [
         Cause(
             kind="dead_band",

@@ -90,6 +90,7 @@ def configuration(recording: Recording) -> tuple[object, ...]:
         bench.mass,
         bench.arm_mass,
         bench.length,
+        bench.flywheel,
     )
 
 
@@ -120,6 +121,8 @@ def _apart(first: Recording, second: Recording) -> float | None:
     at: Array = first.time[(first.time >= begin) & (first.time <= end)]
     if not len(at):
         return None
+    if first.open_loop or second.open_loop:
+        return None  # nothing pulls two runs together; they part as far as they start apart in speed
     goals = [np.interp(at, each.time, each.goal_position) for each in (first, second)]
     if float(np.mean(np.abs(goals[0] - goals[1]))) > _SAME:
         return None

@@ -33,6 +33,8 @@ _ORDER = 3  # of the polynomials that tell velocity and acceleration
 class Motion:
     """One recording on every second step of its simulation; arrays are (steps,), torques in N·m at the shaft.
 
+    In open loop there is no goal: the duty that was commanded is goal and error, and nothing limits it.
+
     Attributes:
         time: s since the first sample.
         position: θ, rad, from where the arm hangs straight down.
@@ -136,7 +138,7 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
     enabled = np.interp(grid - late, grid, signals[:, ENABLED])
     supply = signals[:, SUPPLY]
     limit = servo.servo_effects.goal_speed_limit(servo.firmware.goal_speed_limit)
-    if math.isfinite(limit):
+    if math.isfinite(limit) and not recording.open_loop:
         goal = slewed(goal, enabled, signals[:, MEASURED], limit * rollout.dt)
     measured, velocity, acceleration = (
         each[::EVERY] for each in smoothed(signals[:, MEASURED], rollout.dt, recording.dt)
@@ -146,10 +148,15 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
     firmware = servo.firmware.limited(recording.demand_limit)
     motor = servo.motor
     kp = recording.kp * (1.0 + servo.servo_effects.firmware_gain)
-    demand = firmware.demand(kp, goal - measured, velocity)
-    largest = firmware.demand_limit
-    limited = np.abs(demand) >= largest * (1.0 - 1e-9)
     stiffness_gain = float(firmware.gains(kp)[0])
+    if recording.open_loop:
+        demand, error, largest, duty_per_error = goal, goal, 1.0, 1.0
+        limited = np.zeros(len(grid), dtype=np.bool_)
+    else:
+        error, largest = goal - measured, firmware.demand_limit
+        demand = firmware.demand(kp, error, velocity)
+        limited = np.abs(demand) >= largest * (1.0 - 1e-9)
+        duty_per_error = stiffness_gain / largest
     if firmware.regulates_current:
         voltage = np.asarray(motor.regulating_voltage(demand, velocity, supply))
         per_demand = np.full(len(grid), motor.torque_constant)
@@ -168,12 +175,12 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         position=position,
         velocity=velocity,
         acceleration=acceleration,
-        error=goal - measured,
+        error=error,
         goal=goal,
         limited=limited.astype(np.float64) * enabled,
         enabled=enabled,
         duty=demand / largest,
-        duty_per_error=stiffness_gain / largest,
+        duty_per_error=duty_per_error,
         full=per_demand * largest * enabled,
         motor=torque,
         gravity=gravity,

@@ -147,4 +147,5 @@ def representative(recordings: Sequence[Recording], most: int = _DRAFT_LOGS) -> 
 
 
 def _kind(recording: Recording) -> tuple[str, float, float, str]:
-    return recording.script, recording.bench.gravity_torque, recording.kp, recording.name
+    bench = recording.bench
+    return recording.script, bench.gravity_torque + bench.flywheel, recording.kp, recording.name

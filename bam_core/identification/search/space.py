@@ -15,6 +15,7 @@ from bam_core.servo.friction import Friction, FrictionModel
 from bam_core.servo.parameters import MOTOR_PARAMETERS
 from bam_core.simulation.rollout import PARAMETERS
 
+_STRETCH = 0.05  # s; over which encoder counts are small against what a driven load moves
 _EDGE = 1e-3  # closer to the end of its axis than this, a parameter counts as stopped by its bound
 
 
@@ -122,7 +123,8 @@ def search_space(
     Bounds are wide: they keep the search among motors that could have moved this bench at all. With U the
     supply and G the largest gravity torque, k_t lies between a no-load speed of 150 rad/s and of 0.5 rad/s
     at U; the armature between a thousandth and a hundred times the bench's own inertia; friction torques
-    below 2·G. What is known of the servo may narrow them.
+    below 2·G. Of a balanced load (in open loop), what accelerates it stands for G. What is known of the servo
+    may narrow them.
 
     Args:
         model: which friction parameters are free.
@@ -163,7 +165,7 @@ def _targets(model: FrictionModel, name: str) -> tuple[str, ...]:
 
 def _bounds(recordings: Sequence[Recording]) -> Mapping[str, tuple[float, float]]:
     supply = max(recording.supply_voltage for recording in recordings)
-    gravity = max(max(recording.bench.gravity_torque for recording in recordings), 1e-3)
+    gravity = max(max(map(_load_torque, recordings)), 1e-3)
     inertia = max(max(recording.bench.inertia for recording in recordings), 1e-6)
     return {
         "torque_constant": (supply / 150.0, supply / 0.5),
@@ -184,6 +186,16 @@ def _bounds(recordings: Sequence[Recording]) -> Mapping[str, tuple[float, float]
         "quadratic_external": (0.0, 5.0 / gravity),
         **{effect.name: (effect.low, effect.high) for effect in EFFECTS.values()},
     }
+
+
+def _load_torque(recording: Recording) -> float:
+    """Return the largest torque of the load, N·m: gravity's, or what accelerates one that hangs nowhere."""
+    if recording.bench.gravity_torque > 0.0:
+        return recording.bench.gravity_torque
+    reach = max(round(_STRETCH / recording.dt), 1)
+    bends = np.diff(recording.position[::reach], n=2)
+    largest = float(np.max(np.abs(bends), initial=0.0)) / (reach * recording.dt) ** 2
+    return recording.bench.inertia * largest
 
 
 def is_nested(inner: FrictionModel, outer: FrictionModel) -> bool:

@@ -14,6 +14,10 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 
 _MANIFOLD = 10.0  # beyond that, what is foretold depends on what is negligible by now
+_ON_A_PENDULUM = (
+    "record runs on a pendulum, some with torque off: in open loop nothing but inertia loads the servo, and "
+    "back-EMF and viscous friction are one"
+)
 _HELPS = 0.8  # of the standard error: what a run must at least bring it down to
 
 
@@ -27,6 +31,8 @@ def advisor(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpa
     """
 
     def advise(terms: UncertaintyTerms, unidentifiable: Sequence[int]) -> list[str]:
+        if any(recording.open_loop for recording in recordings):
+            return [_ON_A_PENDULUM] * len(unidentifiable)
         knowledge = Knowledge.from_terms(terms)
         found, _ = prospects(servo, choice_near(servo, recordings).runs(), space, knowledge)
         if not found:

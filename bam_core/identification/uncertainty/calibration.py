@@ -34,6 +34,7 @@ _CONDITIONS: Mapping[str, Callable[[Recording], object]] = {
     "kp": lambda recording: recording.kp,
     "mass": lambda recording: recording.bench.mass,
     "length": lambda recording: recording.bench.length,
+    "inertia": lambda recording: recording.bench.flywheel,
     "script": lambda recording: recording.script,
 }
 # The first is none: then the residual is alone.

@@ -161,7 +161,12 @@ def choice_near(servo: ServoModel, recordings: Sequence[Recording]) -> Choice:
 
     Of its loads these are the lightest and the heaviest, each also with half and one and a half times the
     mass and one and a half times the length; of its gains the smallest and the largest, half and twice these.
+
+    Raises:
+        Unsupported: some are runs in open loop.
     """
+    for recording in recordings:
+        recording.require_closed_loop("a plan of recordings")
     supply = max(recording.supply_voltage for recording in recordings)
     by_torque = sorted({recording.bench for recording in recordings}, key=lambda each: each.gravity_torque)
     known = list(dict.fromkeys((by_torque[0], by_torque[-1])))

@@ -113,21 +113,21 @@ def _error(name: str, deviation: float, right: Sensitivity, offset: Array) -> He
 def _changes(recordings: Sequence[Recording], tolerances: Tolerances) -> list[tuple[str, float, Change]]:
     """Name what may be wrong, one standard deviation of it, and what changes recordings by as much."""
     found: list[tuple[str, float, Change]] = []
-    for name, deviation, value in (
-        ("mass", tolerances.mass, lambda log: log.bench.mass),
-        ("arm_mass", tolerances.arm_mass, lambda log: log.bench.arm_mass),
-        ("length", tolerances.length, lambda log: log.bench.length),
+    for name, deviation, field, unit in (
+        ("mass", tolerances.mass, "mass", "kg"),
+        ("arm_mass", tolerances.arm_mass, "arm_mass", "kg"),
+        ("length", tolerances.length, "length", "m"),
+        ("inertia", tolerances.inertia, "flywheel", "kg·m²"),
     ):
-        values = sorted({value(log) for log in recordings} - {0.0})
+        values = sorted({getattr(log.bench, field) for log in recordings} - {0.0})
         if deviation == 0.0 or not values:
             continue
         relative = name != "length"
         share = 1.0 if len(values) == 1 else math.sqrt(0.5)
-        found.append((name, share * deviation, _bench_change(name, values, relative)))
+        found.append((name, share * deviation, _bench_change(field, values, relative)))
         if len(values) > 1:
-            unit = "m" if name == "length" else "kg"
             found += [
-                (f"{name} of {each:g} {unit}", share * deviation, _bench_change(name, [each], relative))
+                (f"{name} of {each:g} {unit}", share * deviation, _bench_change(field, [each], relative))
                 for each in values
             ]
     if tolerances.supply > 0.0:

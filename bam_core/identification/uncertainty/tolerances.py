@@ -14,7 +14,15 @@ _LARGEST = 0.5
 """Of any of them: a rig that is known no better is not known (50 %, 0.5 m, 0.5 rad, 0.5 s)."""
 
 UNITS: Mapping[str, str] = MappingProxyType(
-    {"mass": "%", "arm_mass": "%", "supply": "%", "length": "m", "zero": "rad", "delay": "s"}
+    {
+        "mass": "%",
+        "arm_mass": "%",
+        "supply": "%",
+        "length": "m",
+        "zero": "rad",
+        "delay": "s",
+        "inertia": "%",
+    }
 )
 """How each is told; what is in percent is given as a share."""
 
@@ -30,6 +38,7 @@ class Tolerances:
         supply: of voltages, measured ones as well, share. The converter of a servo is good for 1 %.
         zero: of the angle at which the arm hangs straight down, rad; of no account where a fit finds it.
         delay: of commands, s; of no account where a fit finds it.
+        inertia: of balanced loads in open loop, share. A point mass at the end of a rod, weighed and measured.
 
     Raises:
         BamError: a value is negative, not finite or far beyond any rig.
@@ -41,6 +50,7 @@ class Tolerances:
     supply: float = 0.01
     zero: float = 0.002
     delay: float = 0.0005
+    inertia: float = 0.03
 
     def __post_init__(self) -> None:
         require_not_negative("tolerance", **asdict(self))
@@ -70,7 +80,7 @@ class Tolerances:
 DEFAULT = Tolerances()
 """Of a rig as labs have it."""
 
-EXACT = Tolerances(mass=0.0, arm_mass=0.0, length=0.0, supply=0.0, zero=0.0, delay=0.0)
+EXACT = Tolerances(mass=0.0, arm_mass=0.0, length=0.0, supply=0.0, zero=0.0, delay=0.0, inertia=0.0)
 """Of a simulated rig."""
 
 
