@@ -22,6 +22,7 @@ from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LaneInputs
 
 _START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
 _START_SAMPLES = 6
+_BENT = 0.5  # counts of residual; rounding leaves 0.29
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +84,8 @@ def pack(
         recordings: at least one.
         firmware: position controller that ran.
         dt: grid step, s.
-        restart: time between restarts from measured states, s, to the next whole step; default none. The
-            first is after half of it: scripts switch at round times, when velocities are hard to tell.
+        restart: time between restarts from measured states, s, to the next whole step; default or infinite:
+            none. The first is after half of it: scripts switch at round times, when velocities are hard to tell.
 
     Of a run in open loop the duty takes the place of the goal, and acts at once: no controller has to see it.
 
@@ -92,6 +93,7 @@ def pack(
         BamError: the time between restarts is not above zero; or duties are for a firmware that is asked for
             currents.
     """
+    restart = None if restart == np.inf else restart
     if restart is not None:
         require_positive("rollout", restart=restart)
     lengths = [int((r.time[-1] - r.time[0]) / dt + 1e-6) + 1 for r in recordings]
@@ -169,20 +171,31 @@ def initial_state(recording: Recording, resolution: float) -> tuple[float, float
     """Return position (rad) and velocity (rad/s) of the arm at the first sample.
 
     A parabola through the first 50 ms tells the velocity; one that encoder counts of `resolution` rad could
-    feign counts as rest.
+    feign counts as rest. In open loop the duty may jump before the first sample, and an unloaded servo is at
+    its speed within 10 ms: there the time is halved until a parabola follows what was measured.
     """
-    time = recording.time - recording.time[0]
-    count = max(int(np.searchsorted(time, _START_WINDOW)), _START_SAMPLES)
-    time, position = time[:count], recording.position[:count]
-    design = np.stack([np.ones_like(time), time, time**2], axis=1)
-    parabola = np.linalg.lstsq(design, position, rcond=None)[0]
-    start, velocity = parabola[:2]
+    window = _START_WINDOW
+    design, parabola, position = _parabola(recording, window)
     residual = float(np.std(position - design @ parabola))
+    while recording.open_loop and residual > _BENT * resolution and len(position) > _START_SAMPLES:
+        window *= 0.5
+        design, parabola, position = _parabola(recording, window)
+        residual = float(np.std(position - design @ parabola))
+    start, velocity = parabola[:2]
     noise = max(resolution / np.sqrt(12.0), residual)
     deviation = noise * np.sqrt(np.linalg.inv(design.T @ design)[1, 1])
     if abs(velocity) < 3.0 * deviation:
         return float(recording.position[0]), 0.0
     return float(start), float(velocity)
+
+
+def _parabola(recording: Recording, window: float) -> tuple[Array, Array, Array]:
+    """Return powers of the time, the coefficients of a parabola, and positions in so many s from the start."""
+    time = recording.time - recording.time[0]
+    count = max(int(np.searchsorted(time, window)), _START_SAMPLES)
+    time, position = time[:count], recording.position[:count]
+    design = np.stack([np.ones_like(time), time, time**2], axis=1)
+    return design, np.linalg.lstsq(design, position, rcond=None)[0], position
 
 
 def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: PositionFirmware) -> None:
