@@ -58,7 +58,8 @@ def write_bag(
     """Write a recording as a complete bag.
 
     Args:
-        recording: any run of a position controller; what it does not know is NaN in the bag. Times are kept to the nanosecond.
+        recording: any run of a position controller; what it does not know is NaN in the bag. Times are
+            kept to the nanosecond.
         directory: must not exist yet.
         start_ns: when the run's first command was given, ns since the epoch; default now.
 

@@ -23,7 +23,7 @@ from bam_core.identification.data.data_warnings import (
 )
 from bam_core.identification.data.folds import selection_folds
 from bam_core.identification.data.same_servo import require_same_servo
-from bam_core.identification.data.screening import require_informative, require_torque
+from bam_core.identification.data.screening import require_inertia, require_informative, require_torque
 from bam_core.identification.data.split import Split, left_out, split_recordings
 from bam_core.identification.fitting import Execution, Fit, Fitter, Progress
 from bam_core.identification.misfit.diagnosis import diagnose
@@ -138,6 +138,7 @@ def identify(
     require_informative(servo, (*recordings, *given))
     split = split_recordings(recordings, test, seed=seed)
     require_torque(split.train)
+    require_inertia(split.train)
     folds = selection_folds(split.train, left_out(split.rule))
     if effects is not None:
         servo = replace(servo, search=replace(servo.search, effects=resolve_effects(effects)))

@@ -30,8 +30,8 @@ def load_recordings(
 
     Args:
         paths: JSON logs, text files of runs in open loop, ``.mcap`` files, bag directories, or directories
-            that are searched recursively. There, JSON files that are no logs and interrupted bags are passed over with a warning; both are
-            read (and judged) where they are named.
+            that are searched recursively. There, JSON files that are no logs and interrupted bags are passed
+            over with a warning; both are read (and judged) where they are named.
         set_fields: header fields to set in all of them, ``{"vin": 12.0}`` or ``["vin=12"]``, before those of
             a ``bench.yaml`` above them; see `header_corrections`.
 

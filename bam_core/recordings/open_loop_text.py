@@ -2,9 +2,9 @@
 """Text files of Dynaban's recorder: runs in open loop, duty in and position out, one after the other.
 
 A heading ``StartOfNewTest TYPE`` says what kind of command the runs below it get; each run begins with the
-names of its columns, ``Time Command Position Speed``. Units are those of the program that reads them in
-Dynaban (``model/main.py``): 0.1 ms, 3000 for the full supply of 12 V, and encoder counts, 4096 per turn, which
-start anew after a turn. The recorder is a firmware for the MX-64.
+names of its columns, ``Time Command Position Speed``. Units are those of Dynaban's program that reads them
+(``model/main.py``): 0.1 ms, 3000 for the full supply of 12 V, and encoder counts, 4096 per turn, which start
+anew after a turn. The recorder is a firmware for the MX-64.
 
 The speed is the mean over the last 50 ms; that of a run's first sample is its command, and left out.
 """
@@ -35,6 +35,8 @@ _SECONDS = 1e-4  # per unit of time
 _FULL_DUTY = 3000.0
 _COUNTS = 4096
 _COUNT = 2.0 * np.pi / _COUNTS  # rad
+_SLOW = 100.0  # counts/s; slower, counts that go back and forth feign a speed
+_OTHER_UNIT = 4.0  # between mean speeds: positions at rest go back and forth as well
 _SERVO, _SUPPLY = "mx64", 12.0  # V
 
 LOADS: Mapping[str, float] = MappingProxyType(
@@ -56,9 +58,7 @@ class _Lines:
     rows: list[tuple[float, ...]] = field(default_factory=list)
 
 
-def read_open_loop_text(
-    path: Path, name: str | None = None, rules: Sequence[Rule] = ()
-) -> list[Recording]:
+def read_open_loop_text(path: Path, name: str | None = None, rules: Sequence[Rule] = ()) -> list[Recording]:
     """Read all runs of a file.
 
     A recording's source is the file with the run's name behind it.
@@ -95,9 +95,7 @@ def read_open_loop_text(
         except BamError as error:
             raise error.within(place) from None
         recordings.append(
-            Recording(
-                name=f"{name or path.stem}_{number:0{digits}d}", source=place, sha256=digest, **fields
-            )
+            Recording(name=f"{name or path.stem}_{number:0{digits}d}", source=place, sha256=digest, **fields)
         )
     return recordings
 
@@ -154,7 +152,10 @@ def _row(path: Path, number: int, line: str, words: Sequence[str]) -> tuple[floa
 def _bad_line(path: Path, number: int, line: str, expected: str) -> Malformed:
     told = line if len(line) <= 40 else f"{line[:37]}..."
     return Malformed(
-        path, f"line {number} is {told!r}", expected=expected, advice="copy the file again, or repair the line"
+        path,
+        f"line {number} is {told!r}",
+        expected=expected,
+        advice="copy the file again, or repair the line",
     )
 
 
@@ -188,6 +189,7 @@ def _fields(path: Path, run: _Lines, rules: Sequence[Rule]) -> dict[str, Any]:
                 advice="remove the line",
             )
     speed[0] = np.nan
+    _require_unit(time, counts, speed)
     n = len(time)
     samples, left_out = without_false_readings(
         {
@@ -217,6 +219,19 @@ def _fields(path: Path, run: _Lines, rules: Sequence[Rule]) -> dict[str, Any]:
         "corrections": tuple(corrections),
         **samples,
     }
+
+
+def _require_unit(time: Array, counts: Array, speed: Array) -> None:
+    """Refuse times in another unit: then speeds are not those of the positions."""
+    moved = np.abs(np.diff(np.unwrap(counts, period=_COUNTS))).sum()
+    seen, told = moved / (np.ptp(time) * _SECONDS), float(np.nanmean(np.abs(speed)))
+    if min(seen, told) > _SLOW and not 1.0 / _OTHER_UNIT < told / seen < _OTHER_UNIT:
+        raise BadData(
+            "Time",
+            f"is in another unit: Speed is {told / seen:.3g} times what positions show",
+            expected="0.1 ms",
+            advice="convert it",
+        )
 
 
 def _unwrapped(counts: Array) -> Array:

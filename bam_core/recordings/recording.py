@@ -167,7 +167,10 @@ class Recording:
     def _check_header(self) -> None:
         if self.open_loop and self.kp != 0.0:
             raise Conflict(
-                "kp", f"is {self.kp:g} in open loop", expected="0: no position gain acts", advice="leave it out"
+                "kp",
+                f"is {self.kp:g} in open loop",
+                expected="0: no position gain acts",
+                advice="leave it out",
             )
         for name, limit, unit in (("kp", 65535.0, "firmware units"), ("supply_voltage", 100.0, "V")):
             value = getattr(self, name)
@@ -309,7 +312,10 @@ class Recording:
         if name == "goal_position" and self.open_loop:
             if not np.isnan(values).all():
                 raise Conflict(
-                    name, "is given in open loop", expected="NaN throughout", advice="give one of goal and duty"
+                    name,
+                    "is given in open loop",
+                    expected="NaN throughout",
+                    advice="give one of goal and duty",
                 )
             return
         if name in _ALWAYS_FINITE or (name == "duty" and self.open_loop):

@@ -95,6 +95,8 @@ class ArmLink:
             shaft: rad.
             gravity_torque: of the arm when level, N·m.
         """
+        if self.outer == 0.0:
+            return shaft
         play = 0.5 * self.backlash
         taken = shaft - min(max(shaft, -play), play)  # where the play is taken up
         arm = shaft

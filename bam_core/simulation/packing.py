@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LaneInputs
 
 _START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
 _START_SAMPLES = 6
-_BENT = 0.5  # counts of residual; rounding leaves 0.29
+_REPORTED = 3  # samples: of the first one, some recorders do not report a velocity
+_LAGS = (0.003, 0.005, 0.008, 0.012, 0.02, 0.03)  # s; of a servo without and with a load
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +86,8 @@ def pack(
         firmware: position controller that ran.
         dt: grid step, s.
         restart: time between restarts from measured states, s, to the next whole step; default or infinite:
-            none. The first is after half of it: scripts switch at round times, when velocities are hard to tell.
+            none. The first is after half of it: scripts switch at round times, when velocities are hard to
+            tell.
 
     Of a run in open loop the duty takes the place of the goal, and acts at once: no controller has to see it.
 
@@ -171,31 +173,78 @@ def initial_state(recording: Recording, resolution: float) -> tuple[float, float
     """Return position (rad) and velocity (rad/s) of the arm at the first sample.
 
     A parabola through the first 50 ms tells the velocity; one that encoder counts of `resolution` rad could
-    feign counts as rest. In open loop the duty may jump before the first sample, and an unloaded servo is at
-    its speed within 10 ms: there the time is halved until a parabola follows what was measured.
+    feign counts as rest. In open loop the duty may jump where the run starts, and an unloaded servo follows
+    within 10 ms: there an exponential may be added (`_start_in_open_loop`).
     """
-    window = _START_WINDOW
-    design, parabola, position = _parabola(recording, window)
-    residual = float(np.std(position - design @ parabola))
-    while recording.open_loop and residual > _BENT * resolution and len(position) > _START_SAMPLES:
-        window *= 0.5
-        design, parabola, position = _parabola(recording, window)
-        residual = float(np.std(position - design @ parabola))
-    start, velocity = parabola[:2]
-    noise = max(resolution / np.sqrt(12.0), residual)
-    deviation = noise * np.sqrt(np.linalg.inv(design.T @ design)[1, 1])
-    if abs(velocity) < 3.0 * deviation:
-        return float(recording.position[0]), 0.0
-    return float(start), float(velocity)
-
-
-def _parabola(recording: Recording, window: float) -> tuple[Array, Array, Array]:
-    """Return powers of the time, the coefficients of a parabola, and positions in so many s from the start."""
     time = recording.time - recording.time[0]
-    count = max(int(np.searchsorted(time, window)), _START_SAMPLES)
+    count = max(int(np.searchsorted(time, _START_WINDOW)), _START_SAMPLES)
     time, position = time[:count], recording.position[:count]
-    design = np.stack([np.ones_like(time), time, time**2], axis=1)
-    return design, np.linalg.lstsq(design, position, rcond=None)[0], position
+    fit = _Start.fit(np.stack([np.ones_like(time), time, time**2], axis=1), np.array([0, 1, 0]), position)
+    if recording.open_loop:
+        fit = _start_in_open_loop(fit, position, recording.velocity[:_REPORTED], resolution)
+    noise = max(resolution / np.sqrt(12.0), fit.residual)
+    if abs(fit.velocity) < 3.0 * noise * fit.spread:
+        return float(recording.position[0]), 0.0
+    return fit.position, fit.velocity
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Start:
+    """A curve through the first positions of a run.
+
+    Attributes:
+        position: at the start, rad.
+        velocity: at the start, rad/s.
+        residual: standard deviation of what it leaves, rad.
+        spread: standard deviation of the velocity per rad of noise, 1/s.
+        powers: (samples, 3) of the time.
+    """
+
+    position: float
+    velocity: float
+    residual: float
+    spread: float
+    powers: Array
+
+    @classmethod
+    def fit(cls, design: Array, slope: Array, position: Array) -> _Start:
+        """Fit columns of a design, which have these slopes at the start."""
+        curve = np.linalg.lstsq(design, position, rcond=None)[0]
+        return cls(
+            position=float(design[0] @ curve),
+            velocity=float(slope @ curve),
+            residual=float(np.std(position - design @ curve)),
+            spread=float(np.sqrt(slope @ np.linalg.inv(design.T @ design) @ slope)),
+            powers=design[:, :3],
+        )
+
+
+def _start_in_open_loop(parabola: _Start, position: Array, reported: Array, resolution: float) -> _Start:
+    """Return rest, the parabola, or a parabola and the exponential that follows positions best.
+
+    It is the one whose velocity is nearest to what the servo reported, which is that before the start (such
+    registers lag). Where it reported none, the exponential is due if the residual falls by more than two
+    parameters explain (Bayesian information criterion).
+    """
+    time = parabola.powers[:, 1]
+    bent = min(
+        (
+            _Start.fit(
+                np.column_stack([parabola.powers, np.exp(-time / lag)]),
+                np.array([0, 1, 0, -1 / lag]),
+                position,
+            )
+            for lag in _LAGS
+        ),
+        key=lambda each: each.residual,
+    )
+    known = reported[np.isfinite(reported)]
+    if len(known):
+        rest = replace(parabola, position=float(position[0]), velocity=0.0)
+        return min((rest, parabola, bent), key=lambda each: abs(each.velocity - known[0]))
+    least = resolution / np.sqrt(12.0)
+    gain = 2.0 * len(time) * np.log(max(parabola.residual, least) / max(bent.residual, least))
+    return bent if gain > 2.0 * np.log(len(time)) else parabola
 
 
 def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: PositionFirmware) -> None:

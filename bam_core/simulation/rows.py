@@ -50,8 +50,9 @@ class LaneInputs(NamedTuple):
     """Recordings on a time grid t_k, one per lane.
 
     Attributes:
-        signals: (steps, 4, lanes): GOAL, mean goal in rad (in open loop: duty), SUPPLY, mean supply in V, and ENABLED, the
-            share of the time with torque on, from t_k to t_{k+1}; MEASURED, the position in rad at t_k.
+        signals: (steps, 4, lanes): GOAL, mean goal in rad (in open loop: duty), SUPPLY, mean supply in V, and
+            ENABLED, the share of the time with torque on, from t_k to t_{k+1}; MEASURED, the position in rad
+            at t_k.
         ripple: (steps, lanes): what the supply reads beyond its mean during a step, V, of a firmware whose
             readings are aliased; of others it is empty.
         logs: what is constant.

@@ -94,7 +94,7 @@ def synthesize_open_loop(
         quantised: round positions to whole encoder counts.
 
     Returns:
-        A recording without noise whose velocity and temperature are unknown.
+        A recording without noise. Velocities beyond the first one, and the temperature, are unknown.
 
     Raises:
         BamError: a value is out of range, or the servo regulates a current.
@@ -114,7 +114,7 @@ def synthesize_open_loop(
         script=name,
         time=time,
         position=np.zeros(len(time)),
-        velocity=unknown,
+        velocity=np.where(np.arange(len(time)) == 0, 0.0, np.nan),
         goal_position=unknown,
         torque_enabled=np.ones(len(time), dtype=np.bool_),
         voltage=unknown,

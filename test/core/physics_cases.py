@@ -116,6 +116,7 @@ def reference_positions(rollout, model, recording, index, substeps, bench_effect
         bench_effects=bench_effects,
         servo_effects=model.servo_effects,
         case_temperature_rise=float(rollout.packed.logs.case_temperature_rise[rollout.packed.lanes[index]]),
+        open_loop=recording.open_loop,
     )
     packed = rollout.packed
     lane = packed.lanes[index]

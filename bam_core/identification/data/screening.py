@@ -41,7 +41,7 @@ def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> N
 
     Args:
         servo: that is on the bench, roughly.
-        recordings: each is judged for itself.
+        recordings: each is judged for itself; those in open loop have no goal, and may rest.
 
     Raises:
         BadData: a load is far beyond the servo; a goal spans more than a turn; an arm never moves or does
@@ -50,7 +50,7 @@ def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> N
     """
     for recording in recordings:
         try:
-            if recording.open_loop:  # has no goal, and may well rest below its friction
+            if recording.open_loop:
                 continue
             _require_liftable(servo, recording)
             _require_motion(recording)
@@ -76,6 +76,21 @@ def require_torque(train: Sequence[Recording]) -> None:
             expected="a driven motor in some",
             advice="give logs with torque on, too",
         ).within(logs)
+
+
+def require_inertia(train: Sequence[Recording]) -> None:
+    """Refuse training logs, at least one, that tell torques only in proportion to an inertia nobody knows.
+
+    Raises:
+        BadData: all are runs in open loop with nothing on the shaft.
+    """
+    if all(recording.open_loop and recording.bench.inertia == 0.0 for recording in train):
+        raise BadData(
+            "inertia",
+            "is 0 in all training logs, which are runs in open loop",
+            expected="a load of known inertia in some: torques are told by what they accelerate",
+            advice="give such logs, too, or set inertia",
+        ).within(train[0].source)
 
 
 def _require_liftable(servo: ServoModel, recording: Recording) -> None:

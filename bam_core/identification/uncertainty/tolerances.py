@@ -38,7 +38,7 @@ class Tolerances:
         supply: of voltages, measured ones as well, share. The converter of a servo is good for 1 %.
         zero: of the angle at which the arm hangs straight down, rad; of no account where a fit finds it.
         delay: of commands, s; of no account where a fit finds it.
-        inertia: of balanced loads in open loop, share. A point mass at the end of a rod, weighed and measured.
+        inertia: of balanced loads, share. A mass at the end of a rod, weighed and measured.
 
     Raises:
         BamError: a value is negative, not finite or far beyond any rig.
