@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Identify the MX-64 of Dynaban's runs in open loop, and print the tables of docs/open_loop.md.
 
-    tools/identify_dynaban.py DIRECTORY [SEEDS]
+    tools/identify_dynaban.py DIRECTORY [SEED ...]
 
-DIRECTORY holds its files no_load.txt and heavy_load.txt. Runs with an odd number take no part.
+DIRECTORY holds its files no_load.txt and heavy_load.txt. Runs with an odd number take no part. Seeds are 0, 1
+and 2 unless told.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ def _steady(friction: Friction, speed: float) -> float:
     return torque - friction.viscous * speed
 
 
-def main(directory: str, seeds: int = 3) -> None:
+def main(directory: str, seeds: Sequence[int]) -> None:
     """Print the tables."""
     logs = load_recordings([f"{directory}/no_load.txt", f"{directory}/heavy_load.txt"])
     test = [log for log in logs if int(log.name.rsplit("_", 1)[1]) % 2]
@@ -119,7 +120,7 @@ def main(directory: str, seeds: int = 3) -> None:
         "Dynaban, its firmware": published(FIRMWARE),
     }
     rows = [row(name, servo, test) for name, servo in others.items()]
-    for seed in range(seeds):
+    for seed in seeds:
         found = identify(logs, "mx64", "all", test=test, seed=seed)
         for name, fit in found.fits.items():
             chosen = ", chosen" if name == found.chosen else ""
@@ -136,4 +137,4 @@ def main(directory: str, seeds: int = 3) -> None:
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    main(sys.argv[1], [int(word) for word in sys.argv[2:]] or [0, 1, 2])
