@@ -190,6 +190,7 @@ def test_a_written_servo_has_the_errors_that_the_summary_claims(
         assert errors.mean() == pytest.approx(fit.train_mae, rel=1e-9)
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_an_existing_directory_keeps_what_is_not_replaced(found: Identification, tmp_path: Path) -> None:
     (tmp_path / "plots").mkdir()
     (tmp_path / "notes.txt").write_text("mine")
@@ -283,6 +284,7 @@ def test_a_summary_that_is_not_ours_removes_nothing(
     assert (tmp_path / "report.html").read_text() == "mine"
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_nothing_is_written_beside_a_directory_that_exists(
     found: Identification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
