@@ -242,6 +242,8 @@ def arm_on_a_spring(motion: Motion, compliances: Array, damping_ratio: float, pl
         damping_ratio: of the arm on its spring.
         play: (springs,) rad from end to end.
     """
+    if motion.bench_inertia == 0.0:
+        return np.zeros((len(motion.time), len(compliances)))
     pulls = np.empty((len(motion.time), len(compliances)))
     for spring, (compliance, free) in enumerate(zip(compliances, play, strict=True)):
         _pull(
