@@ -109,7 +109,7 @@ def _is_bag(path: Path) -> bool:
 
 def _check(path: Path) -> Path:
     """Refuse a named file or bag that no reader understands."""
-    if path.is_file() and path.suffix not in (".json", ".mcap", ".txt"):
+    if path.is_file() and path.suffix != ".mcap" and not _is_log(path):
         raise Malformed(
             path,
             "is neither a log nor a bag",

@@ -46,10 +46,6 @@ LOADS: Mapping[str, float] = MappingProxyType(
 0.00403, its program starts from 0.004 and finds 0.0041."""
 
 
-class NotOpenLoopTextError(Malformed):
-    """A text file that is something else than runs in open loop."""
-
-
 @dataclass
 class _Lines:
     """Rows of one run: what follows on a line with the names of columns."""
@@ -74,8 +70,7 @@ def read_open_loop_text(path: Path, name: str | None = None, rules: Sequence[Rul
 
     Raises:
         Unreadable: the file cannot be read.
-        NotOpenLoopTextError: it does not begin with ``StartOfNewTest``.
-        Malformed: a line is not what the format asks for.
+        Malformed: it does not begin with ``StartOfNewTest``, or a line is not what the format asks for.
         BamError: it does not say what load was on the servo, or values of a run are out of range; the line
             names the file and the run.
     """
@@ -111,7 +106,7 @@ def is_open_loop_text(path: Path) -> bool:
 
 def _runs(path: Path, text: str) -> list[_Lines]:
     if not text.startswith(HEADING):
-        raise NotOpenLoopTextError(
+        raise Malformed(
             path,
             f"does not begin with {HEADING}",
             expected="runs in open loop as Dynaban's recorder writes them",

@@ -15,7 +15,6 @@ from refusals import refused
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, Unsupported
 from bam_core.recordings import load_recordings, read_open_loop_text
 from bam_core.recordings.header_corrections import rules_from
-from bam_core.recordings.open_loop_text import NotOpenLoopTextError
 from bam_core.servo.pendulum import PendulumBench
 
 COUNT = 2.0 * math.pi / 4096
@@ -106,7 +105,7 @@ def test_an_inertia_is_refused_for_logs_in_closed_loop(tmp_path: Path) -> None:
 
 
 BROKEN = {
-    "another text": ("hello", NotOpenLoopTextError, {"problem": "does not begin with StartOfNewTest"}),
+    "another text": ("hello", Malformed, {"problem": "does not begin with StartOfNewTest"}),
     "no kind": ("StartOfNewTest\n", Malformed, {"problem": "line 1 is 'StartOfNewTest'"}),
     "no run": ("StartOfNewTest 0\n", Malformed, {"problem": "holds no run"}),
     "other columns": ("StartOfNewTest 0\nTime Speed\n", Malformed, {"problem": "line 2 is 'Time Speed'"}),
