@@ -125,8 +125,8 @@ def case_for(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> Ca
 def drawn_case(servo: ServoModel, bench_effects: BenchEffects, random: np.random.Generator) -> Case:
     """Return a case whose parameters are drawn over the whole search space of a servo on a bench.
 
-    Coordinates of the search are drawn evenly (see `space.Axis`), and again where the arm would not move in half
-    of the runs: nobody identifies a servo that cannot lift its load.
+    Coordinates of the search are drawn evenly (see `space.Axis`), and again where the arm would not move in
+    half of the runs: nobody identifies a servo that cannot lift its load.
 
     Args:
         servo: its firmware, friction model and search ranges count.
