@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors on recordings that took no part: each gain, load or script held out in turn, with several seeds.
 
-For each value that is held out and each seed, all models are identified from the other recordings as `bam
-identify` does it, with selection inside them; then the recordings held out are simulated. No fit and no choice
-has seen the figures of the table but those of training and selection.
+For each value that is held out and each seed, all models are identified from the other recordings as
+`bam identify` does it, with selection inside them; then the recordings held out are simulated. No fit and no
+choice has seen the figures of the table but those of training and selection.
 """
 
 from __future__ import annotations
