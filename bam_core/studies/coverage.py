@@ -141,7 +141,7 @@ def drawn_case(servo: ServoModel, bench_effects: BenchEffects, random: np.random
         (vector,) = space.vectors(random.random((1, space.dimension)))
         case = case_for(*found_servo(servo, FRICTION_MODELS[servo.friction_model], vector))
         runs = [run.as_recording(case.servo) for run in session_runs(case.servo)]
-        samples = Rollout.for_servo(runs, case.servo).samples()
+        samples = Rollout.for_servo(runs, case.servo).samples(1)
         moved = [
             np.ptp(each)
             for each in np.split(samples.positions(case.truth)[0], np.cumsum(samples.counts)[:-1])
