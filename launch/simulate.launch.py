@@ -3,12 +3,14 @@
 
 ros2 launch bam_bench simulate.launch.py servo:=out/m6.yaml mass:=1.0 length:=0.15
 ros2 launch bam_bench simulate.launch.py model:=robot.xml joints:="['hip', 'knee']" servo:=mx106
+ros2 launch bam_bench simulate.launch.py rviz:=true draws:=50 servo:=out/m6.yaml
 ros2 launch bam_bench simulate.launch.py rviz:=true model:=config/robots/dynamixel_2r.urdf \\
     joints:="['shoulder', 'elbow']" servo:=mx106,mx64
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -53,6 +55,12 @@ ARGUMENTS = (
         description="simulated seconds per second; 0.0: as fast as possible",
     ),
     DeclareLaunchArgument(
+        "draws",
+        default_value="0",
+        description="robots whose servos are drawn from what is known of their parameters, shown as the 5 and"
+        " 95 % of joint positions; 0: none, else 20 or more",
+    ),
+    DeclareLaunchArgument(
         "publish_clock",
         default_value="false",
         choices=["true", "false"],
@@ -94,6 +102,7 @@ def generate_launch_description() -> LaunchDescription:
                 "servos": ParameterValue(["[", LaunchConfiguration("servo"), "]"], value_type=list[str]),
                 **{name: value(name, float) for name in numbers},
                 "publish_clock": value("publish_clock", bool),
+                "draws": value("draws", int),
             }
         ],
         on_exit=Shutdown(reason="the simulator has ended"),
@@ -122,6 +131,10 @@ def describe_view(context: LaunchContext) -> list[Node | LogInfo]:
     description = {"robot_description": ParameterValue(urdf, value_type=str), **simulated_time}
     default = "arm_2r.rviz" if value("model") else "bench.rviz"
     config = value("rviz_config") or str(Path(__file__).parents[1] / "config" / default)
+    shadows = ["goal"]  # robots beside the simulated one, by the topics of their joints
+    if int(value("draws")):
+        shadows += ["low", "high"]
+        config = config if value("rviz_config") else with_band(Path(config))
     base = root_link(urdf)
     return [
         Node(
@@ -132,22 +145,7 @@ def describe_view(context: LaunchContext) -> list[Node | LogInfo]:
             # The simulator publishes the robot itself, with the load that hangs there now.
             remappings=[("robot_description", "~/robot_description")],
         ),
-        Node(
-            package="robot_state_publisher",
-            executable="robot_state_publisher",
-            name="goal_state_publisher",
-            parameters=[description, {"frame_prefix": "goal/"}],
-            remappings=[
-                ("joint_states", "simulator/goal_states"),
-                ("robot_description", "~/robot_description"),
-            ],
-        ),
-        Node(
-            package="tf2_ros",
-            executable="static_transform_publisher",
-            name="goal_base",
-            arguments=["--frame-id", base, "--child-frame-id", f"goal/{base}"],
-        ),
+        *(node for shadow in shadows for node in shadow_nodes(shadow, description, base)),
         Node(
             package="rviz2",
             executable="rviz2",
@@ -156,6 +154,39 @@ def describe_view(context: LaunchContext) -> list[Node | LogInfo]:
             parameters=[simulated_time],
         ),
     ]
+
+
+def shadow_nodes(shadow: str, description: dict[str, ParameterValue | bool], base: str) -> list[Node]:
+    """Describe what gives a robot beside the simulated one its frames."""
+    return [
+        Node(
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
+            name=f"{shadow}_state_publisher",
+            parameters=[description, {"frame_prefix": f"{shadow}/"}],
+            remappings=[
+                ("joint_states", f"simulator/{shadow}_states"),
+                ("robot_description", "~/robot_description"),
+            ],
+        ),
+        Node(
+            package="tf2_ros",
+            executable="static_transform_publisher",
+            name=f"{shadow}_base",
+            arguments=["--frame-id", base, "--child-frame-id", f"{shadow}/{base}"],
+        ),
+    ]
+
+
+def with_band(config: Path) -> str:
+    """Return a copy of RViz's file in which the robots at 5 and 95 % are shown."""
+    content = yaml.safe_load(config.read_text(encoding="utf-8"))
+    for display in content["Visualization Manager"]["Displays"]:
+        if display["Name"] in ("5 %", "95 %"):
+            display["Enabled"] = True
+    copy = Path(tempfile.mkdtemp(prefix="bam_bench_")) / config.name
+    copy.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return str(copy)
 
 
 def root_link(urdf: str) -> str:

@@ -235,9 +235,12 @@ class DynamixelBus(ServoBus):
             for servo in released:
                 servo.release()
         # A servo takes its state when the request has arrived. What follows says nothing about that moment:
-        # the answer may wait in the adapter's buffer, and this process for its turn.
-        stamp = self._link.asked + self._request_time
-        self._acquired = self._link.asked_at + 1e-9 * self._request_time
+        # the answer may wait in the adapter's buffer, and this process for its turn. A line without a baud rate,
+        # such as that of an emulated servo, may have answered sooner than the request takes on a wire.
+        asked_at = self._link.asked_at
+        on_its_way = min(1e-9 * self._request_time, time.monotonic() - asked_at)
+        stamp = self._link.asked + round(1e9 * on_its_way)
+        self._acquired = asked_at + on_its_way
         states = [servo.decode(*answers[servo.id]) for servo in self._servos]
         self._check(time.monotonic())
         return ServoSample(

@@ -27,6 +27,7 @@ from bam_core.identification import (
     require_output,
     write_identification,
 )
+from bam_core.identification.uncertainty.tolerances import Tolerances, tolerances_from
 from bam_core.recordings import find_sources, load_recordings
 from bam_core.recordings.discovery import data_files
 from bam_core.servo.effects import resolve_effects
@@ -70,6 +71,15 @@ class IdentificationNode(Node):
                 ),
                 read_only=False,
             ),
+            NodeParameter(
+                name="tolerances",
+                default="",
+                description=(
+                    "how far the rig may be off its headers, as of bam identify --tolerance, separated by"
+                    " commas: mass=0.03,length=0.002; what is not named has the default"
+                ),
+                read_only=False,
+            ),
         ),
         interfaces=(
             Interface(
@@ -106,11 +116,16 @@ class IdentificationNode(Node):
         )
 
     def start(self) -> None:
-        """Check the parameters; raises BamError where there is no data directory, or no such effect."""
+        """Check the parameters.
+
+        Raises:
+            BamError: there is no data directory, or no such effect or tolerance.
+        """
         directory = self._data_directory
         if not directory.is_dir():
             raise Unreadable(directory, "is no directory", advice="set the parameter data_directory")
         resolve_effects(self._effects([]) or ())
+        _ = self._tolerances
         self.get_logger().info(f"ready: action 'identify' and service 'identify_model', data in {directory}")
 
     def close(self) -> None:
@@ -235,6 +250,7 @@ class IdentificationNode(Node):
             seed=request.seed,
             test=request.validation or None,
             effects=self._effects(request.effects),
+            tolerances=self._tolerances,
             progress=report,
             cancelled=cancelled,
             interrupted=keep,
@@ -242,9 +258,12 @@ class IdentificationNode(Node):
 
     def _effects(self, wanted: Sequence[str]) -> list[str] | None:
         """Return what to fit, None for the servo's; an empty list in a message says nothing, "none" does."""
-        named = list(wanted) or str(self.get_parameter("effects").value).split(",")
-        names = [name.strip() for name in named if name.strip()]
+        names = _words(",".join(wanted) or str(self.get_parameter("effects").value))
         return [] if names == ["none"] else names or None
+
+    @property
+    def _tolerances(self) -> Tolerances:
+        return tolerances_from(_words(str(self.get_parameter("tolerances").value)))
 
     def _inside(self, path: str, field: str) -> Path:
         """Return an absolute path below the data directory, links followed; raises OutOfRange for others."""
@@ -260,15 +279,18 @@ class IdentificationNode(Node):
         return resolved
 
 
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def _fill(answer: Any, found: Identification, output: Path) -> None:
     """Fill in what was found and where it is; the answer has the same fields for action and service."""
     answer.chosen = found.chosen
     answer.models = list(found.fits)
     answer.train_mae = [fit.train_mae for fit in found.fits.values()]
-    # The messages have the older name for the error of logs that the fit did without.
-    answer.validation_mae = [
-        each["validation_mae"] or math.nan for each in found.summary()["models"].values()
-    ]
+    models = found.summary()["models"].values()
+    for name in ("selection_mae", "test_mae", "validation_mae"):
+        setattr(answer, name, [math.nan if each[name] is None else each[name] for each in models])
     answer.output = str(output)
 
 

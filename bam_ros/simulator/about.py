@@ -58,6 +58,14 @@ SIMULATION_PARAMETERS = (
         description="publish /clock and stamp states with simulated time, for use_sim_time",
     ),
     NodeParameter(
+        name="draws",
+        default=0,
+        description="robots beside it whose servos are drawn from what is known of their parameters, for the"
+        " band of joint positions; 0: none, else 20 or more; each takes as long as the simulation",
+        low=0.0,
+        high=1000.0,
+    ),
+    NodeParameter(
         name="dump_directory",
         default="",
         description="where a simulation that diverges leaves its last moments; empty: that of ROS logs",
@@ -89,6 +97,16 @@ SIMULATION_INTERFACES = (
         name="~/goal_states",
         type="sensor_msgs/JointState",
         purpose="goals in force as a second robot's joints, for RViz; 20 a second where wanted",
+    ),
+    *(
+        Interface(
+            kind="publishes",
+            name=f"~/{end}_states",
+            type="sensor_msgs/JointState",
+            purpose=f"{percentile} percentile of joint positions over all draws, where there are any; 20 a"
+            " second where wanted",
+        )
+        for end, percentile in (("low", "5th"), ("high", "95th"))
     ),
     Interface(
         kind="publishes",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bam_core.arrays import Array
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, Unsupported
 from bam_core.mujoco import BlackBox, ServoActuation, SimulationError
 from bam_core.servo.model import ServoModel
@@ -22,6 +23,7 @@ from bam_ros.driver.servo_bus import (
     ServoIdentity,
     ServoSample,
 )
+from bam_ros.simulator.ghosts import Draws, Ghosts
 from bam_ros.simulator.pacer import WINDOW, Pacer
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
@@ -50,15 +52,23 @@ class MujocoBus(ServoBus):
         settings: what is simulated.
         pacer: ties it to the wall clock; None: one for the settings.
         clock: simulated time to begin at, s.
+        draws: joint -> what its servo may be; of none, there is no `band`.
     """
 
     def __init__(
-        self, settings: SimulationSettings, pacer: Pacer | None = None, *, clock: float = 0.0
+        self,
+        settings: SimulationSettings,
+        pacer: Pacer | None = None,
+        *,
+        clock: float = 0.0,
+        draws: Mapping[str, Draws] | None = None,
     ) -> None:
         self._settings = settings
         self._pacer = pacer or Pacer(settings.real_time_factor)
         self._meter = SpeedMeter()
         self._world: World | None = None
+        self._draws = draws
+        self._ghosts: Ghosts | None = None
         self._black_box: BlackBox | None = None
         self._dumps = 0
         self._divergence = ""  # how it diverged last
@@ -110,6 +120,7 @@ class MujocoBus(ServoBus):
             return (f"simulation: {_STANDS}",)
         world, lag = self._world, self._pacer.lag()
         warnings = world.actuation.warnings if world is not None else ()
+        warnings += self._ghosts.warnings if self._ghosts is not None else ()
         if lag * WINDOW <= self._settings.period:
             return warnings
         return (
@@ -148,6 +159,11 @@ class MujocoBus(ServoBus):
         return None if self._settings.model else self._settings.bench
 
     @property
+    def band(self) -> tuple[Array, Array] | None:
+        """5th and 95th percentile of the joints over all draws, (joints,) rad each; None without draws."""
+        return self._ghosts.band() if self._ghosts is not None else None
+
+    @property
     def clock(self) -> float:
         """Simulated time, s; it goes on over a reset."""
         return self._clock
@@ -171,6 +187,7 @@ class MujocoBus(ServoBus):
         world = World(self._settings)
         world.actuation.kp[:] = self._kp
         self._world, self._limits = world, world.position_limits
+        self._ghosts = Ghosts(self._settings, self._draws) if self._draws else None
         self._black_box = BlackBox(world.actuation)
         self._goal[:] = math.nan
         self._pacer.restart(self._clock)
@@ -290,14 +307,18 @@ class MujocoBus(ServoBus):
         timestep = actuation.model.opt.timestep
         assert self._black_box is not None
         self._black_box.note()
+        steps = 0
         try:
             while self._clock + timestep <= until + _STEP_SLACK:
                 actuation.step()
                 self._clock += timestep
+                steps += 1
         except SimulationError as error:
             self._world = None
             outcome = self._diverged(self._black_box, str(error))
             raise Unavailable("simulation", f"diverged ({error})", advice=outcome) from None
+        if self._ghosts is not None:
+            self._ghosts.follow(actuation, steps)
 
     def _diverged(self, black_box: BlackBox, reason: str) -> str:
         """Leave the last moments in a file, stand still where this was the second time, and say so."""

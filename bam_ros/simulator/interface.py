@@ -29,6 +29,7 @@ from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.node.parameters import one_each
 from bam_ros.simulator.bus import MujocoBus
+from bam_ros.simulator.ghosts import draws_of
 from bam_ros.simulator.markers import FrictionMarkers
 from bam_ros.simulator.settings import SimulationSettings
 
@@ -55,6 +56,7 @@ class SimulationInterface:
         self._clock = node.create_publisher(Clock, "/clock", 10) if self._value("publish_clock") else None
         self._clock_message = Clock()
         self._goals = node.create_publisher(JointState, "~/goal_states", 10)
+        self._band = [node.create_publisher(JointState, f"~/{end}_states", 10) for end in ("low", "high")]
         self._marker_publisher = node.create_publisher(MarkerArray, "~/markers", 10)
         self._markers: FrictionMarkers | None = None
         self._next_view = 0.0
@@ -85,11 +87,12 @@ class SimulationInterface:
         joints = list(self._value("joint_names"))
         if not joints or len(set(joints)) != len(joints):
             raise WrongShape("joint_names", joints, "at least one, each once", advice="correct the parameter")
-        each = zip(joints, one_each("servos", servos, joints), strict=True)
+        each = dict(zip(joints, one_each("servos", servos, joints), strict=True))
+        count = int(self._value("draws"))
         positions = one_each("initial_position", self._value("initial_position"), joints)
         factor = float(self._value("real_time_factor"))
         settings = SimulationSettings(
-            servos={joint: load_servo(servo) for joint, servo in each},
+            servos={joint: load_servo(servo) for joint, servo in each.items()},
             model=str(self._value("model")),
             bench=PendulumBench(
                 mass=float(self._value("mass")),
@@ -107,7 +110,11 @@ class SimulationInterface:
             dump_directory=str(self._value("dump_directory")) or str(get_logging_directory()),
         )
         # `/clock` never turns back.
-        self._made = MujocoBus(settings, clock=self._made.clock if self._made is not None else 0.0)
+        self._made = MujocoBus(
+            settings,
+            clock=self._made.clock if self._made is not None else 0.0,
+            draws=draws_of(each, count) if count else None,
+        )
         return self._made
 
     def describe(self) -> None:
@@ -156,6 +163,11 @@ class SimulationInterface:
                 ],
             )
             self._goals.publish(goals)
+        if any(publisher.get_subscription_count() for publisher in self._band):
+            for publisher, positions in zip(self._band, bus.band or (), strict=False):
+                state = JointState(name=list(bus.names), position=array("d", positions.tolist()))
+                state.header.stamp = stamp
+                publisher.publish(state)
         if self._marker_publisher.get_subscription_count():
             if self._markers is None:
                 size = _MARKER_SIZE * bus.world.extent

@@ -11,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 View = Callable[..., list[SimpleNamespace]]
@@ -77,6 +78,17 @@ def test_rviz_gets_frames_of_the_robot_and_of_its_goal(view: View) -> None:
     assert nodes["goal_base"].arguments == ["--frame-id", "base_link", "--child-frame-id", "goal/base_link"]
     assert nodes["rviz2"].arguments == ["-d", str(ROOT / "config" / "bench.rviz"), "-f", "base_link"]
     assert Path(nodes["rviz2"].arguments[1]).is_file()
+
+
+def test_draws_add_robots_at_both_ends_of_the_band(view: View) -> None:
+    nodes = {node.name: node for node in view(rviz="true", draws="20")}
+    for end in ("low", "high"):
+        assert ("joint_states", f"simulator/{end}_states") in nodes[f"{end}_state_publisher"].remappings
+        assert nodes[f"{end}_base"].arguments[-1] == f"{end}/base_link"
+    shown = yaml.safe_load(Path(nodes["rviz2"].arguments[1]).read_text())
+    displays = {each["Name"]: each for each in shown["Visualization Manager"]["Displays"]}
+    assert [displays[name]["Enabled"] for name in ("Robot", "Goal", "5 %", "95 %")] == [True] * 4
+    assert [displays[name]["TF Prefix"] for name in ("5 %", "95 %")] == ["low", "high"]
 
 
 @pytest.mark.parametrize("kind", ["xml", "urdf"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,7 +134,10 @@ def test_action_service_and_core_give_the_same_numbers(client: Client) -> None:
         assert result.chosen == expected.chosen
         assert list(result.models) == ["m1", "m3"]
         assert list(result.train_mae) == [fit.train_mae for fit in expected.fits.values()]
-        assert list(result.validation_mae) == [fit.validation_mae for fit in expected.fits.values()]
+        fits = expected.fits.values()
+        for name in ("selection_mae", "test_mae", "validation_mae"):
+            wanted = [math.nan if (error := getattr(fit, name)) is None else error for fit in fits]
+            assert list(getattr(result, name)) == pytest.approx(wanted, rel=0, abs=0, nan_ok=True)
         written = Path(result.output)
         assert written.is_relative_to(client.directory)
         assert json.loads((written / "summary.json").read_text())["chosen"] == expected.chosen

@@ -343,6 +343,17 @@ def test_rviz_gets_markers_goals_and_the_robot(client: Client) -> None:
     assert set(frames.values()) <= {link.get("name") for link in robot.findall("link")}
 
 
+def test_draws_give_a_band_around_the_joints(client: Client) -> None:
+    low: list[JointState] = []
+    high: list[JointState] = []
+    client.node.create_subscription(JointState, "simulator/low_states", low.append, 10)
+    client.node.create_subscription(JointState, "simulator/high_states", high.append, 10)
+    client.start(servos=["xl330"], draws=20, real_time_factor=0.2)
+    client.wait_for(lambda: low and high and client.joints)
+    assert list(low[-1].name) == list(client.joints[-1].name)
+    assert low[-1].position[0] < high[-1].position[0]
+
+
 def test_a_servo_file_with_a_gear_moves_the_bench_and_holds_it_exactly_when_torque_is_off(
     client: Client, tmp_path: Path
 ) -> None:
