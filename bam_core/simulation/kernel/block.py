@@ -89,7 +89,8 @@ def simulate_block(
     is_midpoint = stepping.integrator == _MIDPOINT
     half_step = 0.5 * substep if is_midpoint else 0.0
     semi_implicit = 1.0 if stepping.integrator == _SEMI_IMPLICIT else 0.0
-    lead_in_half_steps = lead / half_step if lead > 0.0 else 0.0
+    # Integrators but midpoint know nothing of the velocity ahead: `state.AHEAD` stays zero there.
+    lead_in_half_steps = lead / half_step if is_midpoint else 0.0
     if has_link:
         arm_link.start_link(s, c, lanes, substep)
     for k in range(int(logs.length[first : first + lanes].max())):
