@@ -13,7 +13,7 @@ from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.gears.internal_force import friction_range
 from bam_core.simulation import law
-from bam_core.simulation.kernel import whole_steps
+from bam_core.simulation.delay import whole_steps
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, VELOCITY_LIMIT, LaneInputs, Stepping
 
 

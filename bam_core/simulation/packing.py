@@ -16,7 +16,7 @@ from bam_core.errors import Unsupported
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.motor import REFERENCE_TEMPERATURE
-from bam_core.simulation.kernel import BLOCK, LANES
+from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.measured_states import measured_states
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LaneInputs, LogRows
 

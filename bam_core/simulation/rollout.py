@@ -27,7 +27,8 @@ from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoLike, load_servo
-from bam_core.simulation.kernel import BLOCK, LANES, simulate_block
+from bam_core.simulation.kernel.block import simulate_block
+from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.packing import PackedLogs, pack
 from bam_core.simulation.rows import Stepping, SteppingValues
 from bam_core.simulation.samples import Samples

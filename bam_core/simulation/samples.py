@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
-from bam_core.simulation.kernel import interpolate
+from bam_core.simulation.interpolation import interpolate
 from bam_core.simulation.packing import PackedLogs
 
 Simulate = Callable[[Array, Callable[[int, int, Array], None]], None]

@@ -56,6 +56,12 @@ def test_a_step_may_stand_for_several_periods_of_the_firmware(name):
     assert distance(name, limit, periods=4, substeps=8) < 0.03e-3
 
 
+@pytest.mark.parametrize("integrator", ["algorithm1", "semi_implicit"])
+def test_longer_steps_of_a_regulated_current_work_with_every_integrator(integrator):
+    limit = simulated("erob80_100", substeps=16)
+    assert distance("erob80_100", limit, periods=2, substeps=1, integrator=integrator) < 10e-3
+
+
 def test_candidates_on_a_link_have_steps_of_their_own_and_leave_those_beside_them_alone():
     servo = load_servo("xl330_bam")
     runs = [

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a block's states, and of what one part of a step leaves for another; see `lanes.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bam_core.simulation.kernel.lanes import BLOCK
+
+ROWS = 39
+
+(
+    POSITION,
+    VELOCITY,
+    DEMAND,
+    ENABLED,
+    MOTOR,
+    EXTERNAL,
+    BUDGET,
+    INERTIA,
+    GRAVITY,
+    GAIN,
+    LENGTH,
+    ERROR,
+    BENCH_INERTIA,
+    WARMING,
+    CASE,
+    ARM_POSITION,
+    ARM_VELOCITY,
+    LINK_STIFFNESS,
+    LINK_DAMPING,
+    BENCH_MOBILITY,
+    CONDUCTANCE,
+    SPEED_SCALE,
+    GOAL,
+    SUPPLY,
+    RATE_GAIN,
+    SEEN,
+    LIMIT,
+    CLOSED,
+    LINKED,
+    ACTING,
+    STARTING_VELOCITY,
+    ACCELERATION,
+    SET_POINT,
+    FARTHEST,
+    AHEAD,
+    MIDDLE,
+    WAS_ENABLED,
+    DRIVEN_SHARE,
+    FEEDBACK,
+) = (np.uint64(row * BLOCK) for row in range(ROWS))
