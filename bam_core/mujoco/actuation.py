@@ -33,7 +33,7 @@ _NO_ISLANDS = (np.zeros(0, dtype=np.int32), _EMPTY, _EMPTY, _EMPTY, _EMPTY)
 
 
 class SimulationError(BamError):
-    """The state became NaN or infinite; the line says in which joint and when.
+    """The simulation cannot go on: its state became NaN or infinite, or a friction row is missing.
 
     Attributes:
         time: of the simulation, s.
@@ -239,7 +239,7 @@ class ServoActuation:
             return SimulationError(
                 time,
                 f"a servo joint of {', '.join(self.names)} has no friction row (expected one each)",
-                advice="give the model more memory",
+                advice='raise <size memory="..."/> of the model',
             )
         goals = ", ".join(
             f"{name} {goal:g}" if enabled else f"{name} off"

@@ -29,19 +29,19 @@ def load_recordings(
 
     Args:
         paths: JSON logs, ``.mcap`` files, bag directories, or directories that are searched recursively.
-            There, JSON files that are no logs and interrupted bags are passed over with a warning; both are
-            read (and judged) where they are named.
-        set_fields: header fields to set in all of them, ``{"vin": 12.0}`` or ``["vin=12"]``, before those of
-            a ``bench.yaml`` above them; see `header_corrections`.
+            There, JSON files that are no logs and interrupted bags are skipped with a warning; named
+            themselves they are read, and an error is raised if they are unusable.
+        set_fields: header fields to set in all of them, ``{"vin": 12.0}`` or ``["vin=12"]``; they override
+            a ``bench.yaml``, see `header_corrections`.
 
     Readings that no bench can have produced are left out; see `bad_readings`.
 
     Returns:
-        Recordings with distinct names, in the order given. Data that is there twice would weigh double, or be
-        held out and trained on at once: it is taken once, with a warning that names the other place.
+        Recordings with distinct names, in the order given. Duplicate data is loaded once, with a warning:
+        twice it would count double, or be in training and test.
 
     Raises:
-        BamError: a path leads nowhere, or a recording cannot be used; the line begins with the path.
+        BamError: a path does not exist, or a recording cannot be used; the line begins with the path.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
@@ -76,8 +76,8 @@ def _tell_corrections(recordings: Sequence[Recording]) -> None:
             of = fields.setdefault(part.source, {})
             of[part.field] = of.get(part.field, 0) + 1
     for source, counts in fields.items():
-        told = ", ".join(f"{field} of {count}" for field, count in counts.items())
-        log.info("%s: sets %s of %d recordings", source, told, len(recordings))
+        text = ", ".join(f"{field} in {count}" for field, count in counts.items())
+        log.info("%s: sets %s (of %d recordings)", source, text, len(recordings))
 
 
 def _tell_left_out(recordings: Sequence[Recording]) -> None:

@@ -59,7 +59,7 @@ class Misfit:
         floor: what measurement alone would leave, mean absolute error in rad; NaN where that is not told.
         floor_words: what that is.
         findings: (kind, evidence, suggestion), the first takes most; empty of a model that lacks nothing.
-        shares: of the misfit, by kind of cause, of logs that it was not fitted to.
+        shares: of the misfit, by kind of cause, in data left out of its fit.
     """
 
     floor: float

@@ -37,7 +37,7 @@ class ServoSample:
     A quantity that a servo does not report is NaN.
 
     Attributes:
-        stamp: time of acquisition, ns since the epoch of the bus' clock.
+        stamp: time of acquisition, ns: Unix time, or simulated time where the bus publishes that.
         position: rad, counter-clockwise positive.
         velocity: rad/s.
         current: A.
@@ -104,7 +104,7 @@ class ServoIdentity:
 
     Attributes:
         servo: servo model, a name from `bam servos`; empty where the bus cannot tell.
-        id: on the bus; -1 where the servo hangs on none.
+        id: on the bus; -1 without a bus.
     """
 
     servo: str = ""
@@ -113,7 +113,7 @@ class ServoIdentity:
 
 @dataclass(frozen=True, kw_only=True)
 class LawSettings:
-    """Which control law a servo's settings make of its firmware.
+    """How a servo's settings change its firmware's control law.
 
     Attributes:
         demand_limit: largest duty, 0..1, or current, A, that they allow; infinite where the bus cannot tell.
@@ -144,13 +144,19 @@ class ServoBus(ABC):
         return time.monotonic()
 
     def acquired(self, sample: ServoSample) -> float:
-        """Return when the newest sample was taken, s on the clock of `now`."""
+        """Return when the newest sample was taken, s on the clock of `now`.
+
+        Buses whose stamps are no Unix time override this.
+
+        Args:
+            sample: the newest one.
+        """
         age = (time.time_ns() - sample.stamp) * 1e-9
         return self.now() - min(max(age, 0.0), _OLDEST)
 
     @property
     def second(self) -> str:
-        """What a second of `now` is called in messages."""
+        """Unit of `now` in messages."""
         return "s"
 
     @property
@@ -175,7 +181,7 @@ class ServoBus(ABC):
 
     @property
     def figures(self) -> Mapping[str, str]:
-        """What this bus counts beside what every bus does, for people: name with unit -> value."""
+        """Figures of this bus for diagnostics: name with unit -> text."""
         return {}
 
     def describe_errors(self, name: str, bits: int) -> tuple[str, ...]:

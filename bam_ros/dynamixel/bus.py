@@ -235,8 +235,8 @@ class DynamixelBus(ServoBus):
             for servo in released:
                 servo.release()
         # A servo takes its state when the request has arrived. What follows says nothing about that moment:
-        # the answer may wait in the adapter's buffer, and this process for its turn. A line without a baud rate,
-        # such as that of an emulated servo, may have answered sooner than the request takes on a wire.
+        # the answer may wait in the adapter's buffer, and this process for its turn. An emulated servo, whose
+        # line has no baud rate, may have answered sooner than the request takes on a wire.
         asked_at = self._link.asked_at
         on_its_way = min(1e-9 * self._request_time, time.monotonic() - asked_at)
         stamp = self._link.asked + round(1e9 * on_its_way)

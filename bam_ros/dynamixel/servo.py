@@ -46,7 +46,7 @@ WATCHDOG, PWM_WATCHDOG = 0.3, 0.2
 Less where it is commanded by duty, for it then holds no position meanwhile.
 """
 LEAST_WATCHDOG, LARGEST_WATCHDOG = 0.04, 2.54
-"""What their register holds, s."""
+"""Watchdog times that are accepted, s; the largest is that of the register."""
 _WATCHDOG_TRIPPED = -1
 _POSITION_MODE, _PWM_MODE = 3, 16
 _OFF_LIMITS = 0.1  # rad beyond its limits at which a servo is still switched on
@@ -136,17 +136,19 @@ class DynamixelServo:
         return status_errors(self.table.protocol, answer[self.id][1])
 
     def ensure(self, register: str, count: int) -> None:
-        """Write a register only where it holds something else: spares the EEPROM."""
+        """Write a register only where it holds something else, which limits wear of the EEPROM."""
         if register in self.table and self.read(register) != count:
             self.write(register, count)
 
     def prepare(self) -> None:
         """Release the servo and set it up to follow positions, or duties, at once.
 
-        An overload that shut it down stays: somebody shall see it before `reboot` ends it.
+        An overload that shut it down stays visible until `reboot` clears it.
 
         Raises:
-            BamError: no answer, or it is in a mode that cannot be changed from here.
+            Unsupported: PWM mode with Protocol 1.0.
+            Conflict: not in position mode, or its registers allow no duty.
+            BamError: no answer.
         """
         self.release()
         self.warnings.clear()
@@ -169,7 +171,7 @@ class DynamixelServo:
             self._recover_torque_limit()
         for register in LAW_OFF[self.table.protocol]:
             self._borrowed.set(self, register, 0)
-        self._judge_law()
+        self._read_law()
         self.ensure("status_return_level", 2)
         self.ensure("return_delay_time", 0)
         low, high = (
@@ -195,7 +197,7 @@ class DynamixelServo:
         """Give a Protocol 1.0 servo back the limit that a shutdown has set to 0; a lower one stays."""
         self.ensure("torque_limit", limit_in_force(self, self.table, self._borrowed))
 
-    def _judge_law(self) -> None:
+    def _read_law(self) -> None:
         """Find out which control law the registers make, and warn where it is not the firmware's own."""
         limit = self._pwm_limit if self._pwm else limit_in_force(self, self.table, self._borrowed)
         registers = "max_torque and torque_limit" if self.table.protocol == 1 else "pwm_limit and goal_pwm"
@@ -204,7 +206,7 @@ class DynamixelServo:
                 self.name,
                 "its registers allow the motor no duty",
                 expected=f"{registers} above 0",
-                advice="write what it may have",
+                advice=f"write the largest duty into {registers}",
             )
         duty, own = duty_of(limit, self.table), find_firmware(self.table.position_firmware).demand_limit
         unmodelled = unmodelled_settings(self, self.name, self.table)
@@ -213,7 +215,7 @@ class DynamixelServo:
         if duty < own:
             self.warnings.append(
                 f"{self.name}: its registers {registers} limit its duty to {duty:.3g} (expected {own:.4g}, as"
-                " its firmware does); raise them if that is not meant, recordings tell the limit"
+                " its firmware does); raise them if that is not intended, recordings contain the limit"
             )
 
     def release(self) -> None:

@@ -27,6 +27,14 @@ def leave_out_plots(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Identify without diagnosis and intervals, for tests of what comes before them."""
+    from identification_cases import leave_out_intervals
+
+    leave_out_intervals(monkeypatch)
+
+
+@pytest.fixture
 def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     leave_out_plots(monkeypatch)
 
@@ -47,10 +55,12 @@ def xl330(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def _identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from identification_cases import leave_out_intervals
     from report_cases import identified
 
     with pytest.MonkeyPatch.context() as patch:
         leave_out_plots(patch)
+        leave_out_intervals(patch)
         return identified(tmp_path_factory.mktemp("identified") / "results")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,14 @@ def real_xl330_logs() -> Path:
     if not path.is_dir():
         pytest.skip(f"no recordings of a real XL330 in {path}; the simulated ones were tested")
     return path
+
+
+def leave_out_intervals(patch: pytest.MonkeyPatch) -> None:
+    """Let `identify` end before diagnosis and intervals: they take longer than a brief search, and have tests
+    of their own."""
+    module = import_module("bam_core.identification.identify")
+    for step in ("_diagnosed", "_estimated"):
+        patch.setattr(module, step, lambda fit, *_: fit)
 
 
 def write_log(recording: Recording, path: Path) -> Path:

@@ -25,7 +25,7 @@ def recordings() -> list[bam_core.Recording]:
 
 
 def test_a_servo_is_identified_by_its_name_and_written(
-    recordings: list[bam_core.Recording], tmp_path: Path, no_plots: None
+    recordings: list[bam_core.Recording], tmp_path: Path, no_plots: None, no_intervals: None
 ) -> None:
     found = bam_core.identify(recordings, "mx106", "m1", trials=60, effects=[])
     bam_core.write_identification(found, tmp_path / "found")

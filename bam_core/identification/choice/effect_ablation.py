@@ -16,21 +16,21 @@ TRIALS_PER_PARAMETER = 50
 """Of a fit without an effect: it starts from the fit with it."""
 
 MISSED = 0.05
-"""Relative growth of the training error without an effect from which training logs miss it.
+"""Relative increase of the training error above which an effect is kept.
 
-A parameter that describes nothing takes less away: its share is one over twice the count of independent
-errors, of which each log holds several.
+Removing a meaningless parameter changes the error by less: by about 1/(2n) for n independent errors, of which
+each log holds several.
 """
 
 
 def ablate_effects(
     fitter: Fitter, full: Fit, evaluator: Evaluator, *, prune: bool, trials: int | None
 ) -> tuple[Fit, tuple[EffectAblation, ...]]:
-    """Fit again without each effect in turn, and drop those that neither selection nor training misses.
+    """Refit without each effect in turn; drop all effects that neither selection nor training needs, or none.
 
-    Errors in selection must grow by more than the difference that is ignored between models (`choice.SAME`),
-    errors in training by more than one parameter less explains (`MISSED`): with few logs, selection alone
-    would drop by chance what every training log shows, as a zero that is 20 mrad off.
+    An effect is needed if without it the error in selection grows by more than `choice.SAME`, or that in
+    training by more than `MISSED`. Selection alone is not enough: with few logs it would drop by chance an
+    effect that every training log shows, such as a zero offset of 20 mrad.
 
     Args:
         fitter: that made the fit.
@@ -45,20 +45,20 @@ def ablate_effects(
     effects = full.effects
     evaluate = evaluator.evaluate
     reference = evaluate(full)
-    refits = _refits(fitter, full, [_less(effects, [effect]) for effect in effects], trials)
+    refits = _refits(fitter, full, [_without(effects, [effect]) for effect in effects], trials)
     evaluator.prepare(refits)
     without = {effect: evaluate(fit) for effect, fit in zip(effects, refits, strict=True)}
     as_good = (1.0 + SAME) * reference.contender.error
-    idle = [
+    unneeded = [
         name
         for name, fit in without.items()
         if fit.contender.error <= as_good and fit.train_mae <= (1.0 + MISSED) * reference.train_mae
     ]
     used = full
-    if prune and idle:
-        (pruned,) = _refits(fitter, full, [_less(effects, idle)], trials)
-        judged, most = evaluate(pruned), (1.0 + MISSED * len(idle)) * reference.train_mae
-        if judged.contender.error <= as_good and judged.train_mae <= most:
+    if prune and unneeded:
+        (pruned,) = _refits(fitter, full, [_without(effects, unneeded)], trials)
+        evaluated, most = evaluate(pruned), (1.0 + MISSED * len(unneeded)) * reference.train_mae
+        if evaluated.contender.error <= as_good and evaluated.train_mae <= most:
             used = pruned
     ablations = tuple(
         _ablation(
@@ -89,7 +89,7 @@ def _planned(fitter: Fitter, full: Fit, effects: Sequence[str], trials: int | No
     for name in full.effects:
         if name not in effects:
             start[PARAMETERS.index(name)] = 0.0
-    gone = ", ".join(_less(full.effects, effects))
+    gone = ", ".join(_without(full.effects, effects))
     budget = TRIALS_PER_PARAMETER * (full.space.dimension - 1)
     return fitter.plan(
         full.model,
@@ -100,7 +100,7 @@ def _planned(fitter: Fitter, full: Fit, effects: Sequence[str], trials: int | No
     )
 
 
-def _less(effects: Sequence[str], others: Sequence[str]) -> list[str]:
+def _without(effects: Sequence[str], others: Sequence[str]) -> list[str]:
     return [name for name in effects if name not in others]
 
 
@@ -119,19 +119,21 @@ def _ablation(
         kept=name in used.effects,
         reason="",
     )
-    return replace(ablation, reason=_reason(ablation, prune))
+    where = "selection" if reference.selection else "training"
+    return replace(ablation, reason=_reason(ablation, where, prune))
 
 
-def _reason(ablation: EffectAblation, prune: bool) -> str:
+def _reason(ablation: EffectAblation, where: str, prune: bool) -> str:
+    """Say why an effect is kept or not; `where` is the set of logs that `selection_mae` is of."""
     if ablation.is_needed:
-        return "needed: logs left out are followed worse without it"
+        return f"needed: the error in {where} grows without it"
     if not ablation.kept:
-        return "dropped: logs left out are followed as well without it"
+        return f"dropped: the error in {where} does not grow without it"
     if ablation.selection_mae_without > (1.0 + SAME) * ablation.selection_mae:
         chance = f"{1e3 * ablation.chance:.1f} mrad"
-        return f"kept: logs left out are followed worse without it, but within chance ({chance})"
+        return f"kept: the error in {where} grows without it, but within its standard error ({chance})"
     if not prune:
-        return "asked for: logs left out are followed as well without it"
+        return f"asked for: the error in {where} does not grow without it"
     if ablation.train_mae_without > (1.0 + MISSED) * ablation.train_mae:
-        return "kept: training logs are followed worse without it, though logs left out are not"
-    return "kept: logs are followed as well without it, but not without all such effects"
+        return "kept: the error in training grows without it, that in selection does not"
+    return "kept: not needed alone, but the error grows without all such effects"

@@ -65,15 +65,15 @@ def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
     ]
 
 
-def header_causes(moved: Sequence[Motion], headers: Sequence[tuple[object, float]]) -> list[Cause]:
-    """Return the causes that are wrong numbers in headers: of some loads, gains or supplies among others.
+def header_causes(moved: Sequence[Motion], headers: Sequence[tuple[str, str]]) -> list[Cause]:
+    """Return the causes that are wrong headers: the load or the gain of some logs.
 
     Args:
         moved: what the arm did in every recording.
-        headers: load and kp of every recording.
+        headers: load and gain of every recording, in words.
     """
-    loads: dict[int, object] = {id(motion): load for motion, (load, _) in zip(moved, headers, strict=True)}
-    gains: dict[int, object] = {id(motion): gain for motion, (_, gain) in zip(moved, headers, strict=True)}
+    loads: dict[int, str] = {id(motion): load for motion, (load, _) in zip(moved, headers, strict=True)}
+    gains: dict[int, str] = {id(motion): gain for motion, (_, gain) in zip(moved, headers, strict=True)}
     found = []
     for kind, of, what, torque, advice in (
         (
@@ -108,7 +108,7 @@ def header_causes(moved: Sequence[Motion], headers: Sequence[tuple[object, float
 
 
 def _of_some(
-    of: dict[int, object], names: Sequence[object], torque: Callable[[Motion], Array]
+    of: dict[int, str], names: Sequence[str], torque: Callable[[Motion], Array]
 ) -> Callable[[Motion], Array]:
     def torques(motion: Motion) -> Array:
         columns = np.zeros((len(motion.time), len(names)))

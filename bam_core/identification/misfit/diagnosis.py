@@ -3,8 +3,8 @@
 
 The error of a fit is compared with what encoder, timing and repeated runs would leave (`floor`). Where it is
 above, residual accelerations of short windows (`windows`) are tested for structure: every cause (`cause`)
-says which torques it would add along the measured motion, and counts by the share that it takes of logs that
-it was not fitted to (`ranking`). Headers are blamed only where they explain more than any physics.
+says which torques it would add along the measured motion, and is scored by the share that it explains in data
+left out of its fit (`ranking`). A header is reported as wrong only where it explains more than any physics.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bam_core.identification.misfit.floor import Floor, configuration, floor, no
 from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.motion import Motion, motions
 from bam_core.identification.misfit.ranking import PRIOR, Forms, Regression, Score
-from bam_core.identification.misfit.windows import Seen, Windows, noise_gain, window_length
+from bam_core.identification.misfit.windows import WindowData, Windows, noise_gain, window_length
 from bam_core.identification.search.sensitivity import normalised, residuals_at, vectors_at
 from bam_core.identification.search.space import SearchSpace
 from bam_core.recordings.recording import Recording
@@ -37,25 +37,27 @@ from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
 ABOVE_FLOOR = 1.5
-"""Times the floor, and once more the encoder for the steps of the simulation: larger errors are not the
-measurement's. Models that lack nothing stay below."""
+"""Factor on the floor; a quarter of an encoder count (`Floor.encoder`) is added. A model with a larger
+training error lacks something; models that lack nothing stay below."""
 
 UNKNOWN = "unknown"
-"""Kind of a misfit that none of the causes takes."""
+"""Kind of a misfit that no cause explains."""
 
 _FINER = 4  # steps of the finer simulation per step of the one that was fitted
-_TAKES = 0.2  # of the misfit: less is no explanation
+_LEAST_SHARE = 0.2  # of the misfit: less is no explanation
 _SURE = 1.5  # standard errors
-_SECOND = 0.2  # of the misfit: what a second cause must take beside the first
+_SECOND = 0.2  # of the misfit: what a second cause must explain beside the first
 _LOGS = 48  # that are looked at, evenly among all: more tell little new and take time
-_ROUNDS = 4  # in which parameters settle where short windows want them: near there, causes add up linearly
-_CAUTION = 0.25  # shorter steps, after one that has led astray
+_ROUNDS = 4  # Gauss-Newton steps of the fit to the windows
+_CAUTION = 0.25  # factor on the next step after one that raised the cost
 _FOLDS = 10  # groups at most
-_QUARTERS = 4  # of every log, where configurations are too few, and for headers, which logs share
-# Deviations (of the median's) from which a window counts no more than that:
-_OUTLYING = 3.0  # where an arm sticks
-_FAR = 20.0  # where it does not
-_MAD = 0.6745  # of a standard deviation
+_QUARTERS = 4  # parts of every log, left out in turn
+_LEAST_CONFIGURATIONS = 4  # to leave out configurations instead
+_LEAST_WINDOWS = 4  # of a log
+# Limits at which window residuals are clipped, in standard deviations (estimated from the median):
+_CLIP_DISAGREEING = 3.0  # one of measured and simulated arm sticks for longer
+_CLIP_AGREEING = 20.0  # both move for about as long
+_MAD = 0.6745  # median absolute value of a normal error, in standard deviations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +68,7 @@ class Finding:
         kind: short name; UNKNOWN where no cause takes enough.
         evidence: one sentence with its figures.
         suggestion: what to do, one sentence.
-        share: of the misfit that it takes of logs that it was not fitted to; 0 where the kind is UNKNOWN.
+        share: of the misfit that it explains in data left out of its fit; 0 where the kind is UNKNOWN.
         effects: of `effects.EFFECTS` that take it.
     """
 
@@ -98,7 +100,7 @@ class Diagnosis:
         findings: the first takes most; empty where the error is at the floor.
         shifts: (n, dimension) moves of the parameters, in shares of their search range, by which short
             windows and the causes found disagree with the fit; no rows where the error is at the floor.
-        shares: of the misfit, by kind of cause, of logs that it was not fitted to.
+        shares: of the misfit, by kind of cause, in data left out of its fit.
     """
 
     floor: Floor
@@ -130,12 +132,12 @@ class Diagnosis:
     @property
     def words(self) -> str:
         """One sentence."""
-        told = f"{1e3 * self.error:.2g} mrad are left over where {1e3 * self.floor.value:.2g} are "
-        told += self.floor.words
+        text = f"training error {1e3 * self.error:.2g} mrad, floor {1e3 * self.floor.value:.2g} mrad "
+        text += f"({self.floor.words})"
         if not self.findings:
-            return f"{told}: nothing is missing"
+            return f"{text}: no misfit found"
         first = self.findings[0]
-        return f"{told}; {first.evidence}; {first.suggestion}"
+        return f"{text}; {first.evidence}; {first.suggestion}"
 
 
 def diagnose(
@@ -164,20 +166,20 @@ def diagnose(
     if not clean.is_above_floor:
         return clean
     length = window_length(recordings, servo.firmware)
-    logs = _some([each for each in recordings if each.duration > _QUARTERS * length])
+    logs = _some([each for each in recordings if each.duration > _LEAST_WINDOWS * length])
     if not logs:
         return replace(clean, findings=(_TOO_SHORT,))
     windows = Windows(Rollout.for_servo(logs, servo, restart=length), length)
     deviations = [noise(each, resolution) for each in logs]
     fitted = {axis.name for axis in space.axes}
     fit = normalised(space, vector)
-    here, moved, seen = _settled(windows, servo, space, fit, deviations)
+    here, moved, seen = _fitted_to_windows(windows, servo, space, fit, deviations)
     causes = [
         cause
         for cause in (*friction_causes(), *bench_causes(moved), *drive_causes())
         if not fitted & set(cause.effects)
     ]
-    headers = header_causes(moved, [(_load(each), each.kp) for each in logs])
+    headers = header_causes(moved, [(_load(each), f"kp {each.kp:g}") for each in logs])
     data = _Data(windows, moved, seen, [*causes, *headers], deviations)
     by_run = data.regression(_runs(logs, seen))
     excess = by_run.excess
@@ -214,15 +216,15 @@ def diagnose(
     )
 
 
-def _settled(
+def _fitted_to_windows(
     windows: Windows, servo: ServoModel, space: SearchSpace, fit: Array, deviations: Sequence[float]
-) -> tuple[Array, list[Motion], Seen]:
-    """Let parameters go where short windows want them, and return where, with what is seen from there.
+) -> tuple[Array, list[Motion], WindowData]:
+    """Fit parameters to the windows; return them, with the motions and window data at that point.
 
-    What a model lacks has led the fit astray over whole runs; causes add up linearly only near the truth.
+    Missing physics biases the fit to whole runs; responses of causes add up linearly only near the truth.
     """
 
-    def see(where: Array) -> tuple[Array, list[Motion], Seen]:
+    def see(where: Array) -> tuple[Array, list[Motion], WindowData]:
         vector = vectors_at(space, where[None])[0]
         moved = motions(windows.rollout, *found_servo(servo, friction_model(servo.friction_model), vector))
         return where, moved, windows.see(space, where, moved)
@@ -248,7 +250,7 @@ class _Data:
         self,
         windows: Windows,
         moved: Sequence[Motion],
-        seen: Seen,
+        seen: WindowData,
         causes: Sequence[Cause],
         deviations: Sequence[float],
     ) -> None:
@@ -257,7 +259,7 @@ class _Data:
         self._inertia = np.array([motion.inertia for motion in moved])[seen.log]
         self._answers = np.concatenate(
             [
-                windows.answers(
+                windows.responses(
                     np.concatenate(
                         [np.empty((len(motion.time), 0)), *(cause.torques(motion) for cause in causes)],
                         axis=1,
@@ -289,7 +291,7 @@ class _Data:
         )
         orders = variance.shape[1]
         self._noise = variance[seen.log[::orders]].ravel()
-        self._residual = _tamed(seen)
+        self._residual = _clipped(seen)
         level = [
             max(float(np.mean(self._residual[seen.log == i] ** 2)), float(variance[i].mean()))
             for i in range(len(recordings))
@@ -306,7 +308,7 @@ class _Data:
         """Return where parameters want to go, see `ranking.Regression.shift`."""
         return self.regression(np.zeros(len(self._residual), dtype=np.intp)).shift(prior)
 
-    def cost(self, seen: Seen) -> float:
+    def cost(self, seen: WindowData) -> float:
         """Return what is left over at another point, weighted as at this one; large errors count less."""
         return float(np.mean(np.sqrt(1.0 + (self._weights * seen.residual) ** 2)))
 
@@ -322,8 +324,8 @@ class _Data:
             forms += f", by {', '.join(f'{each:+.0%}' for each in score.coefficients)}"
         share = min(score.share, 1.0)
         evidence = (
-            f"the model lacks {cause.missing}{f', {forms}' if forms else ''}: it takes {share:.0%} "
-            f"± {score.error:.0%} of the residual torque of logs that it was not fitted to "
+            f"the model lacks {cause.missing}{f', {forms}' if forms else ''}: it explains {share:.0%} "
+            f"± {score.error:.0%} of the residual torque in data left out of its fit "
             f"({torques[0]:.2g} of {torques[1]:.2g} N·m root mean square)"
         )
         return Finding(
@@ -342,7 +344,7 @@ def _suggestion(cause: Cause, model: str) -> str:
     has_term = {"friction_over_velocity": "stribeck_velocity" in terms, "friction_over_load": len(terms) > 5}
     if cause.advice and not has_term.get(cause.kind, False):
         return cause.advice
-    return "no effect of this suite takes it; a further recording will not help"
+    return "no effect of this suite describes it; a further recording will not help"
 
 
 def _unknown(causes: Sequence[Cause], shares: dict[str, float], excess: float) -> Finding:
@@ -351,16 +353,15 @@ def _unknown(causes: Sequence[Cause], shares: dict[str, float], excess: float) -
     return Finding(
         kind=UNKNOWN,
         evidence=(
-            f"the model lacks something that is none of {len(causes)} known causes: the nearest, "
-            f"{nearest.missing}, takes {share:.0%} of the residual torque, of which the measurement explains "
-            f"{1.0 - excess:.0%}"
+            f"none of {len(causes)} known causes explains the misfit: the best, {nearest.missing}, explains "
+            f"{share:.0%} of the residual torque, measurement {1.0 - excess:.0%}"
         ),
-        suggestion="look at the logs that are followed worst; errors like these will come in other runs, too",
+        suggestion="look at the logs with the largest errors; expect such errors in other runs, too",
     )
 
 
-def _best(causes: Sequence[Cause], scores: dict[str, Score], least: float = _TAKES) -> Cause | None:
-    """Return the cause that takes most; none where the best takes too little, or by chance."""
+def _best(causes: Sequence[Cause], scores: dict[str, Score], least: float = _LEAST_SHARE) -> Cause | None:
+    """Return the cause that explains most; None where the best explains too little, or by chance."""
     sure = [
         cause
         for cause in causes
@@ -382,28 +383,28 @@ def _load(recording: Recording) -> str:
     return f"{bench.mass:g} kg at {bench.length:g} m"
 
 
-def _runs(logs: Sequence[Recording], seen: Seen) -> NDArray[np.intp]:
+def _runs(logs: Sequence[Recording], seen: WindowData) -> NDArray[np.intp]:
     """Return groups of windows: configurations, spread over as many as are left out in turn."""
     kinds = list(dict.fromkeys(configuration(each) for each in logs))
-    if len(kinds) < _QUARTERS:
+    if len(kinds) < _LEAST_CONFIGURATIONS:
         return _quarters(seen)
     # Neighbours in the order of names are alike; a stride sets them apart.
     group = {kind: index % _FOLDS for index, kind in enumerate(kinds)}
     return np.array([group[configuration(each)] for each in logs])[seen.log]
 
 
-def _quarters(seen: Seen) -> NDArray[np.intp]:
+def _quarters(seen: WindowData) -> NDArray[np.intp]:
     """Return groups of windows by their time since the start of their run."""
     last = np.array([seen.place[seen.log == log].max() for log in range(int(seen.log.max()) + 1)])
     return np.asarray(_QUARTERS * seen.place // (last[seen.log] + 1), dtype=np.intp)
 
 
-def _tamed(seen: Seen) -> Array:
-    """Return residuals in which windows do not count for many where the arm sticks in one of both only."""
+def _clipped(seen: WindowData) -> Array:
+    """Return residuals, clipped log by log; closer where only one of measured and simulated arm sticks."""
     residual = seen.residual.copy()
     for log in range(int(seen.log.max()) + 1):
         own = seen.log == log
         deviation = float(np.median(np.abs(residual[own]))) / _MAD
-        limit = deviation * np.where(seen.agrees[own], _FAR, _OUTLYING)
+        limit = deviation * np.where(seen.agrees[own], _CLIP_AGREEING, _CLIP_DISAGREEING)
         residual[own] = np.clip(residual[own], -limit, limit)
     return residual

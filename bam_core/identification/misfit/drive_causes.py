@@ -111,7 +111,6 @@ def drive_causes() -> list[Cause]:
             torques=_slew,
             range=FULL,
             effects=("goal_slew_time",),
-            advice="give the servo a firmware with goal_speed_limit (see firmwares.yaml)",
         ),
         Cause(
             kind="command_delay",

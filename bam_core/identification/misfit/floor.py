@@ -49,10 +49,10 @@ class Floor:
         """What it is made of."""
         if self.repeats is not None and self.repeats >= max(self.encoder, self.noise, self.steps):
             pairs = "a pair" if self.pairs == 1 else f"{self.pairs} pairs"
-            return f"what {pairs} of repeated runs leave"
+            return f"scatter of {pairs} of repeated runs"
         if self.steps >= max(self.encoder, self.noise):
-            return "what the steps of the simulation leave"
-        return "what encoder and timing of the samples leave"
+            return "steps of the simulation"
+        return "encoder and timing of the samples"
 
 
 def floor(recordings: Sequence[Recording], resolution: float) -> Floor:
@@ -71,7 +71,7 @@ def floor(recordings: Sequence[Recording], resolution: float) -> Floor:
         for first, second in itertools.pairwise(same)
         if (difference := _apart(first, second)) is not None
     ]
-    # Two runs differ by the scatter of both; from their common mean each is off by half of the difference.
+    # The difference of two runs has the scatter of both: that of one is smaller by √2.
     return Floor(
         encoder=0.25 * resolution,
         noise=_MEAN_OF_NORMAL * fmean(noise(each, resolution) for each in recordings),

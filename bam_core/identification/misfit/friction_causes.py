@@ -124,7 +124,7 @@ def friction_causes() -> list[Cause]:
             forms=("linearly", *(f"within {fade:g} s" for fade in _RUN_IN)),
             sizes=(1,) * (1 + len(_RUN_IN)),
             torques=_drift,
-            advice="let the servo run warm before a session; no effect of this suite takes it",
+            advice="let the servo run warm before a session; no effect of this suite describes it",
         ),
         Cause(
             kind="friction_temperature",

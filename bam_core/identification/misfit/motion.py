@@ -51,7 +51,7 @@ class Motion:
         loss: copper loss, W.
         stiffness: -∂τ/∂θ of controller and gravity, N·m/rad.
         gain: ∂τ/∂goal, N·m/rad; 0 where limited or off.
-        back_emf: what back-EMF damps, N·m·s/rad; 0 where torque is off.
+        back_emf: damping by back-EMF, N·m·s/rad; 0 where torque is off or firmware regulates the current.
         damping: -∂τ/∂θ̇, N·m·s/rad.
         inertia: of arm and motor, kg·m².
         bench_inertia: of the arm alone.
@@ -120,7 +120,7 @@ def smoothed(position: Array, dt: float, period: float) -> tuple[Array, Array, A
     half = min(round(max(_SMOOTH, _LEAST_SAMPLES * period) / dt), (len(position) - 1) // 2)
     at = np.arange(-half, half + 1) * dt
     cubic = np.linalg.pinv(np.stack([at**power for power in range(_ORDER + 1)], axis=1))
-    # Before the start and after the end the motion goes on as it was there, turned about its end.
+    # The motion is extended by point reflection about its ends.
     ends = 2.0 * position[0] - position[half:0:-1], 2.0 * position[-1] - position[-2 : -half - 2 : -1]
     longer = np.concatenate([ends[0], position, ends[1]])
     fitted = [np.convolve(longer, weights[::-1], mode="valid") for weights in cubic[:3]]
@@ -153,11 +153,13 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
     if firmware.regulates_current:
         voltage = np.asarray(motor.regulating_voltage(demand, velocity, supply))
         per_demand = np.full(len(grid), motor.torque_constant)
-        emf = np.full(len(grid), motor.torque_constant * float(firmware.gains(kp)[1]))
+        back_emf = np.zeros(len(grid))
+        rate_gain = motor.torque_constant * float(firmware.gains(kp)[1])
     else:
         voltage = demand * supply
         per_demand = motor.torque_constant / motor.resistance * supply
-        emf = np.full(len(grid), motor.torque_constant**2 / motor.resistance)
+        back_emf = np.asarray(motor.torque_constant**2 / motor.resistance * enabled)
+        rate_gain = 0.0
     torque = np.asarray(motor.torque(voltage, velocity, enabled))
     current = np.asarray(motor.current(voltage, velocity, enabled))
     position = measured - bench_effects.zero_offset
@@ -181,8 +183,8 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         loss=motor.resistance * current**2,
         stiffness=gain + bench.gravity_torque * np.cos(position),
         gain=gain,
-        back_emf=emf * enabled,
-        damping=emf * enabled + servo.friction.viscous,
+        back_emf=back_emf,
+        damping=back_emf + rate_gain * enabled + servo.friction.viscous,
         inertia=bench.inertia + motor.armature,
         bench_inertia=bench.inertia,
         gravity_torque=bench.gravity_torque,

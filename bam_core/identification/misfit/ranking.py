@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cause takes most of what a model leaves over, on logs that it was not fitted to.
+"""Which cause explains most of the residuals of a model, in data left out of its fit.
 
-Regression of residual accelerations on those that the free parameters and a cause would show as. Parameters
-take part in every regression: what moving them explains is no misfit. A cause of many forms and coefficients
-explains much of whatever it is fitted to; so forms are chosen and coefficients found without one group of
-logs, and count by what they explain of that one.
+Regression of residual accelerations on the responses to the free parameters and to a cause. Parameters take
+part in every regression: what moving them explains is no misfit. A cause with many forms and coefficients
+always explains much of the data that it is fitted to; so forms and coefficients are found without one group
+of data, and scored on that group (cross-validation).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PRIOR = 0.3
 
 _CHANCE = 2.0  # times what a form takes by chance of windows that, unlike those of a run, are independent
 _IDLE = 1e-6  # of the residuals' squares: a form that shows as less of itself does not act in these runs
-_SOLVABLE = 1e-9
+_SOLVABLE = 1e-9  # relative ridge that keeps matrices invertible
 _LEAST_EXCESS = 0.2  # of what is left over
 
 
@@ -49,7 +49,7 @@ class Score:
     """What one cause takes.
 
     Attributes:
-        share: of the misfit, of groups that it was not fitted to; below zero where it makes them worse.
+        share: of the misfit, in groups left out of its fit; below zero where it makes them worse.
         error: standard error of it, from group to group.
         forms: chosen from all groups, in the order of what they take; empty where none takes anything.
         columns: of these forms.
@@ -69,12 +69,12 @@ class Regression:
     """Residuals and regressors of windows, as sums of products per group.
 
     Args:
-        residual: (windows,).
-        parameters: (windows, dimension) what moves of parameters show as.
-        causes: (windows, columns) what causes show as.
-        weights: (windows,).
-        group: (windows,) 0, 1, ...: what is left out together.
-        noise: (windows,) variance of the residual from measurement alone.
+        residual: (rows,) rad/s²; rows are as of `windows.WindowData`.
+        parameters: (rows, dimension) responses, rad/s² per search range.
+        causes: (rows, columns) responses, rad/s² per coefficient.
+        weights: (rows,) s²/rad.
+        group: (rows,) 0, 1, ...: what is left out together.
+        noise: (rows,) variance of the residual from measurement alone, (rad/s²)².
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Regression:
         self._ridge[: self._dimension] = typical / PRIOR**2
         self._idle = _IDLE * float(own[-1])
         self._base = list(range(self._dimension))
-        self._windows = len(residual)
+        self._rows = len(residual)
 
     def beside(self, score: Score) -> Regression:
         """Return the regression in which a cause takes part like a parameter."""
@@ -113,7 +113,7 @@ class Regression:
     def excess(self) -> float:
         """Weighted sum of squares beyond the measurement's, once parameters have moved to their best.
 
-        A share of it at least: how much of what is left is measurement is itself known only so well.
+        At least _LEAST_EXCESS of the remaining sum, because the measurement's part is itself an estimate.
         """
         left = float(self._left_by_groups([]).sum())
         return max(left - self._noise, _LEAST_EXCESS * left)
@@ -202,7 +202,7 @@ class Regression:
             gains = self._gains(left, [places[form] for form in open_forms], forms)
             best = int(np.argmax(gains))
             columns = places[open_forms[best]]
-            if gains[best] <= _CHANCE * (len(columns) + by_chance) * left[-1, -1] / self._windows:
+            if gains[best] <= _CHANCE * (len(columns) + by_chance) * left[-1, -1] / self._rows:
                 break
             chosen.append(open_forms.pop(best))
             taken = left[np.ix_(columns, columns)]
@@ -211,7 +211,7 @@ class Regression:
         return chosen
 
     def _gains(self, left: Array, places: Sequence[Sequence[int]], forms: Forms) -> Array:
-        """Return what each of some forms takes (forms,), which have as many columns or fewer than another."""
+        """Return the gain (forms,) of each form; forms may have different numbers of columns."""
         gains = np.zeros(len(places))
         for size in {len(columns) for columns in places}:
             some = [index for index, columns in enumerate(places) if len(columns) == size]

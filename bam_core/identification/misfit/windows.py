@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fitted model misses within a tenth of a second: residual accelerations from measured states.
+"""Residual accelerations of a fitted model in short windows that start from measured states.
 
-Over a whole run, one early stick or slip decides the error; and what physics is missing acts through
-controller, friction and gravity before it is seen. So simulations start anew from measured states, again and
-again, and of how far off they are, only the curvature counts: what is left when a straight line is taken off,
-which an error of the state at the start leaves behind. It is the torque that the model lacks, over the
-inertia. Parameters and torques of other physics are seen through the same eyes, so that all of it is linear
-regression.
+Over a whole run one early stick or slip dominates the error, and missing physics acts through controller,
+friction and gravity. So simulations restart from measured states every 0.1 s. Of measured minus simulated
+position only the curvature counts, not the straight line that an error of the initial state causes: it is the
+missing torque divided by the inertia. Responses to parameters and to torques of other physics are computed
+with the same contrasts, so that a linear regression separates them.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from bam_core.servo.firmware import PositionFirmware
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.rows import MEASURED
 
-_ORDERS = 3  # of polynomials that tell bending: beyond, a tenth of a second shows noise
+_ORDERS = 3  # of polynomials beyond a straight line: higher ones show noise in a tenth of a second
 
 SHORTEST = 0.1
-"""s; a window. Shorter ones drown in the encoder's counts, longer ones blur where something was."""
+"""Shortest window, s: in shorter ones encoder counts dominate; longer ones lose resolution in time."""
 
 _SAMPLES = 16  # per window at least: the curvature's noise falls with the square of the length
-_STEP = 0.01  # of the search range: differences by parameters, where stiction's kinks are few
+_STEP = 0.01  # of the search range: of finite differences, long against the roughness by stiction
 _ALIKE = 0.3  # of a window, by which both may differ in how long they move
 _REST = 1e-4  # rad/s; slower, a simulated arm sticks
 
@@ -46,10 +45,14 @@ def window_length(recordings: Sequence[Recording], firmware: PositionFirmware) -
 
 
 def contrasts(points: int, dt: float) -> Array:
-    """Return the weights (points, _ORDERS) that see how positions on a grid bend, and no straight line.
+    """Return weights (points, _ORDERS) that extract the curvature of positions and ignore a straight line.
 
-    The first column tells the second derivative. The others are as sensitive to noise, and see how the
-    bending changes within a window: polynomials of third and fourth order, all of them orthogonal.
+    Column 0 gives the second derivative; columns 1 and 2 are orthogonal polynomials of order 3 and 4,
+    scaled to the same noise.
+
+    Args:
+        points: of a window.
+        dt: of the grid, s.
     """
     at = np.arange(points) * dt
     polynomials, _ = np.linalg.qr((2.0 * at[:, None] / at[-1] - 1.0) ** np.arange(2 + _ORDERS))
@@ -75,8 +78,8 @@ def noise_gain(points: int, dt: float, period: float) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What windows show of a model: for each window a row per contrast, see `contrasts`.
+class WindowData:
+    """Accelerations of a model in all windows: for each window a row per contrast, see `contrasts`.
 
     Attributes:
         residual: (rows,) measured minus simulated acceleration, rad/s².
@@ -84,14 +87,14 @@ class Seen:
         log: (rows,) index of the recording.
         place: (rows,) which window of the recording, from its start.
         agrees: (rows,) simulated and measured arm move for about as long.
-        free: one array (windows of the log, steps of motions) per recording: 1 where the arm is free to
-            answer to a torque, 0 where it sticks.
+        free: one array (windows of the log, steps of motions) per recording: 1 where a torque moves the arm,
+            0 where it sticks.
     """
 
     residual: Array
     sensitivity: Array
-    log: Array
-    place: Array
+    log: NDArray[np.intp]
+    place: NDArray[np.intp]
     agrees: NDArray[np.bool_]
     free: tuple[Array, ...]
 
@@ -121,12 +124,12 @@ class Windows:
         return np.tile(np.arange(_ORDERS) == 0, sum(self._counts))
 
     @property
-    def log(self) -> Array:
+    def log(self) -> NDArray[np.intp]:
         """(rows,) index of the recording."""
         return np.repeat(np.arange(len(self._counts)), _ORDERS * np.array(self._counts))
 
     @property
-    def place(self) -> Array:
+    def place(self) -> NDArray[np.intp]:
         """(rows,) index of the window within the recording."""
         return np.concatenate([np.repeat(np.arange(count), _ORDERS) for count in self._counts])
 
@@ -139,7 +142,7 @@ class Windows:
         """Return values (steps, ...) of a motion as (windows, steps, ...)."""
         return self.cut(values, index, EVERY)
 
-    def see(self, space: SearchSpace, here: Array, moved: Sequence[Motion]) -> Seen:
+    def see(self, space: SearchSpace, here: Array, moved: Sequence[Motion]) -> WindowData:
         """Simulate at a point, and beside it along every parameter.
 
         Args:
@@ -175,7 +178,7 @@ class Windows:
         )
         lengths = np.diagonal(ahead - behind)
         apart = seen[1 : 1 + space.dimension] - seen[1 + space.dimension :]
-        return Seen(
+        return WindowData(
             residual=measured - seen[0],
             sensitivity=(apart / lengths[:, None]).T,
             log=self.log,
@@ -184,16 +187,16 @@ class Windows:
             free=tuple(free),
         )
 
-    def answers(self, torques: Array, index: int, motion: Motion, free: Array) -> Array:
-        """Return the accelerations (rows, torques), rad/s², that torques would show as.
+    def responses(self, torques: Array, index: int, motion: Motion, free: Array) -> Array:
+        """Return the window accelerations (rows, torques), rad/s², caused by torques.
 
-        Controller, back-EMF and gravity answer within a window; where the arm sticks, nothing moves.
+        Controller, back-EMF and gravity react within a window; where the arm sticks, nothing moves.
 
         Args:
             torques: (steps, torques) N·m along the motion.
             index: of the recording.
             motion: in it.
-            free: (windows, steps) as of `Seen`.
+            free: (windows, steps) as of `WindowData`.
         """
         force = self.cut_motion(torques, index) / motion.inertia
         rates = self.cut_motion(motion.damping, index) / motion.inertia
@@ -201,11 +204,11 @@ class Windows:
         dt = motion.dt
         position = np.zeros((len(force), torques.shape[1]))
         velocity = np.zeros_like(position)
-        way = np.empty((force.shape[1], *position.shape))
+        path = np.empty((force.shape[1], *position.shape))
         for k in range(force.shape[1]):
-            way[k] = position
+            path[k] = position
             gained = force[:, k] - rates[:, k, None] * velocity - pulls[:, k, None] * position
             velocity = (velocity + dt * gained) * free[:, k, None]
             position = position + dt * velocity
-        told = np.tensordot(contrasts(len(way), dt).T, way, axes=1)
-        return np.asarray(told.transpose(1, 0, 2).reshape(_ORDERS * len(force), torques.shape[1]))
+        accelerations = np.tensordot(contrasts(len(path), dt).T, path, axes=1)
+        return np.asarray(accelerations.transpose(1, 0, 2).reshape(_ORDERS * len(force), torques.shape[1]))

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Standard errors, intervals and correlations of identified parameters, and which of them mean something.
+"""Standard errors, intervals and correlations of identified parameters, and which are identifiable.
 
-Three things set an estimate apart from the truth: what another session of such logs would have led to
-(`covariance`), the steps of the simulation that was fitted (a simulation with finer steps tells how far they
-move the optimum), and a search that ended before it arrived (`nearest_optimum` tells). The last two are not
-by chance, and known: intervals are about where the fit would be without them. What finer steps change is
-also taken out of the errors by which logs are seen to disagree, or it would count twice. What a descent
-could not resolve counts as scatter.
+Sources, as numbered in docs/uncertainty.md: variation between recordings (1, `covariance`), a search that
+stopped early (2, `nearest_optimum`), discretisation bias (3), unreachable steps (4), errors of headers (5,
+`header_errors`), missing physics (6, `misfit.diagnosis`). Sources 2 and 3 are known shifts: intervals are
+centred on the optimum without them. The effect of finer steps is also removed from the residuals before the
+variance between logs is computed; otherwise it would count twice.
 """
 
 from __future__ import annotations
@@ -41,23 +40,25 @@ from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
 LEVEL = 0.95
-"""Of the intervals."""
+"""Confidence level of the intervals."""
 
 TRADING = 0.95
 """Correlation, either sign, from which two parameters are said to trade with each other."""
 
 VAGUE = 0.5
-"""Half the interval's width, relative to the value, from which a parameter is not identifiable,"""
+"""Half width of the interval over the value above which a parameter is not identifiable; see NEGLIGIBLE."""
+
 NEGLIGIBLE = 0.01
-"""unless that is less than this share of a search range that begins at zero: then it is known to be small."""
+"""A parameter that may be zero is known to be small where the half width is below this share of its range."""
+
 PLACED = 0.05
-"""The same for one that may have either sign, whose value says nothing of its scale."""
+"""The same limit for a parameter of either sign, such as an offset, whose value gives no scale."""
 
 _REACH = float(ndtri(0.5 + LEVEL / 2.0))
 _UNKNOWN = 0.5  # standard error, in shares of the search range, from which the data say nothing
 _RELATED = 0.5  # correlation from which two parameters are worth naming together
 _CLEAR = 0.2  # of the standard error: what independent samples would leave of it where they are not
-_LACKING = "most of its interval allows for what the model lacks, which leads the fit astray"
+_LACKING = "most of its interval comes from physics that the model lacks"
 _MOSTLY = 0.5  # of the variance
 _ASTRAY = "finer steps of the simulation, or a longer search, would lead into the interval"
 _FINER = 4  # steps of the finer simulation per step of the one that was fitted
@@ -189,12 +190,12 @@ class UncertaintyTerms:
 
     @property
     def covariance(self) -> Array:
-        """(n, n) of everything that further recordings would tell, in squared shares of the search range."""
+        """(n, n) scatter plus squared discretisation bias, in squared shares of the search range."""
         return np.asarray(self.scatter + np.outer(self.discretisation_bias, self.discretisation_bias))
 
     @property
-    def everything(self) -> Array:
-        """(n, n) of that, of errors of the rig and of what the model lacks."""
+    def total(self) -> Array:
+        """(n, n) mean square error: covariance, errors of the rig and of what the model lacks."""
         return np.asarray(self.covariance + self.rig + self.lacking)
 
 
@@ -287,7 +288,7 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
         advise: see `estimate_uncertainty`.
     """
     space = terms.optimum.space
-    total = terms.everything
+    total = terms.total
     errors = np.sqrt(np.diag(total))
     correlation = total / np.outer(errors, errors)
     logs = len(terms.found.scores)

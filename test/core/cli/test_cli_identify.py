@@ -41,14 +41,17 @@ def test_the_help_names_all_effects_and_the_tolerances_that_count(
 
 
 def brief(*words: object) -> list[object]:
-    return [*words, "--servo", "xl330", "--trials", 60]
+    return [*words, "--servo", "xl330", "--effects", "none", "--trials", 60]
+
+
+without_intervals = pytest.mark.usefixtures("no_intervals")
 
 
 def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs = sorted(xl330_logs().glob("kp[12]00_*_*.json"))
     output = tmp_path / "out"
     options = ["--models", "m1,m3", "--test", "kp=200", "--seed", 7, "--output", output]
-    assert run(*brief(*logs), *options) == 0
+    assert run(*logs, "--servo", "xl330", "--effects", "zero_offset", "--trials", 60, *options) == 0
     shown = capsys.readouterr()
     assert "train [mrad]" in shown.out
     assert "chosen: " in shown.out
@@ -80,6 +83,7 @@ def test_a_search_that_its_budget_ended_is_told_by_the_default_budget_too(
     assert all(line.startswith("m1: trials were spent before the search came to rest") for line in told)
 
 
+@without_intervals
 def test_the_older_name_of_the_option_works_and_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -95,6 +99,7 @@ def test_the_older_name_of_the_option_works_and_says_so(
     assert set(summary["models"]["m1"]) >= {"train_mae", "selection_mae", "test_mae", "validation_mae"}
 
 
+@without_intervals
 def test_without_a_test_set_that_is_the_first_thing_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,6 +112,7 @@ def test_without_a_test_set_that_is_the_first_thing_said(
     assert model["selection_mae"] > 0.0
 
 
+@without_intervals
 def test_test_logs_may_be_files(tmp_path: Path) -> None:
     directory = xl330_logs()
     held_out = directory / "kp800_sin_sin.json"
@@ -117,6 +123,7 @@ def test_test_logs_may_be_files(tmp_path: Path) -> None:
     assert len(split["train"]) == 11
 
 
+@without_intervals
 def test_a_log_on_both_sides_is_held_out_with_a_note(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -144,6 +151,7 @@ def test_a_log_on_both_sides_is_held_out_with_a_note(
     assert len(summary["models"]["m1"]["per_log"]) == 4
 
 
+@without_intervals
 def test_a_log_that_is_given_twice_counts_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     first, second = sorted(xl330_logs().glob("kp[12]00_sin_sin.json"))
     (tmp_path / "link.json").symlink_to(first)
@@ -241,6 +249,7 @@ def test_results_do_not_replace_the_servo_file_that_they_start_from(
     assert file.read_text() == before
 
 
+@without_intervals
 def test_a_log_with_another_gain_than_it_states_is_named_before_the_search(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -370,6 +379,7 @@ def test_a_single_log_of_an_arm_that_never_moved_is_refused_for_that(
     assert f"{still}: position: is 0.3 rad throughout" in capsys.readouterr().err
 
 
+@without_intervals
 def test_torque_off_throughout_one_log_is_fine_and_throughout_all_is_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -401,6 +411,7 @@ def test_what_only_reads_takes_an_arm_that_never_moved(
     assert "still" in capsys.readouterr().out
 
 
+@without_intervals
 def test_fields_of_logs_can_be_set_and_false_readings_are_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

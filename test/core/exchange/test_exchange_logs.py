@@ -40,7 +40,7 @@ def logs(xl330: Path) -> list[Path]:
     return sorted(xl330.glob("*.json"))
 
 
-@pytest.mark.parametrize("index", range(12))
+@pytest.mark.parametrize("index", range(0, 12, 3))
 def test_a_bag_holds_what_its_log_holds(tmp_path: Path, index: int, logs: list[Path]) -> None:
     log = read_json_log(logs[index])
     write_bag(log, tmp_path / log.name, start_ns=START)
@@ -49,7 +49,7 @@ def test_a_bag_holds_what_its_log_holds(tmp_path: Path, index: int, logs: list[P
     assert bag.name == log.name
 
 
-@pytest.mark.parametrize("index", range(12))
+@pytest.mark.parametrize("index", range(0, 12, 3))
 def test_a_log_comes_back_with_the_same_samples(tmp_path: Path, index: int, logs: list[Path]) -> None:
     path = logs[index]
     write_bag(read_json_log(path), tmp_path / "bag", start_ns=START)

@@ -59,7 +59,10 @@ def moved(servo: ServoModel, bench: PendulumBench, script: str, kp: float, suppl
     return positions
 
 
-@pytest.mark.parametrize("script", ["sin_sin", "sin_time_square", "up_and_down"])
+@pytest.mark.parametrize(
+    "script",
+    ["sin_time_square", *(pytest.param(name, marks=pytest.mark.long) for name in ("sin_sin", "up_and_down"))],
+)
 @pytest.mark.parametrize(
     ("name", "bench", "kp", "supply", "motor"),
     [

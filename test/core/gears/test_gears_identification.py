@@ -319,6 +319,7 @@ def test_a_servo_without_gear_or_with_effects_beyond_it_is_no_candidate() -> Non
         gear_vector(SERVO.with_gear(gear), BenchEffects(arm_mass=0.1))
 
 
+@pytest.mark.usefixtures("no_intervals")
 def test_an_identification_from_a_servo_with_a_gear_finds_servos_without(recordings: list[Recording]) -> None:
     prior = load_servo("xl330_bam").with_gear(Asymmetry(input_side=0.1, output_side=0.3))
     found = identify(recordings[:4], prior, ["m1", "m3"], trials=200, validation="fraction=0.25", effects=())

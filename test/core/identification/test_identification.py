@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from identification_cases import mx106, session
+from identification_cases import leave_out_intervals, mx106, session
 from refusals import refused
 
 from bam_core.cli.identification_text import effects_table
@@ -47,7 +47,12 @@ def logs() -> dict[str, list[Recording]]:
 
 @pytest.fixture(scope="module")
 def brief(logs: dict[str, list[Recording]]) -> Identification:
-    return identify(logs["m4"], load_servo("mx106"), "all", trials=300, seed=1)
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_intervals(patch)
+        return identify(logs["m4"], load_servo("mx106"), "all", trials=300, seed=1)
+
+
+without_intervals = pytest.mark.usefixtures("no_intervals")
 
 
 @pytest.mark.long
@@ -127,6 +132,7 @@ def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
     )
 
 
+@without_intervals
 def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]]) -> None:
     found = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=300, test="leave-one-out=kp")
     fit = found.fits["m1"]
@@ -139,6 +145,7 @@ def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]
     assert "no test" in fit.servo.provenance.source
 
 
+@without_intervals
 def test_no_decision_sees_the_test_logs(logs: dict[str, list[Recording]]) -> None:
     """Test logs that are turned into nonsense change the test error and nothing else."""
     servo = replace(load_servo("mx106"), search=SearchRanges(effects=("zero_offset",)))
@@ -157,6 +164,7 @@ def test_no_decision_sees_the_test_logs(logs: dict[str, list[Recording]]) -> Non
         assert other.fits[model].test_mae > fit.test_mae + 0.05
 
 
+@without_intervals
 def test_several_seeds_are_searched_with_the_same_test_logs(logs: dict[str, list[Recording]]) -> None:
     options = {"trials": 60, "test": "fraction=0.2"}
     found = identify(logs["m1"], mx106("m1"), ["m1"], seed=3, seeds=2, **options)  # type: ignore[arg-type]
@@ -172,6 +180,7 @@ def test_several_seeds_are_searched_with_the_same_test_logs(logs: dict[str, list
         identify(logs["m1"], mx106("m1"), ["m1"], seeds=0)
 
 
+@without_intervals
 def test_the_older_name_of_the_test_does_the_same_and_says_so(logs: dict[str, list[Recording]]) -> None:
     with pytest.warns(DeprecationWarning, match="test="):
         older = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=60, validation="kp=16")
@@ -202,6 +211,7 @@ def test_a_richer_model_is_never_worse_on_training_than_one_that_it_contains(bri
         assert mae[rich] <= mae[simple]
 
 
+@without_intervals
 def test_the_same_seed_gives_the_same_numbers(
     brief: Identification, logs: dict[str, list[Recording]]
 ) -> None:
@@ -237,6 +247,7 @@ def test_a_fitted_servo_says_where_it_comes_from(brief: Identification) -> None:
     assert "seed 1" in servo.provenance.source
 
 
+@without_intervals
 def test_progress_counts_up_to_the_budget_and_improves(logs: dict[str, list[Recording]]) -> None:
     seen: list[Progress] = []
     identify(logs["m1"], load_servo("mx106"), ["m1", "m2"], trials=200, progress=seen.append)

@@ -176,6 +176,7 @@ def test_an_effect_ablation_that_is_interrupted_leaves_all_models(recordings: li
     assert kept.effects == ()
 
 
+@pytest.mark.usefixtures("no_intervals", "no_plots")
 def test_an_interrupted_one_does_not_replace_a_complete_one(recordings: list[Recording], tmp_path) -> None:
     whole = identify(recordings, load_servo("mx106"), ["m1"], trials=60)
     (part,) = interrupted(recordings, "m2")

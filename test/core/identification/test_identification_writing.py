@@ -72,6 +72,7 @@ def test_what_was_found_of_the_bench_is_beside_the_servo(
     assert "removed bench_effects/m3.yaml" in caplog.text
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -> None:
     write_identification(found, tmp_path / "results")
     summary = json.loads((tmp_path / "results" / "summary.json").read_text())
@@ -118,6 +119,7 @@ def test_uncertainty_of_a_model_that_was_not_chosen_is_computed_when_asked_for(f
     assert caught.value.valid == ("m1", "m3")
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, tmp_path: Path) -> None:
     write_identification(found, tmp_path)
     logs = {log.name: log for log in (*found.split.train, *found.split.test)}
@@ -129,6 +131,16 @@ def test_the_trajectories_are_those_of_the_fitted_servos(found: Identification, 
                 (expected,) = rollout.positions(parameter_vector(fit.servo, fit.bench_effects))
                 kept = np.searchsorted(logs[name].time, arrays[f"time_{i}"] - 1e-4)
                 np.testing.assert_allclose(arrays[f"{model}_{i}"], expected[kept], atol=1e-6)
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_the_band_of_the_chosen_model_holds_what_was_measured(found: Identification, tmp_path: Path) -> None:
+    write_identification(found, tmp_path)
+    with np.load(tmp_path / "trajectories.npz") as arrays:
+        for i in range(len(arrays["logs"])):
+            low, high = arrays[f"{found.chosen}_low_{i}"], arrays[f"{found.chosen}_high_{i}"]
+            assert np.all(low < high)
+            assert np.mean((low <= arrays[f"measured_{i}"]) & (arrays[f"measured_{i}"] <= high)) > 0.9
 
 
 def test_plots_show_the_numbers_of_the_summary(
@@ -167,6 +179,7 @@ def test_the_interval_is_that_of_the_mean_over_test_logs() -> None:
     assert told["test_interval"] == pytest.approx((max(mean - reach, 0.0), mean + reach), rel=1e-5)
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_a_written_servo_has_the_errors_that_the_summary_claims(
     found: Identification, tmp_path: Path
 ) -> None:
@@ -177,6 +190,7 @@ def test_a_written_servo_has_the_errors_that_the_summary_claims(
         assert errors.mean() == pytest.approx(fit.train_mae, rel=1e-9)
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_an_existing_directory_keeps_what_is_not_replaced(found: Identification, tmp_path: Path) -> None:
     (tmp_path / "plots").mkdir()
     (tmp_path / "notes.txt").write_text("mine")
@@ -251,6 +265,7 @@ def test_what_is_replaced_is_told(
     ]
 
 
+@pytest.mark.usefixtures("no_plots")
 @pytest.mark.parametrize(
     "summary",
     [
@@ -269,6 +284,7 @@ def test_a_summary_that_is_not_ours_removes_nothing(
     assert (tmp_path / "report.html").read_text() == "mine"
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_nothing_is_written_beside_a_directory_that_exists(
     found: Identification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,14 +48,23 @@ def validated(servo: ServoModel, recordings: Sequence[Recording], **stepping: in
     return Rollout.for_servo(recordings, servo, **stepping).positions(parameter_vector(servo))
 
 
+BRIEFLY = ("mx106", "sts3215", "erob80_100")
+"""One servo per control law, compared in a few runs by every `make test`; the long tests have all of them."""
+
+
 def require_alike(found: Array, expected: Array, run: Recording) -> None:
     apart = np.abs(found - expected)
     assert apart.mean() < MEAN, (run.name, apart.mean())
     assert apart.max() < LARGEST, (run.name, apart.max())
 
 
-@pytest.mark.parametrize("one_in", [7, pytest.param(1, marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", servo_names())
+@pytest.mark.parametrize(
+    ("name", "one_in"),
+    [
+        *((name, 7) for name in BRIEFLY),
+        *(pytest.param(name, 1, marks=pytest.mark.long) for name in servo_names()),
+    ],
+)
 def test_every_executor_moves_a_library_servo_alike(name: str, one_in: int) -> None:
     servo = load_servo(name)
     recordings = runs(servo, one_in)

@@ -155,13 +155,20 @@ def simulated(
     return [simulate_recording(servo, run, bench_effects=bench_effects) for run in runs]
 
 
+BRIEFLY = ("torque_saturation", "command_delay", "goal_slew_time", "friction_direction", "all")
+"""One effect per part of a servo, and several at once; the long tests have every one alone."""
+
+
 @pytest.fixture(scope="module")
 def runs() -> list[Recording]:
     bench = PendulumBench(mass=0.1, length=0.1)
     return [synthesize("xl330", bench, script, 400.0, bench_effects=XL330_BENCH) for script in SCRIPTS]
 
 
-@pytest.mark.parametrize("case", EFFECT_CASES)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=() if case in BRIEFLY else pytest.mark.long) for case in EFFECT_CASES],
+)
 def test_effects_are_those_of_the_converged_rollout(case: str, runs: list[Recording]) -> None:
     plain = load_servo("xl330")
     servo, bench = affected(plain, **EFFECT_CASES[case]), bench_with(**EFFECT_CASES[case])

@@ -7,6 +7,7 @@ import json
 import math
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from rclpy.parameter import Parameter
 from ros_client import SpinningThread
 from ros_helpers import PATIENCE, wait_for
 
-from bam_core.errors import BamError, Unreadable
+from bam_core.errors import BamError, OutOfRange, Unreadable
 from bam_core.identification import identify
+from bam_core.identification.uncertainty.tolerances import Tolerances
 from bam_core.recordings import load_recordings
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.model import load_servo
@@ -69,12 +71,13 @@ def write_logs(directory: Path) -> None:
 class Client:
     """The node on an executor of its own, and a client of its action and service."""
 
-    def __init__(self, directory: Path, effects: str = "") -> None:
+    def __init__(self, directory: Path, **parameters: str) -> None:
         self.directory = directory
         self.context = Context()
         self.context.init()
-        parameters = [Parameter("data_directory", value=str(directory)), Parameter("effects", value=effects)]
-        self.server = IdentificationNode(context=self.context, parameter_overrides=parameters)
+        values = {"data_directory": str(directory), **parameters}
+        overrides = [Parameter(name, value=value) for name, value in values.items()]
+        self.server = IdentificationNode(context=self.context, parameter_overrides=overrides)
         self.server.start()
         self.node = Node("client", context=self.context)
         self.action = ActionClient(self.node, Identify, "identify")
@@ -102,6 +105,14 @@ class Client:
 
     def _on_feedback(self, message: Any) -> None:
         self.feedback.append((time.monotonic(), message.feedback))
+
+
+@pytest.fixture(autouse=True)
+def no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Identify without diagnosis and intervals, which take longer than all the rest."""
+    module = import_module("bam_core.identification.identify")
+    for step in ("_diagnosed", "_estimated"):
+        monkeypatch.setattr(module, step, lambda fit, *_: fit)
 
 
 @pytest.fixture(scope="module")
@@ -270,3 +281,23 @@ def test_a_data_directory_that_is_none_stops_the_start(ros_domain: int, tmp_path
 def test_an_unknown_effect_stops_the_start(ros_domain: int, tmp_path: Path) -> None:
     with pytest.raises(BamError, match="effect 'backlash': unknown"):
         Client(tmp_path, effects="backlash")
+
+
+def test_an_unknown_tolerance_stops_the_start(ros_domain: int, tmp_path: Path) -> None:
+    with pytest.raises(BamError, match="tolerance 'weight': unknown"):
+        Client(tmp_path, tolerances="mass=0.03, weight=0.1")
+
+
+def test_tolerances_of_the_node_are_those_of_the_identification(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Tolerances] = []
+
+    def refuse(*_: Any, tolerances: Tolerances, **__: Any) -> None:
+        given.append(tolerances)
+        raise OutOfRange("trials", 3, "more")
+
+    monkeypatch.setattr("bam_ros.identification.node.identify", refuse)
+    client.server.set_parameters([Parameter("tolerances", value="mass=0.03,length=0.002")])
+    assert "trials" in client.call(**BRIEF).message
+    assert given == [Tolerances(mass=0.03, length=0.002)]

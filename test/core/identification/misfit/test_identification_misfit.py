@@ -84,7 +84,7 @@ def test_missing_physics_is_named(kind):
     found = diagnosed(record(truth, SMALL, seed=1), truth)
     assert found.findings[0].kind == kind
     assert found.findings[0].share > 0.25  # a fifth is enough to be named
-    assert "it takes" in found.findings[0].evidence
+    assert "it explains" in found.findings[0].evidence
 
 
 @pytest.mark.parametrize("kind", ["presliding", "direction_asymmetry", "torque_ripple", "flexible_joint"])

@@ -108,7 +108,7 @@ def test_an_exact_rig_leaves_intervals_as_they_are(off_by_three_percent):
     optimum = nearest_optimum(Rollout.for_servo(logs, servo), space_for(servo, logs), parameter_vector(servo))
     terms = uncertainty_terms(servo, optimum.vector, logs, optimum)
     assert terms.headers == ()
-    assert np.array_equal(terms.everything, terms.covariance)
+    assert np.array_equal(terms.total, terms.covariance)
 
 
 @pytest.mark.long
