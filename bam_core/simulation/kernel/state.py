@@ -7,7 +7,7 @@ import numpy as np
 
 from bam_core.simulation.kernel.lanes import BLOCK
 
-ROWS = 38
+ROWS = 41
 
 (
     POSITION,
@@ -48,4 +48,7 @@ ROWS = 38
     MIDDLE,
     WAS_ENABLED,
     DRIVEN_SHARE,
+    OVERLOAD,
+    TOLD,
+    OWN_LIMIT,
 ) = (np.uint64(row * BLOCK) for row in range(ROWS))
