@@ -30,7 +30,7 @@ _FIRMWARE_TYPES: Mapping[str, Any] = {
     "dead_band": (_NUMBER, False),
     "error_offset": (_NUMBER, False),
     "goal_speed_limit": (_NUMBER, False),
-    "protection": {name: (_NUMBER, True) for name in ("threshold", "time", "limit")},
+    "protection": dict.fromkeys(("threshold", "time", "limit"), (_NUMBER, True)),
 }
 
 # field -> (type, required); a nested table is a section

@@ -196,6 +196,10 @@ bool ReadConstants(const mjModel* m, int instance, Constants* constants) {
       return false;
     }
   }
+  if (constants->overload_threshold > 1.0 || constants->overload_limit > 1.0) {
+    Refuse("config overload_threshold and overload_limit must be shares, 0 to 1; correct them%s", "");
+    return false;
+  }
   if (!(constants->kp > 0.0)) {
     Refuse("config kp is missing or not above 0 (the position gain in the firmware's units); state it%s", "");
     return false;

@@ -77,7 +77,9 @@ def test_torque_off_ends_it_and_the_time_starts_anew():
 def test_the_compiled_law_is_the_same():
     p, random = PROTECTION, np.random.default_rng(0)
     for _ in range(500):
-        overload = Overload(time=random.choice([0.0, 0.02, 0.049999, 0.05, 0.06]), goal=random.normal() * COUNT)
+        overload = Overload(
+            time=random.choice([0.0, 0.02, 0.049999, 0.05, 0.06]), goal=random.normal() * COUNT
+        )
         goal, demand = random.normal() * COUNT, random.uniform(-2.0, 2.0)
         told = law.overload_told(overload.time, overload.goal, goal, p.trip_time, COUNT)
         assert told == p.told(overload, goal, COUNT, is_enabled=True).time

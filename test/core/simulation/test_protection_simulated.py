@@ -33,7 +33,7 @@ def protected(model, protection=PROTECTION, firmware=None):
 
 
 def steps_of_goals(seed, samples=300):
-    """Return a run whose goals stay for a while, heavy enough that demands are large; torque goes off once."""
+    """Return a run whose goals stay for a while, with loads that take large demands; torque is off once."""
     rng = np.random.default_rng(seed)
     time = np.arange(samples) * DT
     pieces = np.searchsorted(np.sort(rng.uniform(0.0, time[-1], 5)), time)
@@ -55,7 +55,9 @@ protections = st.builds(
 
 
 @settings(deadline=None, max_examples=40)
-@given(protections, st.sampled_from(["voltage", "slewed", "current"]), st.integers(1, 3), st.integers(0, 1000))
+@given(
+    protections, st.sampled_from(["voltage", "slewed", "current"]), st.integers(1, 3), st.integers(0, 1000)
+)
 def test_the_kernel_is_the_reference_with_any_protection(protection, kind, substeps, seed):
     plain = servo()
     firmware = {"voltage": plain.firmware, "slewed": FIRMWARES["feetech-sts"], "current": FIRMWARES["erob80"]}
