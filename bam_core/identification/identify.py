@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
 from bam_core.executors import Call, Shared, run_jobs
@@ -39,7 +40,7 @@ from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
-from bam_core.identification.uncertainty.uncertainty import Uncertainty, estimate_uncertainty
+from bam_core.identification.uncertainty.uncertainty import estimate_uncertainty
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
@@ -232,12 +233,11 @@ def _stages(
         name = stage().chosen
     ablations = ablated[name]
     yield stage(UNCERTAINTY, ablations=ablations)
-    for each, model_fit in fits.items():
-        fits[each] = _diagnosed(model_fit, split.train, executor)
-    for each in dict.fromkeys((name, *intervals.models)):
-        fits[each] = _estimated(fits[each], split.train, intervals.tolerances, executor)
-        if each != name:
-            yield stage(UNCERTAINTY, ablations=ablations)
+    fits.update(_diagnosed(fits, split.train, executor))
+    wanted = {each: fits[each] for each in dict.fromkeys((name, *intervals.models))}
+    for each, model_fit in _estimated(wanted, split.train, intervals.tolerances, executor):
+        fits[each] = model_fit
+        yield stage(UNCERTAINTY, ablations=ablations)
     yield stage(ablations=ablations)
 
 
@@ -270,8 +270,8 @@ def with_uncertainty(
         BamError: a model is unknown or was not fitted.
     """
     fits = dict(identification.fits)
-    for name in _among(models, list(fits)):
-        fits[name] = _estimated(fits[name], identification.split.train, tolerances, executor)
+    wanted = {name: fits[name] for name in _among(models, list(fits))}
+    fits.update(_estimated(wanted, identification.split.train, tolerances, executor))
     return replace(identification, fits=fits)
 
 
@@ -285,47 +285,62 @@ def _among(models: str | Iterable[str], fitted: Sequence[str]) -> list[str]:
     return list(named)
 
 
-def _diagnosed(fit: ModelFit, recordings: Sequence[Recording], executor: Executor | None) -> ModelFit:
-    """Add what a fit leaves over of its training logs."""
-    if executor is None:
-        return _diagnosis(recordings, fit)
-    ((_, diagnosed),) = run_jobs(executor, [Call(_diagnosis, Shared(recordings), (fit,))])
-    return diagnosed
+def _diagnosed(
+    fits: Mapping[str, ModelFit], recordings: Sequence[Recording], executor: Executor | None
+) -> Iterator[tuple[str, ModelFit]]:
+    """Add what each fit leaves over of its training logs."""
+    return _each(_with_diagnosis, fits, recordings, executor)
 
 
-def _diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
+def _estimated(
+    fits: Mapping[str, ModelFit],
+    recordings: Sequence[Recording],
+    tolerances: Tolerances,
+    executor: Executor | None,
+) -> Iterator[tuple[str, ModelFit]]:
+    """Add the uncertainty of the parameters of each fit; one log alone tells nothing about it."""
+    open_fits = {name: fit for name, fit in fits.items() if fit.uncertainty is None}
+    if len(recordings) < 2:
+        return iter(())
+    return _each(partial(_with_uncertainty, tolerances=tolerances), open_fits, recordings, executor)
+
+
+def _each(
+    work: Callable[[Sequence[Recording], ModelFit], ModelFit],
+    fits: Mapping[str, ModelFit],
+    recordings: Sequence[Recording],
+    executor: Executor | None,
+) -> Iterator[tuple[str, ModelFit]]:
+    """Do the same to fits, side by side where there is an executor, and return each as it is done."""
+    names = list(fits)
+    with one_blas_thread():
+        if executor is None:
+            yield from ((name, work(recordings, fits[name])) for name in names)
+            return
+        shared = Shared(recordings)
+        calls = [Call(work, shared, (fits[name],)) for name in names]
+        yield from ((names[index], fit) for index, fit in run_jobs(executor, calls))
+
+
+def _with_diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
     with one_blas_thread():
         return replace(fit, diagnosis=diagnose(fit.servo, recordings, fit.space, fit.bench_effects))
 
 
-def _estimated(
-    fit: ModelFit, recordings: Sequence[Recording], tolerances: Tolerances, executor: Executor | None
-) -> ModelFit:
-    """Add the uncertainty of the parameters of a fit; one log alone tells nothing about it."""
-    if len(recordings) < 2 or fit.uncertainty is not None:
-        return fit
+def _with_uncertainty(recordings: Sequence[Recording], fit: ModelFit, *, tolerances: Tolerances) -> ModelFit:
     with one_blas_thread():
-        if executor is None:
-            uncertainty = _uncertainty(recordings, fit, tolerances)
-        else:
-            ((_, uncertainty),) = run_jobs(
-                executor, [Call(_uncertainty, Shared(recordings), (fit, tolerances))]
-            )
+        uncertainty = estimate_uncertainty(
+            fit.servo,
+            recordings,
+            fit.space,
+            fit.bench_effects,
+            advise=advisor(fit.servo, recordings, fit.space),
+            tolerances=tolerances,
+            misfit=fit.diagnosis.shifts if fit.diagnosis is not None else None,
+        )
     errors = uncertainty.standard_errors()
     own = {name: error for name, error in errors.items() if name not in BENCH_EFFECTS}
     return replace(fit, servo=replace(fit.servo, uncertainty=own), uncertainty=uncertainty)
-
-
-def _uncertainty(recordings: Sequence[Recording], fit: ModelFit, tolerances: Tolerances) -> Uncertainty:
-    return estimate_uncertainty(
-        fit.servo,
-        recordings,
-        fit.space,
-        fit.bench_effects,
-        advise=advisor(fit.servo, recordings, fit.space),
-        tolerances=tolerances,
-        misfit=fit.diagnosis.shifts if fit.diagnosis is not None else None,
-    )
 
 
 def resolve_models(models: str | Iterable[str]) -> tuple[FrictionModel, ...]:

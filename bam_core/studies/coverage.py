@@ -3,7 +3,8 @@
 
 For each repeat a session is recorded in simulation, with the servo's own parameters and with what differs
 from one session to the next on a bench: loads, where the arm rests when a run starts, the encoder's noise
-below a count, rounding to counts, samples taken a little early or late. Then the servo's friction model is
+below a count, rounding to counts, samples taken a little early or late. With ``--drawn``, the parameters are
+drawn over the whole search space instead, anew for each repeat. Then the servo's friction model is
 searched for all over its space and its uncertainty estimated, as `bam identify` does it, in ignorance of the
 truth. Only then is the truth consulted: does each interval hold it, and does a descent that starts there end
 lower than the search did?
@@ -26,9 +27,10 @@ from tqdm import tqdm
 from bam_core.arrays import Array
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster
-from bam_core.errors import BamError, OutOfRange
+from bam_core.errors import BadData, BamError, OutOfRange
 from bam_core.executors import Call, Shared, open_cluster, run_jobs, this_machine
 from bam_core.identification.fitting import Fitter
+from bam_core.identification.found_servo import found_servo
 from bam_core.identification.search.gauss_newton import descend, nearest_optimum
 from bam_core.identification.search.problem import INTEGRATOR
 from bam_core.identification.search.search import MIN_EVALUATIONS
@@ -59,6 +61,9 @@ _FINE = 80  # steps of the integrator per period of the firmware that recorded: 
 _TRIALS = 600  # of a search, per free parameter
 _LINK = ("arm_compliance", "arm_backlash")  # effects
 _ARRIVED = 0.002  # of the training error that a descent from the truth may be lower
+_MOVES = 0.1  # rad; a run in which the arm turns less tells next to nothing of its friction
+_MOVING_SHARE = 0.5  # of the runs of a session whose arm has to move
+_DRAWS = 1000  # of a servo that can move its session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +76,7 @@ class Repeat:
         off: (n,) estimate minus truth, in shares of the search range.
         width: (n,) of the interval, in the same.
         arrived: a descent from the truth ends hardly lower than the search.
+        converged: the search says that it came to rest.
     """
 
     covered: NDArray[np.bool_]
@@ -78,6 +84,7 @@ class Repeat:
     off: Array
     width: Array
     arrived: bool
+    converged: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +120,35 @@ def case_for(servo: ServoModel, bench_effects: BenchEffects = IDEAL_BENCH) -> Ca
     space = search_space(FRICTION_MODELS[servo.friction_model], runs, known.ranges, effects)
     truth = space.vectors(space.point(parameter_vector(paper, bench_effects))[None])[0]
     return Case(servo=paper, space=space, truth=truth)
+
+
+def drawn_case(servo: ServoModel, bench_effects: BenchEffects, random: np.random.Generator) -> Case:
+    """Return a case whose parameters are drawn over the whole search space of a servo on a bench.
+
+    Coordinates of the search are drawn evenly (see `space.Axis`), and again where the arm would not move in
+    half of the runs: nobody identifies a servo that cannot lift its load.
+
+    Args:
+        servo: its firmware, friction model and search ranges count.
+        bench_effects: which of them are there.
+        random: draws.
+
+    Raises:
+        BadData: no draw moves its session.
+    """
+    space = case_for(servo, bench_effects).space
+    for _ in range(_DRAWS):
+        (vector,) = space.vectors(random.random((1, space.dimension)))
+        case = case_for(*found_servo(servo, FRICTION_MODELS[servo.friction_model], vector))
+        runs = [run.as_recording(case.servo) for run in session_runs(case.servo)]
+        samples = Rollout.for_servo(runs, case.servo).samples(1)
+        moved = [
+            np.ptp(each)
+            for each in np.split(samples.positions(case.truth)[0], np.cumsum(samples.counts)[:-1])
+        ]
+        if np.mean(np.array(moved) > _MOVES) >= _MOVING_SHARE:
+            return case
+    raise BadData(servo.name, f"none of {_DRAWS} draws moves its arm", advice="narrow its search ranges")
 
 
 def session_runs(servo: ServoModel, random: np.random.Generator | None = None) -> list[CandidateRun]:
@@ -163,18 +199,25 @@ def record_session(case: Case, random: np.random.Generator) -> list[Recording]:
     return recorded
 
 
-def repeat(case: Case, seed: int, trials: int = _TRIALS) -> Repeat:
+def drawn_repeat(source: tuple[ServoModel, BenchEffects], seed: int, trials: int | None) -> Repeat:
+    """Draw a servo, then do as `repeat`; `source` is as the first arguments of `drawn_case`."""
+    return repeat(drawn_case(*source, np.random.default_rng((seed, 1))), seed, trials)
+
+
+def repeat(case: Case, seed: int, trials: int | None = _TRIALS) -> Repeat:
     """Record, search and ask once.
 
     Args:
         case: the servo.
         seed: of everything random.
-        trials: simulations of the session that the search may take, per free parameter.
+        trials: simulations of the session that the search may take, per free parameter; None: as many as
+            `bam identify` takes.
     """
     servo, space = case.servo, case.space
     recordings = record_session(case, np.random.default_rng(seed))
     fitter = Fitter(servo, recordings, seed=seed)
-    fit = fitter.plan(FRICTION_MODELS[servo.friction_model], trials=trials * space.dimension).make()
+    budget = trials * space.dimension if trials else None
+    fit = fitter.plan(FRICTION_MODELS[servo.friction_model], trials=budget).make()
     optimum = nearest_optimum(fitter.rollout, space, fit.vector)
     told = describe(
         uncertainty_terms(servo, fit.vector, recordings, optimum), normalised(space, fit.vector)
@@ -190,6 +233,7 @@ def repeat(case: Case, seed: int, trials: int = _TRIALS) -> Repeat:
         off=normalised(space, fit.vector) - normalised(space, case.truth),
         width=_shares(space, high) - _shares(space, low),
         arrived=bool(reached <= (1.0 + _ARRIVED) * reachable),
+        converged=fit.result.converged,
     )
 
 
@@ -208,7 +252,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--servos", nargs="+", default=list(servo_names()), metavar="NAME")
     parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
-    parser.add_argument("--trials", type=int, default=_TRIALS, metavar="N", help="per free parameter")
+    parser.add_argument(
+        "--drawn", action="store_true", help="draw the parameters of every repeat over the whole search space"
+    )
+    parser.add_argument(
+        "--trials",
+        type=int,
+        metavar="N",
+        help=f"per free parameter (default: {_TRIALS}; with --drawn, as many as bam identify takes)",
+    )
     parser.add_argument("--json", default="coverage_results.json", metavar="FILE")
     add_cluster(parser)
     arguments = parser.parse_args(argv)
@@ -222,14 +274,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _study(arguments: argparse.Namespace) -> int:
     if arguments.repeats < 1:
         raise OutOfRange("--repeats", arguments.repeats, "at least 1")
-    if arguments.trials < MIN_EVALUATIONS:
+    if arguments.trials is not None and arguments.trials < MIN_EVALUATIONS:
         raise OutOfRange("--trials", arguments.trials, f"at least {MIN_EVALUATIONS}")
     require_file(arguments.json)
     cases = {name: case_for(load_servo(name), load_bench_effects(name)) for name in arguments.servos}
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
     jobs = [(name, seed) for name in cases for seed in seeds]
-    shared = {name: Shared(case) for name, case in cases.items()}
-    calls = [Call(repeat, shared[name], (seed, arguments.trials)) for name, seed in jobs]
+    if arguments.drawn:
+        sources = {name: Shared((load_servo(name), load_bench_effects(name))) for name in cases}
+        calls = [Call(drawn_repeat, sources[name], (seed, arguments.trials)) for name, seed in jobs]
+    else:
+        shared = {name: Shared(case) for name, case in cases.items()}
+        calls = [Call(repeat, shared[name], (seed, arguments.trials or _TRIALS)) for name, seed in jobs]
     done: dict[tuple[str, int], Repeat] = {}
     with (
         this_machine() if arguments.cluster is None else open_cluster(arguments.cluster) as executor,
@@ -241,11 +297,16 @@ def _study(arguments: argparse.Namespace) -> int:
     results = {name: [done[name, seed] for seed in seeds] for name in cases}
     table = {name: _summary(cases[name].space, repeats) for name, repeats in results.items()}
     everything = np.concatenate([each.covered for repeats in results.values() for each in repeats])
-    report = {"overall": float(everything.mean()), "repeats": arguments.repeats, "servos": table}
+    report = {
+        "overall": float(everything.mean()),
+        "repeats": arguments.repeats,
+        "drawn": arguments.drawn,
+        "servos": table,
+    }
     write_text(arguments.json, json.dumps(report, indent=2) + "\n")
     print(
         format_table(
-            ("servo", "covered [%]", "lowest [%]", "which", "arrived"),
+            ("servo", "covered [%]", "lowest [%]", "which", "arrived", "not, and says so"),
             [_row(*item) for item in table.items()],
         )
     )
@@ -258,7 +319,7 @@ def _row(name: str, entry: dict[str, Any]) -> tuple[str, ...]:
     parameters: dict[str, float] = entry["parameters"]
     lowest = min(parameters, key=parameters.__getitem__)
     covered, least = f"{100 * entry['coverage']:.1f}", f"{100 * parameters[lowest]:.0f}"
-    return name, covered, least, lowest, str(entry["arrived"])
+    return name, covered, least, lowest, str(entry["arrived"]), str(entry["told"])
 
 
 def _summary(space: SearchSpace, repeats: Sequence[Repeat]) -> dict[str, Any]:
@@ -270,6 +331,7 @@ def _summary(space: SearchSpace, repeats: Sequence[Repeat]) -> dict[str, Any]:
     return {
         "coverage": float(covered.mean()),
         "arrived": sum(each.arrived for each in repeats),
+        "told": sum(not each.arrived and not each.converged for each in repeats),
         "missed": [
             [name for name, held in zip(names, each.covered, strict=True) if not held] for each in repeats
         ],

@@ -33,6 +33,8 @@ from bam_ros.erob.pdo_layout import PdoLayout
 from bam_ros.erob.sdo import Mailbox, SdoLost
 
 _FRAME_TIMEOUT = 2000  # µs; of the frames beside process data
+# Of objects while the segment is opened, µs; SOEM's own 20 and 700 ms end transfers on a busy machine.
+_MAILBOX_FULL, _OBJECT_TIMEOUT = 500_000, 3_000_000
 _LONGEST_SPIN = 200  # µs; where a late answer came in between after all
 
 
@@ -95,7 +97,9 @@ class Segment:
         """Take the interface; raises BamError."""
         self._claim = InterfaceClaim(self.interface)
         require_interface(self.interface)
+        pysoem.settings.timeouts.tx_mailbox = _MAILBOX_FULL
         master = pysoem.Master()
+        master.sdo_read_timeout = master.sdo_write_timeout = _OBJECT_TIMEOUT
         before = packet_sockets()
         try:
             master.open(self.interface)

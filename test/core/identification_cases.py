@@ -80,7 +80,7 @@ def leave_out_intervals(patch: pytest.MonkeyPatch) -> None:
     of their own."""
     module = import_module("bam_core.identification.identify")
     for step in ("_diagnosed", "_estimated"):
-        patch.setattr(module, step, lambda fit, *_: fit)
+        patch.setattr(module, step, lambda fits, *_: iter(fits.items()))
 
 
 def write_log(recording: Recording, path: Path) -> Path:

@@ -158,9 +158,9 @@ def test_rviz_shows_what_the_simulator_publishes(name: str) -> None:
     assert "/simulator/goal_states" in published
     launch = (LAUNCH / "simulate.launch.py").read_text()
     assert f"{name}.rviz" in launch
-    assert '"simulator/goal_states"' in launch
+    assert 'f"simulator/{shadow}_states"' in launch
     ghosts = [display["TF Prefix"] for display in shown["Displays"] if "TF Prefix" in display]
-    assert ghosts == ["", "goal"]
+    assert ghosts == ["", "goal", "low", "high"]
     assert '"frame_prefix": "goal/"' in launch
     for robot in (ROOT / "config" / "robots").glob("*.urdf"):
         assert f'<link name="{shown["Global Options"]["Fixed Frame"]}"' in robot.read_text()

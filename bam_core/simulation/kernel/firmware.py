@@ -15,6 +15,9 @@ from bam_core.simulation.kernel import candidate, state
 from bam_core.simulation.kernel.lanes import compiled_lanes
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LogRows, Stepping
 
+# Adding 1.5·2^52 to a double rounds it to an integer.
+_ROUNDER = 6755399441055744.0
+
 
 @compiled_lanes
 def set_up(s: Array, c: Array, lanes: int, now: Array, logs: LogRows, start: Any, stepping: Stepping) -> None:
@@ -106,10 +109,6 @@ def see(s: Array, c: Array, lanes: int, lead: float) -> None:
         s[state.SEEN + i] = (
             s[state.POSITION + i] + (lead - c[candidate.SENSOR_DELAY + i]) * s[state.VELOCITY + i]
         )
-
-
-# Adding 1.5·2^52 to a double rounds it to an integer.
-_ROUNDER = 6755399441055744.0
 
 
 @compiled_lanes

@@ -17,7 +17,7 @@ from bam_core.simulation.rows import LogRows
 
 @compiled_lanes
 def set_up(s: Array, c: Array, lanes: int, logs: LogRows, start: Any) -> None:
-    """Scale friction that no load causes by the temperature of the motor's case."""
+    """Scale friction without load by the temperature of the motor's case; take the Stribeck velocity."""
     for i in range(np.uint64(lanes)):
         warmth = logs.case_temperature_rise[start + i]
         temperature_scale = math.exp(-c[candidate.FRICTION_TEMPERATURE + i] * warmth)

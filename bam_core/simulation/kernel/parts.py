@@ -54,9 +54,8 @@ def parts_of(c: Array, lanes: int, ripples: bool, stepping: Stepping) -> Parts:
         or _is_on(c, candidate.QUADRATIC_EXTERNAL, lanes)
     )
     coasting = _is_on(c, candidate.BRIDGE_COASTING, lanes)
-    saturation_or_heat = _is_on(c, candidate.TORQUE_SATURATION, lanes) or _is_on(
-        c, candidate.WINDING_HEATING, lanes
-    )
+    saturation = _is_on(c, candidate.TORQUE_SATURATION, lanes)
+    heating = _is_on(c, candidate.WINDING_HEATING, lanes)
     counts = _is_on(c, candidate.ENCODER_QUANTISATION, lanes)
     ripple = ripples and _is_on(c, candidate.SUPPLY_RIPPLE, lanes)
     slew = stepping.goal_speed_limit < math.inf or _is_on(c, candidate.GOAL_SLEW_TIME, lanes)
@@ -78,7 +77,7 @@ def parts_of(c: Array, lanes: int, ripples: bool, stepping: Stepping) -> Parts:
         load,
         stribeck,
         (load or stribeck) and _is_on(c, candidate.LOAD_INERTIA, lanes),
-        coasting or saturation_or_heat,
+        coasting or saturation or heating,
         counts,
         ripple,
         slew,

@@ -15,7 +15,7 @@ from bam_core.identification.uncertainty.candidate_runs import liftable
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.simulation.rollout import Rollout
-from bam_core.studies.coverage import Case, case_for, main, record_session, session_runs
+from bam_core.studies.coverage import Case, case_for, drawn_case, main, record_session, session_runs
 
 
 def case_of(name: str) -> Case:
@@ -49,6 +49,17 @@ def test_sessions_differ_and_the_truth_follows_each_to_the_noise() -> None:
     for session in (one, other):
         assert np.allclose(session[0].position / count, np.round(session[0].position / count))
         assert Rollout.for_servo(session, case.servo).errors(case.truth).mean() < 0.6 * count
+
+
+def test_drawn_servos_move_their_session_and_lie_in_their_search() -> None:
+    servo, bench_effects = load_servo("mx106"), load_bench_effects("mx106")
+    cases = [drawn_case(servo, bench_effects, np.random.default_rng(seed)) for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(cases[0].truth, cases[1].truth)
+    assert not np.allclose(cases[0].truth, cases[2].truth)
+    for case in cases:
+        np.testing.assert_allclose(case.space.vectors(case.space.point(case.truth)[None])[0], case.truth)
+        moved = [np.ptp(each.position) for each in record_session(case, np.random.default_rng(0))]
+        assert np.median(moved) > 0.1
 
 
 @pytest.mark.long

@@ -112,7 +112,7 @@ def no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Identify without diagnosis and intervals, which take longer than all the rest."""
     module = import_module("bam_core.identification.identify")
     for step in ("_diagnosed", "_estimated"):
-        monkeypatch.setattr(module, step, lambda fit, *_: fit)
+        monkeypatch.setattr(module, step, lambda fits, *_: iter(fits.items()))
 
 
 @pytest.fixture(scope="module")

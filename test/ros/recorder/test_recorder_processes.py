@@ -87,7 +87,14 @@ class Processes:
 
     def wait_for_data(self, seconds: float) -> None:
         """Return when a run has written about so much."""
-        wait_for(lambda: self.recorded() > seconds * 10_000, what="data on disk")
+
+        def has_data() -> bool:
+            for child in self._children:
+                if child.poll() is not None and child.stdout is not None:
+                    pytest.fail(f"{child.args[-1]} ended with {child.returncode}: {child.stdout.read()}")
+            return self.recorded() > seconds * 10_000
+
+        wait_for(has_data, what="data on disk")
 
     def recorded(self) -> int:
         """Bytes in the bag of the run in progress."""

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The study of errors on recordings that took no part: every value in turn; one line for what cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from identification_cases import xl330_logs
+
+from bam_core.studies.held_out import main
+
+
+@pytest.mark.long
+def test_each_gain_is_held_out_with_each_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = sorted(str(path) for path in xl330_logs().glob("kp*_sin_*.json"))
+    output = tmp_path / "held_out.json"
+    words = ["--servo", "xl330", "--models", "m1", "m3", "--seeds", "1", "--draws", "20"]
+    assert main([*logs, *words, "--only", "200", "800", "--json", str(output)]) == 0
+    entries = json.loads(output.read_text())
+    assert [(each["rule"], each["model"]) for each in entries] == [
+        (rule, model) for rule in ("kp=200", "kp=800") for model in ("m1", "m3")
+    ]
+    assert all(each["test"] > 0.0 and 0.0 <= each["band_coverage"] <= 1.0 for each in entries)
+    assert [sum(each["chosen"] for each in entries[i : i + 2]) for i in (0, 2)] == [1, 1]
+    assert "kp=800" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--seeds", "0"], "at least 1"),
+        (["--draws", "5"], "at least 20"),
+        (["--by", "colour"], "colour"),
+        (["--json", "/proc/x/h.json"], "/proc/x"),
+    ],
+)
+def test_what_cannot_be_is_one_line(words: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(xl330_logs()), "--servo", "xl330", *words]) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1
