@@ -105,7 +105,7 @@ def servo_mjcf(
     ]
     remarks += [
         f"{name} of the firmware: is left out, MuJoCo's dcmotor has none"
-        for name in ("dead_band", "error_offset", "goal_speed_limit")
+        for name in ("dead_band", "error_offset", "goal_speed_limit", "protection")
         if drive.kp is not None and name in firmware_fields(servo.firmware)
     ]
     if servo.motor.winding_heating and servo.firmware.regulates_current:

@@ -83,6 +83,8 @@ def simulate(
             stiffness, damping, limit = logs.stiffness[lane], logs.damping[lane], logs.demand_limit[lane]
             total = 0.0
             point, most = signals[0, GOAL, lane], stepping.goal_speed_limit * dt
+            overload, told = 0.0, signals[0, GOAL, lane]
+            trip, threshold = stepping.overload_trip, stepping.overload_threshold * limit
             for k in range(length):
                 if stepping.restart > 0 and k % stepping.restart == stepping.restart // 2:
                     piece = k // stepping.restart
@@ -95,7 +97,17 @@ def simulate(
                 enabled = signals[now, ENABLED, lane] * (1.0 - share) + signals[before, ENABLED, lane] * share
                 point = law.set_point(point, goal, most) if enabled > 0.0 else position
                 error = law.shaped_error(point - position, stepping.dead_band, stepping.error_offset)
-                demand = law.demand(error, speed, stiffness, damping, limit)
+                if enabled > 0.0:
+                    overload = law.overload_told(overload, told, goal, trip, stepping.resolution)
+                else:
+                    overload = 0.0
+                is_protected = overload >= trip
+                told = told if is_protected else goal
+                allowed = stepping.overload_limit * limit if is_protected else limit
+                wanted = law.demand(error, speed, stiffness, damping, limit)
+                if enabled > 0.0:
+                    overload = law.overload_asked(overload, wanted, threshold, trip, dt)
+                demand = min(max(wanted, -allowed), allowed)
                 for _ in range(substeps):
                     drive, back_emf_damping = motor(
                         demand,
@@ -113,8 +125,8 @@ def simulate(
                     phi = u * drive + v * load - feedback * (drive - load)
                     extra = law.budget(friction, 0.0, 0.0, speed, 1.0)
                     lowest, highest = friction_range(phi, feedback, extra)
-                    wanted = inertia / h * speed + (drive - load)
-                    left = wanted - min(max(wanted, lowest), highest)
+                    needed = inertia / h * speed + (drive - load)
+                    left = needed - min(max(needed, lowest), highest)
                     after = min(max(left * h / inertia, -VELOCITY_LIMIT), VELOCITY_LIMIT)
                     position += 0.5 * (speed + after) * h
                     speed = after

@@ -24,7 +24,7 @@ from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.packing import pack
-from bam_core.simulation.rows import MEASURED, Stepping
+from bam_core.simulation.rows import MEASURED, Stepping, firmware_stepping
 
 GEAR_PARAMETERS = (
     "torque_constant",
@@ -106,14 +106,10 @@ class GearRollout:
         self._stepping = Stepping(
             dt=self._packed.dt,
             substeps=substeps,
-            regulates_current=firmware.regulates_current,
-            resolution=firmware.resolution,
             integrator=INTEGRATORS.index("midpoint"),
             opposing_only=False,
             restart=self._packed.restart,
-            dead_band=firmware.dead_band,
-            error_offset=firmware.error_offset,
-            goal_speed_limit=firmware.goal_speed_limit,
+            **firmware_stepping(firmware),
             renewal=substeps,
             lead=0.0,
             slew_share=1.0,

@@ -49,6 +49,10 @@ _GOAL_SPEED_LIMIT = 28
 _LOAD_INERTIA = 29
 _ARMATURE = 30
 _FRICTION_DIRECTION = 31
+_OVERLOAD_THRESHOLD = 32  # of the firmware's protection, share of the largest demand
+_OVERLOAD_TRIP = 33  # s; infinite where it has none
+_OVERLOAD_LIMIT = 34  # share of the largest demand
+_RESOLUTION = 35  # one encoder count, rad
 
 # Rows of the command, written by the user; one column per servo.
 GOAL_POSITION = 0
@@ -78,7 +82,9 @@ _REVERSAL_CORRECTION = 13  # steps' worth of the budget that the next steps omit
 _INVERSE_INERTIA = 14  # as MuJoCo estimates it
 SET_POINT = 15  # that follows the goal, rad
 _INERTIAL_TORQUE = 16  # what accelerated the load in the past step
-STATES = 17
+_OVERLOAD = 17  # time for which demands have been overload, s
+_TOLD = 18  # the last goal before the servo was protected, rad
+STATES = 19
 
 UNKNOWN = -1.0
 
@@ -100,7 +106,7 @@ class Servos(NamedTuple):
     """The servos of a model.
 
     Attributes:
-        constants: (servos, 32).
+        constants: (servos, 36).
         command: (COMMANDS, servos).
         state: (STATES, servos).
         position_address: (servos,) into qpos.
@@ -239,14 +245,17 @@ def _linear_torque(
                 point = law.set_point(before, command[GOAL_POSITION, i], most)
                 state[SET_POINT, i] = point
                 error = law.shaped_error(point - seen, c[_DEAD_BAND], c[_ERROR_OFFSET])
-                renewed = law.demand(error, velocity, stiffness, damping, limit)
+                wanted = law.demand(error, velocity, stiffness, damping, limit)
+                renewed = _protected(c, state, i, wanted, command[GOAL_POSITION, i], max(period, dt))
             else:
                 state[SET_POINT, i] = position
+                state[_OVERLOAD, i] = 0.0
             stale = 0.5 * min(period / dt, 1.0) if was_enabled else 0.0
             demand = renewed + stale * (held - renewed)
             held = renewed
     else:
         held = 0.0
+        state[_OVERLOAD, i] = 0.0
     state[_HELD_DEMAND, i] = held
     state[DUTY, i] = 0.0 if c[_REGULATES_CURRENT] else held
     if share == 0.0:
@@ -257,6 +266,28 @@ def _linear_torque(
     back_emf = closed * c[_TORQUE_CONSTANT] * velocity
     cold = law.voltage_torque(share * c[_TORQUE_PER_VOLT], demand * command[SUPPLY_VOLTAGE, i], back_emf)
     return float(cold / (1.0 + COPPER_COEFFICIENT * state[WINDING_WARMING, i]))
+
+
+@_compiled
+def _protected(c: Array, state: Array, i: int, wanted: float, goal: float, period: float) -> float:
+    """Return a demand as protection limits it, and note what the servo remembers; see `OverloadProtection`.
+
+    Args:
+        c: constants of the servo.
+        state: of all.
+        i: the servo.
+        wanted: demand within the firmware's own limit, duty or A.
+        goal: rad, as commanded.
+        period: for which the demand holds, s.
+    """
+    trip, largest = c[_OVERLOAD_TRIP], c[_DEMAND_LIMIT]
+    overload = law.overload_told(state[_OVERLOAD, i], state[_TOLD, i], goal, trip, c[_RESOLUTION])
+    is_protected = overload >= trip
+    if not is_protected:
+        state[_TOLD, i] = goal
+    state[_OVERLOAD, i] = law.overload_asked(overload, wanted, c[_OVERLOAD_THRESHOLD] * largest, trip, period)
+    allowed = c[_OVERLOAD_LIMIT] * largest if is_protected else largest
+    return min(max(wanted, -allowed), allowed)
 
 
 @_compiled

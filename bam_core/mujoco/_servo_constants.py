@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from bam_core.servo.model import ServoModel
+from bam_core.simulation.rows import firmware_stepping
 
 
 def servo_constants(servo: ServoModel) -> list[float]:
     """Return the row of constants of one servo, in the order of `_law`'s columns."""
+    overload = firmware_stepping(servo.firmware)
     motor, firmware, friction = servo.motor, servo.firmware, servo.friction
     servo_effects = servo.servo_effects
     stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + servo_effects.firmware_gain))
@@ -34,4 +36,8 @@ def servo_constants(servo: ServoModel) -> list[float]:
         servo_effects.load_inertia,
         motor.armature,
         servo_effects.friction_direction,
+        overload["overload_threshold"],
+        overload["overload_trip"],
+        overload["overload_limit"],
+        firmware.resolution,
     ]

@@ -24,12 +24,13 @@ from bam_core.servo.firmware import FIRMWARE_FIELDS
 from bam_core.yaml_file import read_yaml
 
 _NUMBER = (int, float)
-_FIRMWARE_TYPES = {
+_FIRMWARE_TYPES: Mapping[str, Any] = {
     "period": (_NUMBER, False),
     "supply_is_aliased": (bool, False),
     "dead_band": (_NUMBER, False),
     "error_offset": (_NUMBER, False),
     "goal_speed_limit": (_NUMBER, False),
+    "protection": dict.fromkeys(("threshold", "time", "limit"), (_NUMBER, True)),
 }
 
 # field -> (type, required); a nested table is a section
@@ -75,7 +76,7 @@ _FIRMWARE: Mapping[str, _Spec] = {
     | {name: _FIRMWARE_TYPES.get(name, (_NUMBER, True)) for name in names}
     for law, names in FIRMWARE_FIELDS.items()
 }
-_OPTIONAL_SECTIONS = ("gear", "provenance", "servo_effects", "bench_effects")
+_OPTIONAL_SECTIONS = ("gear", "provenance", "servo_effects", "bench_effects", "protection")
 _OLD_NAMES = {"quirks": "servo_effects", "rig": "bench_effects"}  # sections in early files
 
 _COMMENTS = {
@@ -92,6 +93,10 @@ _COMMENTS = {
     "error_offset": "rad, added to a larger error",
     "goal_speed_limit": "rad/s, at which the set-point follows the goal",
     "factory_kp": "position gain that it comes with",
+    "protection": "against overload; shares of the largest duty or current",
+    "threshold": "from which on a demand is overload",
+    "time": "s, for which it has to last without a break",
+    "limit": "of demands from then on, until another goal or torque off",
     "motor": "at the output shaft, gearbox included",
     "friction_model": "m1 to m6",
     "gear": "γ_u and γ_v of Kikuuwe (14), in place of friction terms that depend on the load",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import OutOfRange, UnknownName
+from bam_core.servo.protection import OverloadProtection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +27,9 @@ class PositionFirmware(ABC):
     That is a duty where it sets the motor's voltage (`VoltageFirmware`), and a current where
     electronics behind it see to that (`CurrentFirmware`). The error e is θ_d - θ with the set-point θ_d,
     which follows the goal at a limited speed (`followed`), shaped by a dead band (`shaped_error`); most
-    firmwares have neither. Where torque comes on, the set-point starts where the servo is.
+    firmwares have neither. Where torque comes on, the set-point starts where the servo is. Protection may
+    limit the demand further, to less than ±limit; what it does depends on past demands, which `demand` does
+    not know.
 
     Attributes:
         name: key in FIRMWARES, or another one for a servo that is not in the library.
@@ -40,6 +43,7 @@ class PositionFirmware(ABC):
         error_offset: what the firmware adds to a larger error, in its direction, rad: its gain over the error
             is K·(1 + error_offset/|e|), which overcomes friction near the goal.
         goal_speed_limit: at which the set-point follows the goal, rad/s; infinite where it jumps.
+        protection: against overload; None: there is none.
 
     Raises:
         BamError: a value is out of range.
@@ -53,6 +57,7 @@ class PositionFirmware(ABC):
     dead_band: float = 0.0
     error_offset: float = 0.0
     goal_speed_limit: float = math.inf
+    protection: OverloadProtection | None = None
 
     regulates_current: ClassVar[bool]
     """Whether demands are currents in A; else they are duties, -1..1."""
@@ -261,6 +266,8 @@ def firmware_from_fields(name: str, told: Mapping[str, Any]) -> PositionFirmware
         BamError: a value is out of range.
     """
     values = {key: value for key, value in told.items() if key != "law"}
+    if values.get("protection") is not None:
+        values["protection"] = OverloadProtection(**values["protection"])
     return _LAWS[told["law"]](name=name, **values)
 
 
@@ -269,6 +276,8 @@ def firmware_fields(firmware: PositionFirmware) -> dict[str, Any]:
     (law,) = (law for law, kind in _LAWS.items() if isinstance(firmware, kind))
     defaults = {field.name: field.default for field in fields(type(firmware))}
     told = {name: getattr(firmware, name) for name in FIRMWARE_FIELDS[law]}
+    if firmware.protection is not None:
+        told["protection"] = asdict(firmware.protection)
     return {"law": law, **{name: value for name, value in told.items() if value != defaults[name]}}
 
 

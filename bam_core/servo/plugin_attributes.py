@@ -21,6 +21,7 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         servo.friction,
         servo.servo_effects,
     )
+    protection = firmware.protection
     speed = servo_effects.goal_speed_limit(firmware.goal_speed_limit)
     stiffness, damping = (float(gain) for gain in firmware.gains(1.0 + servo_effects.firmware_gain))
     return {
@@ -43,6 +44,10 @@ def plugin_attributes(servo: ServoModel) -> dict[str, float]:
         "dead_band": firmware.dead_band,
         "error_offset": firmware.error_offset,
         "goal_speed_limit": speed if math.isfinite(speed) else 0.0,
+        "overload_threshold": protection.threshold if protection else 1.0,
+        "overload_time": protection.time if protection else 0.0,
+        "overload_limit": protection.limit if protection else 1.0,
+        "resolution": firmware.resolution,
         "load_inertia": servo_effects.load_inertia,
         "friction_direction": servo_effects.friction_direction,
         "armature": motor.armature,

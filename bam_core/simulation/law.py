@@ -127,6 +127,36 @@ def demand(error: float, velocity: float, stiffness: float, damping: float, limi
 
 
 @compiled()
+def overload_told(overload: float, told: float, goal: float, trip: float, count: float) -> float:
+    """Return the time of overload, s, that counts once a goal is known; see `OverloadProtection.told`.
+
+    Args:
+        overload: time so far, s.
+        told: the last goal before the servo was protected, rad.
+        goal: rad.
+        trip: time at which it is protected, s.
+        count: of the encoder, rad.
+    """
+    return 0.0 if overload >= trip and abs(goal - told) > 0.5 * count else overload
+
+
+@compiled()
+def overload_asked(overload: float, wanted: float, threshold: float, trip: float, period: float) -> float:
+    """Return the time of overload, s, behind a demand; see `OverloadProtection.asked`.
+
+    Args:
+        overload: time so far, s.
+        wanted: demand before it is limited.
+        threshold: demand that is overload.
+        trip: time at which the servo is protected, s.
+        period: for which the demand holds, s.
+    """
+    if overload >= trip:
+        return overload
+    return overload + period if abs(wanted) >= threshold else 0.0
+
+
+@compiled()
 def limited_current(wanted: float, supply: float, back_emf: float, resistance: float) -> float:
     """Return the wanted current, A, limited to what the supply, V, can drive (eq. 15)."""
     return min(max(wanted, (-supply - back_emf) / resistance), (supply - back_emf) / resistance)

@@ -18,6 +18,7 @@ from bam_core.servo.friction import Friction
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.servo.protection import Overload
 from bam_core.simulation.rows import VELOCITY_LIMIT
 
 
@@ -87,26 +88,14 @@ class ReferenceSimulation:
         """J = bench + armature, kg·m²."""
         return self._bench.inertia + self.motor.armature
 
-    def demand(self, state: PendulumState, goal: float, supply: float, lead: float = 0.0) -> float:
-        """Return what the firmware asks of the motor: V (BAM eq. 12) or A (eq. 14).
+    def demand(self, state: PendulumState, goal: float, lead: float = 0.0) -> float:
+        """Return what the firmware asks for where nothing is protected: duty (BAM eq. 12) or A (eq. 14).
 
         Args:
             state: of the servo.
             goal: set-point, rad.
-            supply: V.
             lead: how much later than this state the firmware looks at it, s.
         """
-        demand = self._asked(state, goal, lead)
-        return demand if self.firmware.regulates_current else demand * supply
-
-    def closed_share(self, state: PendulumState, goal: float, lead: float = 0.0) -> float:
-        """Return the share of a PWM period in which the winding is closed; see `effects.ServoEffects`."""
-        if self.firmware.regulates_current:
-            return 1.0
-        return 1.0 - self.servo_effects.bridge_coasting * (1.0 - abs(self._asked(state, goal, lead)))
-
-    def _asked(self, state: PendulumState, goal: float, lead: float) -> float:
-        """Duty or A."""
         if self.open_loop:
             return goal
         position, velocity = (
@@ -115,8 +104,32 @@ class ReferenceSimulation:
         )
         seen = self.servo_effects.seen_position(position, state.velocity, self.firmware.resolution)
         kp = self.kp * (1.0 + self.servo_effects.firmware_gain)
-        limit = self.firmware.demand_limit * (1.0 - self.servo_effects.limit_shortfall)
-        return min(max(float(self.firmware.demand(kp, goal - seen, velocity)), -limit), limit)
+        return _clipped(float(self.firmware.demand(kp, goal - seen, velocity)), self._largest_demand)
+
+    @property
+    def _largest_demand(self) -> float:
+        return self.firmware.demand_limit * (1.0 - self.servo_effects.limit_shortfall)
+
+    def protected(self, overload: Overload, demand: float, period: float) -> tuple[float, Overload]:
+        """Return a demand as protection limits it, and what the servo then remembers.
+
+        Args:
+            overload: what it remembers.
+            demand: duty or A.
+            period: for which the demand holds, s.
+        """
+        protection = self.firmware.protection
+        if protection is None:
+            return demand, overload
+        largest = self._largest_demand
+        allowed = protection.share(overload) * largest
+        return _clipped(demand, allowed), protection.asked(overload, demand, largest, period)
+
+    def closed_share(self, demand: float) -> float:
+        """Return the share of a PWM period in which the winding is closed; see `effects.ServoEffects`."""
+        if self.firmware.regulates_current:
+            return 1.0
+        return 1.0 - self.servo_effects.bridge_coasting * (1.0 - abs(demand))
 
     def step(
         self,
@@ -281,7 +294,9 @@ class ReferenceSimulation:
         goals, supplies, switches = np.asarray(goal), np.asarray(supply), np.asarray(enabled)
         state = initial
         states = [state]
-        demand, closed = 0.0, 1.0
+        applied, closed = 0.0, 1.0
+        renewed = renewal or substeps
+        protection, overload = None if self.open_loop else self.firmware.protection, Overload()
         point = float(goals[0])  # the servo has had time to get there
         farthest = self.servo_effects.goal_speed_limit(self.firmware.goal_speed_limit) * dt
         if self.open_loop:
@@ -289,6 +304,9 @@ class ReferenceSimulation:
         for k in range(len(goals) - 1):
             goal, supply_now = float(goals[k]), float(supplies[k])
             before = float(switches[max(k - 1, 0)])
+            if protection is not None:
+                count = self.firmware.resolution
+                overload = protection.told(overload, goal, count, is_enabled=switches[k] > 0.0)
             if switches[k] <= 0.0:
                 goal = point = state.position
             else:
@@ -296,11 +314,14 @@ class ReferenceSimulation:
                 moved, point = reached - point, reached
                 goal = reached - (1.0 - slew_share) * moved * abs(moved) / farthest
             for j in range(substeps):
-                if j % (renewal or substeps) == 0:
-                    demand = self.demand(state, goal, supply_now, lead)
-                    closed = self.closed_share(state, goal, lead)
+                if j % renewed == 0:
+                    demand = self.demand(state, goal, lead)
+                    if protection is not None and switches[k] > 0.0:
+                        demand, overload = self.protected(overload, demand, dt / substeps * renewed)
+                    closed = self.closed_share(demand)
+                    applied = demand if self.firmware.regulates_current else demand * supply_now
                 state = self.step(
-                    state, demand, float(switches[k]), dt / substeps, supply_now, closed, before
+                    state, applied, float(switches[k]), dt / substeps, supply_now, closed, before
                 )
             states.append(state)
         return np.array([s.position for s in states]), np.array([s.velocity for s in states])
@@ -328,8 +349,12 @@ def _moved_in_pieces(
     return position, _limited(turned * rest), turned
 
 
+def _clipped(value: float, limit: float) -> float:
+    return min(max(value, -limit), limit)
+
+
 def _limited(velocity: float) -> float:
-    return min(max(velocity, -VELOCITY_LIMIT), VELOCITY_LIMIT)
+    return _clipped(velocity, VELOCITY_LIMIT)
 
 
 def _moved(position: float, velocity: float, gained: float, dt: float, extra: float) -> tuple[float, float]:

@@ -30,7 +30,7 @@ from bam_core.servo.model import ServoLike, load_servo
 from bam_core.simulation.kernel.block import simulate_block
 from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.packing import PackedLogs, pack
-from bam_core.simulation.rows import Stepping, SteppingValues
+from bam_core.simulation.rows import Stepping, SteppingValues, firmware_stepping
 from bam_core.simulation.samples import Samples
 
 PARAMETERS: tuple[str, ...] = (
@@ -141,14 +141,10 @@ class Rollout:
         self.stepping = Stepping(
             dt=self.dt,
             substeps=self.substeps,
-            regulates_current=firmware.regulates_current,
-            resolution=firmware.resolution,
             integrator=INTEGRATORS.index(integrator),
             opposing_only=quadratic_rule == "opposing",
             restart=self.packed.restart,
-            dead_band=firmware.dead_band,
-            error_offset=firmware.error_offset,
-            goal_speed_limit=firmware.goal_speed_limit,
+            **firmware_stepping(firmware),
             **_renewal(dt, self.substeps, period),
             slew_share=0.5 * (1.0 + period / dt),
         )

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 from bam_core.arrays import Array
+from bam_core.servo.firmware import PositionFirmware
 
 GOAL, SUPPLY, ENABLED, MEASURED = range(4)
 """Rows of `LaneInputs.signals`."""
@@ -70,7 +72,9 @@ LaneArrays = tuple[Array, Array, tuple[Array, ...], Array]
 """`LaneInputs` as plain tuples: Numba takes those at once, and has to ask Python about NamedTuples."""
 
 
-SteppingValues = tuple[float, int, bool, float, int, bool, int, float, float, float, int, float, float]
+SteppingValues = tuple[
+    float, int, bool, float, int, bool, int, float, float, float, float, float, float, int, float, float
+]
 """`Stepping` as a plain tuple."""
 
 
@@ -88,6 +92,9 @@ class Stepping(NamedTuple):
         dead_band: of the firmware, rad.
         error_offset: likewise.
         goal_speed_limit: likewise, rad/s; infinite where its set-point jumps.
+        overload_threshold: of the firmware's protection, share of the largest demand.
+        overload_trip: time of overload at which it protects, s; infinite where it never does.
+        overload_limit: of demands from then on, share of the largest.
         renewal: substeps for which the firmware holds what it demands.
         lead: s, by how much later than it renews its demand the firmware sees positions; above zero where a
             step stands for several periods of a firmware, which renews its demand within it.
@@ -105,6 +112,24 @@ class Stepping(NamedTuple):
     dead_band: float
     error_offset: float
     goal_speed_limit: float
+    overload_threshold: float
+    overload_trip: float
+    overload_limit: float
     renewal: int
     lead: float
     slew_share: float
+
+
+def firmware_stepping(firmware: PositionFirmware) -> dict[str, Any]:
+    """Return the fields of `Stepping` that the firmware alone tells."""
+    protection = firmware.protection
+    return {
+        "regulates_current": firmware.regulates_current,
+        "resolution": firmware.resolution,
+        "dead_band": firmware.dead_band,
+        "error_offset": firmware.error_offset,
+        "goal_speed_limit": firmware.goal_speed_limit,
+        "overload_threshold": protection.threshold if protection else 1.0,
+        "overload_trip": protection.trip_time if protection else math.inf,
+        "overload_limit": protection.limit if protection else 1.0,
+    }

@@ -47,6 +47,10 @@ struct Constants {
   double dead_band = 0.0;               // firmware: error without effect, rad
   double error_offset = 0.0;            // firmware: added to a larger error, rad
   double goal_speed_limit = 0.0;        // firmware: at which the set-point follows the goal, rad/s; 0: it jumps
+  double overload_threshold = 1.0;      // firmware: demand that is overload, share of the largest
+  double overload_time = 0.0;           // firmware: of overload, until it protects itself, s; 0: it never does
+  double overload_limit = 1.0;          // firmware: of demands from then on, share of the largest
+  double resolution = 0.0;              // firmware: one encoder count, rad; by half of it, another goal differs
   double friction_direction = 0.0;      // by what share friction differs with the direction, -1..1
   double load_inertia = 0.0;            // share of the torque that accelerates the load which loads the gear
   double armature = 0.0;                // that the joint must have, kg·m²; 0: not known
@@ -67,6 +71,8 @@ struct Memory {
   double friction_budget;  // of the previous step, N·m
   double reversal_correction;           // steps' worth of the budget that the next steps leave out, see ReversalCorrection
   double set_point;        // that follows the goal, rad
+  double overload;         // time for which demands have been overload, s
+  double told;             // the last goal before the servo was protected, rad
   double inertial_torque;  // what accelerated the load in the previous step, N·m
   double inverse_inertia;  // of the joint, as MuJoCo estimates it, 1/(kg·m²)
 };
@@ -131,6 +137,22 @@ inline double ShapedError(const Constants& c, double error) {
   return std::abs(error) <= c.dead_band ? 0.0 : error + std::copysign(c.error_offset, error);
 }
 
+// A demand as protection from overload limits it; notes what the servo remembers. `period` is the time for which
+// the demand holds.
+inline double Protected(const Constants& c, double wanted, double goal, double period, Memory* next) {
+  if (c.overload_time <= 0.0) return wanted;
+  const double trip = c.overload_time - kClockSlack;
+  if (next->overload >= trip && std::abs(goal - next->told) > 0.5 * c.resolution) next->overload = 0.0;
+  if (next->overload >= trip) {
+    const double allowed = c.overload_limit * c.demand_limit;
+    return std::min(std::max(wanted, -allowed), allowed);
+  }
+  next->told = goal;
+  const bool is_over = std::abs(wanted) >= c.overload_threshold * c.demand_limit;
+  next->overload = is_over ? next->overload + period : 0.0;
+  return wanted;
+}
+
 // Motor torque and limit of friction where torque is switched on a joint that friction held. Friction holds it
 // until the switch; for the rest of the step it gets what the new torque leaves.
 inline void PartlyHeld(const Constants& c, double share, bool is_released, double external, Drive* drive) {
@@ -166,6 +188,8 @@ inline Drive Step(const Constants& c, const Command& command, const Memory& memo
   const double share = memory.was_enabled < 0.0 ? command.enabled : 0.5 * (command.enabled + memory.was_enabled);
   const bool is_enabled = command.enabled > 0.0;
   const bool was_enabled = 2.0 * share > command.enabled;
+  Drive drive{};
+  drive.next = memory;
   double held = memory.held_demand;
   double demand = held;
   // The servo has had time to get to its first goal.
@@ -174,20 +198,21 @@ inline Drive Step(const Constants& c, const Command& command, const Memory& memo
     const bool is_due = std::floor((time + kClockSlack) / c.period) !=
                         std::floor((time - dt + kClockSlack) / c.period);
     if (is_due || !was_enabled) {
+      const double period = std::max(c.period, dt);
       const double seen = Seen(c, position - c.sensor_delay * velocity);
-      set_point = SetPoint(c, was_enabled ? set_point : position, command.goal_position, std::max(c.period, dt));
+      set_point = SetPoint(c, was_enabled ? set_point : position, command.goal_position, period);
       const double wanted = c.demand_per_kp_rad * c.kp * ShapedError(c, set_point - seen) -
                             c.demand_per_root_kp_velocity * std::sqrt(std::abs(c.kp)) * velocity;
-      const double renewed = std::min(std::max(wanted, -c.demand_limit), c.demand_limit);
+      const double largest = std::min(std::max(wanted, -c.demand_limit), c.demand_limit);
+      const double renewed = Protected(c, largest, command.goal_position, period, &drive.next);
       const double stale = was_enabled ? 0.5 * std::min(c.period / dt, 1.0) : 0.0;
       demand = renewed + stale * (held - renewed);
       held = renewed;
     }
   } else {
     held = 0.0;
+    drive.next.overload = 0.0;
   }
-  Drive drive{};
-  drive.next = memory;
   drive.next.held_demand = held;
   drive.next.was_enabled = command.enabled;
   drive.next.set_point = set_point;

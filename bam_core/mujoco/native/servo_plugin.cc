@@ -68,6 +68,10 @@ constexpr Attribute kAttributes[] = {
     {"dead_band", &Constants::dead_band},
     {"error_offset", &Constants::error_offset},
     {"goal_speed_limit", &Constants::goal_speed_limit},
+    {"overload_threshold", &Constants::overload_threshold},
+    {"overload_time", &Constants::overload_time},
+    {"overload_limit", &Constants::overload_limit},
+    {"resolution", &Constants::resolution},
     {"friction_direction", &Constants::friction_direction},
     {"load_inertia", &Constants::load_inertia},
     {"armature", &Constants::armature},
@@ -98,11 +102,15 @@ enum State {
   kPastBudget,
   kReversalCorrection,
   kSetPoint,
+  kOverload,
+  kTold,
   kNextHeldDemand,
   kNextWasEnabled,
   kNextWindingWarming,
   kNextReversalCorrection,
   kNextSetPoint,
+  kNextOverload,
+  kNextTold,
   kVelocityBefore,
   kInverseInertia,
   kInertialTorque,
@@ -187,6 +195,10 @@ bool ReadConstants(const mjModel* m, int instance, Constants* constants) {
       Refuse("config %s is %g (expected zero or more); correct it", attribute.name, constants->*attribute.field);
       return false;
     }
+  }
+  if (constants->overload_threshold > 1.0 || constants->overload_limit > 1.0) {
+    Refuse("config overload_threshold and overload_limit must be shares, 0 to 1; correct them%s", "");
+    return false;
   }
   if (!(constants->kp > 0.0)) {
     Refuse("config kp is missing or not above 0 (the position gain in the firmware's units); state it%s", "");
@@ -344,6 +356,7 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
   const double velocity = v + 0.5 * dt * state[kAcceleration];
   const Memory memory{state[kHeldDemand],     state[kWasEnabled], state[kWindingWarming],
                       state[kFrictionTorque], state[kPastBudget], state[kReversalCorrection], state[kSetPoint],
+                      state[kOverload],       state[kTold],
                       state[kInertialTorque], state[kInverseInertia]};
   const double external =
       d->qfrc_passive[dof] - d->qfrc_bias[dof] + d->qfrc_applied[dof] + state[kOtherTorque];
@@ -360,6 +373,8 @@ void Compute(const mjModel* m, mjData* d, int instance, int) {
   state[kNextWindingWarming] = drive.next.winding_warming;
   state[kNextReversalCorrection] = drive.next.reversal_correction;
   state[kNextSetPoint] = drive.next.set_point;
+  state[kNextOverload] = drive.next.overload;
+  state[kNextTold] = drive.next.told;
   state[kVelocityBefore] = v;
   d->actuator_force[servo.force] = drive.motor_torque;
 
@@ -392,6 +407,8 @@ void Advance(const mjModel* m, mjData* d, int instance) {
   state[kWasEnabled] = state[kNextWasEnabled];
   state[kWindingWarming] = state[kNextWindingWarming];
   state[kSetPoint] = state[kNextSetPoint];
+  state[kOverload] = state[kNextOverload];
+  state[kTold] = state[kNextTold];
   state[kFrictionTorque] = row >= 0 ? d->efc_force[row] : 0.0;
   state[kPastBudget] = state[kFrictionBudget];
   state[kReversalCorrection] = state[kNextReversalCorrection] + ReversalCorrection(state[kFrictionTorque], state[kPastBudget], state[kVelocityBefore],

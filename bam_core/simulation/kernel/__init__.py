@@ -6,7 +6,7 @@ all candidates of a block leave off (load terms, Stribeck terms, effects) is ski
 Nothing is allocated in the step loop, and the interpreter lock is released. `reference.py` is the executable
 specification.
 
-`block.py` makes the steps: `firmware.py` demands, `motor.py` drives, `bench.py` or `arm_link.py` loads,
-`friction.py` brakes, `integration.py` moves; `parts.py` tells which of this a block needs, and `lanes.py` how
-it keeps its lanes.
+`block.py` makes the steps: `firmware.py` demands, `protection.py` limits demands, `motor.py` drives,
+`bench.py` or `arm_link.py` loads, `friction.py` brakes, `integration.py` moves; `parts.py` tells which of
+this a block needs, and `lanes.py` how it keeps its lanes.
 """

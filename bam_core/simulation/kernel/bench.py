@@ -41,8 +41,8 @@ def hang(s: Array, c: Array, lanes: int, half_step: float) -> None:
 def restart(s: Array, lanes: int, states: Array, start: Any) -> None:
     """Put servos where they were measured, `states` (2, lanes).
 
-    What nobody measured goes on: the winding's warmth, a set-point on its way, and by how much the arm is off
-    behind its link.
+    What nobody measured goes on: the winding's warmth, a set-point on its way, the time of overload, and by
+    how much the arm is off behind its link.
     """
     for i in range(np.uint64(lanes)):
         position, velocity = states[0, start + i], states[1, start + i]

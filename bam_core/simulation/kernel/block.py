@@ -16,6 +16,7 @@ from bam_core.simulation.kernel import (
     friction,
     integration,
     motor,
+    protection,
     state,
 )
 from bam_core.simulation.kernel.lanes import BLOCK, compiled_lanes
@@ -43,6 +44,7 @@ def _set_up(
             c[np.uint64(row * np.uint64(BLOCK)) + i] = candidates[i, row]
         s[state.LENGTH + i] = logs.length[start + i]
     firmware.set_up(s, c, lanes, now, logs, start, stepping)
+    protection.set_up(s, lanes)
     motor.set_up(s, c, lanes, logs, start)
     bench.set_up(s, c, lanes, logs, start)
     friction.set_up(s, c, lanes, logs, start)
@@ -104,6 +106,8 @@ def simulate_block(
             firmware.demand_voltage_in_time(s, lanes, signals[k], start, float(k), lead)
         else:
             firmware.command(s, lanes, signals, start, k, late, late_share)
+            if on.protection:
+                protection.tell_goal(s, lanes, stepping.overload_trip, stepping.resolution)
             if on.slew:
                 firmware.follow_goal(s, lanes, stepping.slew_share)
             if on.ripple:
@@ -116,6 +120,8 @@ def simulate_block(
                     firmware.count(s, c, lanes, stepping.resolution)
                 if on.error_shape:
                     firmware.shape_error(s, lanes, stepping.dead_band, stepping.error_offset)
+                if on.protection:
+                    protection.protect(s, lanes, stepping, substep * renewal, lead_in_half_steps)
                 if regulates_current:
                     firmware.demand_current(s, lanes, lead_in_half_steps)
                 else:

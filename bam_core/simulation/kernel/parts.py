@@ -26,6 +26,7 @@ class Parts(NamedTuple):
         ripple: the supply ripples.
         slew: the set-point takes time to follow the goal.
         error_shape: the firmware has a dead band or an offset.
+        protection: the firmware protects itself from overload.
         plain_firmware: `firmware.demand_voltage_in_time` is all that the firmware does.
     """
 
@@ -37,6 +38,7 @@ class Parts(NamedTuple):
     ripple: bool
     slew: bool
     error_shape: bool
+    protection: bool
     plain_firmware: bool
 
 
@@ -58,9 +60,11 @@ def parts_of(c: Array, lanes: int, ripples: bool, stepping: Stepping) -> Parts:
     ripple = ripples and _is_on(c, candidate.SUPPLY_RIPPLE, lanes)
     slew = stepping.goal_speed_limit < math.inf or _is_on(c, candidate.GOAL_SLEW_TIME, lanes)
     error_shape = stepping.dead_band > 0.0 or stepping.error_offset > 0.0
+    protection = stepping.overload_trip < math.inf
     plain_firmware = stepping.renewal >= stepping.substeps and not (
         stepping.regulates_current
         or error_shape
+        or protection
         or slew
         or coasting
         or counts
@@ -78,6 +82,7 @@ def parts_of(c: Array, lanes: int, ripples: bool, stepping: Stepping) -> Parts:
         ripple,
         slew,
         error_shape,
+        protection,
         plain_firmware,
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from bam_core.simulation.kernel.lanes import BLOCK
 
-ROWS = 39
+ROWS = 42
 
 (
     POSITION,
@@ -49,4 +49,7 @@ ROWS = 39
     WAS_ENABLED,
     DRIVEN_SHARE,
     FEEDBACK,
+    OVERLOAD,
+    TOLD,
+    OWN_LIMIT,
 ) = (np.uint64(row * BLOCK) for row in range(ROWS))

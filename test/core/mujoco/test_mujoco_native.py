@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from bam_core.servo.effects import ServoEffects
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plugin_attributes import plugin_attributes
+from bam_core.servo.protection import OverloadProtection
 
 Array = NDArray[np.float64]
 
@@ -113,8 +115,61 @@ def test_so_it_does_with_a_firmware_that_shapes_its_error(name: str, kp: float, 
     same_motion(dataclasses.replace(servo, firmware=firmware), LOADS[name], kp, dt)
 
 
-def same_motion(servo: ServoModel, bench: PendulumBench, kp: float, dt: float) -> None:
-    """Check that the plugin moves a bench as `ServoActuation` does, torque on and off included."""
+PROTECTION = OverloadProtection(threshold=0.5, time=0.1, limit=0.2)
+
+
+@pytest.mark.parametrize("dt", [5e-4, 1e-3, 1.7e-3])
+@pytest.mark.parametrize(("name", "kp"), [("mx106", 32.0), ("sts3215", 32.0), ("erob80_100", 600.0)])
+def test_so_it_does_with_a_firmware_that_protects_itself(name: str, kp: float, dt: float) -> None:
+    servo = load_servo(name)
+    heavy = PendulumBench(mass=60.0 if name == "erob80_100" else 8.0, length=0.3)
+
+    def stepped(time: float) -> float:
+        return 2.0 * float(np.sign(np.sin(4.0 * time)))
+
+    firmware = dataclasses.replace(servo.firmware, name="own", protection=PROTECTION)
+    duties = same_motion(dataclasses.replace(servo, firmware=firmware), heavy, kp, dt, stepped)
+    firmware = dataclasses.replace(firmware, protection=None)
+    free = same_motion(dataclasses.replace(servo, firmware=firmware), heavy, kp, dt, stepped)
+    assert np.max(np.abs(duties - free)) > 0.5
+
+
+def test_the_plugin_s_duty_falls_after_the_time_until_another_goal_or_torque_off() -> None:
+    servo = load_servo("sts3215")
+    bench = PendulumBench(mass=6.0, length=0.1)  # 5.9 N·m: more than it can lift
+    spec = bench_spec(bench, timestep=1e-3)
+    equip_native(spec, {BENCH_JOINT: NativeServo(servo="sts3215", has_torque_enable=True)})
+    model = compile_robot(spec)
+    data = mujoco.MjData(model)
+    data.qpos[:] = 1.4
+    state = NativeState(model, data, BENCH_JOINT)
+    duties = np.empty(11000)
+    for k in range(len(duties)):
+        data.ctrl[:] = 3.0 if k < 4000 else 2.9, float(not 7000 <= k < 7100)
+        mujoco.mj_step(model, data)
+        duties[k] = state.duty
+    full = servo.firmware.demand_limit
+    over = np.flatnonzero(duties >= 0.8 * full)
+    first, again, third = (int(over[over >= start][0]) for start in (0, 4000, 7100))
+    assert first < 200
+    assert np.all(duties[first : first + 2000] >= 0.8 * full)
+    assert np.all(duties[first + 2000 : 4000] == pytest.approx(0.2 * full))
+    assert again == 4000
+    assert np.all(duties[4000:6000] >= 0.8 * full)
+    assert np.all(duties[6000:7000] == pytest.approx(0.2 * full))
+    assert np.all(duties[7000:7100] == 0.0)
+    assert np.all(duties[third : third + 2000] >= 0.8 * full)
+    assert duties[third + 2000] == pytest.approx(0.2 * full)
+
+
+def same_motion(
+    servo: ServoModel,
+    bench: PendulumBench,
+    kp: float,
+    dt: float,
+    goals: Callable[[float], float] = lambda time: float(np.sin(time**2)),
+) -> Array:
+    """Check that the plugin moves a bench as `ServoActuation` does, torque on and off; return its duties."""
     spec = bench_spec(bench, timestep=dt)
     equip(spec, {BENCH_JOINT: servo})
     model = compile_robot(spec)
@@ -126,13 +181,15 @@ def same_motion(servo: ServoModel, bench: PendulumBench, kp: float, dt: float) -
     native_model = compile_robot(native_spec)
     native = mujoco.MjData(native_model)
     worst = 0.0
-    for k in range(int(5.0 / dt)):
-        goal, enable = np.sin((k * dt) ** 2), 0.3 < k * dt < 3.5
+    duties = np.empty(int(5.0 / dt))
+    for k in range(len(duties)):
+        goal, enable = goals(k * dt), 0.3 < k * dt < 3.5
         python.goal_position[0], python.torque_enabled[0] = goal, enable
         native.ctrl[:] = goal, enable
         python.step()
         mujoco.mj_step(native_model, native)
         worst = max(worst, abs(data.qpos[0] - native.qpos[0]))
+        duties[k] = python.duty[0]
     assert worst < 1e-9
     state = NativeState(native_model, native, BENCH_JOINT)
     for quantity in (
@@ -144,6 +201,7 @@ def same_motion(servo: ServoModel, bench: PendulumBench, kp: float, dt: float) -
         "friction_torque",
     ):
         assert getattr(state, quantity) == pytest.approx(getattr(python, quantity)[0], abs=1e-9)
+    return duties
 
 
 def test_every_effect_of_a_servo_is_as_with_the_python_plugin() -> None:
@@ -406,6 +464,7 @@ GOOD = '<config key="servo" value="mx106"/><config key="kp" value="32"/>'
         ('<config key="kp" value="3"/>', "", "", "torque_constant is missing"),
         (GOOD.replace("32", "much"), "", "", "kp is 'much'"),
         (GOOD + '<config key="viscous" value="-1"/>', "", "", "viscous is -1"),
+        (GOOD + '<config key="overload_limit" value="20"/>', "", "", "overload_limit must be shares"),
         (GOOD, "frictionloss='0'", "", "frictionloss is 0"),
         (GOOD, "armature='0'", "", 'armature is 0.*armature="0.0250582"'),
         (GOOD, "", 'solver="CG"', "needs Newton"),

@@ -29,6 +29,7 @@ from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.servo.protection import OverloadProtection
 from bam_core.simulation.reference import ReferenceSimulation
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
@@ -118,6 +119,52 @@ def test_so_it_is_with_a_firmware_that_shapes_its_error(script: str) -> None:
     error, unshaped = distances([ours, plain], [truth, truth])
     assert error < ENCODER_NOISE
     assert unshaped > 10.0 * error
+
+
+def test_so_it_is_with_a_firmware_that_protects_itself() -> None:
+    """The arm presses against its weight, is let down, and is lifted again by another goal."""
+    protection = OverloadProtection(threshold=0.5, time=0.5, limit=0.2)
+    firmware = dataclasses.replace(SERVO.firmware, name="own", protection=protection)
+    servo = dataclasses.replace(SERVO, firmware=firmware)
+    bench = PendulumBench(mass=9.0, length=0.15)
+    run = synthesize(servo, bench, "up_and_down", 32, sample_period=1e-3)
+    run = dataclasses.replace(
+        run, goal_position=np.where(run.time < 1.5, 2.5, 2.4), position=np.full(len(run), 0.8)
+    )
+    (truth,) = converged(servo, [run])
+    ours = simulate_recording(servo, run, dt=1e-3)
+    plain = simulate_recording(SERVO, run, dt=1e-3)
+    error, unprotected = distances([ours, plain], [truth, truth])
+    assert error < ENCODER_NOISE
+    assert unprotected > 0.1
+
+
+@pytest.mark.parametrize("dt", [5e-4, 1e-3, 1.7e-3])
+def test_a_protected_duty_falls_after_the_time_and_not_before(dt: float) -> None:
+    firmware = SERVO.firmware
+    protection = OverloadProtection(threshold=0.8, time=0.3, limit=0.25)
+    servo = dataclasses.replace(
+        SERVO, firmware=dataclasses.replace(firmware, name="own", protection=protection)
+    )
+    time = np.arange(round(1.5 / dt)) * dt
+    commands = BenchCommands(
+        goal_position=np.where(time < 0.8, 2.5, 2.4),
+        torque_enabled=np.where((time > 1.2) & (time < 1.25), 0.0, 1.0),
+        supply_voltage=15.0,
+        position=0.8,
+    )
+    duty = replay(servo, PendulumBench(mass=12.0, length=0.2), commands, dt=dt, kp=32.0).duty
+    full, low = firmware.duty_limit, 0.25 * firmware.duty_limit
+    count = 0.3 / max(dt, firmware.period) * max(firmware.period / dt, 1.0)  # steps of whole demands
+    trip = int(np.argmax(duty < full))
+    assert abs(trip - count) <= max(firmware.period / dt, 1.0)
+    assert np.all(duty[:trip] == full)
+    again = int(np.searchsorted(time, 0.8 - 1e-9))
+    assert np.all(duty[trip:again] == pytest.approx(low))
+    assert np.all(duty[again : again + trip - 2] == full)
+    on = int(np.searchsorted(time, 1.25 - 1e-9))
+    assert np.all(duty[on - 2 : on] <= 0.0)
+    assert np.all(duty[on + 1 :] == full)
 
 
 @pytest.mark.parametrize("enabled", [0.25, 0.5, 0.9])
