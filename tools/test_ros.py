@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of nodes, in processes side by side, for they mostly wait; arguments go to pytest.
 
-Drivers and emulated devices live on the wall clock: one that gets no processor for a second loses its servos, as it
-should. So where the user may, these processes get a higher priority than other work on the machine.
+Drivers and emulated devices live on the wall clock: one that gets no processor for a second loses its servos,
+as it should. So where the user may, these processes get a higher priority than other work on the machine.
 
 Not through pytest-xdist: where a worker dies it may wait for that worker's tests for ever. Here a process
 that dies fails the run, and a test that hangs ends its process (test/conftest.py).
