@@ -64,7 +64,7 @@ class ServoActuation:
     Euler's step is a leapfrog: its velocity belongs half a step before its position. The law accounts for
     that and is then of second order, where BAM Algorithm 1 is of first.
 
-    One object serves one `data`. Prepare the model with `equip`, which gives the joints their armature.
+    Use one object per `data`. Prepare the model with `equip`, which gives the joints their armature.
 
     Attributes:
         model: what is simulated; not to be changed.
@@ -72,8 +72,8 @@ class ServoActuation:
         servos: in the order of every array below.
         names: joints, in the order of every array below.
         goal_position: (servos,) rad; write it.
-        torque_enabled: (servos,) 1 or 0, or for which share of the time until the next command; write it.
-            Torque is off at first.
+        torque_enabled: (servos,) 1 or 0; between, the share of the time until the next command with torque
+            on; write it. Torque is off at first.
         kp: (servos,) position gain in firmware units, at first that of the factory; write it.
         supply_voltage: (servos,) V; write it. The servos' nominal voltage at first.
         case_temperature_rise: (servos,) of the motors' cases above the temperature that R belongs to, K;
@@ -82,9 +82,10 @@ class ServoActuation:
             first. Used only with the effect `encoder_quantisation`.
         goal_duty: (servos,) duty, -1..1, commanded directly in place of a goal position; for firmware that
             regulates a current, that current, A; write it. NaN, as at first: the goal position is followed.
-        duty: (servos,) -1..1 in the last step; where firmware asks for a current, that which it takes.
+        duty: (servos,) -1..1 in the last step; where firmware regulates a current, the duty that this needs.
         current: (servos,) of the motors in the last step, A.
-        winding_warming: (servos,) the same of the windings, by now, K.
+        winding_warming: (servos,) of the windings above the temperature that R belongs to, after the last
+            step, K.
         motor_torque: (servos,) N·m in the last step.
         external_torque: (servos,) τ_e in the last step, N·m.
         friction_budget: (servos,) τ_f^m in the last step, N·m.

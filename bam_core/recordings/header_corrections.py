@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sets header fields of recordings from outside, where a recorder wrote them wrongly or not at all.
 
-A file `bench.yaml` counts for all recordings beneath its directory::
+A file `bench.yaml` applies to all recordings beneath its directory::
 
     set: {vin: 12.0}                                # for all of them
-    rules:                                          # for those whose header says so, in this order
+    rules:                                          # for those whose header says so, applied in this order
       - {where: {length: 0.1}, set: {arm_mass: 0.036}}
       - {where: {length: 0.15}, set: {arm_mass: 0.050}}
 
 Where a field is set several times, the file in the nearest directory wins, within a file the later rule, and
-`--set` of a command overrides all. Rules see what was set before them.
+`--set` of a command overrides all. A rule's `where` is compared with the header as the rules before it have
+changed it.
 """
 
 from __future__ import annotations

@@ -200,11 +200,15 @@ class ServoEffects:
 
     @property
     def direction_scales(self) -> tuple[float, float]:
-        """By what the budget of friction scales towards positive positions, and back."""
+        """Factors of the friction budget for positive and for negative velocity."""
         return 1.0 + self.friction_direction, 1.0 - self.friction_direction
 
     def temperature_scale(self, warming: float) -> float:
-        """Return by what friction without load scales in a servo so many kelvin above 25 °C."""
+        """Return the factor of load-independent friction.
+
+        Args:
+            warming: of the servo above 25 °C, K.
+        """
         return math.exp(-self.friction_temperature * warming)
 
 
@@ -267,7 +271,7 @@ class BenchEffects:
 
 
 IDEAL_BENCH = BenchEffects()
-"""A bench as the recordings tell it: nothing bends, has play or comes late."""
+"""A bench exactly as the headers of its recordings state: rigid, without play or delay."""
 
 
 def resolve_effects(names: Iterable[str]) -> tuple[str, ...]:

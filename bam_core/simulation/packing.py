@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings laid out for the kernel: one uniform time grid, a log per lane, few logs several times over."""
+"""Recordings laid out for the kernel: one uniform time grid, one log per lane; a few logs are repeated."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class PackedLogs:
 
     Attributes:
         signals: (steps, 4, lanes) as of `LaneInputs`.
-        ripple: (steps, lanes) likewise, or empty.
-        logs: likewise.
-        restarts: likewise.
+        ripple: (steps, lanes) as of `LaneInputs`, or empty.
+        logs: as of `LaneInputs`.
+        restarts: (restarts, 2, lanes) as of `LaneInputs`.
         restart: steps from one restart to the next, the first after half as many; 0: none.
         lanes: lane of each recording in the first copy.
         copies: of all recordings, one or more.
@@ -57,7 +57,7 @@ class PackedLogs:
 
     @property
     def count(self) -> int:
-        """Recordings."""
+        """Number of recordings."""
         return len(self.lanes)
 
     @property
@@ -76,8 +76,8 @@ def pack(
     """Lay out recordings for the kernel.
 
     Goal, supply and torque enable are held from sample to sample; a grid step that spans a change gets their
-    mean, so that a change counts from the moment at which it acts, which the firmware tells. (An arm that is
-    released half a step late passes every later sample late.) The measured position is interpolated linearly.
+    mean, so that a change counts from the moment at which it acts, which the firmware tells. (Releasing an
+    arm half a step late delays its whole swing.) The measured position is interpolated linearly.
     Where the supply was not measured its last value counts, at first the nominal one. Of a firmware whose
     readings of the supply are aliased, their mean counts throughout, and the rest is kept apart.
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every log says about the parameters, in the weights that a fit gives it.
+"""Score and information matrix of every log, in the weights that a fit gives it.
 
-A fit minimises the mean over logs of how far off the simulation is, hardly moved by single large errors. Near
-its optimum that is a sum of two things per log: a score, the direction into which the log pulls, and an
-information matrix, how hard it holds on. Samples within a log are anything but independent (what the model
-lacks is off in the same direction for seconds), so no count of samples enters any statement of
-uncertainty: logs are the units of evidence.
+A fit minimises the mean over logs of a robust error. Near its optimum each log contributes the gradient of
+its error (score) and the curvature (information matrix). Samples within a log are correlated (what the model
+lacks keeps its sign for seconds), so no count of samples enters any statement of uncertainty: logs are the
+units of evidence.
 """
 
 from __future__ import annotations

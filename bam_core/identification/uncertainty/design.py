@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which runs to record next: those of which a fit would learn most, by the Fisher information they add.
 
-What is known is a covariance; its inverse is information, to which every run adds its own. A run is worth the
-logarithm by which it shrinks the volume of what is still possible (D-optimal design), which counts every
-halving of any uncertainty alike. Runs are chosen one after the other, each by what it adds to those before it
-per second of recording, a change of load included.
+The inverse of the covariance is information, to which every run adds its own. A run is worth the decrease of
+log det of the covariance (D-optimal design), which counts every halving of any uncertainty alike. Runs are
+chosen one after the other, each by what it adds to those before it per second of recording; a change of load
+counts as time.
 """
 
 from __future__ import annotations
