@@ -118,6 +118,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
         servo=header["motor"],
         firmware=run.firmware,
         bench=bench,
+        open_loop=False,
         kp=header["kp"],
         demand_limit=_demand_limit(run),
         supply_voltage=header["vin"],

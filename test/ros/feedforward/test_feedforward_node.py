@@ -251,27 +251,6 @@ def test_what_is_refused_is_published_with_the_reason_and_changes_nothing(
     client.wait_for(lambda: client.says(DiagnosticStatus.OK, "running"))
 
 
-def test_a_trajectory_is_replaced_and_stopped_in_motion(
-    virtual: VirtualServos, start: Start, make_client: MakeClient
-) -> None:
-    start(virtual.path)
-    client = make_client()
-    client.switch_on()
-    client.send([[1.5, 0.0]], [3.0])
-    client.wait_for(lambda: client.states[-1].goal_position[0] > 0.3)
-    client.send([[0.0, 0.4]], [2.0])
-    client.wait_for(lambda: client.states[-1].goal_position[1] > 0.1)
-    client.trajectories.publish(JointTrajectory())
-    client.wait(0.5)
-    held = list(client.states[-1].goal_position)
-    assert 0.1 < held[1] < 0.4
-    client.wait(0.5)
-    assert list(client.states[-1].goal_position) == held
-    goals = np.array([state.goal_position for state in client.states if all(state.torque_enabled)])
-    assert goals[:, 0].max() < 1.2
-    check_no_jump(client.states, 3.0)
-
-
 @pytest.mark.parametrize("way", ["SIGINT", "SIGKILL", "SIGSTOP"])
 def test_servos_are_let_go_of_whatever_becomes_of_the_node(
     way: str, virtual: VirtualServos, start: Start, make_client: MakeClient

@@ -77,6 +77,14 @@ class Client(RosClient):
         self.wait_for(lambda: self.states and all(self.states[-1].torque_enabled))
         self.wait_for(lambda: self.trajectories.get_subscription_count() == 1)
 
+    def send(self, positions: list[float], lasts: float) -> None:
+        """Send both joints somewhere, rad, within so many s from now on."""
+        message = JointTrajectory(joint_names=NAMES)
+        whole = int(lasts)
+        end = Duration(sec=whole, nanosec=round((lasts - whole) * 1e9))
+        message.points = [JointTrajectoryPoint(positions=positions, time_from_start=end)]
+        self.trajectories.publish(message)
+
     def go(self, stamp: float = 0.0) -> None:
         """Send both joints to their goals within a second from a time on."""
         message = JointTrajectory(joint_names=NAMES)
@@ -131,6 +139,26 @@ def client(ros_domain: int) -> Iterator[Client]:
     client = Client(ros_domain)
     yield client
     client.close()
+
+
+def test_a_trajectory_is_replaced_and_stopped_in_motion(client: Client) -> None:
+    client.start(rate=100.0)
+    client.switch_on()
+    client.send([1.5, 0.0], 3.0)
+    client.wait_for(lambda: client.states[-1].goal_position[0] > 0.3)
+    client.send([0.0, 0.4], 2.0)
+    client.wait_for(lambda: client.states[-1].goal_position[1] > 0.1)
+    client.trajectories.publish(JointTrajectory())
+    stands = seconds(client.states[-1]) + 0.5
+    client.wait_for(lambda: seconds(client.states[-1]) > stands)
+    held = goals(client.states[-1])
+    assert 0.1 < held[1] < 0.4
+    client.wait_for(lambda: seconds(client.states[-1]) > stands + 0.5)
+    assert goals(client.states[-1]) == held
+    moved = np.array([goals(state) for state in client.states if all(state.torque_enabled)])
+    times = np.array([seconds(state) for state in client.states if all(state.torque_enabled)])
+    assert moved[:, 0].max() < 1.2
+    assert np.all(np.abs(np.diff(moved, axis=0)).max(axis=1) <= 3.0 * np.diff(times) + 1e-9)
 
 
 def test_a_stamp_in_simulated_time_is_kept_and_a_pause_freezes_the_motion(client: Client) -> None:
