@@ -129,6 +129,20 @@ def test_a_protection_that_never_sets_in_changes_nothing():
         np.testing.assert_allclose(ours, positions(bare, recording), atol=1e-12)
 
 
+def test_a_duty_that_is_commanded_in_open_loop_is_not_limited():
+    recording = dataclasses.replace(
+        held_arm(2.5),
+        open_loop=True,
+        kp=0.0,
+        duty=np.full(1500, 0.4),
+        goal_position=np.full(1500, np.nan),
+        demand_limit=0.3,
+    )
+    assert np.array_equal(
+        positions(protected(SMOOTH), recording), positions(protected(SMOOTH, None), recording)
+    )
+
+
 def test_a_late_command_ends_it_late():
     model = protected(SMOOTH, dataclasses.replace(PROTECTION, time=0.3))
     recording = held_arm(np.where(np.arange(1500) < 600, 2.5, 2.4))
