@@ -34,7 +34,7 @@ def tell_goal(s: Array, lanes: int, trip: float, count: float) -> None:
 def protect(s: Array, lanes: int, stepping: Stepping, period: float, lead_in_half_steps: float) -> None:
     """Limit the demand that follows where overload has lasted; let it count as overload where it is.
 
-    `period` is the time for which it holds, s.
+    `period` is the time for which it holds, s. A duty that is commanded in open loop is never overload.
     """
     trip, threshold, share = stepping.overload_trip, stepping.overload_threshold, stepping.overload_limit
     for i in range(np.uint64(lanes)):
@@ -44,7 +44,8 @@ def protect(s: Array, lanes: int, stepping: Stepping, period: float, lead_in_hal
             s[state.GAIN + i] * (s[state.GOAL + i] - s[state.SEEN + i]) - s[state.RATE_GAIN + i] * velocity
         )
         is_protected = overload >= trip
-        is_over = (abs(wanted) >= threshold * own) & (s[state.ENABLED + i] > 0.0)
+        is_watched = (s[state.ENABLED + i] > 0.0) & (s[state.FEEDBACK + i] > 0.0)
+        is_over = is_watched & (abs(wanted) >= threshold * own)
         longer = overload + period if is_over else 0.0
         s[state.LIMIT + i] = share * own if is_protected else own
         s[state.OVERLOAD + i] = overload if is_protected else longer
