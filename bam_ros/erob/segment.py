@@ -33,8 +33,9 @@ from bam_ros.erob.pdo_layout import PdoLayout
 from bam_ros.erob.sdo import Mailbox, SdoLost
 
 _FRAME_TIMEOUT = 2000  # µs; of the frames beside process data
-# Of objects while the segment is opened, µs; SOEM's own 20 and 700 ms end transfers on a busy machine.
-_MAILBOX_FULL, _OBJECT_TIMEOUT = 500_000, 3_000_000
+# While the segment is opened, µs: of frames, a full mailbox and objects. SOEM's own 2, 20 and 700 ms end all
+# of it where the machine is busy.
+_OPENING_FRAME, _MAILBOX_FULL, _OBJECT_TIMEOUT = 20_000, 500_000, 3_000_000
 _LONGEST_SPIN = 200  # µs; where a late answer came in between after all
 
 
@@ -97,6 +98,7 @@ class Segment:
         """Take the interface; raises BamError."""
         self._claim = InterfaceClaim(self.interface)
         require_interface(self.interface)
+        pysoem.settings.timeouts.ret = _OPENING_FRAME
         pysoem.settings.timeouts.tx_mailbox = _MAILBOX_FULL
         master = pysoem.Master()
         master.sdo_read_timeout = master.sdo_write_timeout = _OBJECT_TIMEOUT

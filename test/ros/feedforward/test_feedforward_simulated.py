@@ -246,7 +246,10 @@ def test_a_trajectory_takes_a_second_of_simulated_time_at_any_speed(
     client.wait_for(client.arrived)
     when, goals = client.motion()
     arrived = int(np.argmax(np.abs(goals - GOAL).max(axis=1) < 1e-9))
-    assert when[arrived] == pytest.approx(1.0, abs=0.05)
+    # The goal left its place and arrived between states: at full speed they may be far apart.
+    shortest, longest = when[arrived - 1] - when[1], when[arrived] - when[0]
+    assert shortest - 0.05 <= 1.0 <= longest + 0.05
+    assert longest < 1.5
     assert list(client.states[-1].position) == pytest.approx(GOAL, abs=0.1)
 
 
