@@ -35,13 +35,11 @@ def measured_supply(link: BenchLink, tick: Tick) -> float:
     while len(readings) < _SAMPLES and time.monotonic() < deadline:
         states = link.newest
         if states is not None:
-            reading = float(states.voltage[list(states.name).index(link.joint)])
-            if math.isnan(reading):
-                return math.nan
-            readings[states.sequence] = reading
+            readings[states.sequence] = float(states.voltage[list(states.name).index(link.joint)])
         tick()
         time.sleep(TICK_PERIOD / 10.0)
-    return statistics.median(readings.values()) if readings else math.nan
+    known = [reading for reading in readings.values() if not math.isnan(reading)]
+    return statistics.median(known) if known else math.nan
 
 
 def supply_warning(session: Session, measured: float) -> str:
