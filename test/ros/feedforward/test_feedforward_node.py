@@ -107,6 +107,22 @@ class Client(RosClient):
             message.header.stamp.sec, message.header.stamp.nanosec = divmod(begin, 1_000_000_000)
         self.trajectories.publish(message)
 
+    def set_in_motion(self) -> None:
+        """Have both joints swing; over again where the machine stood still and the servos were lost."""
+        while True:
+            self.switch_on()
+            self.send([[1.2, -1.2]], [3.0])
+            self.wait_for(lambda: self.states[-1].goal_position[0] > 0.3 or not self.holds())
+            if self.holds():
+                return
+            end = time.monotonic() + 0.5
+            while time.monotonic() < end:
+                self.command(on=False)
+                self.wait_for(lambda: True, torque=False)
+
+    def holds(self) -> bool:
+        return all(self.states[-1].torque_enabled)
+
     def said(self) -> str:
         return "; ".join(dict.fromkeys(status.message for status in self.diagnostics))
 
@@ -257,9 +273,7 @@ def test_servos_are_let_go_of_whatever_becomes_of_the_node(
 ) -> None:
     process = start(virtual.path)
     client = make_client()
-    client.switch_on()
-    client.send([[1.2, -1.2]], [3.0])
-    client.wait_for(lambda: client.states[-1].goal_position[0] > 0.3)
+    client.set_in_motion()
     assert any(duties(virtual))
     os.kill(process.pid, getattr(signal, way))
     if way == "SIGSTOP":
