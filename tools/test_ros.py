@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of nodes, in processes side by side, for they mostly wait; arguments go to pytest.
 
-Drivers and emulated devices live on the wall clock: one that gets no processor for a second loses its servos,
-as it should. So where the user may, these processes get a higher priority than other work on the machine.
+Not with a higher priority than other work: the kernel's workers that carry pseudo-terminals would wait for them.
 
 Not through pytest-xdist: where a worker dies it may wait for that worker's tests for ever. Here a process
 that dies fails the run, and a test that hangs ends its process (test/conftest.py).
@@ -10,8 +9,6 @@ that dies fails the run, and a test that hangs ends its process (test/conftest.p
 
 from __future__ import annotations
 
-import contextlib
-import os
 import subprocess
 import sys
 import threading
@@ -25,7 +22,6 @@ PARTS = {
     "erob": ["erob", "emulators/erob", "simulator"],
     "dynamixel": ["dynamixel", "emulators/dynamixel", "feedforward"],
 }
-PRIORITY = -10
 NOTHING_CHOSEN = 5  # status of pytest where its arguments choose no test of a part
 _LOCK = threading.Lock()
 
@@ -82,15 +78,8 @@ class Part:
             sys.stdout.flush()
 
 
-def take_priority() -> None:
-    """Go before other work of the machine; only root may."""
-    with contextlib.suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
-
-
 def main(arguments: list[str]) -> int:
     """Run all parts and return the exit status: 0 where all of them passed."""
-    take_priority()
     parts = [Part(name, paths, arguments) for name, paths in files().items()]
     passed = [part.wait() for part in parts]  # of all of them, not only up to the first that failed
     return 0 if all(passed) else 1
