@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of nodes, in processes side by side, for they mostly wait; arguments go to pytest.
 
-Not with a higher priority than other work: workers of the kernel that carry pseudo-terminals would wait for it.
+Not with a higher priority than other work: kernel workers that carry pseudo-terminals would have to wait.
 
 Not through pytest-xdist: where a worker dies it may wait for that worker's tests for ever. Here a process
 that dies fails the run, and a test that hangs ends its process (test/conftest.py).
