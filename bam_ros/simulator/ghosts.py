@@ -16,11 +16,9 @@ from bam_core.identification.uncertainty.prediction_file import prediction_for
 from bam_core.mujoco import ServoActuation, SimulationError
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel, load_servo
+from bam_core.validation import LEAST_DRAWS
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.world import World
-
-FEWEST = 20
-"""Draws from which on the 5th and 95th percentiles are more than single draws."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +39,13 @@ def draws_of(servos: Mapping[str, str], count: int) -> dict[str, Draws]:
 
     Args:
         servos: joint -> library name or path of the servo's file; predictions are read beside it.
-        count: draws, FEWEST or more.
+        count: draws, LEAST_DRAWS or more.
 
     Raises:
         BamError: too few draws, a servo with a gear, or one of which nothing is known.
     """
-    if count < FEWEST:
-        raise OutOfRange("draws", count, f"0 for none, or {FEWEST} and more")
+    if count < LEAST_DRAWS:
+        raise OutOfRange("draws", count, f"0 for none, or {LEAST_DRAWS} and more")
     return {joint: _draws(joint, servo, count, seed) for seed, (joint, servo) in enumerate(servos.items())}
 
 
@@ -108,7 +106,7 @@ class Ghosts:
 
     def band(self) -> tuple[Array, Array] | None:
         """Return the 5th and 95th percentile of every joint, (joints,) rad each; None with too few left."""
-        if len(self._robots) < FEWEST // 2:
+        if len(self._robots) < LEAST_DRAWS // 2:
             return None
         positions = np.array([robot.actuation.position for robot in self._robots])
         ends = [

@@ -12,9 +12,10 @@ import pytest
 from bam_core.errors import Missing, OutOfRange, Unsupported
 from bam_core.gears import Asymmetry
 from bam_core.servo.model import load_servo
+from bam_core.validation import LEAST_DRAWS
 from bam_ros.driver.servo_bus import ServoGoal
 from bam_ros.simulator.bus import MujocoBus
-from bam_ros.simulator.ghosts import FEWEST, Draws, draws_of
+from bam_ros.simulator.ghosts import Draws, draws_of
 from bam_ros.simulator.settings import SimulationSettings
 
 SERVO = load_servo("mx106")
@@ -33,7 +34,7 @@ def swing(bus: MujocoBus, exchanges: int = 150) -> list[float]:
 
 
 def test_draws_that_are_the_servo_itself_move_as_it_does() -> None:
-    bus = bus_of({"joint": Draws(servos=(SERVO,) * FEWEST, residual=0.0)})
+    bus = bus_of({"joint": Draws(servos=(SERVO,) * LEAST_DRAWS, residual=0.0)})
     for _ in range(5):
         position = swing(bus, 30)[-1]
         assert bus.band is not None
@@ -42,7 +43,7 @@ def test_draws_that_are_the_servo_itself_move_as_it_does() -> None:
 
 
 def test_the_residual_widens_the_band_by_its_share_of_a_normal_distribution() -> None:
-    bus = bus_of({"joint": Draws(servos=(SERVO,) * FEWEST, residual=0.01)})
+    bus = bus_of({"joint": Draws(servos=(SERVO,) * LEAST_DRAWS, residual=0.01)})
     swing(bus)
     assert bus.band is not None
     low, high = bus.band
@@ -70,7 +71,7 @@ def test_the_band_is_of_percentiles_of_the_draws() -> None:
 
 
 def test_a_reset_takes_the_ghosts_along() -> None:
-    bus = bus_of({"joint": Draws(servos=(SERVO,) * FEWEST, residual=0.0)})
+    bus = bus_of({"joint": Draws(servos=(SERVO,) * LEAST_DRAWS, residual=0.0)})
     swing(bus)
     bus.reset()
     assert bus.band is not None
@@ -78,16 +79,16 @@ def test_a_reset_takes_the_ghosts_along() -> None:
 
 
 def test_joints_with_the_same_servo_are_drawn_independently() -> None:
-    draws = draws_of({"left": "xl330", "right": "xl330"}, FEWEST)
+    draws = draws_of({"left": "xl330", "right": "xl330"}, LEAST_DRAWS)
     left, right = ([each.motor.resistance for each in draws[joint].servos] for joint in ("left", "right"))
-    assert len(left) == FEWEST
+    assert len(left) == LEAST_DRAWS
     assert abs(np.corrcoef(left, right)[0, 1]) < 0.9
-    assert draws == draws_of({"left": "xl330", "right": "xl330"}, FEWEST)
+    assert draws == draws_of({"left": "xl330", "right": "xl330"}, LEAST_DRAWS)
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutOfRange, match="draws"):
-        draws_of({"joint": "xl330"}, FEWEST - 1)
+        draws_of({"joint": "xl330"}, LEAST_DRAWS - 1)
     SERVO.with_gear(Asymmetry(input_side=0.1, output_side=1.05)).save(tmp_path / "gear.yaml")
     with pytest.raises((Unsupported, Missing)):
-        draws_of({"joint": str(tmp_path / "gear.yaml")}, FEWEST)
+        draws_of({"joint": str(tmp_path / "gear.yaml")}, LEAST_DRAWS)
