@@ -300,10 +300,10 @@ def _estimated(
     executor: Executor | None,
 ) -> Iterator[tuple[str, ModelFit]]:
     """Add the uncertainty of the parameters of each fit; one log alone tells nothing about it."""
-    open_fits = {name: fit for name, fit in fits.items() if fit.uncertainty is None}
     if len(recordings) < 2:
         return iter(())
-    return _each(partial(_with_uncertainty, tolerances=tolerances), open_fits, recordings, executor)
+    unknown = {name: fit for name, fit in fits.items() if fit.uncertainty is None}
+    return _each(partial(_with_uncertainty, tolerances=tolerances), unknown, recordings, executor)
 
 
 def _each(
@@ -313,14 +313,12 @@ def _each(
     executor: Executor | None,
 ) -> Iterator[tuple[str, ModelFit]]:
     """Do the same to fits, side by side where there is an executor, and return each as it is done."""
-    names = list(fits)
-    with one_blas_thread():
-        if executor is None:
-            yield from ((name, work(recordings, fits[name])) for name in names)
-            return
-        shared = Shared(recordings)
-        calls = [Call(work, shared, (fits[name],)) for name in names]
-        yield from ((names[index], fit) for index, fit in run_jobs(executor, calls))
+    if executor is None:
+        yield from ((name, work(recordings, fit)) for name, fit in list(fits.items()))
+        return
+    names, shared = list(fits), Shared(recordings)
+    calls = [Call(work, shared, (fits[name],)) for name in names]
+    yield from ((names[index], fit) for index, fit in run_jobs(executor, calls))
 
 
 def _with_diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:
