@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from bam_core.exchange import read_bam_parameters as read_bam_parameters
     from bam_core.exchange import servo_mjcf as servo_mjcf
     from bam_core.exchange import write_bag as write_bag
-    from bam_core.identification import Identification as Identification
-    from bam_core.identification import ModelFit as ModelFit
-    from bam_core.identification import identify as identify
-    from bam_core.identification import with_uncertainty as with_uncertainty
-    from bam_core.identification import write_identification as write_identification
+    from bam_core.identification.choice.model_fit import ModelFit as ModelFit
+    from bam_core.identification.identify import identify as identify
+    from bam_core.identification.identify import with_uncertainty as with_uncertainty
+    from bam_core.identification.result import Identification as Identification
+    from bam_core.identification.writing import write_identification as write_identification
     from bam_core.mujoco import BENCH_JOINT as BENCH_JOINT
     from bam_core.mujoco import ServoActuation as ServoActuation
     from bam_core.mujoco import bench_spec as bench_spec
@@ -78,9 +78,9 @@ _HOME = {
     "FRICTION_MODELS": "servo.friction",
     "Friction": "servo.friction",
     "FrictionModel": "servo.friction",
-    "Identification": "identification",
+    "Identification": "identification.result",
     "MjcfDrive": "exchange",
-    "ModelFit": "identification",
+    "ModelFit": "identification.choice.model_fit",
     "NativeServo": "mujoco.native",
     "PARAMETERS": "simulation.rollout",
     "PendulumBench": "servo.pendulum",
@@ -100,7 +100,7 @@ _HOME = {
     "compile_robot": "mujoco",
     "equip": "mujoco",
     "equip_native": "mujoco.native",
-    "identify": "identification",
+    "identify": "identification.identify",
     "load_bench_effects": "servo.bench_effects_file",
     "load_recordings": "recordings",
     "load_results": "report",
@@ -115,9 +115,9 @@ _HOME = {
     "simulate_recording": "mujoco",
     "synthesize": "simulation.synthetic",
     "validate": "validation",
-    "with_uncertainty": "identification",
+    "with_uncertainty": "identification.identify",
     "write_bag": "exchange",
-    "write_identification": "identification",
+    "write_identification": "identification.writing",
     "write_report": "report",
 }
 

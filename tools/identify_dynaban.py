@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bam_core.feedforward import DynabanModel
-from bam_core.identification import identify
+from bam_core.identification.identify import identify
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import Friction

@@ -19,8 +19,9 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = "test/ros"
 # Parts that take about as long as each other. Together they are all of test/ros: the last one takes the rest.
 PARTS = {
-    "erob": ["erob", "emulators/erob", "simulator"],
-    "dynamixel": ["dynamixel", "emulators/dynamixel", "feedforward"],
+    "erob": ["erob", "emulators/erob"],
+    "dynamixel": ["dynamixel", "emulators/dynamixel"],
+    "feedforward": ["feedforward", "simulator", "identification", "node"],
 }
 NOTHING_CHOSEN = 5  # status of pytest where its arguments choose no test of a part
 _LOCK = threading.Lock()

@@ -10,8 +10,8 @@ from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
-    from bam_core.identification import Identification
     from bam_core.identification.choice.model_fit import ModelFit
+    from bam_core.identification.result import Identification
 
 
 def models_table(result: Identification) -> str:

@@ -23,7 +23,8 @@ from bam_core.errors import BamError, Conflict, Terminated, WrongType
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from bam_core.identification import Identification, Progress
+    from bam_core.identification.fitting import Progress
+    from bam_core.identification.result import Identification
     from bam_core.recordings.recording import Recording
 
 EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --test kp=800 --output out/xl330"
@@ -115,8 +116,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, print the table, write the results."""
-    from bam_core.identification import identify, require_output, resolve_models, write_identification
+    from bam_core.identification.identify import identify, resolve_models
     from bam_core.identification.uncertainty.tolerances import tolerances_from
+    from bam_core.identification.writing import require_output, write_identification
     from bam_core.recordings import load_recordings
     from bam_core.servo.friction import FRICTION_MODELS
     from bam_core.servo.model import load_servo
@@ -290,7 +292,7 @@ class _Kept:
 
     def keep(self, finished: Identification) -> None:
         """Write the models that are finished."""
-        from bam_core.identification import write_identification
+        from bam_core.identification.writing import write_identification
 
         try:
             write_identification(finished, self._output)

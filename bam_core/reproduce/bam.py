@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 from bam_core.arms import ARMS, PATHS, ArmTrack, TwoLinkArm, track
 from bam_core.arms.plots import plot_arm_errors, plot_arm_run, plot_paths
-from bam_core.identification import identify
+from bam_core.identification.identify import identify
 from bam_core.plots.models import plot_model_errors
 from bam_core.plots.save import save_figure
 from bam_core.recordings.trajectories import SCRIPTS

@@ -21,8 +21,8 @@ from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, OutOfRange
-from bam_core.identification import identify
 from bam_core.identification.data.split import leave_one_out
+from bam_core.identification.identify import identify
 from bam_core.recordings import load_recordings
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.text_table import format_table

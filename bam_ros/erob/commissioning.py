@@ -8,6 +8,7 @@ import struct
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import pysoem
 
@@ -20,8 +21,10 @@ from bam_ros.erob.pdo_layout import Pdo
 from bam_ros.erob.sdo import abort_name
 from bam_ros.erob.segment import Segment
 
+_T = TypeVar("_T")
 _STATE_TIME = 3.0  # s; what a slave gets for one change of its EtherCAT state
 _FRAME_TIMEOUT = 2000  # µs
+_INSISTENCE = 0.5  # s; a busy machine may stand still for tens of milliseconds, and a register is set alike
 _OUTPUT_SYNC_MANAGER_CONTROL = 0x0814
 _WATCHDOG_ON = 0x40
 _CYCLE_TIME_CODES = (0x002E, 0x0035, 0x0036)  # AL status
@@ -30,6 +33,8 @@ _SDO_ERRORS = (pysoem.SdoError, pysoem.MailboxError, pysoem.PacketError, pysoem.
 
 class Commissioning:
     """The steps that lead to OP, in the order of the methods. No process data runs before the last one.
+
+    They raise Unavailable where lost frames may be the reason, so that the same again may work.
 
     Args:
         segment: open.
@@ -203,9 +208,11 @@ class Commissioning:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that the time is rounded
-                self._segment.slaves[index].set_watchdog("processdata", watchdog * 1e3)
+                slave = self._segment.slaves[index]
+                _insist(lambda: slave.set_watchdog("processdata", watchdog * 1e3))
         except (AttributeError, pysoem.WkcError) as error:  # the first: longer than its divider allows
-            raise Unsupported(
+            kind = Unsupported if isinstance(error, AttributeError) else Unavailable
+            raise kind(
                 self._segment.who(index),
                 f"does not take a watchdog of {watchdog * 1e3:g} ms ({str(error) or 'no answer'})",
                 advice="switch it off and on, or set the parameter watchdog",
@@ -217,7 +224,7 @@ class Commissioning:
         for number, entry in enumerate(pdo.entries, 1):
             try:
                 self._segment.slaves[index].sdo_write(mapping, number, struct.pack("<I", entry.mapping))
-            except _SDO_ERRORS as error:
+            except pysoem.SdoError as error:
                 way = "receives" if mapping == Object.RECEIVE_PDO else "sends"
                 raise Unsupported(
                     self._segment.who(index),
@@ -225,6 +232,8 @@ class Commissioning:
                     f" ({_reason(error)}; expected by layout {self._segment.layout.name})",
                     advice="choose another layout",
                 ) from None
+            except _SDO_ERRORS as error:
+                raise self._refused(index, "write", mapping, number, error) from None
         self.write_object(index, mapping, 0, bytes([len(pdo.entries)]))
         self.write_object(index, assign, 1, struct.pack("<H", mapping))
         self.write_object(index, assign, 0, b"\1")
@@ -240,7 +249,7 @@ class Commissioning:
             if refused or time.monotonic() > deadline:
                 for index, status in enumerate(statuses):
                     if status is None or status.state is not state or status.error:
-                        raise Unavailable(
+                        raise self._kind(status)(
                             self._segment.who(index),
                             f"does not reach {state}, is in {status or 'no state, it does not answer'}",
                             expected=f"{state} within {_STATE_TIME:g} s",
@@ -248,6 +257,10 @@ class Commissioning:
                         )
             for _ in range(10):
                 meanwhile()
+
+    @staticmethod
+    def _kind(status: AlStatus | None) -> type[Unavailable | Unsupported]:
+        return Unsupported if status is not None and status.code in _CYCLE_TIME_CODES else Unavailable
 
     def _cure(self, status: AlStatus | None) -> str:
         if status is not None and status.code in _CYCLE_TIME_CODES:
@@ -257,7 +270,7 @@ class Commissioning:
 
     def _control_of_outputs(self, slave: pysoem.CdefSlave) -> int:
         try:
-            return int(slave._fprd(_OUTPUT_SYNC_MANAGER_CONTROL, 1, _FRAME_TIMEOUT)[0])
+            return int(_insist(lambda: slave._fprd(_OUTPUT_SYNC_MANAGER_CONTROL, 1, _FRAME_TIMEOUT))[0])
         except pysoem.WkcError:
             return 0
 
@@ -268,6 +281,17 @@ class Commissioning:
         if isinstance(error, pysoem.SdoError):
             return Unsupported(who, problem, advice=f"{cure}, and check that its firmware has this object")
         return Unavailable(who, problem, advice=cure)
+
+
+def _insist(ask: Callable[[], _T]) -> _T:
+    """Repeat frames that are lost for a while: SOEM waits only some milliseconds for one; raises WkcError."""
+    deadline = time.monotonic() + _INSISTENCE
+    while True:
+        try:
+            return ask()
+        except pysoem.WkcError:
+            if time.monotonic() > deadline:
+                raise
 
 
 def interpolation_period(period: int) -> tuple[int, int]:

@@ -7,9 +7,11 @@ import math
 import signal
 import socket
 import sys
+import time
 from collections.abc import Sequence
 
 from bam_core.errors import BamError, OutOfRange, Unavailable
+from bam_ros.driver.servo_bus import BusGone
 from bam_ros.erob.axis import Axis, Ratings
 from bam_ros.erob.commissioning import Commissioning
 from bam_ros.erob.cycle import Cycle
@@ -21,6 +23,7 @@ from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.segment import Segment
 
 _ALIGNING = 200  # cycles before OP
+_AGAIN = 4.0  # s during which drives that do not come up are asked anew; one lost frame is enough for that
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -44,53 +47,75 @@ def main(arguments: Sequence[str]) -> int:
 
 def serve(link: socket.socket, settings: MasterSettings) -> None:
     """Bring the segment up, tell the node what is there, exchange until it has enough; raises BamError."""
-    layout = load_layout(settings.layout)
-    segment = Segment(
+    trouble: list[str] = []
+    until = time.monotonic() + _AGAIN
+    while True:
+        segment = _segment(settings)
+        try:
+            try:
+                cycle, ratings = _bring_up(link, segment, settings)
+            except Unavailable as error:
+                if isinstance(error, BusGone) or time.monotonic() > until:
+                    raise
+                trouble = [f"{error} (it came up when that was tried again)"]
+                continue
+            warnings = [*trouble, *segment.warnings]
+            _say(link, Note("opened", {"warnings": warnings, "ratings": ratings}))
+            cycle.run()
+            return
+        finally:
+            segment.close()
+
+
+def _segment(settings: MasterSettings) -> Segment:
+    return Segment(
         settings.interface,
         [axis.position for axis in settings.axes],
         [axis.joint for axis in settings.axes],
-        layout,
+        load_layout(settings.layout),
         settings.period,
         settings.answer_timeout,
     )
-    try:
-        segment.open()
-        commissioning = Commissioning(segment)
-        commissioning.scan()
-        axes = []
-        for index, axis in enumerate(settings.axes):
-            commissioning.prepare(index)
-            ratings = _ratings(commissioning, segment.who(index), index)
-            axes.append(
-                Axis(
-                    name=axis.joint,
-                    layout=layout,
-                    encoder=axis.encoder,
-                    limits=axis.limits,
-                    ratings=ratings,
-                    goals=axis.goals,
-                    dead_time=settings.dead_time * 1e-9,
-                    period=settings.period * 1e-9,
-                )
+
+
+def _bring_up(
+    link: socket.socket, segment: Segment, settings: MasterSettings
+) -> tuple[Cycle, list[tuple[float, float]]]:
+    """Bring drives to OP with torque off; return their cycle, and rated current, A, and torque, N·m, of each.
+
+    Raises:
+        BamError: a step failed; Unavailable where the same again may work, for SOEM does not repeat every
+                frame that is lost.
+    """
+    segment.open()
+    commissioning = Commissioning(segment)
+    commissioning.scan()
+    axes = []
+    for index, axis in enumerate(settings.axes):
+        commissioning.prepare(index)
+        axes.append(
+            Axis(
+                name=axis.joint,
+                layout=segment.layout,
+                encoder=axis.encoder,
+                limits=axis.limits,
+                ratings=_ratings(commissioning, segment.who(index), index),
+                goals=axis.goals,
+                dead_time=settings.dead_time * 1e-9,
+                period=settings.period * 1e-9,
             )
-        commissioning.map(settings.watchdog)
-        if settings.clock:
-            commissioning.start_clock()
-        refused = prefer_this_process()
-        cycle = Cycle(link, segment, axes, settings)
-        signal.signal(signal.SIGTERM, lambda number, frame: cycle.stop())
-        cycle.align(_ALIGNING)
-        commissioning.go_operational(cycle.warm_up)
-        cycle.require_answers()
-        cycle.reset_line_faults()
-        opened = {
-            "warnings": [*segment.warnings, *refused],
-            "ratings": [[a.ratings.current, a.ratings.torque] for a in axes],
-        }
-        _say(link, Note("opened", opened))
-        cycle.run()
-    finally:
-        segment.close()
+        )
+    commissioning.map(settings.watchdog)
+    if settings.clock:
+        commissioning.start_clock()
+    segment.warnings.extend(prefer_this_process())
+    cycle = Cycle(link, segment, axes, settings)
+    signal.signal(signal.SIGTERM, lambda number, frame: cycle.stop())
+    cycle.align(_ALIGNING)
+    commissioning.go_operational(cycle.warm_up)
+    cycle.require_answers()
+    cycle.reset_line_faults()
+    return cycle, [(axis.ratings.current, axis.ratings.torque) for axis in axes]
 
 
 def _ratings(commissioning: Commissioning, who: str, index: int) -> Ratings:

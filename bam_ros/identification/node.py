@@ -19,15 +19,12 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
 from bam_core.errors import BamError, Missing, OutOfRange, Unreadable
-from bam_core.identification import (
-    Identification,
-    IdentificationCancelled,
-    Progress,
-    identify,
-    require_output,
-    write_identification,
-)
+from bam_core.identification.fitting import Progress
+from bam_core.identification.identify import identify
+from bam_core.identification.result import Identification
+from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.identification.uncertainty.tolerances import Tolerances, tolerances_from
+from bam_core.identification.writing import require_output, write_identification
 from bam_core.recordings import find_sources, load_recordings
 from bam_core.recordings.discovery import data_files
 from bam_core.servo.effects import resolve_effects

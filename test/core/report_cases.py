@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from identification_cases import mx106, record
 
-from bam_core.identification import identify, write_identification
+from bam_core.identification.identify import identify
+from bam_core.identification.writing import write_identification
 from bam_core.servo.model import load_servo
 
 EFFECTS = ("torque_saturation", "zero_offset", "command_delay")

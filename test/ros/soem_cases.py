@@ -85,9 +85,16 @@ def to_safe_op(master: pysoem.Master, count: int, *, dc: bool = True) -> None:
         found = master.config_init()
         return found == count
 
+    def watched() -> bool:
+        try:
+            for slave in master.slaves:
+                slave.set_watchdog("processdata", _WATCHDOG)
+        except pysoem.WkcError:  # a frame that was late
+            return False
+        return True
+
     until(scanned, f"finding {count} slaves")
-    for slave in master.slaves:
-        slave.set_watchdog("processdata", _WATCHDOG)
+    until(watched, "setting watchdogs")
     master.config_map()
     if dc:
         assert master.config_dc()

@@ -13,9 +13,9 @@ from bam_core.cli.identification_text import (
     stopped_parameters,
     unidentifiable_parameters,
 )
-from bam_core.identification import Identification
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
+from bam_core.identification.result import Identification
 from bam_core.identification.search.space import search_space
 from bam_core.identification.uncertainty.uncertainty import ParameterEstimate, Uncertainty
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects

@@ -25,7 +25,7 @@ from bam_core.exchange import bam_log
 from bam_core.gears import Asymmetry, Gear
 from bam_core.gears.identification import fit_gear
 from bam_core.gears.rollout import GEAR_PARAMETERS, TRACE_STEPS, GearRollout, gear_vector
-from bam_core.identification import identify
+from bam_core.identification.identify import identify
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import Provenance

@@ -14,17 +14,13 @@ from refusals import refused
 
 from bam_core.cli.identification_text import effects_table
 from bam_core.errors import BadData, BamError, Conflict, Missing, OutOfRange, UnknownName
-from bam_core.identification import (
-    Identification,
-    IdentificationCancelled,
-    Progress,
-    identify,
-    resolve_models,
-)
 from bam_core.identification.choice.choice import SAME
 from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
-from bam_core.identification.fitting import Fit, Fitter
+from bam_core.identification.fitting import Fit, Fitter, Progress
+from bam_core.identification.identify import identify, resolve_models
+from bam_core.identification.result import Identification
+from bam_core.identification.search.meter import IdentificationCancelled
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects

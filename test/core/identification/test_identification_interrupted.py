@@ -15,13 +15,11 @@ from identification_cases import mx106, record, write_log
 from refusals import refused
 
 from bam_core.errors import NotWritable
-from bam_core.identification import (
-    Identification,
-    IdentificationCancelled,
-    Progress,
-    identify,
-    write_identification,
-)
+from bam_core.identification.fitting import Progress
+from bam_core.identification.identify import identify
+from bam_core.identification.result import Identification
+from bam_core.identification.search.meter import IdentificationCancelled
+from bam_core.identification.writing import write_identification
 from bam_core.recordings.recording import Recording
 from bam_core.report import load_results
 from bam_core.servo.model import load_servo

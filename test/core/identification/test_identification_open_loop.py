@@ -10,8 +10,8 @@ import pytest
 from refusals import refused
 
 from bam_core.errors import BadData
-from bam_core.identification import identify
 from bam_core.identification.fitting import Fitter
+from bam_core.identification.identify import identify
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS, Friction
 from bam_core.servo.model import ServoModel, load_servo

@@ -16,13 +16,9 @@ from matplotlib.figure import Figure
 from refusals import refused
 
 from bam_core.errors import BamError, NotWritable, UnknownName
-from bam_core.identification import (
-    Identification,
-    identify,
-    require_output,
-    with_uncertainty,
-    write_identification,
-)
+from bam_core.identification.identify import identify, with_uncertainty
+from bam_core.identification.result import Identification
+from bam_core.identification.writing import require_output, write_identification
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo

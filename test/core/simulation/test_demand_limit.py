@@ -17,7 +17,7 @@ from bam_core.cli import main
 from bam_core.errors import OutOfRange
 from bam_core.exchange import write_bag
 from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
-from bam_core.identification import identify
+from bam_core.identification.identify import identify
 from bam_core.mujoco import simulate_recording
 from bam_core.recordings import read_bag
 from bam_core.recordings.recording import Recording

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -324,6 +325,26 @@ def test_a_segment_that_fails_is_named_released_and_taken_again(
         hold(bus)
 
 
+def test_a_segment_that_does_not_come_up_at_once_is_asked_again_and_that_is_told(
+    pair: VirtualSegmentProcess,
+) -> None:
+    """Some seconds, while a drive refuses OP; here until it did so once."""
+    pair.faults("safe_op@2")
+
+    def repair() -> None:
+        wait_for(lambda: any(slave["al_error"] for slave in pair.look()["slaves"]), PATIENCE)
+        pair.faults()
+
+    repairing = threading.Thread(target=repair)
+    repairing.start()
+    try:
+        with opened(pair) as bus:
+            assert any("joint 'b'" in line and "tried again" in line for line in bus.warnings)
+            hold(bus)
+    finally:
+        repairing.join()
+
+
 FAULTS = {
     "overcurrent@1": (HardwareError.OVERLOAD, "0x23.., .*overcurrent"),
     "short_circuit@1": (HardwareError.ELECTRICAL_SHOCK, "short circuit"),
@@ -545,7 +566,7 @@ def test_a_slave_that_does_not_reach_op_is_named_with_its_al_status(pair: Virtua
 
 
 def test_a_cycle_rate_that_drives_do_not_take_is_named_as_the_cause(pair: VirtualSegmentProcess) -> None:
-    with pytest.raises(Unavailable, match=r"AL status 0x0035, .*1287 µs: set the parameter cycle"):
+    with pytest.raises(Unsupported, match=r"AL status 0x0035, .*1287 µs: set the parameter cycle"):
         ErobBus(settings(pair.interface, rate=777.0)).open()
 
 

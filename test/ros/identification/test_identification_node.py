@@ -24,7 +24,7 @@ from ros_client import SpinningThread
 from ros_helpers import PATIENCE, wait_for
 
 from bam_core.errors import BamError, OutOfRange, Unreadable
-from bam_core.identification import identify
+from bam_core.identification.identify import identify
 from bam_core.identification.uncertainty.tolerances import Tolerances
 from bam_core.recordings import load_recordings
 from bam_core.recordings.trajectories import SCRIPTS

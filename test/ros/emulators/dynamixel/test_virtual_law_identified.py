@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from virtual_helpers import Clock, make
 
-from bam_core.identification import identify
+from bam_core.identification.identify import identify
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import script
 from bam_core.servo.effects import BenchEffects, ServoEffects
