@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,11 +24,13 @@ from bam_ros.driver.servo_bus import (
     ServoIdentity,
     ServoSample,
 )
-from bam_ros.simulator.ghosts import Draws, Ghosts
 from bam_ros.simulator.pacer import WINDOW, Pacer
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
 from bam_ros.simulator.world import World
+
+if TYPE_CHECKING:
+    from bam_ros.simulator.ghosts import Draws, Ghosts
 
 _ROOM_TEMPERATURE = 25.0  # °C; nothing here heats up
 _LARGEST_GAIN = 16383.0  # that position gain registers hold
@@ -187,7 +190,10 @@ class MujocoBus(ServoBus):
         world = World(self._settings)
         world.actuation.kp[:] = self._kp
         self._world, self._limits = world, world.position_limits
-        self._ghosts = Ghosts(self._settings, self._draws) if self._draws else None
+        if self._draws:
+            from bam_ros.simulator.ghosts import Ghosts  # here, for it takes half a second
+
+            self._ghosts = Ghosts(self._settings, self._draws)
         self._black_box = BlackBox(world.actuation)
         self._goal[:] = math.nan
         self._pacer.restart(self._clock)

@@ -29,7 +29,6 @@ from bam_ros.driver.servo_loop import ServoLoop
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.node.parameters import one_each
 from bam_ros.simulator.bus import MujocoBus
-from bam_ros.simulator.ghosts import draws_of
 from bam_ros.simulator.markers import FrictionMarkers
 from bam_ros.simulator.settings import SimulationSettings
 
@@ -109,11 +108,16 @@ class SimulationInterface:
             simulated_stamps=bool(self._value("publish_clock")),
             dump_directory=str(self._value("dump_directory")) or str(get_logging_directory()),
         )
+        draws = None
+        if count:
+            from bam_ros.simulator.ghosts import draws_of  # here, for it takes half a second
+
+            draws = draws_of(each, count)
         # `/clock` never turns back.
         self._made = MujocoBus(
             settings,
             clock=self._made.clock if self._made is not None else 0.0,
-            draws=draws_of(each, count) if count else None,
+            draws=draws,
         )
         return self._made
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -78,9 +77,8 @@ def real_xl330_logs() -> Path:
 def leave_out_intervals(patch: pytest.MonkeyPatch) -> None:
     """Let `identify` end before diagnosis and intervals: they take longer than a brief search, and have tests
     of their own."""
-    module = import_module("bam_core.identification.identify")
     for step in ("_diagnosed", "_estimated"):
-        patch.setattr(module, step, lambda fits, *_: iter(fits.items()))
+        patch.setattr(f"bam_core.identification.identify.{step}", lambda fits, *_: iter(fits.items()))
 
 
 def write_log(recording: Recording, path: Path) -> Path:

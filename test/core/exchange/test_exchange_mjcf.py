@@ -68,7 +68,7 @@ def moved(servo: ServoModel, bench: PendulumBench, script: str, kp: float, suppl
     [
         ("mx106", LIGHT, 32.0, 15.0, {}),
         ("mx106", LIGHT, 8.0, 12.0, {"winding_heating": 20.0}),
-        ("erob80_100", HEAVY, 50.0, 48.0, {}),
+        pytest.param("erob80_100", HEAVY, 50.0, 48.0, {}, marks=pytest.mark.long),
         ("erob80_100", HEAVY, 50.0, 20.0, {}),  # which limits the current
     ],
     ids=["voltage", "warm", "current", "starved"],

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -347,7 +346,7 @@ def test_a_model_that_loses_by_losing_an_effect_gives_way_to_another_whose_effec
             monkeypatch.setattr(judge, "evaluate", worse)
         return full, ()
 
-    monkeypatch.setattr(import_module("bam_core.identification.identify"), "ablate_effects", spoil)
+    monkeypatch.setattr("bam_core.identification.identify.ablate_effects", spoil)
     found = identify(logs["m4"], mx106("m1"), ["m1", "m2"], trials=500)
     assert len(corrected) == 2
     assert found.chosen == corrected[1] != corrected[0]

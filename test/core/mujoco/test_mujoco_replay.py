@@ -79,7 +79,11 @@ def test_a_free_swing_converges_with_second_order() -> None:
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize(
     ("name", "mass", "length", "kp"),
-    [("published/mx106", 0.5, 0.15, 16), ("xl330", 0.1, 0.1, 400), ("published/xl330_bam", 0.1, 0.1, 400)],
+    [
+        ("xl330", 0.1, 0.1, 400),
+        pytest.param("published/mx106", 0.5, 0.15, 16, marks=pytest.mark.long),
+        pytest.param("published/xl330_bam", 0.1, 0.1, 400, marks=pytest.mark.long),
+    ],
 )
 def test_it_is_closer_to_the_converged_reference_than_algorithm_1(
     name: str, mass: float, length: float, kp: float, script: str
@@ -202,7 +206,7 @@ def simulated(
     return [simulate_recording(servo, run, bench_effects=bench_effects) for run in runs]
 
 
-BRIEFLY = ("torque_saturation", "command_delay", "goal_slew_time", "friction_direction", "all")
+BRIEFLY = ("friction_direction", "all")
 """One effect per part of a servo, and several at once; the long tests have every one alone."""
 
 

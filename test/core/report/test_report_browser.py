@@ -61,8 +61,16 @@ def curve(page: Page, model: str) -> Any:
     return page.evaluate(f"document.querySelector('#fit-residual .m-{model}')?.getAttribute('d') ?? ''")
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("dark", "phone"),
+    [
+        (False, False),
+        (True, True),
+        pytest.param(True, False, marks=pytest.mark.long),
+        pytest.param(False, True, marks=pytest.mark.long),
+    ],
+    ids=["light-desktop", "dark-phone", "dark-desktop", "light-phone"],
+)
 def test_it_opens_complete_quiet_and_offline(page: Page, report: Path, dark: bool, phone: bool) -> None:
     opened(page, report, dark=dark, phone=phone)
     page.screenshot(SHOTS / f"{'phone' if phone else 'desktop'}_{'dark' if dark else 'light'}.png")

@@ -73,6 +73,7 @@ def test_a_short_walk_already_comes_closer_than_table_6_2() -> None:
         assert np.all(errors < np.array(BOTH[joint]) + 0.005), joint
 
 
+@pytest.mark.long
 def test_all_figures_are_drawn() -> None:
     log = walk().log
     chosen = np.zeros(len(log), dtype=bool)

@@ -19,6 +19,7 @@ CYCLE = {
 GOOD = SoakResult(cycle=CYCLE, pacing=JITTER, reads=10, failed=0, torque_lost=0)
 
 
+@pytest.mark.long
 def test_every_cycle_of_a_short_run_is_accounted_for_while_objects_are_read() -> None:
     """How many of them are lost on a machine of one's own is for `make soak` to say."""
     with raw_frames(), VirtualSegmentProcess(1) as segment:

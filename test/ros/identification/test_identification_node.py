@@ -7,7 +7,6 @@ import json
 import math
 import time
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -110,9 +109,8 @@ class Client:
 @pytest.fixture(autouse=True)
 def no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Identify without diagnosis and intervals, which take longer than all the rest."""
-    module = import_module("bam_core.identification.identify")
     for step in ("_diagnosed", "_estimated"):
-        monkeypatch.setattr(module, step, lambda fits, *_: iter(fits.items()))
+        monkeypatch.setattr(f"bam_core.identification.identify.{step}", lambda fits, *_: iter(fits.items()))
 
 
 @pytest.fixture(scope="module")

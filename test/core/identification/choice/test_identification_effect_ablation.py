@@ -44,7 +44,7 @@ EFFECTS = {  # value, and how close a fit of nine logs must come
     "supply_ripple": (0.7, 0.02),
 }
 
-BRIEFLY = ("firmware_gain", "friction_direction", "arm_mass")
+BRIEFLY = ("friction_direction",)
 """Of firmware, friction and bench; the others are searched for in the long tests."""
 
 

@@ -78,6 +78,9 @@ def test_a_model_that_lacks_nothing_is_at_the_floor():
     assert len(found.shifts) == 0
 
 
+LESS_OFTEN = ("direction_asymmetry", "torque_ripple", "flexible_joint")
+
+
 @pytest.mark.parametrize("kind", CASES)
 def test_missing_physics_is_named(kind):
     truth = Truth(**CASES[kind])
@@ -87,7 +90,10 @@ def test_missing_physics_is_named(kind):
     assert "it explains" in found.findings[0].evidence
 
 
-@pytest.mark.parametrize("kind", ["presliding", "direction_asymmetry", "torque_ripple", "flexible_joint"])
+@pytest.mark.parametrize(
+    "kind",
+    ["presliding", *(pytest.param(kind, marks=pytest.mark.long) for kind in LESS_OFTEN)],
+)
 def test_missing_physics_of_another_servo_on_other_loads_is_named(kind):
     truth = OTHER._replace(**CASES[kind])
     bench = Bench(

@@ -338,7 +338,7 @@ def test_an_interruption_without_storage_tells_how_to_be_able_to_go_on(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bam_core.identification.identify", interrupt)
+    monkeypatch.setattr("bam_core.identification.identify.identify", interrupt)
     assert main(words(logs, tmp_path / "out")) == 130
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith(

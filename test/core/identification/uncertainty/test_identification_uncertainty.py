@@ -155,6 +155,7 @@ def test_what_the_data_do_not_tell_has_no_standard_error() -> None:
     assert np.shape(entry["correlation"]["matrix"]) == (3, 3)
 
 
+@pytest.mark.long
 def test_a_fit_that_did_not_arrive_is_less_sure() -> None:
     servo = mx106("m1")
     logs = session(servo)
