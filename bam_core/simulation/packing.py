@@ -129,7 +129,7 @@ def pack(
             rows.stiffness[lane], rows.damping[lane] = firmware.gains(recording.kp)
             rows.feedback[lane] = 1.0
         rows.position[lane], rows.velocity[lane] = initial_state(recording, firmware.resolution)
-        rows.case_temperature_rise[lane] = _case_temperature_rise(recording)
+        rows.case_temperature_rise[lane] = case_temperature_rise(recording)
         rows.arm_length[lane] = recording.bench.length
         # A duty that was commanded was applied, whatever the servo's own controller would allow.
         limit = np.inf if recording.open_loop else firmware.demand_limit
@@ -163,7 +163,7 @@ def _require_duty(recording: Recording, firmware: PositionFirmware) -> None:
         )
 
 
-def _case_temperature_rise(recording: Recording) -> float:
+def case_temperature_rise(recording: Recording) -> float:
     """Temperature of the motor's case above `motor.REFERENCE_TEMPERATURE`, K; 0 where nobody measured it."""
     known = recording.temperature[np.isfinite(recording.temperature)]
     return float(known.mean()) - REFERENCE_TEMPERATURE if len(known) else 0.0

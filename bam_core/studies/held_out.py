@@ -20,7 +20,7 @@ from typing import Any
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.cli.set_fields import add_set
-from bam_core.errors import BamError, OutOfRange
+from bam_core.errors import BamError, Malformed, OutOfRange
 from bam_core.identification.data.split import leave_one_out
 from bam_core.identification.identify import identify
 from bam_core.recordings import load_recordings
@@ -78,6 +78,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help=f"from 0 on (default: {SEEDS})")
     parser.add_argument("--draws", type=int, default=DRAWS, metavar="N", help=f"for bands (default: {DRAWS})")
     parser.add_argument("--json", default="held_out_results.json", metavar="FILE")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep what --json has of the same call, and do the rest"
+    )
     add_set(parser)
     add_cluster(parser)
     arguments = parser.parse_args(argv)
@@ -98,10 +101,13 @@ def _study(arguments: argparse.Namespace) -> int:
     rules = [split.rule for split in leave_one_out(recordings, arguments.by)]
     if arguments.only:
         rules = [f"{arguments.by}={value}" for value in arguments.only]
-    entries: list[Entry] = []
+    entries = _entries(Path(arguments.json)) if arguments.resume else []
+    done = {(each.rule, each.seed) for each in entries}
     with executor_for(arguments.cluster) as executor:
         for rule in rules:
             for seed in range(arguments.seeds):
+                if (rule, seed) in done:
+                    continue
                 found = identify(
                     recordings,
                     arguments.servo,
@@ -141,6 +147,15 @@ def _study(arguments: argparse.Namespace) -> int:
     print(_table(entries))
     print(f"wrote {Path(arguments.json)}")
     return 0
+
+
+def _entries(path: Path) -> list[Entry]:
+    if not path.exists():
+        return []
+    try:
+        return [Entry(**each) for each in json.loads(path.read_text())]
+    except (OSError, ValueError, TypeError):
+        raise Malformed(str(path), "is not the result of such a study", advice="leave out --resume") from None
 
 
 def _table(entries: Sequence[Entry]) -> str:

@@ -17,6 +17,9 @@ _LARGEST = 8.0 * math.pi  # rad; four turns: a number beyond is more often meant
 HALF_TURN = (-math.pi, math.pi)
 """Default limits, rad: what a command in degrees, or of another turn, does not reach."""
 
+OFF_LIMITS = 0.1
+"""Angle beyond its limits at which a joint is still switched on, rad: an arm at its stop may be."""
+
 
 def parse_limits(values: Sequence[float], joints: Sequence[str]) -> tuple[Range, ...]:
     """Return the range of every joint, rad.

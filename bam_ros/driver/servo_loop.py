@@ -17,13 +17,10 @@ from bam_ros.driver.command_streams import CommandStreams
 from bam_ros.driver.following_guard import FollowingGuard
 from bam_ros.driver.goal_shaper import GoalShaper, GoalSpeeds, JointCommand
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
-from bam_ros.driver.joint_limits import HALF_TURN, Range, joint_limits
+from bam_ros.driver.joint_limits import HALF_TURN, OFF_LIMITS, Range, joint_limits
 from bam_ros.driver.servo_bus import BusCorrupt, BusGone, BusTimeout, OtherServos, ServoBus, ServoSample
 
 T = TypeVar("T")
-
-_OFF_LIMITS = 0.1
-"""Angle beyond its limits at which a joint is still switched on, rad: an arm at its stop may be."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,7 +358,7 @@ class ServoLoop:
             return None
         low, high = joint_limits(self._bus, self._limits)[index]
         position = self._sample.position[index]
-        if not position < low - _OFF_LIMITS and not position > high + _OFF_LIMITS:  # NaN is neither
+        if not position < low - OFF_LIMITS and not position > high + OFF_LIMITS:  # NaN is neither
             return None
         return (
             f"at {position:.3f} rad, its torque stays off (expected {low:.3f} to {high:.3f} rad, its limits);"

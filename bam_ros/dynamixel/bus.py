@@ -52,6 +52,7 @@ class DynamixelSettings:
         pwm: whether servos are commanded by duty, in their PWM mode; Protocol 2.0 only.
         watchdog: silence of this driver after which Protocol 2.0 servos stop by themselves, s; the guardian
             releases every servo after 1.6 times as long. 0: 0.3 s, or 0.2 s for servos commanded by duty.
+        answer_timeout: after which an answer counts as lost, s; 0: 34 ms and the time that its bytes take.
         baud_rates: tried after the first, bit/s.
 
     Raises:
@@ -66,6 +67,7 @@ class DynamixelSettings:
     protocol: int = 0
     pwm: bool = False
     watchdog: float = 0.0
+    answer_timeout: float = 0.0
     baud_rates: Sequence[int] = BAUD_RATES
 
     def __post_init__(self) -> None:
@@ -91,6 +93,14 @@ class DynamixelSettings:
                 self.watchdog,
                 f"{LEAST_WATCHDOG:g} to {LARGEST_WATCHDOG:g} s, or 0",
                 told=f"{self.watchdog:g} s",
+                advice="correct the parameter",
+            )
+        if not 0.0 <= self.answer_timeout < self.silence:
+            raise OutOfRange(
+                "answer_timeout",
+                self.answer_timeout,
+                f"0, or less than the watchdog, {self.silence:g} s",
+                told=f"{self.answer_timeout:g} s",
                 advice="correct the parameter",
             )
         if self.protocol not in (0, 1, 2):
@@ -172,7 +182,7 @@ class DynamixelBus(ServoBus):
             BamError: one line that tells which of these failed, and what to do.
         """
         settings = self._settings
-        port = SerialPort(settings.port or only_port())
+        port = SerialPort(settings.port or only_port(), settings.answer_timeout)
         port.openPort()
         self._port = port
         try:

@@ -46,6 +46,16 @@ BUS_PARAMETERS = (
         low=0.0,
         high=LARGEST_WATCHDOG,
     ),
+    NodeParameter(
+        name="answer_timeout",
+        default=0.0,
+        description=(
+            "an answer that is not there after this long counts as lost, s; 0: 34 ms and the time of its"
+            " bytes. For emulated servos or adapters on a busy machine"
+        ),
+        low=0.0,
+        high=1.0,
+    ),
 )
 """Of every node with Dynamixel servos."""
 
@@ -66,6 +76,7 @@ def bus_settings(node: Node, *, pwm: bool = False) -> DynamixelSettings:
         protocol=int(value["protocol"]),
         pwm=pwm,
         watchdog=float(value["watchdog"]),
+        answer_timeout=float(value["answer_timeout"]),
     )
 
 

@@ -33,14 +33,19 @@ class SerialPort(PortHandler):
 
     Args:
         path: of the device.
+        answer_timeout: after which an answer counts as lost at the earliest, s. The SDK waits for 34 ms and
+            for as long as its bytes take; machines whose adapters or servos are emulated need more.
 
     Attributes:
         warning: what limits the loop rate though the port works, one line; None where nothing does.
         before_write: called before every packet; must not raise.
     """
 
-    def __init__(self, path: str) -> None:
+    packet_timeout: float  # ms; the SDK's
+
+    def __init__(self, path: str, answer_timeout: float = 0.0) -> None:
         super().__init__(path)
+        self._answer_timeout = 1e3 * answer_timeout
         self.warning: str | None = None
         self.before_write: Callable[[], None] = lambda: None
         self._fd = -1
@@ -143,6 +148,11 @@ class SerialPort(PortHandler):
             except OSError as error:
                 raise self._gone(error) from None
         return written
+
+    def setPacketTimeout(self, packet_length: int) -> None:  # noqa: N802
+        """Begin to wait for an answer of so many bytes."""
+        super().setPacketTimeout(packet_length)
+        self.packet_timeout = max(self.packet_timeout, self._answer_timeout)
 
     def getCurrentTime(self) -> float:  # noqa: N802
         """Return the monotonic time in ms: a clock that is set must not end or extend a timeout."""

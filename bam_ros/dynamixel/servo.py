@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bam_core.errors import Conflict, OutOfRange, Unavailable, Unsupported
 from bam_core.servo.firmware import find_firmware
 from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.joint_limits import OFF_LIMITS
 from bam_ros.driver.servo_bus import Gains, LawSettings
 from bam_ros.dynamixel.control_table import ControlTable
 from bam_ros.dynamixel.errors import ALERT, status_errors
@@ -49,7 +50,6 @@ LEAST_WATCHDOG, LARGEST_WATCHDOG = 0.04, 2.54
 """Watchdog times that are accepted, s; the largest is that of the register."""
 _WATCHDOG_TRIPPED = -1
 _POSITION_MODE, _PWM_MODE = 3, 16
-_OFF_LIMITS = 0.1  # rad beyond its limits at which a servo is still switched on
 _GAINS = ("position_p_gain", "position_i_gain", "position_d_gain")
 _REBOOT_PATIENCE = 3.0  # s
 
@@ -240,7 +240,7 @@ class DynamixelServo:
             BamError: no answer, or the position is outside the servo's limits.
         """
         low, high = self.limits
-        if not low - _OFF_LIMITS <= position <= high + _OFF_LIMITS:
+        if not low - OFF_LIMITS <= position <= high + OFF_LIMITS:
             raise OutOfRange(
                 f"position of {self.name}",
                 position,

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bam_ros.driver.joint_limits import HALF_TURN
+from bam_ros.driver.joint_limits import HALF_TURN, OFF_LIMITS
 from bam_ros.erob.messages import AxisGoal
 
-_OFF_LIMITS = 0.11
-"""Angle beyond its limits at which a joint may hold, rad: nodes switch on a joint that is up to 0.1 out."""
+_HELD_OFF_LIMITS = OFF_LIMITS + 0.01
+"""Angle beyond its limits at which a joint may hold, rad: an arm moves a little while it is switched on."""
 _UNEVEN = 0.1  # s; goals that were due at even times arrive that much too early or too late
 _FOLLOWING_TIME = 1.0  # s; the node acts after half of it, and says the same
 
@@ -72,7 +72,7 @@ class GoalGuard:
         if math.isnan(goal.position):
             return ""
         limits = self._limits
-        if not limits.low - _OFF_LIMITS <= goal.position <= limits.high + _OFF_LIMITS:
+        if not limits.low - _HELD_OFF_LIMITS <= goal.position <= limits.high + _HELD_OFF_LIMITS:
             return (
                 f"{self._name}: goal {goal.position:.4g} rad (expected {limits.low:.4g} to"
                 f" {limits.high:.4g}, parameter limits); correct the goal (rad, not degrees) or the parameter"

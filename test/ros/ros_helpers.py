@@ -33,6 +33,10 @@ stand still for seconds. Where all is well nobody waits that long.
 """
 
 
+LATE = {"watchdog": 2.5, "answer_timeout": 0.25}
+"""Parameters, s, of a driver whose emulated servos share their machine: they answer late now and then."""
+
+
 def wait_for(predicate: Callable[[], object], timeout: float = PATIENCE, what: str = "") -> None:
     """Return as soon as the predicate is true; fail the test where it is not within `timeout` s."""
     deadline = time.monotonic() + timeout

@@ -10,11 +10,10 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.compilation import compiled
-from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import ServoModel
-from bam_core.servo.motor import REFERENCE_TEMPERATURE
 from bam_core.simulation.law import set_point
+from bam_core.simulation.packing import case_temperature_rise
 from bam_core.simulation.rollout import Rollout
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY
 
@@ -196,14 +195,9 @@ def _motion(rollout: Rollout, index: int, servo: ServoModel, bench_effects: Benc
         bench_inertia=bench.inertia,
         gravity_torque=bench.gravity_torque,
         mass=bench.mass,
-        temperature_rise=_temperature_rise(recording),
+        temperature_rise=case_temperature_rise(recording),
         dt=EVERY * rollout.dt,
     )
-
-
-def _temperature_rise(recording: Recording) -> float:
-    known = recording.temperature[np.isfinite(recording.temperature)]
-    return float(np.median(known)) - REFERENCE_TEMPERATURE if len(known) else 0.0
 
 
 def slewed(goal: Array, enabled: Array, position: Array, most: float) -> Array:

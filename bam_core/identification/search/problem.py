@@ -113,16 +113,21 @@ class TrainingData:
             short_substeps=math.ceil(step / shortest - 1e-9),
         )
 
-    def problem(self, space: SearchSpace) -> Problem:
-        """Return the search for the parameters that follow these logs best."""
-        slew_time = PARAMETERS.index("goal_slew_time")
-        slews = bool(
+    def fast(self, space: SearchSpace) -> Rollout:
+        """Return the fastest simulation that is as exact as a search has to be: `search`, or `rollout`."""
+        return self.rollout if self._slews(space) else self.search
+
+    def _slews(self, space: SearchSpace) -> bool:
+        return bool(
             math.isfinite(self.firmware.goal_speed_limit)
-            or space.base[slew_time]
+            or space.base[PARAMETERS.index("goal_slew_time")]
             or any("goal_slew_time" in axis.targets for axis in space.axes)
         )
-        rollout = self.rollout if slews else self.search
-        draft = self._slewed_draft if slews else self.draft
+
+    def problem(self, space: SearchSpace) -> Problem:
+        """Return the search for the parameters that follow these logs best."""
+        rollout = self.fast(space)
+        draft = self._slewed_draft if self._slews(space) else self.draft
         return Problem(
             space=space,
             objective=lambda vectors: np.asarray(rollout.errors(vectors).mean(axis=1)),

@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.identification.search.gauss_newton import follow
+from bam_core.identification.search.problem import INTEGRATOR, TrainingData
 from bam_core.identification.search.sensitivity import Sensitivity, normalised, vectors_at
+from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.bands import LEVEL, REACH, percentiles, widened
 from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.recordings.recording import Recording
@@ -131,9 +133,9 @@ def _misses(
     for out in _conditions(recordings):
         others = [log for log, is_out in zip(recordings, out, strict=True) if not is_out]
         left_out = [log for log, is_out in zip(recordings, out, strict=True) if is_out]
-        there = follow(Rollout.for_servo(others, servo), _part(optimum, ~out))
+        there = follow(_simulation(servo, others, optimum.space), _part(optimum, ~out))
         centre = normalised(there.space, there.vector)
-        samples = Rollout.for_servo(left_out, servo).samples(
+        samples = _simulation(servo, left_out, optimum.space).samples(
             [max(len(log) // _SAMPLES, 1) for log in left_out]
         )
         ends = np.cumsum(samples.counts)[:-1]
@@ -148,6 +150,13 @@ def _misses(
             for i, measured in enumerate(np.split(samples.measured, ends))
         ]
     return misses
+
+
+def _simulation(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpace) -> Rollout:
+    """Simulate as a search does: bands are tens of times wider than what its long steps leave."""
+    if servo.integrator != INTEGRATOR or servo.friction.quadratic_rule != "paper":
+        return Rollout.for_servo(recordings, servo)
+    return TrainingData(recordings, servo.firmware).fast(space)
 
 
 def _residual(misses: Sequence[_Miss], inflation: int) -> float:

@@ -25,6 +25,13 @@ def test_each_gain_is_held_out_with_each_seed(tmp_path: Path, capsys: pytest.Cap
     assert all(each["test"] > 0.0 and 0.0 <= each["band_coverage"] <= 1.0 for each in entries)
     assert [sum(each["chosen"] for each in entries[i : i + 2]) for i in (0, 2)] == [1, 1]
     assert "kp=800" in capsys.readouterr().out
+    # What was done is kept.
+    output.write_text(json.dumps([dict(each, seed=0, test=0.5) for each in entries]))
+    assert main([*logs, *words, "--only", "200", "800", "--json", str(output), "--resume"]) == 0
+    assert capsys.readouterr().out.count("500.0") == 4
+    output.write_text("[1]")
+    assert main([*logs, *words, "--only", "200", "--json", str(output), "--resume"]) == 2
+    assert "is not the result of such a study; leave out --resume" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

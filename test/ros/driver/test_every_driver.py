@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from missing import raw_frames
-from ros_helpers import PATIENCE, VirtualServos
+from ros_helpers import LATE, PATIENCE, VirtualServos
 
 from bam_core.servo.model import load_servo
 from bam_ros.driver.goal_shaper import JointCommand
@@ -56,7 +56,7 @@ ARM = """
 def dynamixel(servo: str, *, pwm: bool = False) -> Iterator[DynamixelBus]:
     with VirtualServos(servo=servo, ids=(1, 2)) as virtual:
         settings = DynamixelSettings(
-            port=virtual.path, baud_rate=1_000_000, joints=JOINTS, ids=(1, 2), pwm=pwm, watchdog=2.5
+            port=virtual.path, baud_rate=1_000_000, joints=JOINTS, ids=(1, 2), pwm=pwm, **LATE
         )
         yield DynamixelBus(settings)
 

@@ -22,7 +22,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from ros_client import RosClient
-from ros_helpers import PATIENCE, VirtualServos
+from ros_helpers import LATE, PATIENCE, VirtualServos
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -50,7 +50,8 @@ def server(
             virtual = stack.enter_context(
                 VirtualServos(servo="mx106", pendulum=PendulumBench(mass=0.5, length=0.15))
             )
-            arguments = ["-p", f"port:={virtual.path}", "-p", "baud_rate:=1000000", "-p", "watchdog:=2.5"]
+            arguments = ["-p", f"port:={virtual.path}", "-p", "baud_rate:=1000000"]
+            arguments += [word for name, value in LATE.items() for word in ("-p", f"{name}:={value}")]
         node = [sys.executable, "-m", f"bam_ros.{request.param}.node"]
         timeout = ["-p", f"command_timeout:={command_timeout}", "-p", "failures:=1000"]
         arguments = ["-r", "__node:=servos", "-p", "rate:=100.0", *timeout, *arguments]

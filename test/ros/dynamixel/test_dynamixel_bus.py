@@ -444,6 +444,8 @@ def test_a_wheel_is_no_joint(virtual_servos: MakeVirtual, make_bus: MakeBus) -> 
         ({"ids": (1, 2)}, WrongShape, "ids"),
         ({"ids": (254,)}, OutOfRange, "ids"),
         ({"protocol": 3}, OutOfRange, "protocol"),
+        ({"answer_timeout": -0.1}, OutOfRange, "answer_timeout"),
+        ({"answer_timeout": 0.3}, OutOfRange, "answer_timeout"),  # the watchdog's
     ],
 )
 def test_impossible_settings_are_refused(

@@ -18,7 +18,7 @@ from bam_bench.msg import ServoCommands, ServoStates
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.qos import qos_profile_sensor_data
 from ros_client import RosClient
-from ros_helpers import PATIENCE, VirtualServos, client_maker, wait_for
+from ros_helpers import LATE, PATIENCE, VirtualServos, client_maker, wait_for
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
@@ -77,7 +77,7 @@ def start_driver(ros_domain: int) -> Iterator[StartDriver]:
 
     def start(port: str, *, ready: bool = True, **parameters: object) -> Driver:
         # The emulator shares this process with the client: it answers late now and then, and so do commands.
-        patient = {"command_timeout": PATIENCE, "failures": 1000, "rate": 100.0, "watchdog": 2.5}
+        patient = {"command_timeout": PATIENCE, "failures": 1000, "rate": 100.0, **LATE}
         values = {"port": port, "baud_rate": 1_000_000, **patient, **parameters}
         arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
         driver = subprocess.Popen(

@@ -143,6 +143,19 @@ def test_reading_waits_for_bytes_and_ends_with_the_timeout(terminal: tuple[int, 
     port.closePort()
 
 
+def test_it_waits_for_a_late_answer_as_long_as_it_was_told(terminal: tuple[int, str]) -> None:
+    _, path = terminal
+    for answer_timeout, least in ((0.0, 0.034), (0.2, 0.2)):
+        port = SerialPort(path, answer_timeout)
+        port.openPort()
+        port.setPacketTimeout(11)
+        start = time.monotonic()
+        assert port.readPort(1) == b""
+        assert time.monotonic() - start > 0.9 * least
+        assert port.packet_timeout < 1e3 * (least + 0.01)
+        port.closePort()
+
+
 def test_a_port_that_goes_away_is_an_error() -> None:
     master, slave = pty.openpty()
     port = SerialPort(os.ttyname(slave))

@@ -22,7 +22,7 @@ from rclpy.context import Context
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from ros_client import RosClient
-from ros_helpers import PATIENCE, VirtualServos, client_maker
+from ros_helpers import LATE, PATIENCE, VirtualServos, client_maker
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -141,7 +141,7 @@ def start(ros_domain: int) -> Iterator[Callable[..., Process]]:
 
     def make(port: str, *, ready: bool = True, **parameters: object) -> Process:
         # The emulator shares this process with the client: it answers late now and then.
-        patient = {"rate": 100.0, "failures": 1000, "command_timeout": PATIENCE, "watchdog": 2.5}
+        patient = {"rate": 100.0, "failures": 1000, "command_timeout": PATIENCE, **LATE}
         bus = {"port": port, "baud_rate": 1_000_000, "ids": [1, 2], "joint_names": NAMES}
         values = {**bus, **patient, **parameters}
         arguments = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]

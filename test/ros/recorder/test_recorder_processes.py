@@ -15,7 +15,7 @@ import pytest
 from bam_bench.msg import ServoStates
 from rclpy.qos import qos_profile_sensor_data
 from ros_client import RosClient
-from ros_helpers import PATIENCE, wait_for
+from ros_helpers import LATE, PATIENCE, wait_for
 
 from bam_core.recordings import load_recordings
 
@@ -67,8 +67,7 @@ class Processes:
             f"port:={port}",
             "-p",
             "rate:=200.0",
-            "-p",
-            "watchdog:=2.5",
+            *(word for name, value in LATE.items() for word in ("-p", f"{name}:={value}")),
         )
 
     def bam_record(self) -> subprocess.Popen[str]:
