@@ -114,7 +114,9 @@ def test_the_guardian_stays_quiet_while_servos_reboot_slowly(
     assert bus.exchange(ServoGoal.released(2)).hardware_error == (0, 0)
 
 
-@pytest.mark.parametrize("servo", SERVOS)
+@pytest.mark.parametrize(
+    "servo", [SERVOS[0], *(pytest.param(servo, marks=pytest.mark.long) for servo in SERVOS[1:])]
+)
 def test_no_servo_reboots_before_torque_is_off_on_all(servo: str, pair: Pair, beats: list[bool]) -> None:
     virtual, bus = pair(servo)
     bus.open()

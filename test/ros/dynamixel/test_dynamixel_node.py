@@ -142,7 +142,7 @@ def test_kill_9_releases(
     make_client().hold(virtual)
 
 
-@pytest.mark.parametrize("servo", ["mx106", "xl330"])
+@pytest.mark.parametrize("servo", [pytest.param("mx106", marks=pytest.mark.long), "xl330"])
 def test_a_frozen_driver_loses_its_servo(
     servo: str, make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:

@@ -139,7 +139,10 @@ def wait_torque_off(drives: VirtualSegmentProcess) -> None:
     wait_for(lambda: not torque(drives), what="torque off")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long), signal.SIGKILL],
+)
 def test_torque_goes_off_however_the_node_ends(
     number: signal.Signals,
     start_driver: StartDriver,

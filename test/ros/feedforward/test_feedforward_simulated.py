@@ -187,7 +187,7 @@ def test_a_stamp_in_simulated_time_is_kept_and_a_pause_freezes_the_motion(client
     assert all(client.states[-1].torque_enabled)
 
 
-@pytest.mark.parametrize("pieces", [2, 5])
+@pytest.mark.parametrize("pieces", [pytest.param(2, marks=pytest.mark.long), 5])
 def test_wherever_a_stream_of_pieces_ends_servos_brake_and_hold(client: Client, pieces: int) -> None:
     """Simulated, for a busy machine would let real servos go on with the duty that they have."""
     client.start(rate=100.0, real_time_factor=0.5)

@@ -102,7 +102,10 @@ def test_a_process_says_so_in_one_line_with_status_2(
         assert word in lines[0]
 
 
-@pytest.mark.parametrize("given", ["other:servo:=mx106", "limits:=[-1, 1.5]", "limits:=[-.inf, 1]"])
+@pytest.mark.parametrize(
+    "given",
+    ["other:servo:=mx106", pytest.param("limits:=[-1, 1.5]", marks=pytest.mark.long), "limits:=[-.inf, 1]"],
+)
 def test_what_concerns_another_node_and_lists_of_integers_and_doubles_are_no_mistake(
     ros_domain: int, given: str
 ) -> None:

@@ -57,7 +57,7 @@ def test_a_session_becomes_bags_that_can_be_refitted(bench: Bench, tmp_path: Pat
         assert (recording.servo, recording.kp, recording.supply_voltage) == ("mx106", 8.0, 15.0)
         assert recording.bench == PendulumBench(mass=0.5, length=0.1)
         assert 0.0 <= recording.time[0] < 0.1
-        assert recording.time[-1] == pytest.approx(0.4, abs=0.1)
+        assert 0.2 < recording.time[-1] < 0.5  # 0.4 s, at the end of which the machine may pause
     drop = recordings[names[1]]
     assert drop.torque_enabled[0]
     assert not drop.torque_enabled[-1]

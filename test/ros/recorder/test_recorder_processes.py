@@ -170,7 +170,7 @@ def test_a_killed_recorder_leaves_all_but_the_last_second_and_resumes(bench: Pro
     assert "0 runs recorded, 1 was there already" in said
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_a_signal_ends_a_run_readable_with_the_servo_released(
     bench: Processes, torque: list[bool], number: signal.Signals
 ) -> None:

@@ -106,7 +106,9 @@ def test_nothing_heavy_is_imported_before_the_first_line():
 BITS = {"undervoltage": 0x01, "overheat": 0x04, "overload": 0x20}
 
 
-@pytest.mark.parametrize("fault", BITS)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=() if fault == "overload" else pytest.mark.long) for fault in BITS]
+)
 @pytest.mark.parametrize("servo", ["mx106", "xl330"])
 def test_a_fault_at_the_start_is_reported_until_it_is_cleared_as_the_manual_says(tmp_path, servo, fault):
     link, bit = tmp_path / "bus", BITS[fault]
