@@ -24,7 +24,7 @@ from bam_ros.erob.segment import Segment
 _T = TypeVar("_T")
 _STATE_TIME = 3.0  # s; what a slave gets for one change of its EtherCAT state
 _FRAME_TIMEOUT = 2000  # µs
-_INSISTENCE = 0.5  # s; a busy machine may stand still for tens of milliseconds, and a register is set alike
+_REPEATING = 0.5  # s; a busy machine may stand still for tens of ms, and a register may be written twice
 _OUTPUT_SYNC_MANAGER_CONTROL = 0x0814
 _WATCHDOG_ON = 0x40
 _CYCLE_TIME_CODES = (0x002E, 0x0035, 0x0036)  # AL status
@@ -209,7 +209,7 @@ class Commissioning:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that the time is rounded
                 slave = self._segment.slaves[index]
-                _insist(lambda: slave.set_watchdog("processdata", watchdog * 1e3))
+                _repeated(lambda: slave.set_watchdog("processdata", watchdog * 1e3))
         except (AttributeError, pysoem.WkcError) as error:  # the first: longer than its divider allows
             kind = Unsupported if isinstance(error, AttributeError) else Unavailable
             raise kind(
@@ -270,7 +270,7 @@ class Commissioning:
 
     def _control_of_outputs(self, slave: pysoem.CdefSlave) -> int:
         try:
-            return int(_insist(lambda: slave._fprd(_OUTPUT_SYNC_MANAGER_CONTROL, 1, _FRAME_TIMEOUT))[0])
+            return int(_repeated(lambda: slave._fprd(_OUTPUT_SYNC_MANAGER_CONTROL, 1, _FRAME_TIMEOUT))[0])
         except pysoem.WkcError:
             return 0
 
@@ -283,15 +283,16 @@ class Commissioning:
         return Unavailable(who, problem, advice=cure)
 
 
-def _insist(ask: Callable[[], _T]) -> _T:
-    """Repeat frames that are lost for a while: SOEM waits only some milliseconds for one; raises WkcError."""
-    deadline = time.monotonic() + _INSISTENCE
+def _repeated(ask: Callable[[], _T]) -> _T:
+    """Ask until there is an answer, for a while: SOEM waits for milliseconds only. Raises WkcError."""
+    deadline = time.monotonic() + _REPEATING
     while True:
         try:
             return ask()
         except pysoem.WkcError:
             if time.monotonic() > deadline:
                 raise
+            time.sleep(1e-3)
 
 
 def interpolation_period(period: int) -> tuple[int, int]:

@@ -52,11 +52,13 @@ def serve(link: socket.socket, settings: MasterSettings) -> None:
     while True:
         segment = _segment(settings)
         try:
+            segment.open()
             try:
                 cycle, ratings = _bring_up(link, segment, settings)
             except Unavailable as error:
                 if isinstance(error, BusGone) or time.monotonic() > until:
                     raise
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the cycle that it would stop is no more
                 trouble = [f"{error} (it came up when that was tried again)"]
                 continue
             warnings = [*trouble, *segment.warnings]
@@ -85,9 +87,8 @@ def _bring_up(
 
     Raises:
         BamError: a step failed; Unavailable where the same again may work, for SOEM does not repeat every
-                frame that is lost.
+            frame that is lost.
     """
-    segment.open()
     commissioning = Commissioning(segment)
     commissioning.scan()
     axes = []

@@ -11,10 +11,10 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from missing import raw_frames
@@ -28,8 +28,10 @@ from bam_ros.driver.servo_bus import BusGone, BusTimeout, Gains, ServoGoal, Serv
 from bam_ros.emulators.erob.frames import Command, Datagram, encode, physical
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.emulators.erob.registers import Register
+from bam_ros.erob import master
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.interface import ETHERCAT
+from bam_ros.erob.messages import Note, receive
 from bam_ros.erob.objects import Object
 from bam_ros.erob.settings import ErobSettings
 from bam_ros.studies.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
@@ -325,24 +327,35 @@ def test_a_segment_that_fails_is_named_released_and_taken_again(
         hold(bus)
 
 
-def test_a_segment_that_does_not_come_up_at_once_is_asked_again_and_that_is_told(
-    pair: VirtualSegmentProcess,
+@pytest.mark.parametrize("kind", [Unavailable, Unsupported])
+def test_what_may_come_up_is_tried_again_and_that_is_told(
+    kind: type[Unavailable | Unsupported], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some seconds, while a drive refuses OP; here until it did so once."""
-    pair.faults("safe_op@2")
+    tries = 0
 
-    def repair() -> None:
-        wait_for(lambda: any(slave["al_error"] for slave in pair.look()["slaves"]), PATIENCE)
-        pair.faults()
+    def bring_up(*_: object) -> tuple[object, list[object]]:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise kind("slave at position 2", "does not reach OP", advice="switch it off and on")
+        return SimpleNamespace(run=lambda: None), []
 
-    repairing = threading.Thread(target=repair)
-    repairing.start()
-    try:
-        with opened(pair) as bus:
-            assert any("joint 'b'" in line and "tried again" in line for line in bus.warnings)
-            hold(bus)
-    finally:
-        repairing.join()
+    monkeypatch.setattr(master, "_bring_up", bring_up)
+    monkeypatch.setattr(master.Segment, "open", lambda self: None)
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    told = ErobBus(settings("lo"))._master_settings
+    with near, far:
+        if kind is Unsupported:  # a refusal stays one
+            with pytest.raises(kind):
+                master.serve(near, told)
+            assert tries == 1
+            return
+        master.serve(near, told)
+        note = receive(far)
+    assert isinstance(note, Note)
+    assert note.kind == "opened"
+    assert "does not reach OP" in note.content["warnings"][0]
+    assert "tried again" in note.content["warnings"][0]
 
 
 FAULTS = {
