@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 # Of 350 real logs of a Feetech STS3215, 55 hold false positions, 62 in all: encoder count 0, 1.7 rad and more
 # from their neighbours. Steps of the sound logs are within 0.08 rad of the pace around them.
-_SPIKE = 0.1  # rad from where neighbours say it is, at least,
+_SPIKE = 0.1  # rad per usual period from where neighbours say it is, at least,
 _SPIKE_SCALES = 12.0  # and so many times the usual distance around it
 _USUAL = 25  # samples to either side that say what is usual
 _PACE = 4  # samples to either side whose median step is the pace of the arm
@@ -140,7 +140,7 @@ def false_positions(time: Array, position: Array) -> list[tuple[Reason, Mask]]:
         Reasons and (n,) which samples are false for them; each sample once.
     """
     missing = ~np.isfinite(position)
-    spike = _where(~missing, _with_neighbours(_spikes(position[~missing])))
+    spike = _where(~missing, _with_neighbours(_spikes(time[~missing], position[~missing])))
     sound = ~missing & ~spike
     frozen = _where(sound, _frozen(time[sound], position[sound]))
     found = ((Reason.MISSING, missing), (Reason.SPIKE, spike), (Reason.FROZEN, frozen))
@@ -173,28 +173,33 @@ def repeated(time: Array, *channels: Array) -> Mask:
     return np.concatenate(([False], same)) if len(time) else np.zeros(0, dtype=bool)
 
 
-def _spikes(position: Array) -> Mask:
+def _spikes(time: Array, position: Array) -> Mask:
     """Find short runs of positions that begin with a jump, after which the path goes on as before."""
-    return _spikes_ahead(position) | _spikes_ahead(position[::-1])[::-1]
+    return _spikes_ahead(time, position) | _spikes_ahead(-time[::-1], position[::-1])[::-1]
 
 
-def _spikes_ahead(position: Array) -> Mask:
-    """Find those after the first stretch that is long enough to be trusted."""
+def _spikes_ahead(time: Array, position: Array) -> Mask:
+    """Find those after the first stretch that is long enough to be trusted.
+
+    Paces are per time: an arm goes farther while nobody looks, and how far is less sure the longer that is.
+    """
     found = np.zeros(len(position), dtype=bool)
     if len(position) < 2 * _RUN:
         return found
+    passed = np.diff(time) / np.median(np.diff(time))  # usual periods
     steps = np.diff(position)
-    pace = _running(steps, _PACE)
-    apart = np.abs(steps - pace)
-    limit = np.maximum(_SPIKE, _SPIKE_SCALES * _running(apart, _USUAL))
+    pace = _running(steps / passed, _PACE)
+    apart = np.abs(steps - pace * passed)
+    limit = np.maximum(_SPIKE, _SPIKE_SCALES * _running(apart, _USUAL)) * np.maximum(passed, 1.0)
     edges = np.flatnonzero(apart > limit) + 1
+    since_start = np.concatenate(([0.0], np.cumsum(passed)))
     last = None
     for start, end in zip([0, *edges], [*edges, len(position)], strict=True):
         if last is None:
             last = end - 1 if end - start > _RUN else None
             continue
-        gap = abs(position[start] - position[last] - (start - last) * pace[start - 1])
-        if gap > limit[start - 1] and end - start <= _RUN:
+        expected = position[last] + (since_start[start] - since_start[last]) * pace[start - 1]
+        if abs(position[start] - expected) > limit[start - 1] and end - start <= _RUN:
             found[start:end] = True
         else:
             last = end - 1

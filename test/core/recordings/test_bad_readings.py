@@ -56,6 +56,22 @@ def test_a_spike_at_either_end_is_found(place: int, sound: tuple[np.ndarray, np.
     assert len(found(time, bad)[Reason.SPIKE]) <= 3
 
 
+@pytest.mark.parametrize("missed", [8, 20])
+@pytest.mark.parametrize("between", [1, 3, 30])
+def test_samples_between_two_pauses_of_the_recorder_are_sound(
+    between: int, missed: int, sound: tuple[np.ndarray, np.ndarray]
+) -> None:
+    time, position = sound
+    fastest = int(np.argmax(np.abs(np.gradient(position, time))))
+    for place in (fastest, len(time) // 3, len(time) // 2):
+        seen = np.ones(len(time), dtype=bool)
+        seen[place - missed : place] = seen[place + between : place + between + missed] = False
+        assert found(time[seen], position[seen]) == {}
+        bad = position[seen].copy()
+        bad[place - 50] += 0.5
+        assert found(time[seen], bad) == {Reason.SPIKE: [place - 51, place - 50, place - 49]}
+
+
 def test_several_in_one_log_are_found(sound: tuple[np.ndarray, np.ndarray]) -> None:
     time, position = sound
     bad, places = position.copy(), [60, 64, 200, 300]
