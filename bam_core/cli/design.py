@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster, executor_for
+from bam_core.comma_list import comma_list
 from bam_core.errors import Missing, OutOfRange, WrongType
 from bam_core.text_table import format_table
 
@@ -138,7 +139,7 @@ def _choice(
     if arguments.voltage is not None:
         choice = replace(choice, supply_voltage=arguments.voltage)
     if arguments.script != "all":
-        names = [name.strip() for name in arguments.script.split(",") if name.strip()]
+        names = comma_list(arguments.script)
         choice = replace(choice, scripts=tuple(script(name) for name in dict.fromkeys(names)))
     if arguments.kp is not None:
         choice = replace(choice, gains=_numbers("--kp", arguments.kp))
@@ -161,7 +162,7 @@ def _choice(
 def _numbers(option: str, text: str) -> tuple[float, ...]:
     expected = "numbers above 0, as in 8,16,32"
     values = []
-    for word in filter(None, (word.strip() for word in text.split(","))):
+    for word in comma_list(text):
         try:
             value = float(word)
         except ValueError:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.cli.set_fields import add_set
+from bam_core.comma_list import comma_list
 from bam_core.errors import BamError, Conflict, Terminated, WrongType
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
         if word in FRICTION_MODELS and not Path(word).exists():
             together = f"separate models by commas: --models {arguments.models},{word}"
             raise WrongType("LOGS", word, "paths of recordings", advice=together)
-    models = resolve_models(_words(arguments.models))
+    models = resolve_models(comma_list(arguments.models))
     tolerances = tolerances_from(arguments.tolerance)
     servo = load_servo(arguments.servo)
     require_output(arguments.output)
@@ -141,7 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     recordings = load_recordings(arguments.logs, set_fields=arguments.set)
     test = None
-    if words := _test_words(arguments):
+    if words := _test_list(arguments):
         recordings, test = _test(words, recordings, arguments.set)
     kept = _Kept(arguments.output)
     with (
@@ -159,7 +160,7 @@ def run(arguments: argparse.Namespace) -> int:
             seeds=arguments.seeds,
             test=test,
             effects=_effects(arguments.effects),
-            uncertainty=_words(arguments.uncertainty),
+            uncertainty=comma_list(arguments.uncertainty),
             tolerances=tolerances,
             storage=arguments.storage,
             executor=executor,
@@ -226,14 +227,10 @@ def _tell(result: Identification, servo: str) -> None:
 def _effects(text: str | None) -> list[str] | None:
     if text is None:
         return None
-    return [] if text == "none" else _words(text)
+    return [] if text == "none" else comma_list(text)
 
 
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _test_words(arguments: argparse.Namespace) -> list[str]:
+def _test_list(arguments: argparse.Namespace) -> list[str]:
     """Return what --test says, or --validation, as it was called."""
     if arguments.validation and arguments.test:
         raise Conflict(

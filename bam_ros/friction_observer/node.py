@@ -12,6 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
+from bam_core.comma_list import comma_list
 from bam_core.errors import BamError, Missing, WrongShape
 from bam_core.mujoco import compile_robot, load_robot
 from bam_core.whole_body import FrictionObserver, ObservedFriction, WholeBody
@@ -241,7 +242,7 @@ class FrictionObserverNode(Node):
 
 
 def _names(listed: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.split(",") if name.strip())
+    return tuple(comma_list(listed))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

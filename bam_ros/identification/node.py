@@ -18,6 +18,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
+from bam_core.comma_list import comma_list
 from bam_core.errors import BamError, Missing, OutOfRange, Unreadable
 from bam_core.identification.fitting import Progress
 from bam_core.identification.identify import identify
@@ -255,12 +256,12 @@ class IdentificationNode(Node):
 
     def _effects(self, wanted: Sequence[str]) -> list[str] | None:
         """Return what to fit, None for the servo's; an empty list in a message says nothing, "none" does."""
-        names = _words(",".join(wanted) or str(self.get_parameter("effects").value))
+        names = comma_list(",".join(wanted) or str(self.get_parameter("effects").value))
         return [] if names == ["none"] else names or None
 
     @property
     def _tolerances(self) -> Tolerances:
-        return tolerances_from(_words(str(self.get_parameter("tolerances").value)))
+        return tolerances_from(comma_list(str(self.get_parameter("tolerances").value)))
 
     def _inside(self, path: str, field: str) -> Path:
         """Return an absolute path below the data directory, links followed; raises OutOfRange for others."""
@@ -274,10 +275,6 @@ class IdentificationNode(Node):
                 advice="move it there or set the parameter data_directory",
             )
         return resolved
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _fill(answer: Any, found: Identification, output: Path) -> None:
