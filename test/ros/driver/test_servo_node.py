@@ -275,7 +275,8 @@ def test_lost_reads_are_a_warning_with_their_share_and_a_cure(client: Client) ->
     client.diagnostics.clear()
     client.wait_for(lambda: bus_status(DiagnosticStatus.WARN))
     said = bus_status(DiagnosticStatus.WARN)[0].message
-    assert said.startswith("33.")
+    share = float(said.split("%")[0])
+    assert share == pytest.approx(100.0 / 3.0, abs=4.0)  # of whole reads, 30 or more: one is up to 3 %
     assert "check cable, termination and latency timer" in said
     bus.lossy = 0
     client.wait_for(lambda: client.diagnostics[-1].status[0].message == "running")
