@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import re
 import signal
 import subprocess
 import sys
@@ -193,10 +194,12 @@ def test_the_example_commands_a_joint(client: Client) -> None:
     assert (example.returncode, errors) == (0, "")
     gains, there, back, reset = said.splitlines()
     assert gains == "set_gains: joint: kp 32, ki 0, kd 0"
-    assert there.endswith("goal 0.30 rad")
+    # Its own words: a client beside it may get no processor while the joint moves.
+    for line, goal in ((there, 0.3), (back, 0.0)):
+        at, wanted = re.fullmatch(r"joint: at (\S+) rad, goal (\S+) rad", line).groups()
+        assert float(wanted) == pytest.approx(goal, abs=0.01)
+        assert float(at) == pytest.approx(goal, abs=0.06)
     assert "rebooted" in reset
-    assert max(state.position[0] for state in client.states) > 0.2
-    assert abs(float(back.split()[2])) < 0.1
     count = len(client.states)
     client.wait_for(lambda: len(client.states) > count + 2)
     assert not client.states[-1].torque_enabled[0]
