@@ -72,16 +72,28 @@ class Link:
         Raises:
             BusTimeout, BusCorrupt, BamError: one of the answers is missing or damaged; none is returned.
         """
-        quiet = _QUIET
+        quiet, began = _QUIET, time.monotonic()
         while True:
             attempts -= 1
             try:
-                return self._read_once(servos, address, length)
+                answers = self._read_once(servos, address, length)
+                break
             except (BusTimeout, BusCorrupt):
                 self.port.drain(quiet)
                 if attempts <= 0:
                     raise
             quiet *= 2.0
+        if quiet > _QUIET:
+            self._wait_for_late_answers(began)
+        return answers
+
+    def _wait_for_late_answers(self, began: float) -> None:
+        """Wait for the answers to requests since `began` that were repeated too early.
+
+        What was taken for the answer to the last request may be that to the first, and then the last one's is
+        still on its way: it would be taken for the answer to whatever is asked next.
+        """
+        self.port.drain(max(time.monotonic() - began, _QUIET))
 
     def _read_once(self, servos: Sequence[int], address: int, length: int) -> dict[int, tuple[bytes, int]]:
         port, handler = self.port, self._handler
@@ -116,10 +128,12 @@ class Link:
             BusTimeout, BusCorrupt: no usable answer.
             Unsupported: the servo refuses the value.
         """
-        data = list(register.encode(count))
+        data, began = list(register.encode(count)), time.monotonic()
         for attempt in range(_ATTEMPTS):
             result, error = self._handler.writeTxRx(self.port, servo, register.address, len(data), data)
             if result == sdk.COMM_SUCCESS:
+                if attempt:
+                    self._wait_for_late_answers(began)
                 break
             self.port.drain(_QUIET * 2**attempt)
             if attempt == _ATTEMPTS - 1:

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import threading
+import time
+import tty
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +15,7 @@ from hypothesis import strategies as st
 
 from bam_core.errors import BamError
 from bam_ros.dynamixel.link import Link
+from bam_ros.dynamixel.port import SerialPort
 
 
 class Noise:
@@ -56,3 +61,56 @@ def test_noise_gives_a_whole_block_or_a_bus_error(
         return
     assert set(answers) == set(ids)
     assert all(len(data) == 8 for data, _ in answers.values())
+
+
+class LateServo:
+    """A Protocol 1.0 servo whose every byte holds its address, and whose answers take so many s in turn."""
+
+    def __init__(self, delays: Sequence[float]) -> None:
+        self._delays = list(delays)
+        self._master, slave = os.openpty()
+        tty.setraw(slave)
+        self._slave = slave
+        self.path = os.ttyname(slave)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        waiting = b""
+        while True:
+            try:
+                waiting += os.read(self._master, 64)
+            except OSError:
+                return
+            while len(waiting) >= 4 and len(waiting) >= 4 + waiting[3]:
+                packet, waiting = waiting[: 4 + waiting[3]], waiting[4 + waiting[3] :]
+                delay = self._delays.pop(0) if self._delays else 0.0
+                threading.Timer(delay, self._answer, [packet]).start()
+
+    def _answer(self, packet: bytes) -> None:
+        body = bytes([packet[2], 2, 0])
+        if packet[4] == 2:  # read
+            body = bytes([packet[2], packet[6] + 2, 0, *[packet[5]] * packet[6]])
+        os.write(self._master, b"\xff\xff" + body + bytes([~sum(body) & 0xFF]))
+
+    def close(self) -> None:
+        os.close(self._master)
+        os.close(self._slave)
+
+
+@pytest.fixture
+def late_link() -> Iterator[Link]:
+    """The first answer comes after the SDK has asked again, so that its second one comes unasked."""
+    servo = LateServo([0.08, 0.04, 0.03])
+    port = SerialPort(servo.path)
+    port.openPort()
+    yield Link(port, 1)
+    time.sleep(0.3)  # until nothing is on its way
+    port.closePort()
+    servo.close()
+
+
+def test_an_answer_that_comes_late_is_not_taken_for_that_to_another_question(late_link: Link) -> None:
+    assert late_link.read_block((1,), 34, 2)[1][0] == bytes([34, 34])
+    assert late_link.read_block((1,), 14, 2)[1][0] == bytes([14, 14])
+    assert late_link.read_block((1,), 24, 2)[1][0] == bytes([24, 24])
