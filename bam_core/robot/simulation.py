@@ -99,7 +99,9 @@ class RobotBench:
         data.qpos[addresses] = run.position[first] - zero
         stand(model, data, self.root)
         mujoco.mj_forward(model, data)
-        control = self._controls(model, data, run, servos, first, deviations.delay)
+        # Goals are in the encoder's terms; the engine's are angles of the joint.
+        goals = run.goal_position - zero
+        control = self._controls(model, data, run, goals, first, deviations.delay)
         path = self._rollout(model, data, control, addresses)
         begin = run.time[first] - self.settling
         times = begin + self.step * np.arange(len(path))
@@ -148,27 +150,27 @@ class RobotBench:
         model: mujoco.MjModel,
         data: mujoco.MjData,
         run: RobotRun,
-        servos: Mapping[str, ServoModel],
+        goals: Array,
         first: int,
         delay: float,
     ) -> Array:
-        """Return (steps, controls): the mean over each step of the goals as their servos get them."""
+        """Return (steps, controls): the mean over each step of the goals (n, joints) as servos get them."""
         begin = run.time[first] - self.settling
         last = run.time[run.counts][-1]
         edges = begin - delay + self.step * np.arange(round((last - begin) / self.step) + 1)
         control = np.zeros((len(edges) - 1, model.nu))
-        for joint in servos:
-            actuator = model.actuator(joint).id
-            if joint not in run.joints:
+        switches = np.searchsorted(edges, run.time[1:], side="right") - 1  # in which step goals change
+        inside = (switches >= 0) & (switches < len(control))
+        share = (edges[1:][switches[inside]] - run.time[1:][inside]) / self.step
+        newest = np.maximum(np.searchsorted(run.time, edges[:-1]) - 1, 0)
+        for actuator in range(model.nu):
+            joint = model.actuator(actuator).name
+            if joint in run.joints:
+                told = goals[:, run.column(joint)]
+                control[:, actuator] = told[newest]
+                np.add.at(control[:, actuator], switches[inside], share * np.diff(told)[inside])
+            elif model.actuator_plugin[actuator] >= 0:  # a servo that nothing is known of holds
                 control[:, actuator] = data.qpos[self._joint(model, joint)]
-                continue
-            goals = run.goal_position[:, run.column(joint)]
-            told = goals[np.maximum(np.searchsorted(run.time, edges[:-1]) - 1, 0)]
-            switches = np.searchsorted(edges, run.time[1:], side="right") - 1  # in which step a goal changes
-            inside = (switches >= 0) & (switches < len(told))
-            share = (edges[1:][switches[inside]] - run.time[1:][inside]) / self.step
-            np.add.at(told, switches[inside], share * np.diff(goals)[inside])
-            control[:, actuator] = told
         return control
 
     def _rollout(
