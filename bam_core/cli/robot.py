@@ -40,7 +40,8 @@ class RobotCase:
 def add_robot(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a whole robot."""
     group = parser.add_argument_group(
-        "a whole robot", "LOGS are then CSV files with the columns time, goal:JOINT and read:JOINT (s, rad)"
+        "a whole robot",
+        "LOGS are then bags, or CSV files with the columns time, goal:JOINT and read:JOINT (s, rad)",
     )
     group.add_argument("--robot", metavar="FILE", help="its description, MJCF or URDF")
     group.add_argument(

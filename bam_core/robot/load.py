@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, Unreadable
+from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import apply_rules, rules_above
+from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.run import RobotRun, read_csv_run
 
 log = logging.getLogger(__name__)
@@ -42,14 +44,14 @@ class Told:
 
 
 def load_runs(paths: Iterable[str | os.PathLike[str]], told: Told | None = None) -> list[RobotRun]:
-    """Load every run under some paths: CSV files, or directories that are searched for such.
+    """Load every run under some paths: CSV files, bags, or directories that are searched for such.
 
     Raises:
         BamError: a path does not exist, a run cannot be used, or its gain is not known.
     """
     told = told or Told()
     intervals = _intervals(told.intervals)
-    runs = [_complete(read_csv_run(path), path, told, intervals) for path in _files(paths)]
+    runs = [_complete(_read(path), path, told, intervals) for path in _files(paths)]
     names = [run.name for run in runs]
     for name in intervals:
         if name not in names:
@@ -62,15 +64,22 @@ def load_runs(paths: Iterable[str | os.PathLike[str]], told: Told | None = None)
 
 def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
     for path in map(Path, paths):
-        if path.is_dir():
-            found = sorted(path.rglob("*.csv"))
-            if not found:
-                raise Missing(str(path), "a directory with runs as CSV files", advice="check the path")
-        elif path.is_file():
-            found = [path]
-        else:
+        if not path.exists():
             raise Unreadable(path, "no such file or directory", advice="check the path")
+        if path.is_file() or data_files(path):
+            yield path
+            continue
+        bags = {each.parent for each in path.rglob("*.mcap")}
+        found = sorted([*path.rglob("*.csv"), *bags])
+        if not found:
+            raise Missing(str(path), "a bag, or a directory with bags or CSV files", advice="check the path")
         yield from found
+
+
+def _read(path: Path) -> RobotRun:
+    if path.is_dir() or path.suffix == ".mcap":
+        return read_bag_run(path)
+    return read_csv_run(path)
 
 
 def _complete(
