@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The most probable unknowns of a robot, given its runs and what was known beforehand.
 
-Simulated positions are nearly linear in the unknowns, so a few Levenberg-Marquardt steps suffice; a
-derivative is the difference of two simulations, a fifth of a standard deviation apart, because contacts and
-friction make positions rough at smaller distances.
+Simulated positions are nearly linear in the unknowns, so a few Levenberg-Marquardt steps suffice, and the
+Jacobian of one serves the next, corrected by what the step between showed. A derivative is the difference of
+two simulations, a fifth of a standard deviation apart: contacts and friction make positions rough at less.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ INDEPENDENT = 0.2
 """s; samples closer than that tell the same: how long a joint takes to forget an error."""
 
 _STEP = 0.2  # standard deviations
-_STEPS = 12
-_WORTHWHILE = 2e-3  # relative gain of a step
+_STEPS = 30
+_WORTHWHILE = 5e-3  # relative gain of a step
 _TRIED = ((0.0, 1.0), (0.0, 0.5), (1.0, 1.0), (10.0, 1.0))  # damping, share of the step
 _SPACING = 0.02  # s between the samples that are compared
 
@@ -124,12 +124,19 @@ def fit_robot(
             )
         worth = problem.worth()
         told(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
+        jacobian, is_new = _jacobian(problem, point, here), True
         for number in range(_STEPS):
-            jacobian = _jacobian(problem, point, here)
-            gain, point, here = _step(problem, worth, jacobian, point, here)
-            told(f"step {number + 1}: {1e3 * np.abs(here).mean():.2f} mrad")
-            if gain < _WORTHWHILE:
+            gain, end, there = _step(problem, worth, jacobian, point, here)
+            told(f"step {number + 1}: {1e3 * np.abs(there).mean():.2f} mrad")
+            if gain >= _WORTHWHILE:
+                jacobian, is_new = _carried(jacobian, end - point, there - here), False
+                point, here = end, there
+            elif is_new:
                 break
+            else:
+                jacobian, is_new = _jacobian(problem, point, here), True
+        if not is_new:
+            jacobian = _jacobian(problem, point, here)
     normal, _ = _normal(jacobian, worth, point, here)
     return RobotFit(
         unknowns=unknowns,
@@ -145,6 +152,11 @@ def _jacobian(problem: _Problem, point: Array, here: Array) -> Array:
     return np.stack(
         [np.zeros_like(here) if each is None else (each - here) / _STEP for each in moved], axis=1
     )
+
+
+def _carried(jacobian: Array, moved: Array, changed: Array) -> Array:
+    """Return the Jacobian after a step, corrected by what the step showed: Broyden's update."""
+    return np.asarray(jacobian + np.outer(changed - jacobian @ moved, moved) / (moved @ moved))
 
 
 def _step(

@@ -17,9 +17,8 @@ from bam_core.robot.unknowns import Tolerances, Unknowns, bodies_for, with_frict
 from bam_core.robot.validation import RobotValidation, validate_robot
 from bam_core.servo.model import ServoModel
 
-SEARCH_STEP = 4e-3
-"""s. On a humanoid's squats errors differ by 0.4 mrad from those with 1 ms; results are judged with that."""
-
+_SEARCH_STEPS = (4e-3, 2e-3)  # s; a search takes the longest that is exact enough, else the bench's own
+_EXACT = 0.5e-3  # rad, mean, from the motion with the bench's step: a third of an encoder's count of 4096
 _LEAD, _SETTLING = 0.5, 0.5  # s before the interval that counts; s at rest before that
 _TOLD = 0.8  # of the standard deviation beforehand: what is left is not told by the runs
 
@@ -160,8 +159,7 @@ def _fitted(task: RobotTask, model: str, say: Callable[[str], None]) -> RobotMod
         tolerances=task.tolerances,
         bodies=bodies_for(task.bench.spec, task.tolerances),
     )
-    search = task.bench.coarser(max(SEARCH_STEP, task.bench.step), settling=_SETTLING, lead=_LEAD)
-    fit = fit_robot(search, task.train, task.joints, unknowns, told=say)
+    fit = fit_robot(_search_bench(task), task.train, task.joints, unknowns, told=say)
     runs = [*task.train, *task.test]
     say("errors of all runs")
     given = {joint: task.servos[name] for joint, name in task.types.items()}
@@ -173,6 +171,21 @@ def _fitted(task: RobotTask, model: str, say: Callable[[str], None]) -> RobotMod
         before=validate_robot(task.bench, runs, task.joints, given),
         after=validate_robot(task.bench, runs, task.joints, unknowns.servos_at(fit.point), deviations),
     )
+
+
+def _search_bench(task: RobotTask) -> RobotBench:
+    """Return a bench with the longest steps that simulate the first run as the bench itself does."""
+    run = task.train[0]
+    servos = {joint: task.servos[name] for joint, name in task.types.items()}
+    columns = [run.column(joint) for joint in task.joints]
+    exact = task.bench.coarser(task.bench.step, settling=_SETTLING, lead=_LEAD)
+    there = exact.simulate(run, servos)[run.counts][:, columns]
+    for step in _SEARCH_STEPS:
+        if step > task.bench.step:
+            search = task.bench.coarser(step, settling=_SETTLING, lead=_LEAD)
+            if np.abs(search.simulate(run, servos)[run.counts][:, columns] - there).mean() < _EXACT:
+                return search
+    return exact
 
 
 def _estimates(fit: RobotFit) -> dict[str, dict[str, Estimate]]:

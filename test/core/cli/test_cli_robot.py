@@ -10,6 +10,9 @@ import pytest
 from robot_cases import ARM, SERVOS, recorded, servos, write_csv
 
 from bam_core.cli import main
+from bam_core.robot.deviations import RobotDeviations
+
+LATE = RobotDeviations(delay=0.015)
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +21,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("robot")
     (place / "arm.xml").write_text(ARM)
     for seed, gain in ((1, "a_kp16"), (2, "b_kp16"), (3, "c_kp16")):
-        write_csv(recorded(servos("m1"), seed=seed, duration=1.5), place / f"{gain}.csv")
+        write_csv(recorded(servos("m1"), seed=seed, deviations=LATE, duration=1.5), place / f"{gain}.csv")
     return place
 
 
