@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
+from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
 from bam_core.comma_list import comma_list
-from bam_core.errors import BamError, Conflict, Terminated, WrongType
+from bam_core.errors import BamError, Conflict, Missing, Terminated, WrongType
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -42,10 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="JSON logs, text files of runs in open loop, bags, or directories that are searched recursively",
     )
     parser.add_argument(
-        "--servo", required=True, metavar="NAME|FILE", help="a name from 'bam servos' or a servo YAML file"
+        "--servo",
+        metavar="NAME|FILE",
+        help="a name from 'bam servos' or a servo YAML file; required without --robot",
     )
     parser.add_argument(
-        "--models", required=True, metavar="M1,M4,...|all", help="friction models to fit, separated by commas"
+        "--models",
+        metavar="M1,M4,...|all",
+        help="friction models to fit, separated by commas; required without --robot, with it m6 by default",
     )
     parser.add_argument(
         "--trials",
@@ -112,11 +117,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_cluster(parser)
     add_set(parser)
+    add_robot(parser)
     parser.add_argument("--output", required=True, metavar="DIR", help="directory for results")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, print the table, write the results."""
+    if arguments.robot:
+        from bam_core.cli import identify_robot
+
+        return identify_robot.run(arguments)
+    refuse_robot_options(arguments)
     from bam_core.identification.identify import identify, resolve_models
     from bam_core.identification.uncertainty.tolerances import tolerances_from
     from bam_core.identification.writing import require_output, write_identification
@@ -125,6 +136,9 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.model import load_servo
 
     start = time.monotonic()
+    for name in ("servo", "models"):
+        if not getattr(arguments, name):
+            raise Missing(f"--{name}", "what it is" if name == "servo" else "M1,M4,... or all")
     for word in arguments.logs:
         if word in FRICTION_MODELS and not Path(word).exists():
             together = f"separate models by commas: --models {arguments.models},{word}"

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
+from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
-from bam_core.errors import OutOfRange
+from bam_core.errors import Missing, OutOfRange
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -34,9 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--params",
         nargs="+",
-        required=True,
         metavar="FILE",
-        help="servo YAML files or names from 'bam servos'",
+        help="servo YAML files or names from 'bam servos'; required without --robot",
     )
     add_bench_effects(parser)
     add_set(parser)
@@ -57,10 +57,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "measured; 200 are plenty (default: none)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
+    add_robot(parser)
+    parser.add_argument(
+        "--deviations",
+        metavar="FILE|none",
+        help="the robot's deviations from its description (default: deviations/MODEL.yaml beside the servos, "
+        "where 'bam identify --robot' writes it)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate every recording with every servo model and report mean absolute position errors."""
+    if arguments.robot:
+        from bam_core.cli import validate_robot
+
+        return validate_robot.run(arguments)
+    refuse_robot_options(arguments)
+    if not arguments.params:
+        raise Missing("--params", "servo files or names from 'bam servos'")
     from bam_core.identification.uncertainty.prediction_file import prediction_for
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names

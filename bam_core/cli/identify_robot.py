@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam identify --robot``: servos of an assembled robot, from its own runs."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bam_core.cli.robot import RobotCase, robot_case
+from bam_core.comma_list import comma_list
+from bam_core.errors import Conflict, Missing, WrongType
+from bam_core.text_table import format_table
+
+if TYPE_CHECKING:
+    from bam_core.robot.identification import RobotIdentification
+    from bam_core.robot.run import RobotRun
+
+log = logging.getLogger(__name__)
+
+DEFAULT_MODELS = "m6"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Identify, print the tables, write the results."""
+    from tqdm import tqdm
+
+    from bam_core.identification.identify import resolve_models
+    from bam_core.robot.evidence_checks import require_evidence
+    from bam_core.robot.identification import RobotTask, identify_robot
+    from bam_core.robot.writing import require_new, write_robot_identification
+
+    start = time.monotonic()
+    models = [model.name for model in resolve_models(comma_list(arguments.models or DEFAULT_MODELS))]
+    require_new(arguments.output)
+    case = robot_case(arguments)
+    train, test = _split(case, arguments.test or (), arguments)
+    for line in require_evidence(train, case.joints, case.types, models):
+        log.warning(line)
+    task = RobotTask(
+        bench=case.bench,
+        types=case.types,
+        servos=case.servos,
+        joints=case.joints,
+        train=train,
+        test=test,
+    )
+    with tqdm(desc="identify", unit=" steps", disable=None, leave=False) as bar:
+
+        def told(words: str) -> None:
+            bar.set_description(words)
+            bar.update()
+            if bar.disable:
+                log.info(words)
+
+        found = identify_robot(task, models, told)
+    write_robot_identification(found, arguments.output, Path(arguments.robot).stem)
+    print(_tables(found))
+    print(
+        f"{time.monotonic() - start:.0f} s in all; wrote {Path(arguments.output)}, validate it with: bam "
+        f"validate --robot {arguments.robot} ... --params {arguments.output}/*.yaml LOGS"
+    )
+    return 0
+
+
+def _split(
+    case: RobotCase, words: Sequence[str], arguments: argparse.Namespace
+) -> tuple[list[RobotRun], list[RobotRun]]:
+    """Return runs to fit and runs for the test: one rule kp=VALUE, or files."""
+    from bam_core.robot.load import Told, load_runs
+
+    runs = list(case.runs)
+    if not words or list(words) == ["none"]:
+        return runs, []
+    if len(words) == 1 and words[0].startswith("kp=") and not Path(words[0]).exists():
+        try:
+            gain = float(words[0].removeprefix("kp="))
+        except ValueError:
+            raise WrongType("--test kp", words[0], "kp=NUMBER") from None
+        test = [each for each in runs if each.kp == gain]
+        if not test or len(test) == len(runs):
+            gains = ", ".join(f"{each.kp:g}" for each in runs)
+            raise Conflict(
+                f"--test {words[0]}", "chooses none or all of the logs", expected=f"some of {gains}"
+            )
+        return [each for each in runs if each.kp != gain], test
+    told = Told(kp=arguments.kp, supply_voltage=arguments.vin, intervals=arguments.interval)
+    test = load_runs(words, told)
+    names = {each.name for each in test}
+    for each in test:
+        if not set(case.joints) <= set(each.joints):
+            raise Missing(f"{each.name}, joints", ", ".join(case.joints))
+    train = [each for each in runs if each.name not in names]
+    if not train:
+        raise Conflict("--test", "has all of the logs", expected="some that are left to fit")
+    return train, test
+
+
+def _tables(found: RobotIdentification) -> str:
+    rows = []
+    for model in found.fits:
+        for what, names in (("fitted", found.train), ("test", found.test)):
+            before, after = found.mae(model, names, before=True), found.mae(model, names)
+            if before is not None and after is not None:
+                rows.append((model.upper(), what, f"{1e3 * before:.2f}", f"{1e3 * after:.2f}"))
+    parts = [format_table(("model", "runs", "before [mrad]", "after [mrad]"), rows)]
+    if not found.test:
+        parts.append("no test: all runs were fitted; give --test FILES or kp=VALUE for an honest figure")
+    for model, fit in found.fits.items():
+        lines = [
+            (
+                servo,
+                name,
+                f"{each.value:.4g}",
+                f"{each.low:.4g}",
+                f"{each.high:.4g}",
+                "" if each.told else "no",
+            )
+            for servo, estimates in fit.estimates.items()
+            for name, each in estimates.items()
+        ]
+        header = ("servo", f"{model.upper()}, SI", "value", "95 % from", "to", "told by these runs")
+        parts.append(format_table(header, lines))
+    return "\n\n".join(parts)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `bam validate --robot` and `bam identify --robot` share: a robot, its servos, its runs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bam_core.comma_list import comma_list
+from bam_core.errors import Conflict, Missing
+
+if TYPE_CHECKING:
+    from bam_core.robot.run import RobotRun
+    from bam_core.robot.simulation import RobotBench
+    from bam_core.servo.model import ServoModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotCase:
+    """What was asked about.
+
+    Attributes:
+        bench: the robot.
+        types: joint -> what the user calls its servo.
+        servos: the same -> the servo.
+        runs: to follow.
+        joints: that count.
+    """
+
+    bench: RobotBench
+    types: Mapping[str, str]
+    servos: Mapping[str, ServoModel]
+    runs: Sequence[RobotRun]
+    joints: tuple[str, ...]
+
+
+def add_robot(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a whole robot."""
+    group = parser.add_argument_group(
+        "a whole robot",
+        "LOGS are then bags, or CSV files with the columns time, goal:JOINT and read:JOINT (s, rad)",
+    )
+    group.add_argument("--robot", metavar="FILE", help="its description, MJCF or URDF")
+    group.add_argument(
+        "--servos",
+        action="append",
+        default=[],
+        metavar="CLASS_OR_JOINT=SERVO,...",
+        help="which servo (name from 'bam servos', or file) is on which joints: those of a default class of "
+        "the MJCF, or by name or pattern, as in --servos mx106=mx106,head_*=mx64",
+    )
+    group.add_argument(
+        "--joints",
+        default="",
+        metavar="JOINT,...",
+        help="names or patterns of joints that are compared; !PATTERN leaves out (default: all with a servo "
+        "that were recorded)",
+    )
+    group.add_argument(
+        "--interval",
+        metavar="FILE",
+        help="JSON: log name -> [first, last] in s, the part that is compared (default: all of a log)",
+    )
+    group.add_argument(
+        "--root",
+        default="fixed",
+        metavar="free|fixed|SITE_ON_GROUND",
+        help="what the base does: it does not move, it is free, or it stands with this site, the sole of a "
+        "foot, on level ground at the start (default: fixed)",
+    )
+    group.add_argument(
+        "--kp",
+        type=float,
+        help="position gain of all servos (default: a column kp, a bench.yaml, or kpNN in a log's name)",
+    )
+    group.add_argument(
+        "--vin",
+        type=float,
+        help="supply, V (default: a column vin, a bench.yaml, or the servos' nominal one)",
+    )
+
+
+def robot_case(arguments: argparse.Namespace) -> RobotCase:
+    """Load what the options name.
+
+    Raises:
+        BamError: something is missing, cannot be read, or does not go together.
+    """
+    from bam_core.mujoco.robot_file import load_robot
+    from bam_core.robot.joints import chosen_joints, require_recorded, servos_by_joint
+    from bam_core.robot.load import Told, load_runs
+    from bam_core.robot.simulation import RobotBench
+    from bam_core.servo.model import load_servo
+
+    words = [word for each in arguments.servos for word in comma_list(each)]
+    if not words:
+        raise Missing("--servos", "which servo is on which joints, as in mx106=mx106,head_*=mx64")
+    spec = load_robot(arguments.robot)
+    types = servos_by_joint(spec, words)
+    servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
+    bench = RobotBench.make(spec, arguments.root)
+    told = Told(kp=arguments.kp, supply_voltage=arguments.vin, intervals=arguments.interval)
+    runs = load_runs(arguments.logs, told)
+    for run in runs:
+        require_recorded(types, run.joints)
+    available = [joint for joint in types if all(joint in run.joints for run in runs)]
+    if not available:
+        raise Conflict("logs", "have no joint in common", advice="give those of one robot")
+    joints = chosen_joints(available, comma_list(arguments.joints))
+    return RobotCase(bench=bench, types=types, servos=servos, runs=runs, joints=joints)
+
+
+def refuse_robot_options(arguments: argparse.Namespace) -> None:
+    """Raise Conflict where an option of a robot is given without one."""
+    for name in ("servos", "joints", "interval", "kp", "vin"):
+        if getattr(arguments, name):
+            raise Conflict(f"--{name}", "is about a whole robot", expected="--robot FILE", advice="add it")
+
+
+def params_by_model(
+    paths: Sequence[str], case: RobotCase
+) -> dict[str, tuple[dict[str, ServoModel], Path | None]]:
+    """Return friction model -> the servo of every joint, and the directory that the servos come from.
+
+    Args:
+        paths: servo files or names; each takes the place of the servo of the same name. A model counts that
+            all of the robot's servos have. None of them: the robot's servos as they are, called "given".
+        case: the robot.
+
+    Raises:
+        BamError: a servo is none of the robot's, is given twice, or no model is complete.
+    """
+    from bam_core.servo.model import load_servo
+
+    if not paths:
+        return {"given": ({joint: case.servos[each] for joint, each in case.types.items()}, None)}
+    names = {servo.name for servo in case.servos.values()}
+    found: dict[str, dict[str, ServoModel]] = {}
+    folders: dict[str, set[Path]] = {}
+    for path in dict.fromkeys(paths):
+        servo = load_servo(path)
+        if servo.name not in names:
+            raise Conflict(
+                f"--params {path}",
+                f"is a servo {servo.name}, which is on no joint",
+                expected=", ".join(sorted(names)),
+                advice="correct --servos or leave it out",
+            )
+        of_model = found.setdefault(servo.friction_model, {})
+        if servo.name in of_model:
+            raise Conflict(
+                f"--params {path}",
+                f"is a second {servo.name} of {servo.friction_model}",
+                expected="one file per servo and friction model",
+            )
+        of_model[servo.name] = servo
+        if Path(path).is_file():
+            folders.setdefault(servo.friction_model, set()).add(Path(path).parent)
+    complete = {model: each for model, each in found.items() if names <= set(each)}
+    if not complete:
+        given = "; ".join(f"{model}: {', '.join(each)}" for model, each in found.items())
+        raise Missing(
+            "--params",
+            f"for one friction model a file for each of {', '.join(sorted(names))} (given: {given})",
+        )
+    result = {}
+    for model in sorted(complete):
+        servos = {joint: complete[model][case.servos[each].name] for joint, each in case.types.items()}
+        places = folders.get(model, set())
+        result[model] = (servos, places.pop() if len(places) == 1 else None)
+    return result

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which servo is on which joint of a robot, and which joints count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+
+import mujoco
+
+from bam_core.errors import Conflict, Missing, UnknownName, WrongType
+
+_ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+
+
+def servos_by_joint(spec: mujoco.MjSpec, words: Sequence[str]) -> dict[str, str]:
+    """Return joint -> servo, in the robot's order of joints.
+
+    Args:
+        spec: the robot.
+        words: such as "mx106=mx106" or "left_*=my_servo.yaml": a default class of joints, a joint, or a
+            pattern of names with `*` and `?`, and the servo. A joint's own name overrides a pattern, which
+            overrides a class.
+
+    Raises:
+        BamError: a word is no assignment, or names nothing in the robot.
+    """
+    joints = [each for each in spec.joints if each.name and each.type in _ONE_DOF]
+    chosen: list[dict[str, str]] = [{}, {}, {}]  # by class, by pattern, by name
+    for word in words:
+        what, equals, servo = (part.strip() for part in word.partition("="))
+        if not equals or not what or not servo:
+            raise WrongType("--servos", word, "CLASS_OR_JOINT=SERVO, as in mx106=mx106,left_*=mx64")
+        by_class = [each.name for each in joints if each.classname.name == what]
+        by_name = [each.name for each in joints if fnmatchcase(each.name, what)]
+        if not by_class and not by_name:
+            classes = {each.classname.name for each in joints}
+            raise UnknownName("class or joint", what, {*classes, *(each.name for each in joints)})
+        rank = 2 if what in by_name else 1 if by_name else 0
+        for name in by_name or by_class:
+            chosen[rank][name] = servo
+    merged = {**chosen[0], **chosen[1], **chosen[2]}
+    return {each.name: merged[each.name] for each in joints if each.name in merged}
+
+
+def chosen_joints(available: Sequence[str], patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return those joints that count.
+
+    Args:
+        available: joints that have a servo and were recorded.
+        patterns: names or patterns; one that begins with `!` leaves joints out. Empty: all.
+
+    Raises:
+        BamError: a pattern names none of them, or none is left.
+    """
+    wanted = [each for each in patterns if not each.startswith("!")]
+    unwanted = [each[1:] for each in patterns if each.startswith("!")]
+    for pattern in (*wanted, *unwanted):
+        if not any(fnmatchcase(name, pattern) for name in available):
+            raise UnknownName("joint", pattern, available)
+    chosen = tuple(
+        name
+        for name in available
+        if (not wanted or any(fnmatchcase(name, each) for each in wanted))
+        and not any(fnmatchcase(name, each) for each in unwanted)
+    )
+    if not chosen:
+        raise Missing("joints", "at least one that counts", advice="leave fewer out")
+    return chosen
+
+
+def require_recorded(servos: Mapping[str, str], recorded: Sequence[str]) -> None:
+    """Raise BamError where no joint has both a servo and a recording."""
+    if not set(servos) & set(recorded):
+        raise Conflict(
+            "joints",
+            f"none with a servo ({', '.join(servos)}) was recorded",
+            expected=f"some of {', '.join(recorded)}",
+            advice="correct --servos or the names in the recordings",
+        )

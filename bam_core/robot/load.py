@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Paths in, runs of a robot out, with what was said about them from outside."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, Unreadable
+from bam_core.recordings.discovery import data_files
+from bam_core.recordings.header_corrections import apply_rules, rules_above
+from bam_core.robot.bag_run import read_bag_run
+from bam_core.robot.run import RobotRun, read_csv_run
+
+log = logging.getLogger(__name__)
+
+_GAIN_IN_NAME = re.compile(r"(?:^|[_-])kp_?(\d+(?:\.\d+)?)(?=[_.-]|$)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What a user says of all runs; it overrides their files.
+
+    Attributes:
+        kp: position gain of all servos, firmware units; None: a run's column, a bench.yaml above it, or its
+            name (such as squat_kp32.csv) says.
+        supply_voltage: V; None: a column or a bench.yaml says, else the servos' nominal one counts.
+        intervals: file with the part of each run that counts: JSON, its name -> [first, last] in s.
+    """
+
+    kp: float | None = None
+    supply_voltage: float | None = None
+    intervals: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("--kp", self.kp), ("--vin", self.supply_voltage)):
+            if value is not None and not 0.0 < value < 1e6:
+                raise OutOfRange(name, value, "a positive number")
+
+
+def load_runs(paths: Iterable[str | os.PathLike[str]], told: Told | None = None) -> list[RobotRun]:
+    """Load every run under some paths: CSV files, bags, or directories that are searched for such.
+
+    Raises:
+        BamError: a path does not exist, a run cannot be used, or its gain is not known.
+    """
+    told = told or Told()
+    intervals = _intervals(told.intervals)
+    runs = [_complete(_read(path), path, told, intervals) for path in _files(paths)]
+    names = [run.name for run in runs]
+    for name in intervals:
+        if name not in names:
+            log.info("%s: says nothing of a run that was given", name)
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise Conflict(f"runs called '{doubled[0]}'", "are two files", advice="rename one")
+    return runs
+
+
+def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
+    for path in map(Path, paths):
+        if not path.exists():
+            raise Unreadable(path, "no such file or directory", advice="check the path")
+        if path.is_file() or data_files(path):
+            yield path
+            continue
+        bags = {each.parent for each in path.rglob("*.mcap")}
+        found = sorted([*path.rglob("*.csv"), *bags])
+        if not found:
+            raise Missing(str(path), "a bag, or a directory with bags or CSV files", advice="check the path")
+        yield from found
+
+
+def _read(path: Path) -> RobotRun:
+    if path.is_dir() or path.suffix == ".mcap":
+        return read_bag_run(path)
+    return read_csv_run(path)
+
+
+def _complete(
+    run: RobotRun, path: Path, told: Told, intervals: Mapping[str, tuple[float, float]]
+) -> RobotRun:
+    header = {
+        name: value for name, value in (("kp", run.kp), ("vin", run.supply_voltage)) if value is not None
+    }
+    header, _ = apply_rules(header, rules_above(path))
+    kp = told.kp if told.kp is not None else header.get("kp")
+    if kp is None and (found := _GAIN_IN_NAME.search(run.name)):
+        kp = float(found[1])
+        log.info("%s: kp %g, as its name says", run.name, kp)
+    if kp is None:
+        raise Missing(f"{path}, kp", "the position gain of its servos", advice="say --kp or add a bench.yaml")
+    return replace(
+        run,
+        kp=float(kp),
+        supply_voltage=told.supply_voltage if told.supply_voltage is not None else header.get("vin"),
+        interval=intervals.get(run.name),
+    )
+
+
+def _intervals(path: str | os.PathLike[str] | None) -> dict[str, tuple[float, float]]:
+    """Return name of a run -> (first, last) s; endings of file names are left out."""
+    if path is None:
+        return {}
+    expected = 'JSON such as {"squat.csv": [1.5, 5.0]}'
+    try:
+        told = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Unreadable(path, error) from None
+    except ValueError:
+        raise Malformed(path, "is no JSON", expected=expected) from None
+    try:
+        found = {Path(name).stem: (float(first), float(last)) for name, (first, last) in told.items()}
+    except (AttributeError, TypeError, ValueError):
+        raise Malformed(path, "does not give two times for every log", expected=expected) from None
+    for name, (first, last) in found.items():
+        if not first < last:
+            raise OutOfRange(f"{path}, {name}", (first, last), "a time and a later one")
+    return found

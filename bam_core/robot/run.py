@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded run of a robot: what its servos were told and where they were."""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Malformed, Missing, UnknownName, Unreadable, WrongShape
+
+_GOAL, _READ = "goal:", "read:"
+_SETTINGS = {"kp": "kp", "vin": "supply_voltage"}  # column -> field; the same value in every row
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RobotRun:
+    """Goals and positions of a robot's servos over time.
+
+    Attributes:
+        name: of the recording, such as its file's name without the ending.
+        joints: names, in the order of the columns below.
+        time: (n,) s, increasing.
+        goal_position: (n, joints) rad, each in force from its time on.
+        position: (n, joints) rad, measured.
+        kp: position gain of all servos, firmware units; None: not known.
+        supply_voltage: V; None: not known.
+        interval: (first, last) time that counts, s; None: all of it.
+
+    Raises:
+        BamError: shapes disagree, time does not increase, a value is not finite, or no sample is within the
+            interval.
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    time: Array
+    goal_position: Array
+    position: Array
+    kp: float | None = None
+    supply_voltage: float | None = None
+    interval: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        shape = (len(self.time), len(self.joints))
+        for field in ("goal_position", "position"):
+            values = getattr(self, field)
+            if np.shape(values) != shape:
+                raise WrongShape(f"{self.name}, {field}", np.shape(values), f"{shape}: samples x joints")
+            if not np.all(np.isfinite(values)):
+                row, column = np.argwhere(~np.isfinite(values))[0]
+                raise Missing(f"{self.name}, {field} of '{self.joints[column]}', sample {row}", "a number")
+        if len(self.time) < 2 or not np.all(np.diff(self.time) > 0.0):
+            raise BadData(f"{self.name}, time", "does not increase", advice="sort the samples")
+        if not self.counts.any():
+            first, last = self.interval or (0.0, 0.0)
+            raise BadData(
+                f"{self.name}, interval {first:g} to {last:g} s",
+                "holds no sample",
+                expected=f"a part of {self.time[0]:g} to {self.time[-1]:g} s",
+                advice="correct it",
+            )
+
+    @property
+    def counts(self) -> NDArray[np.bool_]:
+        """(n,) which samples count."""
+        if self.interval is None:
+            return np.ones(len(self.time), dtype=bool)
+        first, last = self.interval
+        return np.asarray((self.time >= first) & (self.time <= last))
+
+    def column(self, joint: str) -> int:
+        """Return the column of a joint; raises UnknownName."""
+        if joint not in self.joints:
+            raise UnknownName(f"joint of {self.name}", joint, self.joints)
+        return self.joints.index(joint)
+
+
+def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
+    """Read a run from a CSV file.
+
+    Columns: `time` (s), `goal:JOINT` and `read:JOINT` (rad); `kp` and `vin` (V) where it has them. Others are
+    passed over. Joints are those that have a goal and a reading.
+
+    Raises:
+        BamError: the file cannot be read, a column is missing or holds no numbers, or the gain changes.
+    """
+    path = Path(path)
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
+    joints = tuple(
+        name.removeprefix(_GOAL)
+        for name in header
+        if name.startswith(_GOAL) and _READ + name.removeprefix(_GOAL) in header
+    )
+    if "time" not in header or not joints:
+        raise Malformed(path, "is no run of a robot", expected="columns time, goal:JOINT and read:JOINT")
+    wanted = ["time", *(_GOAL + name for name in joints), *(_READ + name for name in joints)]
+    wanted += [name for name in _SETTINGS if name in header]
+    places = [header.index(name) for name in wanted]
+    try:
+        table = np.array([[row[place] for place in places] for row in rows], dtype=np.float64)
+    except (ValueError, IndexError):
+        raise Malformed(path, "has a row that is too short or holds something else than numbers") from None
+    if table.ndim != 2:
+        raise Malformed(path, "has no samples")
+    settings: dict[str, Any] = {}
+    for name in set(_SETTINGS) & set(wanted):
+        values = np.unique(table[:, wanted.index(name)])
+        if name == "kp" and len(values) > 1:
+            raise BadData(f"{path}, kp", "changes during the run", advice="split it")
+        settings[_SETTINGS[name]] = float(values.mean())
+    count = len(joints)
+    try:
+        return RobotRun(
+            name=path.stem,
+            joints=joints,
+            time=table[:, 0],
+            goal_position=table[:, 1 : 1 + count],
+            position=table[:, 1 + count : 1 + 2 * count],
+            **settings,
+        )
+    except (BadData, Missing) as error:
+        raise error.within(path) from None

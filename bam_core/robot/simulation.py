@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot with a servo on every joint follows what a recorded run told its servos."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+
+from bam_core._checks import require_not_negative, require_positive
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Missing, UnknownName
+from bam_core.mujoco.native import NativeServo, equip_native
+from bam_core.mujoco.robot import compile_robot
+from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
+from bam_core.robot.root import prepare_root, stand
+from bam_core.robot.run import RobotRun
+from bam_core.servo.model import ServoModel
+
+DEFAULT_STEP = 1e-3
+"""s; on a humanoid's squats, 2 ms gives errors that differ by 0.1 mrad."""
+
+SETTLING = 1.0
+"""s; how long a robot stands with the first goals before a run begins: until its feet are loaded."""
+
+_CHUNK = 200  # steps per call of the engine: it returns the whole state of each
+_STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
+_LARGEST_SPEED = 1e3  # rad/s; beyond it a simulation has diverged
+
+
+class DivergedError(BadData):
+    """A simulation left what a robot can do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotBench:
+    """A robot and how its runs are simulated.
+
+    Attributes:
+        spec: the description, on its floor where it needs one; see `make`.
+        root: "fixed", "free", or the site that stands on the floor at the start.
+        step: of the simulation, s.
+        settling: s before a run with its first goals.
+        lead: s of a run before the interval that counts; None: all of it.
+    """
+
+    spec: mujoco.MjSpec
+    root: str
+    step: float = DEFAULT_STEP
+    settling: float = SETTLING
+    lead: float | None = None
+
+    @classmethod
+    def make(cls, spec: mujoco.MjSpec, root: str, *, step: float = DEFAULT_STEP) -> RobotBench:
+        """Copy a description and put its root where it belongs; see `root.prepare_root`."""
+        require_positive("simulation", step=step)
+        prepared = spec.copy()
+        prepared.option.timestep = step
+        prepare_root(prepared, root)
+        return cls(spec=prepared, root=root, step=step)
+
+    def coarser(self, step: float, *, settling: float, lead: float) -> RobotBench:
+        """Return a bench for searches: longer steps, and only what is needed before the interval."""
+        require_positive("simulation", step=step)
+        require_not_negative("simulation", settling=settling, lead=lead)
+        spec = self.spec.copy()
+        spec.option.timestep = step
+        return replace(self, spec=spec, step=step, settling=settling, lead=lead)
+
+    def simulate(
+        self,
+        run: RobotRun,
+        servos: Mapping[str, ServoModel],
+        deviations: RobotDeviations = NO_DEVIATIONS,
+    ) -> Array:
+        """Return where the joints are: (n, joints of the run) rad, as their encoders say.
+
+        The robot begins in the measured posture and at rest; no measurement enters after the first sample.
+        Joints with a servo that were not recorded hold where the description has them. Rows before the part
+        that is simulated are those of the measurement.
+
+        Args:
+            run: what is told; `kp` must be known.
+            servos: by joint, at least those of the run that should move.
+            deviations: of this robot from its description.
+
+        Raises:
+            BamError: a joint is not in the robot, or the gain is not known.
+            DivergedError: the simulation diverges.
+        """
+        model = self._compile(run, servos, deviations)
+        data = mujoco.MjData(model)
+        first = self._first_sample(run)
+        zero = np.array([deviations.zero.get(joint, 0.0) for joint in run.joints])
+        addresses = [self._joint(model, joint) for joint in run.joints]
+        data.qpos[addresses] = run.position[first] - zero
+        stand(model, data, self.root)
+        mujoco.mj_forward(model, data)
+        # Goals are in the encoder's terms; the engine's are angles of the joint.
+        goals = run.goal_position - zero
+        control = self._controls(model, data, run, goals, first, deviations.delay)
+        path = self._rollout(model, data, control, addresses)
+        begin = run.time[first] - self.settling
+        times = begin + self.step * np.arange(len(path))
+        simulated = run.position.copy()
+        for column in range(len(run.joints)):
+            simulated[first:, column] = np.interp(run.time[first:], times, path[:, column]) + zero[column]
+        return simulated
+
+    def _compile(
+        self, run: RobotRun, servos: Mapping[str, ServoModel], deviations: RobotDeviations
+    ) -> mujoco.MjModel:
+        if run.kp is None:
+            raise Missing(
+                f"{run.name}, kp", "the position gain of its servos", advice="say --kp or add a bench.yaml"
+            )
+        spec = self.spec.copy()
+        deviations.apply(spec)
+        equip_native(
+            spec,
+            {
+                joint: NativeServo(
+                    servo=_stronger(servo, deviations.strength.get(joint, 0.0)),
+                    kp=run.kp,
+                    supply_voltage=run.supply_voltage,
+                    encoder_zero=deviations.zero.get(joint, 0.0),
+                )
+                for joint, servo in servos.items()
+            },
+        )
+        return compile_robot(spec)
+
+    def _first_sample(self, run: RobotRun) -> int:
+        if self.lead is None or run.interval is None:
+            return 0
+        return int(np.searchsorted(run.time, run.interval[0] - self.lead))
+
+    def _joint(self, model: mujoco.MjModel, joint: str) -> int:
+        number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+        if number < 0:
+            names = [model.joint(each).name for each in range(model.njnt)]
+            raise UnknownName("joint", joint, filter(None, names))
+        return int(model.jnt_qposadr[number])
+
+    def _controls(
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        run: RobotRun,
+        goals: Array,
+        first: int,
+        delay: float,
+    ) -> Array:
+        """Return (steps, controls): the mean over each step of the goals (n, joints) as servos get them."""
+        begin = run.time[first] - self.settling
+        last = run.time[run.counts][-1]
+        edges = begin - delay + self.step * np.arange(round((last - begin) / self.step) + 1)
+        control = np.zeros((len(edges) - 1, model.nu))
+        switches = np.searchsorted(edges, run.time[1:], side="right") - 1  # in which step goals change
+        inside = (switches >= 0) & (switches < len(control))
+        share = (edges[1:][switches[inside]] - run.time[1:][inside]) / self.step
+        newest = np.maximum(np.searchsorted(run.time, edges[:-1]) - 1, 0)
+        for actuator in range(model.nu):
+            joint = model.actuator(actuator).name
+            if joint in run.joints:
+                told = goals[:, run.column(joint)]
+                control[:, actuator] = told[newest]
+                np.add.at(control[:, actuator], switches[inside], share * np.diff(told)[inside])
+            elif model.actuator_plugin[actuator] >= 0:  # a servo that nothing is known of holds
+                control[:, actuator] = data.qpos[self._joint(model, joint)]
+        return control
+
+    def _rollout(
+        self, model: mujoco.MjModel, data: mujoco.MjData, control: Array, addresses: list[int]
+    ) -> Array:
+        """Return (steps + 1, joints) rad from the present state on."""
+        path = np.empty((len(control) + 1, len(addresses)))
+        path[0] = data.qpos[addresses]
+        columns = 1 + np.array(addresses)  # the state begins with the time
+        speeds = 1 + model.nq + np.arange(model.nv)
+        state = np.empty(mujoco.mj_stateSize(model, _STATE))
+        mujoco.mj_getState(model, data, state, _STATE)
+        warm = data.qacc_warmstart.copy()
+        for begin in range(0, len(control), _CHUNK):
+            states, _ = mujoco.rollout.rollout(
+                model, data, state[None], control[None, begin : begin + _CHUNK], initial_warmstart=warm[None]
+            )
+            path[1 + begin : 1 + begin + states.shape[1]] = states[0][:, columns]
+            state, warm = states[0, -1].copy(), data.qacc_warmstart.copy()
+            if not np.all(np.abs(state[speeds]) < _LARGEST_SPEED):
+                raise DivergedError("simulation", "diverged", advice="check servos, gains and step")
+        return path
+
+
+def _stronger(servo: ServoModel, share: float) -> ServoModel:
+    """Return a servo whose motor gives a larger torque at the same voltage, with the same back-EMF."""
+    if not share:
+        return servo
+    motor = replace(servo.motor, resistance=servo.motor.resistance / (1.0 + share))
+    return replace(servo, motor=motor)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fit to a robot's runs may change, and how far each of it is expected from where it begins.
+
+Every unknown is a coordinate that is zero where it begins, with one standard deviation of what is known
+beforehand as its unit. Nothing is free without such a prior: a robot's motions tell little of some of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import mujoco
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.robot.deviations import RobotDeviations
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import ServoModel
+from bam_core.servo.parameters import MOTOR_PARAMETERS
+
+_LOGARITHMIC = {
+    "torque_constant": 0.1,  # units of one type differ by some percent, benches by as much
+    "resistance": 0.1,
+    "armature": 0.3,
+    "stribeck_velocity": 0.5,
+    "stribeck_exponent": 0.3,
+}
+"""Parameters whose size is known -> standard deviation of their logarithm."""
+
+_SHARE_OF_STALL = {"viscous": 0.02, "coulomb": 0.02, "stribeck_coulomb": 0.02}  # N·m, at 1 rad/s
+_LOAD = 0.2  # a load's share that a gear loses
+_QUADRATIC = 0.02  # 1/(N·m)
+_WIDTH = 0.5  # of the root of such a size, one standard deviation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerances:
+    """One standard deviation of what a robot's description and bus do not say; zero: known exactly.
+
+    Attributes:
+        delay: s, of goals on their way, beside `expected_delay`.
+        expected_delay: s.
+        zero: rad, of every encoder.
+        strength: share, of every motor's torque beside its type's.
+        mass: share, of the mass of every heavy body.
+        centre: m, of its centre, in every direction.
+    """
+
+    delay: float = 5e-3
+    expected_delay: float = 5e-3
+    zero: float = 0.02
+    strength: float = 0.05
+    mass: float = 0.03
+    centre: float = 3e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unknowns:
+    """All unknowns of a robot, in the order of a vector of coordinates.
+
+    Attributes:
+        servos: servo -> the one to begin with, of the friction model that is fitted.
+        joints: joint -> servo.
+        tolerances: of the rest.
+        bodies: that may be heavier or lighter than described.
+    """
+
+    servos: Mapping[str, ServoModel]
+    joints: Mapping[str, str]
+    tolerances: Tolerances
+    bodies: tuple[str, ...]
+    names: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = [
+            f"{servo} {parameter}"
+            for servo, model in self.servos.items()
+            for parameter in (*MOTOR_PARAMETERS, *FRICTION_MODELS[model.friction_model].parameters)
+        ]
+        wide = self.tolerances
+        names += ["delay"] if wide.delay else []
+        names += [f"zero {joint}" for joint in self.joints if wide.zero]
+        names += [f"strength {joint}" for joint in self.joints if wide.strength]
+        names += [f"mass {body}" for body in self.bodies if wide.mass]
+        names += [f"centre {body} {axis}" for body in self.bodies if wide.centre for axis in "xyz"]
+        object.__setattr__(self, "names", tuple(names))
+
+    def servos_at(self, point: Array) -> dict[str, ServoModel]:
+        """Return the servo of every joint at a point, (unknowns,)."""
+        found = self.types_at(point)
+        return {joint: found[servo] for joint, servo in self.joints.items()}
+
+    def types_at(self, point: Array) -> dict[str, ServoModel]:
+        """Return servo -> what it is at a point, (unknowns,)."""
+        value = dict(zip(self.names, point, strict=True))
+        found = {}
+        for name, servo in self.servos.items():
+            model = FRICTION_MODELS[servo.friction_model]
+            motor = {each: getattr(servo.motor, each) for each in MOTOR_PARAMETERS}
+            begin = {**motor, **model.values(servo.friction)}
+            moved = {
+                each: _moved(each, start, float(value[f"{name} {each}"]), servo)
+                for each, start in begin.items()
+            }
+            found[name] = replace(
+                servo,
+                motor=replace(servo.motor, **{each: moved[each] for each in MOTOR_PARAMETERS}),
+                friction=model.friction(
+                    {each: moved[each] for each in model.parameters},
+                    quadratic_rule=servo.friction.quadratic_rule,
+                ),
+            )
+        return found
+
+    def deviations_at(self, point: Array) -> RobotDeviations:
+        """Return how the robot deviates at a point, (unknowns,)."""
+        value = dict(zip(self.names, map(float, point), strict=True))
+        wide = self.tolerances
+        return RobotDeviations(
+            delay=max(wide.expected_delay + wide.delay * value.get("delay", 0.0), 0.0),
+            zero={joint: wide.zero * value.get(f"zero {joint}", 0.0) for joint in self.joints},
+            strength={
+                joint: math.expm1(wide.strength * value.get(f"strength {joint}", 0.0))
+                for joint in self.joints
+            },
+            mass={body: math.expm1(wide.mass * value.get(f"mass {body}", 0.0)) for body in self.bodies},
+            centre={
+                body: (
+                    wide.centre * value.get(f"centre {body} x", 0.0),
+                    wide.centre * value.get(f"centre {body} y", 0.0),
+                    wide.centre * value.get(f"centre {body} z", 0.0),
+                )
+                for body in self.bodies
+            },
+        )
+
+
+def with_friction_model(servo: ServoModel, name: str) -> ServoModel:
+    """Return a servo with another friction model; terms that it gains begin at zero, loads that it ties at
+    their mean."""
+    model = FRICTION_MODELS[name]
+    law = servo.friction.coefficients()
+    values = {each: law[each] for each in model.parameters if each in law}
+    if "load" in model.parameters:
+        values["load"] = 0.5 * (law["load_motor"] + law["load_external"])
+    if "load_stribeck" in model.parameters:
+        values["load_stribeck"] = 0.5 * (law["load_motor_stribeck"] + law["load_external_stribeck"])
+    friction = model.friction(values, quadratic_rule=servo.friction.quadratic_rule)
+    return replace(servo, friction_model=name, friction=friction)
+
+
+def heavy_bodies(spec: mujoco.MjSpec, share: float = 0.05) -> tuple[str, ...]:
+    """Return the bodies that are at least such a share of a robot's mass, by name."""
+    named = [body for body in spec.bodies if body.name and body.name != "world"]
+    mass = {body.name: float(np.nan_to_num(body.mass)) for body in named}
+    total = sum(mass.values())
+    return tuple(name for name, each in mass.items() if total and each >= share * total)
+
+
+def _moved(name: str, start: float, coordinate: float, servo: ServoModel) -> float:
+    if name in _LOGARITHMIC:
+        return start * math.exp(_LOGARITHMIC[name] * coordinate)
+    root = math.sqrt(start) + _WIDTH * math.sqrt(_typical(name, servo)) * coordinate
+    return root * root  # reflected at zero, which is a legitimate value
+
+
+def _typical(name: str, servo: ServoModel) -> float:
+    if name in _SHARE_OF_STALL:
+        return _SHARE_OF_STALL[name] * servo.stall_torque()
+    return _QUADRATIC if name.startswith("quadratic") else _LOAD
+
+
+def bodies_for(spec: mujoco.MjSpec, tolerances: Tolerances) -> tuple[str, ...]:
+    """Return the bodies whose mass or centre may be off."""
+    return heavy_bodies(spec) if tolerances.mass or tolerances.centre else ()
+
+
+def start_point(unknowns: Unknowns) -> Array:
+    """Return where all unknowns begin, (unknowns,)."""
+    return np.zeros(len(unknowns.names))
+
+
+def named_values(unknowns: Unknowns, point: Array, names: Sequence[str]) -> dict[str, float]:
+    """Return coordinates by name."""
+    return {name: float(point[unknowns.names.index(name)]) for name in names}

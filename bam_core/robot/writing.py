@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of an identification on a robot, on disk: all of them or none."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from bam_core._version import __version__
+from bam_core.atomic_file import require_directory, write_text
+from bam_core.errors import NotWritable
+from bam_core.robot.deviations_file import deviations_path, save_deviations
+from bam_core.robot.identification import RobotIdentification
+from bam_core.servo.model import Provenance
+
+SUMMARY = "summary.json"
+
+
+def write_robot_identification(
+    identification: RobotIdentification, output: str | os.PathLike[str], robot: str
+) -> None:
+    """Write `SERVO_MODEL.yaml`, `deviations/MODEL.yaml` and `summary.json`.
+
+    Raises:
+        NotWritable: it cannot be written, or the directory holds something; then it is as it was.
+    """
+    require_new(output)
+    target = Path(output).absolute()
+    draft = target.parent / f".{target.name}.{os.getpid()}.tmp"
+    try:
+        draft.mkdir(parents=True)
+        for model, fit in identification.fits.items():
+            for servo in fit.servos.values():
+                provenance = Provenance(
+                    source=f"identified on the robot {robot} from {', '.join(identification.train)}",
+                    software=f"bam_bench {__version__}",
+                    date=datetime.date.today().isoformat(),
+                    train_mae=identification.mae(model, identification.train),
+                    validation_mae=identification.mae(model, identification.test),
+                )
+                replace(servo, provenance=provenance, uncertainty={}).save(
+                    draft / f"{servo.name}_{model}.yaml"
+                )
+            save_deviations(fit.deviations, deviations_path(draft, model))
+        text = json.dumps(identification.summary(), indent=2, ensure_ascii=False, allow_nan=False)
+        write_text(draft / SUMMARY, text + "\n")
+        if target.exists():  # and is empty
+            target.rmdir()
+        draft.rename(target)
+    except OSError as error:
+        raise NotWritable(target, error) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def require_new(output: str | os.PathLike[str]) -> None:
+    """Check that results can be written before time is spent on them.
+
+    Raises:
+        NotWritable: the path is a file, cannot be created, or is a directory that is not empty.
+    """
+    require_directory(output)
+    path = Path(output)
+    if path.is_dir() and any(path.iterdir()):
+        raise NotWritable(path, "is not empty", expected="a new directory for results")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam validate --robot`` and ``bam identify --robot``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from robot_cases import ARM, SERVOS, recorded, servos, write_csv
+
+from bam_core.cli import main
+from bam_core.robot.deviations import RobotDeviations
+
+LATE = RobotDeviations(delay=0.015)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A robot and three logs."""
+    place = tmp_path_factory.mktemp("robot")
+    (place / "arm.xml").write_text(ARM)
+    for seed, gain in ((1, "a_kp16"), (2, "b_kp16"), (3, "c_kp16")):
+        write_csv(recorded(servos("m1"), seed=seed, deviations=LATE, duration=1.5), place / f"{gain}.csv")
+    return place
+
+
+def command(place: Path, name: str, *more: str) -> list[str]:
+    return [name, "--robot", str(place / "arm.xml"), "--servos", ",".join(SERVOS), "--vin", "12", *more]
+
+
+def test_a_robot_is_identified_and_validated_with_the_result(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = [str(place / f"{name}.csv") for name in ("a_kp16", "b_kp16")]
+    test = str(place / "c_kp16.csv")
+    output = tmp_path / "out"
+    options = ["--models", "m1", "--output", str(output), "--test", test]
+    assert main([*command(place, "identify"), *options, "--joints", "elbow,shoulder", *logs]) == 0
+    printed = capsys.readouterr().out
+    assert "before [mrad]" in printed
+    assert "validate --robot" in printed
+    summary = json.loads((output / "summary.json").read_text())
+    assert summary["test"] == ["c_kp16"]
+    model = summary["models"]["m1"]
+    assert model["test_mae"] < model["test_mae_before"]
+    file = tmp_path / "errors.json"
+    params = [str(path) for path in sorted(output.glob("*.yaml"))]
+    assert main([*command(place, "validate", test), "--params", *params, "--json", str(file)]) == 0
+    errors = json.loads(file.read_text())["m1"]
+    assert errors["mae"] == pytest.approx(
+        model["test_mae"], abs=1e-9
+    )  # with the deviations beside the servos
+    assert set(errors["per_log"]["c_kp16"]["per_joint"]) == {"shoulder", "elbow"}
+    none = [*command(place, "validate", test), "--params", *params, "--deviations", "none"]
+    assert main([*none, "--json", str(file)]) == 0
+    assert json.loads(file.read_text())["m1"]["mae"] > errors["mae"]
+
+
+def test_without_params_the_servos_given_are_validated(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command(place, "validate", str(place / "a_kp16.csv"))) == 0
+    assert "given" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--servos", "strong"], "--servos"),
+        (["--servos", "stong=mx106"], "did you mean 'strong'?"),
+        (["--servos", "strong=mx107"], "mx107"),
+        (["--joints", "wrist"], "wrist"),
+        (["--root", "toe"], "toe"),
+        (["--interval", "none.json"], "none.json"),
+        (["--kp", "-1"], "--kp"),
+        (["--params", "xl330"], "xl330"),
+        (["--params", "mx106"], "mx64"),
+        (["--robot", "none.xml"], "none.xml"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    words: list[str], said: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command(place, "validate", str(place / "a_kp16.csv")), *words]) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert said in errors
+
+
+@pytest.mark.parametrize("name", ["identify", "validate"])
+def test_a_robot_s_options_need_a_robot(
+    name: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["--output", str(tmp_path / "out")] if name == "identify" else []
+    assert main([name, str(place / "a_kp16.csv"), "--vin", "12", *more]) == 2
+    assert "--robot" in capsys.readouterr().err
+    assert main([name, str(place / "a_kp16.csv"), *more]) == 2
+    assert "is missing" in capsys.readouterr().err

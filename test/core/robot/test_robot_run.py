@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of robots as files: what is read, what is said from outside, what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+from robot_cases import JOINTS, goals, write_csv
+
+from bam_core.errors import BadData, Malformed, Missing, OutOfRange, Unreadable, WrongShape
+from bam_core.robot.load import Told, load_runs
+from bam_core.robot.run import RobotRun, read_csv_run
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write_csv(goals(), tmp_path / "squat_kp20_a.csv")
+
+
+def test_a_csv_file_is_read_as_it_was_written(path: Path) -> None:
+    run, wrote = read_csv_run(path), goals()
+    assert run.name == "squat_kp20_a"
+    assert run.joints == JOINTS
+    assert run.kp is None
+    for field in ("time", "goal_position", "position"):
+        assert np.array_equal(getattr(run, field), getattr(wrote, field))
+
+
+def test_gain_and_supply_may_be_columns(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    path.write_text(
+        "\n".join([lines[0] + ",kp,vin", *(f"{line},24,{12 + i % 2}" for i, line in enumerate(lines[1:]))])
+    )
+    run = read_csv_run(path)
+    assert run.kp == 24.0
+    assert run.supply_voltage == pytest.approx(12.5)
+    path.write_text(path.read_text().replace(",24,12\n", ",25,12\n", 1))
+    with refused(BadData, thing=f"{path}, kp"):
+        read_csv_run(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", Malformed),
+        ("time,goal:a\n0,1\n", Malformed),
+        ("time,goal:a,read:a\n", Malformed),
+        ("time,goal:a,read:a\n0,1,x\n1,1,1\n", Malformed),
+        ("time,goal:a,read:a\n0,1\n1,1,1\n", Malformed),
+        ("time,goal:a,read:a\n0,1,1\n0,1,1\n", BadData),
+        ("time,goal:a,read:a\n0,1,nan\n1,1,1\n", Missing),
+    ],
+)
+def test_files_that_are_no_runs_are_refused_with_their_path(
+    text: str, kind: type[Exception], tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    with pytest.raises(kind, match=r"bad\.csv"):
+        read_csv_run(path)
+
+
+def test_shapes_and_intervals_must_fit() -> None:
+    run = goals()
+    with pytest.raises(WrongShape):
+        replace(run, position=run.position[:, :1])
+    with pytest.raises(BadData, match="holds no sample"):
+        replace(run, interval=(90.0, 91.0))
+    assert replace(run, interval=(1.0, 1.5)).counts.sum() == 51
+
+
+def test_the_gain_comes_from_the_user_then_bench_yaml_then_the_name(path: Path, tmp_path: Path) -> None:
+    def gain(told: Told | None = None) -> float | None:
+        return load_runs([tmp_path], told)[0].kp
+
+    assert gain() == 20.0
+    (tmp_path / "bench.yaml").write_text("set: {kp: 24, vin: 11.5}")
+    assert gain() == 24.0
+    assert load_runs([path])[0].supply_voltage == 11.5
+    assert gain(Told(kp=32.0)) == 32.0
+    (tmp_path / "bench.yaml").unlink()
+    nameless = write_csv(goals(), tmp_path / "squat.csv")
+    path.unlink()
+    with pytest.raises(Missing, match=r"squat\.csv, kp"):
+        load_runs([nameless])
+
+
+def test_an_interval_belongs_to_a_log_by_its_name(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "interval.json"
+    file.write_text(json.dumps({"squat_kp20_a.csv": [0.5, 1.5], "other": [0, 1]}))
+    assert load_runs([path], Told(intervals=file))[0].interval == (0.5, 1.5)
+    for text, kind in (("{", Malformed), ('{"a": 1}', Malformed), ('{"a": [2, 1]}', OutOfRange)):
+        file.write_text(text)
+        with pytest.raises(kind):
+            load_runs([path], Told(intervals=file))
+
+
+def test_places_without_runs_are_told(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable):
+        load_runs([tmp_path / "none.csv"])
+    with pytest.raises(Missing):
+        load_runs([tmp_path])
+    with pytest.raises(OutOfRange):
+        Told(kp=-1.0)
+
+
+def test_a_run_knows_its_joints() -> None:
+    run: RobotRun = goals()
+    assert run.column("elbow") == 1
+    with pytest.raises(Exception, match="'wrist'"):
+        run.column("wrist")
