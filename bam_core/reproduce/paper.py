@@ -82,4 +82,5 @@ def reproduce(name: str, task: Task) -> Redone:
     if name not in PAPERS:
         raise UnknownName("paper", name, PAPERS)
     run = cast("Callable[[Task], Redone]", import_module(PAPERS[name].module).run)
+    task.output.mkdir(parents=True, exist_ok=True)
     return run(task)

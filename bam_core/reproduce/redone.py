@@ -44,7 +44,8 @@ class Exhibit:
         name: as the paper numbers it, such as "fig. 5".
         subject: what it shows, in a few words.
         redone: whether it is.
-        remark: in which setting and with what difference; where it is not redone, why, and what it would take.
+        remark: in which setting and with what difference; where it is not redone, why, and
+            what it would take.
         pictures: files in the output that show it.
     """
 
