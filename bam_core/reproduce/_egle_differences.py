@@ -87,9 +87,9 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
             accurate,
             "N·m",
             contradicts=True,
-            reason="accelerations a sample late belong to other positions and torques: where the knee reverses,"
-            " its friction changes within milliseconds. 'For all derivative schemes' is too much said; the"
-            " text's next sentences describe the same error where the leg stands",
+            reason="accelerations a sample late belong to other positions and torques: where the knee"
+            " reverses, its friction changes within milliseconds. 'For all derivative schemes' is too much"
+            " said; the text's next sentences describe the same error where the leg stands",
         ),
         claim(
             kind,
@@ -101,7 +101,8 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
         ),
         claim(
             kind,
-            f"figure 6.3, backward differences, standing ({backward[stance]:.2g} N·m) over swinging, RMS error",
+            f"figure 6.3, backward differences, standing ({backward[stance]:.2g} N·m) over swinging, RMS"
+            " error",
             "a notable deviation where it stands",
             backward[stance] / backward[swing],
             backward[stance] > 1.5 * backward[swing],

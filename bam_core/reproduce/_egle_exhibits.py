@@ -11,13 +11,13 @@ _WALK = (
 )
 _TORO = "needs recordings of TORO (DLR), which are not public"
 _SQUATS = (
-    "no recordings of TORO are public. In its place another humanoid's recorded squats: MX servos without torque"
-    " sensors, so that torques follow from goals, positions and the published law of the motor; both feet stand,"
-    " so that of the legs only the sum over both is determined, and arms each on its own"
+    "no recordings of TORO are public. In its place another humanoid's recorded squats: MX servos without"
+    " torque sensors, so that torques follow from goals, positions and the published law of the motor; both"
+    " feet stand, so that of the legs only the sum over both is determined, and arms each on its own"
 )
 _WHERE = (
-    "squats of a humanoid with MX-106 and MX-64 are public in WholeBodyBAM (github.com/MarcDcls/WholeBodyBAM);"
-    " give the directory above the folder sigmaban as --data"
+    "squats of a humanoid with MX-106 and MX-64 are public in WholeBodyBAM"
+    " (github.com/MarcDcls/WholeBodyBAM); give the directory above the folder sigmaban as --data"
 )
 
 
@@ -54,9 +54,9 @@ def exhibits(*, recordings: bool) -> tuple[Exhibit, ...]:
         Exhibit(
             name="fig. 6.3",
             subject="the same over velocity",
-            remark="in the figure of 6.2. An erratum: backward differences are called very accurate in the swing,"
-            " and the following sentences explain why they are not where the leg stands; at 1 kHz they are"
-            " neither",
+            remark="in the figure of 6.2. An erratum: backward differences are called very accurate in the"
+            " swing, and the following sentences explain why they are not where the leg stands; at 1 kHz"
+            " they are neither",
         ),
         Exhibit(
             name="fig. 6.4",
@@ -91,8 +91,8 @@ def exhibits(*, recordings: bool) -> tuple[Exhibit, ...]:
         Exhibit(
             name="fig. 7.2",
             subject="filters on friction that is known",
-            remark="clean signals and friction in the knee, as there; the windows of (a) and (b) are not given,"
-            " here 51 and 101 samples",
+            remark="clean signals and friction in the knee, as there; the windows of (a) and (b) are not"
+            " given, here 51 and 101 samples",
             pictures=("filters.png",),
         ),
         Exhibit(
@@ -116,7 +116,8 @@ def exhibits(*, recordings: bool) -> tuple[Exhibit, ...]:
         Exhibit(
             name="fig. 7.6",
             subject="friction found with moments of inertia scaled",
-            remark="as fig. 7.5. What section 7.3 asks for, inertia and friction found together, is done as well",
+            remark="as fig. 7.5. What section 7.3 asks for, inertia and friction found together, is done as"
+            " well",
             pictures=("inertia_identified.png",),
         ),
     )
@@ -132,8 +133,8 @@ def exhibits(*, recordings: bool) -> tuple[Exhibit, ...]:
             Exhibit(
                 name="fig. 7.8",
                 subject="friction of ankle roll and hip pitch, right and left, in the experiment",
-                remark="hip pitch as the sum of both sides with fig. 7.7; right and left are told apart for the"
-                " arms only, which no contact closes to a loop; ankle roll hardly moves in a squat",
+                remark="hip pitch as the sum of both sides with fig. 7.7; right and left are told apart for"
+                " the arms only, which no contact closes to a loop; ankle roll hardly moves in a squat",
                 pictures=("squat_arms.png", "squat_comparison.png"),
             ),
         )

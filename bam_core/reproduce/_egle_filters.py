@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import find_peaks
 
 from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
@@ -99,6 +100,8 @@ def filter_claims(errors: dict[str, tuple[float, float]]) -> list[Claim]:
             slow,
             1.0 / 1.3 < slow < 1.3,
             "±30 %: curves that differ by a third no longer look alike",
+            reason="forward and backward, the Butterworth filter rings for 0.4 s and brings impacts of"
+            " lift-off and touch-down into the swing; the window of S-G does not reach that far",
         ),
         claim(
             "construction",
@@ -112,10 +115,13 @@ def filter_claims(errors: dict[str, tuple[float, float]]) -> list[Claim]:
 
 
 def _spectrum_claim(frequency: Array, amplitudes: dict[str, Array]) -> Claim:
-    beyond = max(float(each[frequency > _CUTOFF].max() / each.max()) for each in amplitudes.values())
+    beyond = 0.0
+    for each in amplitudes.values():
+        _, found = find_peaks(each[frequency > _CUTOFF], prominence=0.0)
+        beyond = max(beyond, float(np.max(found["prominences"], initial=0.0) / each.max()))
     return claim(
         "construction",
-        f"figure 7.1, knee and hip pitch, largest peak beyond {_CUTOFF:g} Hz, share of the largest",
+        f"figure 7.1, knee and hip pitch, most prominent peak beyond {_CUTOFF:g} Hz, share of the largest",
         "none to be distinguished",
         beyond,
         beyond < 0.05,

@@ -70,7 +70,8 @@ def identified_claims(
                 off < (0.1 if clean else 0.5 * wrong),
                 "an inversion of the simulation's own equations: 0.1 %, what derivatives leave"
                 if clean
-                else "'more accurate': the worst factor is at least twice as close as in the model that one has",
+                else "'more accurate': the worst factor is at least twice as close as in the model that one"
+                " has",
                 "%",
             )
         )

@@ -20,8 +20,8 @@ from bam_core.whole_body.inertia_error_plots import plot_inertia_errors
 _FACTORS = (0.8, 0.9, 1.0, 1.1, 1.2)
 _SIGNS = (
     "drawn as in (3.5) with flexion positive, a model too light shows the torque that holds the shank against"
-    " gravity as friction; the thesis draws the torque on the joint, or counts extension as positive, which it"
-    " does not say"
+    " gravity as friction; the thesis draws the torque on the joint, or counts extension as positive, which"
+    " it does not say"
 )
 
 
@@ -111,8 +111,8 @@ def inertia_claims(
             rotation[-1].separation > right.separation + 0.05 * KNEE_FRICTION.coulomb,
             "by 5 % of F_c more than with the right model: less is not seen in the figure",
             "N·m",
-            reason="the moments of inertia about the centres of mass are a small part of what the swinging shank"
-            " and foot feel here: most is their masses' distance from the knee",
+            reason="the moments of inertia about the centres of mass are a small part of what the swinging"
+            " shank and foot feel here: most is their masses' distance from the knee",
         ),
         claim(
             kind,

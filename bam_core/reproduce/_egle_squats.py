@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Friction in the joints of a real humanoid that squats, from goals, positions and the published law of its servos."""
+"""Joint friction of a real humanoid that squats, from goals, positions and the law of its servos."""
 
 from __future__ import annotations
 
@@ -153,7 +153,9 @@ def read_squat(folder: Path, kp: int, robot: WholeBody) -> Squat:
         robot: that squats, without rotors.
     """
     path = folder / f"squat_motion_kp{kp}.csv"
-    columns = _columns(path, ("time", *(f"{kind}:{name}" for kind in ("goal", "read") for name in robot.names)))
+    columns = _columns(
+        path, ("time", *(f"{kind}:{name}" for kind in ("goal", "read") for name in robot.names))
+    )
     reference = folder / "squat_motion_reference.json"
     try:
         start, end = json.loads(reference.read_text())["evaluated_interval_s"][path.name]
@@ -168,7 +170,8 @@ def read_squat(folder: Path, kp: int, robot: WholeBody) -> Squat:
     )
     error = np.stack(
         [
-            np.column_stack([np.interp(even - lag, time, columns[f"goal:{name}"]) for name in robot.names]) - read
+            np.column_stack([np.interp(even - lag, time, columns[f"goal:{name}"]) for name in robot.names])
+            - read
             for lag in _LAGS
         ]
     )
@@ -277,7 +280,10 @@ def friction_of(squat: Squat, joint: str, laws: Mapping[str, Law], lag: float) -
         torque = torque + required + law.armature * squat.acceleration[:, column] - motor
         expected = expected + law.friction(motor, required, velocity)
     columns = [squat.names.index(name) for name in names]
-    velocity, acceleration = squat.velocity[:, columns].mean(axis=1), squat.acceleration[:, columns].mean(axis=1)
+    velocity, acceleration = (
+        squat.velocity[:, columns].mean(axis=1),
+        squat.acceleration[:, columns].mean(axis=1),
+    )
     moving = np.abs(velocity) > _MOVING["leg" if pair else "arm"]
     return Found(
         velocity=velocity[moving],

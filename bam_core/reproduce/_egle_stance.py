@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_claims import Say, claim, root_mean_square
@@ -15,11 +16,10 @@ from bam_core.reproduce.claim import Claim
 from bam_core.whole_body import (
     FrictionEstimate,
     JointLog,
-    SavitzkyGolay,
     Sensors,
     Walk,
-    differentiate,
-    estimate_friction,
+    WholeBody,
+    estimate_filtered,
     single_support,
 )
 from bam_core.whole_body.humanoid import SOLES
@@ -27,7 +27,6 @@ from bam_core.whole_body.joint_friction_plots import plot_curves
 
 _STEPS = Sensors(torque_noise=0.0)
 """Encoder steps alone: 'still without significant noise'."""
-_FILTER = SavitzkyGolay(51)
 
 
 def stance(output: Path, walks: Walks, noisy: JointLog, say: Say) -> list[Claim]:
@@ -42,16 +41,17 @@ def stance(output: Path, walks: Walks, noisy: JointLog, say: Say) -> list[Claim]
     stands, swings = SOLES
     say("figures 6.4 and 6.5a, encoder steps")
     knee = _STEPS.measure(walks.knee.log).arranged(walks.robot)
-    alone = estimate_friction(walks.robot, differentiate(knee, _FILTER), single_support(knee))
+    swing = single_support(knee, swings)
+    alone = _estimate(walks.robot, knee, single_support(knee), swing)
     say("figure 6.5b, encoder steps and torque noise")
     part = single_support(noisy, swings) & (noisy.time < walks.turn)
-    all_joints = estimate_friction(walks.robot, differentiate(noisy, _FILTER), part)
+    all_joints = _estimate(walks.robot, noisy, part, part)
     again = Sensors().measure(walks.knee.log, seed=1).arranged(walks.robot)
-    alone_noisy = estimate_friction(walks.robot, differentiate(again, _FILTER), single_support(again, swings))
+    alone_noisy = _estimate(walks.robot, again, swing, swing)
     curves = []
     for label, estimate, used in (
         ("6.4: leg stands", alone, single_support(knee, stands)),
-        ("6.5a: leg swings", alone, single_support(knee, swings)),
+        ("6.5a: leg swings", alone, swing),
         ("6.5b: swings, friction in all legs", all_joints, part),
     ):
         column = estimate.column(KNEE)
@@ -62,8 +62,8 @@ def stance(output: Path, walks: Walks, noisy: JointLog, say: Say) -> list[Claim]
     save_figure(plot_curves(title, curves, laws, columns=3), output / "stance.png")
     errors = {
         "stands": _error(walks.knee, alone, single_support(knee, stands)),
-        "swings": _error(walks.knee, alone, single_support(knee, swings)),
-        "swings, noise": _error(walks.knee, alone_noisy, single_support(again, swings)),
+        "swings": _error(walks.knee, alone, swing),
+        "swings, noise": _error(walks.knee, alone_noisy, swing),
         "swings, noise, all": _error(walks.legs, all_joints, part),
     }
     return stance_claims(errors)
@@ -106,6 +106,13 @@ def stance_claims(errors: dict[str, float]) -> list[Claim]:
     ]
 
 
-def _error(walk: Walk, estimate: FrictionEstimate, used: np.ndarray) -> float:
+def _estimate(
+    robot: WholeBody, log: JointLog, wanted: NDArray[np.bool_], swing: NDArray[np.bool_]
+) -> FrictionEstimate:
+    """Estimate with the filter that suits the swinging knee: figure 7.2 shows what longer ones do to it."""
+    return estimate_filtered(robot, log, wanted, dict.fromkeys(robot.joints, swing)).estimate
+
+
+def _error(walk: Walk, estimate: FrictionEstimate, used: NDArray[np.bool_]) -> float:
     column = estimate.column(KNEE)
     return root_mean_square((estimate.torque - walk.friction)[used, column])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bam_core.reproduce._egle_differences import differences
 from bam_core.reproduce._egle_exhibits import exhibits
+from bam_core.reproduce._egle_experiment import experiment
 from bam_core.reproduce._egle_filters import filters
 from bam_core.reproduce._egle_identified import identified
 from bam_core.reproduce._egle_inertia import wrong_inertia
@@ -16,6 +17,7 @@ from bam_core.reproduce.redone import Redone, Task
 from bam_core.whole_body import Sensors
 
 _ROBOT = "sigmaban"
+"""Folder with the recordings of the real humanoid."""
 
 
 def run(task: Task) -> Redone:
@@ -32,4 +34,6 @@ def run(task: Task) -> Redone:
     claims += wrong_inertia(output, walks, say)
     claims += identified(output, walks, noisy, say)
     recordings = task.recordings(_ROBOT)
-    return Redone(claims=tuple(claims), exhibits=exhibits(recordings=False))
+    if recordings is not None:
+        claims += experiment(output, recordings, say)
+    return Redone(claims=tuple(claims), exhibits=exhibits(recordings=recordings is not None))

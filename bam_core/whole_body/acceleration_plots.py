@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A swinging joint's acceleration, measured and estimated, and what it lacks (Egle, figures 7.3a and 7.4a)."""
+"""A swinging joint's acceleration, measured and estimated, and what it lacks (Egle, figs. 7.3a, 7.4a)."""
 
 from __future__ import annotations
 

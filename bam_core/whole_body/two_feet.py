@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torques that a recorded motion on two feet takes: what is determined of them, and what is not.
 
-On two feet the equations (5.4) of Egle leave the difference of both feet's wrenches open, six numbers; any torques
-of the legs that go with them explain the motion as well. Determined are
+On two feet the equations (5.4) of Egle leave the difference of both feet's wrenches open, six numbers; any
+torques of the legs that go with them explain the motion as well. Determined are
 
 - joints of open chains, such as arms, each on its own;
-- sums over both legs of joints whose axes coincide, such as hip pitch, knee and ankle pitch of a squat: what one
-  foot's wrench adds to the one, it takes from the other.
+- sums over both legs of joints whose axes coincide, such as hip pitch, knee and ankle pitch of a squat: what
+  one foot's wrench adds to the one, it takes from the other.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def required_torques(
 ) -> RequiredTorques:
     """Return the torques that a motion takes while both of a robot's contacts stand still.
 
-    The first contact stands level; the base follows from it. The total wrench is split with the least squares of
-    what either foot carries, relative to its share.
+    The first contact stands level; the base follows from it. The total wrench is split with the least squares
+    of what either foot carries, relative to its share.
 
     Args:
-        robot: with two contacts; its armature counts as links, so give a model without for torques behind gears.
+        robot: with two contacts; torques are those behind the gears, so that rotors take no part in them.
         position: (n, k) rad.
         velocity: (n, k) rad/s.
         acceleration: (n, k) rad/s².
