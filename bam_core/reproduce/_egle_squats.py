@@ -44,7 +44,7 @@ class Squat:
     Attributes:
         kp: gain.
         names: of the robot's joints, columns.
-        goal: of either end of the interval 30 ms more, by lag in _LAGS, (lags, n, k) rad.
+        goal: as it acts with each lag of _LAGS, (lags, n, k) rad.
         position, velocity, acceleration: (n, k) rad, rad/s, rad/s².
         required: torques that the motion takes, (n, k) N·m.
         other_share: the same with 60 % of the weight on the left foot.
@@ -298,15 +298,14 @@ def find_lag(squats: Sequence[Squat], laws: Mapping[str, Law]) -> float:
 
     A lag shifts the error by lag·velocity, so that what looks like friction grows with the gain.
     """
-    spreads = []
+    gains = [squat.kp for squat in squats]
+    slopes = []
     for lag in _LAGS:
-        spread = 0.0
-        for joint in ARMS:
-            friction = np.array([friction_of(squat, joint, laws, lag).friction for squat in squats])
-            slope = np.polyfit([squat.kp for squat in squats], friction, 1)[0]
-            spread += float(slope) / len(ARMS)
-        spreads.append(spread)
-    return float(np.interp(0.0, spreads[::-1], _LAGS[::-1]))
+        friction = [
+            np.mean([friction_of(squat, joint, laws, lag).friction for joint in ARMS]) for squat in squats
+        ]
+        slopes.append(float(np.polyfit(gains, friction, 1)[0]))
+    return float(np.interp(0.0, slopes[::-1], _LAGS[::-1]))  # slopes fall as lags grow
 
 
 def _error(squat: Squat, column: int, lag: float) -> Array:

@@ -21,6 +21,8 @@ from bam_core.gears.benchmark import random_problem
 from bam_core.reproduce.claim import Claim
 
 _GEARS = 20_000
+_COUPLED = 300  # sets of joints, for lemmas 3 and 4
+_STEPS = 2000  # of joints, for their energy
 _REST_STEPS = 100_000
 _ROUNDING = 1e-9
 
@@ -134,7 +136,7 @@ def _apparent(gear: Gear, drive: float, load: float, forwards: bool) -> float:
 
 def _joint_claims(random: np.random.Generator) -> list[Claim]:
     apart, bound, jump = 0.0, 0.0, 0.0
-    for _ in range(300):
+    for _ in range(_COUPLED):
         count = int(random.integers(1, 13))
         P = random.normal(size=(count, count))
         P *= random.uniform(0.1, 0.95) / np.linalg.norm(P, 2)
@@ -147,7 +149,7 @@ def _joint_claims(random: np.random.Generator) -> list[Claim]:
         limit = sigma * size / (1.0 - sigma) ** 2 * float(np.linalg.norm(moved - s))
         jump = max(jump, float(np.linalg.norm(_internal(phi, P, moved, phi) - one)) / limit)
     gained = -math.inf
-    for index in range(2000):
+    for index in range(_STEPS):
         problem = random_problem(random, 1 + index % 12)
         made = problem.joints.step(problem.velocity, problem.drive, problem.load, problem.inertia, 1e-3)
         total = np.diag(problem.joints.input_inertia) + problem.inertia

@@ -46,6 +46,8 @@ def redone(output: Path) -> Redone:
             ("kikuuwe._ENUMERATED", 40),
             ("kikuuwe._FIXED", 120),
             ("_kikuuwe_laws._GEARS", 500),
+            ("_kikuuwe_laws._COUPLED", 40),
+            ("_kikuuwe_laws._STEPS", 240),
             ("_kikuuwe_laws._REST_STEPS", 2000),
         ):
             patch.setattr(f"bam_core.reproduce.{name}", count)
@@ -66,6 +68,8 @@ def walls() -> list[Claim]:
 def few_laws() -> list[Claim]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bam_core.reproduce._kikuuwe_laws._GEARS", 100)
+        patch.setattr("bam_core.reproduce._kikuuwe_laws._COUPLED", 4)
+        patch.setattr("bam_core.reproduce._kikuuwe_laws._STEPS", 24)
         patch.setattr("bam_core.reproduce._kikuuwe_laws._REST_STEPS", 200)
         return mechanism_claims(50) + law_claims()
 
