@@ -132,7 +132,7 @@ def _thesis_claims(found: Experiment) -> list[Claim]:
     driving = max(_mean(runs, "driving") for runs in found.bench.values())
     shoulders = [_mean(found.bench[f"{side}_shoulder_pitch"], "friction") for side in ("left", "right")]
     knee = found.bench["knee"]
-    offset = abs(_mean(knee, "offset"))
+    offset = abs(_mean(knee, "unmodelled_offset"))
     claims = [
         claim(
             "real",
@@ -164,7 +164,7 @@ def _thesis_claims(found: Experiment) -> list[Claim]:
     claims += [
         claim(
             "real",
-            "figure 7.7a, knees, constant torque beside the friction, share of the friction",
+            "figure 7.7a, both knees, constant torque beside M6's friction, share of the friction",
             "shifted by a torque offset or an error of mass",
             100.0 * offset / _mean(knee, "friction"),
             offset > 0.1 * _mean(knee, "friction"),
@@ -220,9 +220,9 @@ def _mean(runs: Sequence[Found], what: str) -> float:
 
 
 def _points(found: Found) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return velocity, friction as drawn without its offset, and the bench's."""
+    """Return velocity, friction as drawn without what is constant beside the bench's, and the bench's."""
     sign = np.sign(found.velocity)
-    return found.velocity, -(found.torque + found.offset), sign * found.expected
+    return found.velocity, -(found.torque + found.unmodelled_offset), sign * found.expected
 
 
 def _title(joint: str) -> str:

@@ -34,7 +34,7 @@ _MISPRINT = 0.02  # %, what rounding of the printed values and errors allows
 _ROLLS = ("right_hip_roll", "left_hip_roll")
 _HIP_SYMBOLS = slice(0, 3)  # F_v, F_c, S: what table 6.1 does not tell of hip rolls
 _BETWEEN_LEGS = 3.0
-"""Six times of seven, errors of a parameter in either leg of table 6.2 differ by less than this factor. That is
+"""Six times of seven, errors of a parameter in either leg of table 6.2 differ by less than this factor:
 chance, of which a comparison of two simulators is not free."""
 _WRONG = 1.05
 """Modelled over true masses, for section 7.3: a body of 5 kg off by 0.25 kg."""

@@ -234,6 +234,13 @@ class Found:
         return -0.5 * float(np.mean(self.torque[up]) + np.mean(self.torque[~up]))
 
     @property
+    def unmodelled_offset(self) -> float:
+        """The same of what the model's friction, which may differ by direction, leaves, N·m."""
+        up = self.velocity > 0.0
+        left = self.torque + np.sign(self.velocity) * self.expected
+        return -0.5 * float(np.mean(left[up]) + np.mean(left[~up]))
+
+    @property
     def expected_friction(self) -> float:
         """Mean of the model's, as `friction`, N·m."""
         up = self.velocity > 0.0

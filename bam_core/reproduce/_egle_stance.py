@@ -94,6 +94,8 @@ def stance_claims(errors: dict[str, float]) -> list[Claim]:
             errors["swings"] < 0.05 * coulomb,
             "5 % of F_c = 1 N·m, a quarter of the Stribeck part",
             "N·m",
+            reason="the shortest filter that encoder steps allow rounds the curve off where the knee"
+            " reverses; away from there it is followed",
         ),
         claim(
             "synthetic",

@@ -143,7 +143,7 @@ def wrong_sign(made: Walk) -> Walk:
 
 def no_friction(made: Walk) -> Walk:
     """What is compared with is friction, and the simulation has none."""
-    plain = simulate_walk(robot(), plan_gait(robot(), straight(2)), {})
+    plain = simulate_walk(robot(), plan_gait(robot(), straight(4)), {})
     return replace(plain, friction=made.friction)
 
 
@@ -159,7 +159,7 @@ def as_it_is(made: Walk) -> Walk:
 
 @pytest.fixture(scope="module")
 def knee_walk() -> Walk:
-    return simulate_walk(robot(), plan_gait(robot(), straight(2)), {KNEE: KNEE_FRICTION})
+    return simulate_walk(robot(), plan_gait(robot(), straight(4)), {KNEE: KNEE_FRICTION})
 
 
 def support_claims(made: Walk, output: Path) -> list[Claim]:

@@ -74,7 +74,7 @@ def test_the_law_of_the_motor_is_that_of_the_servo() -> None:
     assert law.limit == pytest.approx(servo.motor.torque(0.9625 * 15.0, 0.0), rel=1e-6)
     assert law.drive * 32 == pytest.approx(servo.motor.torque(0.158 * 32 * 15.0, 0.0), rel=0.01)
     motor = law.motor_torque(32.0, np.array([10.0]), np.array([1.0]))
-    assert motor == pytest.approx(servo.motor.torque(0.9625 * 15.0, 1.0), rel=1e-6)
+    assert motor[0] == pytest.approx(servo.motor.torque(0.9625 * 15.0, 1.0), rel=1e-6)
 
 
 def test_files_that_are_missing_or_lack_columns_are_named(tmp_path: Path) -> None:
@@ -97,10 +97,6 @@ def quiet(words: str) -> None:
     pass
 
 
-def as_they_are(patch: pytest.MonkeyPatch) -> None:
-    pass
-
-
 def load_reversed(patch: pytest.MonkeyPatch) -> None:
     read = squats.read_squat
 
@@ -120,18 +116,12 @@ def delay_doubled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("bam_core.reproduce._egle_experiment.find_lag", lambda *arguments: 2.0 * found(*arguments))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("bug", "least"), [(as_they_are, 0), (load_reversed, 2), (friction_off, 7), (delay_doubled, 3)]
-)
+@pytest.mark.parametrize(("bug", "least"), [(load_reversed, 3), (friction_off, 6), (delay_doubled, 6)])
 def test_deliberate_bugs_turn_claims_to_no(
     folder: Path, bug: Callable[[pytest.MonkeyPatch], None], least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bug(monkeypatch)
-    claims = experiment_claims(Experiment.make(folder, quiet, gains=(32, 20, 12)))
-    compared = [each for each in claims if "bench" in each.claim or "M6 over M1" in each.claim]
-    failed = [each.claim for each in compared if not each.holds]
+    claims = experiment_claims(Experiment.make(folder, quiet))
     assert {each.kind for each in claims} == {"real"}
-    assert len(failed) >= least
-    if bug is as_they_are:
-        assert failed == []
+    bug(monkeypatch)
+    wrong = {each.claim for each in experiment_claims(Experiment.make(folder, quiet)) if not each.holds}
+    assert len({each.claim for each in claims if each.holds} & wrong) >= least
