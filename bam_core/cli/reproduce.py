@@ -7,7 +7,8 @@ import argparse
 import time
 from pathlib import Path
 
-from bam_core.reproduce import PAPERS, claims_table, reproduce, write_claims
+from bam_core.errors import Unreadable
+from bam_core.reproduce import PAPERS, Task, claims_table, reproduce, write_claims, write_page
 
 EXAMPLE = "bam reproduce kikuuwe --output redone"
 
@@ -17,7 +18,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     titles = "; ".join(f"{paper.name}: {paper.title}" for paper in PAPERS.values())
     parser.add_argument("paper", choices=tuple(PAPERS), help=titles)
     parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="directory for plots and summary.json"
+        "--output",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="directory for plots, page.md and summary.json",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="directory with recordings of real devices, one folder each: xl330, sts3215, sigmaban,"
+        " dynaban_mx64 (default: what needs them is left out and said)",
     )
 
 
@@ -28,6 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.atomic_file import require_directory
 
     require_directory(arguments.output)
+    if arguments.data is not None and not arguments.data.is_dir():
+        raise Unreadable(
+            arguments.data, "is not a directory", expected="a directory with a folder per device"
+        )
     start = time.monotonic()
     with tqdm(desc=arguments.paper, unit=" steps", disable=None, leave=False) as bar:
 
@@ -35,13 +51,16 @@ def run(arguments: argparse.Namespace) -> int:
             bar.set_description(f"{arguments.paper}: {words}")
             bar.update()
 
-        claims = reproduce(arguments.paper, arguments.output, say)
-    write_claims(claims, arguments.output / "summary.json")
-    print(PAPERS[arguments.paper].title)
-    print()
-    print(claims_table(claims))
-    held = sum(each.holds for each in claims)
-    print(f"\n{held} of {len(claims)} hold. {time.monotonic() - start:.0f} s.")
+        redone = reproduce(arguments.paper, Task(output=arguments.output, data=arguments.data, say=say))
+    title = PAPERS[arguments.paper].title
+    write_claims(redone.claims, arguments.output / "summary.json")
+    write_page(title, redone, arguments.output / "page.md")
+    print(f"{title}\n\n{claims_table(redone.claims)}\n")
+    for exhibit in redone.exhibits:
+        if not exhibit.redone:
+            print(f"Not redone: {exhibit.name}, {exhibit.subject}: {exhibit.remark}")
+    held = sum(each.holds for each in redone.claims)
+    print(f"{redone.counts()}.\n{held} of {len(redone.claims)} hold. {time.monotonic() - start:.0f} s.")
     pictures = sorted(path.name for path in arguments.output.glob("*.png"))
-    print(f"In {arguments.output}: summary.json, {', '.join(pictures)}")
+    print(f"In {arguments.output}: page.md, summary.json, {', '.join(pictures)}")
     return 0

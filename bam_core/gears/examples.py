@@ -18,6 +18,7 @@ from bam_core.arrays import Array
 from bam_core.gears.gear import Gear
 from bam_core.gears.robot import GearedRobot, JointGear
 from bam_core.servo.asymmetry import Asymmetry
+from bam_core.servo.friction import Friction
 
 TIMESTEP = 1e-3
 """h, s."""
@@ -61,7 +62,7 @@ _TWO_LINKS = """
 
 @dataclass(frozen=True, kw_only=True)
 class RodRun:
-    """What the rod did (fig. 9), every millisecond.
+    """What the rod did (fig. 9), every step of time.
 
     Attributes:
         gear: that drove it.
@@ -85,26 +86,34 @@ def rod_drive(time: float) -> float:
     return -40.0 if time < 0.9 else 0.0 if time < 1.4 else 20.0
 
 
-def run_rod(output_side: float, *, start: float = ROD_START, duration: float = 2.0) -> RodRun:
+def rod_gear(output_side: float) -> Gear:
+    """Return the gear of section 6.1 with a γ_v."""
+    return Gear(
+        asymmetry=Asymmetry(input_side=0.2, output_side=output_side), input_inertia=1.0, output_inertia=1.0
+    )
+
+
+def run_rod(
+    gear: Gear | float, *, start: float = ROD_START, duration: float = 2.0, timestep: float = TIMESTEP
+) -> RodRun:
     """Simulate section 6.1 by (44).
 
     Args:
-        output_side: γ_v.
+        gear: between motor and rod, or γ_v of that of the paper.
         start: position at first, rad.
         duration: s.
+        timestep: h, s.
     """
-    gear = Gear(
-        asymmetry=Asymmetry(input_side=0.2, output_side=output_side), input_inertia=1.0, output_inertia=1.0
-    )
-    count = round(duration / TIMESTEP)
-    time: Array = TIMESTEP * np.arange(1, count + 1, dtype=np.float64)
+    gear = gear if isinstance(gear, Gear) else rod_gear(gear)
+    count = round(duration / timestep)
+    time: Array = timestep * np.arange(1, count + 1, dtype=np.float64)
     drive, position, velocity, contact = (np.empty(count) for _ in range(4))
     p, v = start, 0.0
     for k in range(count):
         drive[k] = rod_drive(time[k])
         contact[k] = min(ROD_STIFFNESS * p, 0.0) + ROD_VISCOSITY * v
-        v = gear.step(v, drive[k], contact[k], TIMESTEP).velocity
-        p += TIMESTEP * v
+        v = gear.step(v, drive[k], contact[k], timestep).velocity
+        p += timestep * v
         position[k], velocity[k] = p, v
     return RodRun(gear=gear, time=time, drive=drive, position=position, velocity=velocity, contact=contact)
 
@@ -151,6 +160,8 @@ def run_wall(
     output_side: tuple[float, float],
     *,
     start: tuple[float, float] = ELBOW_IN,
+    stiffness: float = WALL_STIFFNESS,
+    friction: float | None = None,
     duration: float = 3.0,
     watch: Callable[[GearedRobot], None] = lambda robot: None,
 ) -> WallRun:
@@ -159,6 +170,8 @@ def run_wall(
     Args:
         output_side: γ_v of shoulder and elbow; γ_u is 0.1.
         start: q at first, rad.
+        stiffness: K of the wall, N/m.
+        friction: Coulomb friction of both joints, N·m, in place of gears; default: gears.
         duration: s.
         watch: called after every step.
     """
@@ -168,14 +181,15 @@ def run_wall(
     mujoco.mj_forward(model, data)
     hand = model.site("hand").id
     first = float(data.site_xpos[hand, 0])
-    robot = GearedRobot(
-        model,
-        data,
-        {
-            name: JointGear(asymmetry=Asymmetry(input_side=0.1, output_side=side))
-            for name, side in zip(("shoulder", "elbow"), output_side, strict=True)
-        },
-    )
+    gears = {
+        name: JointGear(asymmetry=Asymmetry(input_side=0.1, output_side=side))
+        if friction is None
+        else JointGear(
+            asymmetry=Asymmetry(input_side=0.0, output_side=0.0), friction=Friction(coulomb=friction)
+        )
+        for name, side in zip(("shoulder", "elbow"), output_side, strict=True)
+    }
+    robot = GearedRobot(model, data, gears)
     count = round(duration / TIMESTEP)
     time: Array = TIMESTEP * np.arange(1, count + 1, dtype=np.float64)
     joints, places = np.empty((count, 2)), np.empty((count, 2))
@@ -186,7 +200,7 @@ def run_wall(
         mujoco.mj_jacSite(model, data, jacobian, None, hand)
         places[k], joints[k] = data.site_xpos[hand, :2], data.qpos
         wall[k] = wall_place(time[k], first)
-        force[k] = -WALL_STIFFNESS * max(places[k, 0] - wall[k], 0.0)
+        force[k] = -stiffness * max(places[k, 0] - wall[k], 0.0)
         data.qfrc_applied[:] = jacobian[0] * force[k]
         gain = max(gain, robot.step(jacobian[0] * wall_drive(time[k])).gain)
         watch(robot)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,14 +17,26 @@ from bam_core.gears.examples import RodRun, WallRun, rod_drive, wall_drive
 _COLORS = ("#9ecae1", "#4292c6", "#08519c", "#d62728")
 """From little asymmetry to a gear that locks itself, which is red."""
 
+_WALL_PHASES = (
+    (0.0, 0.5, "off"),
+    (0.5, 1.0, "robot pushes"),
+    (1.0, 1.5, "wall advances"),
+    (1.5, 2.0, "robot pushes"),
+    (2.0, 2.5, "off"),
+    (2.5, 3.0, "robot pulls"),
+)
+
 _SNAPSHOTS = np.arange(0.0, 2.0, 0.3)  # s
 
 
-def plot_rod(runs: Sequence[RodRun]) -> Figure:
+def plot_rod(
+    runs: Sequence[RodRun], title: str = "A rod is driven onto a spring through gears with γᵤ = 0.2"
+) -> Figure:
     """Draw position and contact force of the rod for several γ_v (fig. 9).
 
     Args:
         runs: in the order of γ_v.
+        title: of the figure.
     """
     figure = Figure(figsize=(8.0, 6.2), layout="constrained")
     position, force = figure.subplots(2, 1, sharex=True)
@@ -53,7 +65,7 @@ def plot_rod(runs: Sequence[RodRun]) -> Figure:
     phases = ((0.0, 0.9, "drive: −40 N·m"), (0.9, 1.4, "off"), (1.4, 2.0, "+20 N·m"))
     for ax in (position, force):
         _mark_phases(ax, phases, titled=ax is position)
-    figure.suptitle("A rod is driven onto a spring through gears with γᵤ = 0.2", fontsize="medium")
+    figure.suptitle(title, fontsize="medium")
     return figure
 
 
@@ -95,22 +107,38 @@ def plot_wall(runs: Sequence[WallRun], title: str) -> Figure:
         fontsize="small",
     )
     force.set(xlabel="time [s]", ylabel="force of the wall fₓ [N]", xlim=(0.0, float(runs[0].time[-1])))
-    phases = (
-        (0.0, 0.5, "off"),
-        (0.5, 1.0, "robot pushes"),
-        (1.0, 1.5, "wall advances"),
-        (1.5, 2.0, "robot pushes"),
-        (2.0, 2.5, "off"),
-        (2.5, 3.0, "robot pulls"),
-    )
     for ax in (hand, force):
-        _mark_phases(ax, phases, titled=ax is hand)
+        _mark_phases(ax, _WALL_PHASES, titled=ax is hand)
     legend = (
         f"every 0.3 s until {_SNAPSHOTS[-1]:g} s, paler the earlier; ring: the joint locks itself; "
         "wall at first dotted, at last full"
     )
     figure.suptitle(f"{title}\n", fontsize="medium")
     figure.text(0.5, 0.955, legend, ha="center", fontsize="small", color="0.3")
+    return figure
+
+
+def plot_stiffness(runs: Mapping[float, WallRun]) -> Figure:
+    """Draw hand and force of a robot at walls of several stiffnesses.
+
+    Args:
+        runs: of the same robot, by the wall's stiffness in N/m.
+    """
+    figure = Figure(figsize=(8.0, 6.0), layout="constrained")
+    hand, force = figure.subplots(2, 1, sharex=True)
+    colors = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.85, len(runs)))
+    for (stiffness, run), color in zip(runs.items(), colors, strict=True):
+        hand.plot(run.time, run.hand[:, 0], color=color, linewidth=1.7, label=f"{stiffness / 1e3:g} kN/m")
+        force.plot(run.time, -run.force / 1e3, color=color, linewidth=1.7)
+    first = next(iter(runs.values()))
+    hand.plot(first.time, first.wall, color="black", linestyle="--", linewidth=1.2, label="wall")
+    hand.set(ylabel="hand pₓ [m]", ylim=(float(first.wall.min()) - 0.3, None))
+    hand.legend(fontsize="small", loc="lower left")
+    force.set(xlabel="time [s]", ylabel="force on the wall −fₓ [kN]", yscale="symlog", ylim=(0.0, None))
+    force.set_xlim(0.0, float(first.time[-1]))
+    for ax in (hand, force):
+        _mark_phases(ax, _WALL_PHASES, titled=ax is hand)
+    figure.suptitle(f"{_name(first)}: what the stiffness of the wall does", fontsize="medium")
     return figure
 
 

@@ -4,6 +4,19 @@
 from __future__ import annotations
 
 from bam_core.reproduce.claim import Claim, claims_table, write_claims
+from bam_core.reproduce.page import write_page
 from bam_core.reproduce.paper import PAPERS, Paper, reproduce
+from bam_core.reproduce.redone import Exhibit, Redone, Task
 
-__all__ = ["PAPERS", "Claim", "Paper", "claims_table", "reproduce", "write_claims"]
+__all__ = [
+    "PAPERS",
+    "Claim",
+    "Exhibit",
+    "Paper",
+    "Redone",
+    "Task",
+    "claims_table",
+    "reproduce",
+    "write_claims",
+    "write_page",
+]

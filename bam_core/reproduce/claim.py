@@ -8,12 +8,28 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from bam_core.atomic_file import write_text
 from bam_core.text_table import format_table
 
 Figure = float | int | bool | str | None
+
+Kind = Literal["construction", "synthetic", "real"]
+"""What a claim is found on.
+
+construction: it follows from the equations that the program solves, so it checks the code alone.
+synthetic: simulated servos or robots that differ from what is fitted or compensated, as real ones do; the
+    claim can come out wrong.
+real: recordings of real devices.
+"""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+TITLES: dict[Kind, str] = {
+    "construction": "By construction",
+    "synthetic": "On synthetic data",
+    "real": "On real data",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +41,16 @@ class Claim:
         paper: what the paper says; None where it gives no figure.
         ours: what was found here, in the same unit.
         unit: of both, empty for statements.
-        holds: whether ours bears the claim out; how that is decided is the business of the one who claims.
+        holds: whether ours bears the claim out.
+        kind: what it is found on.
+        threshold_reason: where `holds` draws the line and why there, such as "the paper's factor, ±30 %:
+            what its three repeats differ by".
+        contradicts: whether ours says the opposite of the paper's statement; `reason` tells why. A claim that
+            does not hold and does not contradict is one that ours misses.
+        reason: why it does not hold, as far as it is understood.
+
+    Raises:
+        ValueError: another kind, no threshold_reason, or a contradiction that holds or has no reason.
     """
 
     claim: str
@@ -33,21 +58,44 @@ class Claim:
     ours: Figure
     unit: str = ""
     holds: bool
+    kind: Kind
+    threshold_reason: str
+    contradicts: bool = False
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS or not self.threshold_reason:
+            raise ValueError(f"{self.claim!r}: needs one of the kinds {KINDS} and a threshold_reason")
+        if self.contradicts and (self.holds or not self.reason):
+            raise ValueError(f"{self.claim!r}: a contradiction does not hold and has a reason")
 
 
 def claims_table(claims: Sequence[Claim]) -> str:
-    """Return paper against ours as a table for the terminal."""
-    return format_table(
-        ("claim", "paper", "ours", "unit", "holds"),
-        [
-            (each.claim, _text(each.paper), _text(each.ours), each.unit, "yes" if each.holds else "NO")
-            for each in claims
-        ],
-    )
+    """Return paper against ours as a table per kind for the terminal."""
+    tables = []
+    for kind in KINDS:
+        chosen = [each for each in claims if each.kind == kind]
+        if chosen:
+            rows = [(*figures(each), verdict(each)) for each in chosen]
+            table = format_table(("claim", "paper", "ours", "unit", "holds"), rows)
+            tables.append(f"{TITLES[kind]}\n\n{table}")
+    return "\n\n".join(tables)
+
+
+def figures(claim: Claim) -> tuple[str, str, str, str]:
+    """Return claim, paper, ours and unit as they are printed."""
+    return claim.claim, _text(claim.paper), _text(claim.ours), claim.unit
+
+
+def verdict(claim: Claim) -> str:
+    """Return "yes", "NO", or "NO: contradicts"."""
+    if claim.holds:
+        return "yes"
+    return "NO: contradicts" if claim.contradicts else "NO"
 
 
 def write_claims(claims: Sequence[Claim], path: Path) -> None:
-    """Write them as a JSON list of objects with the keys claim, paper, ours, unit, holds.
+    """Write them as a JSON list of objects whose keys are the attributes of `Claim`.
 
     Raises:
         BamError: the file cannot be written.
@@ -59,6 +107,10 @@ def write_claims(claims: Sequence[Claim], path: Path) -> None:
             "ours": _plain(each.ours),
             "unit": each.unit,
             "holds": bool(each.holds),
+            "kind": each.kind,
+            "threshold_reason": each.threshold_reason,
+            "contradicts": bool(each.contradicts),
+            "reason": each.reason,
         }
         for each in claims
     ]

@@ -3,33 +3,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 from bam_core.reproduce._egle_differences import differences
-from bam_core.reproduce._egle_filters import filters, spectra
+from bam_core.reproduce._egle_exhibits import exhibits
+from bam_core.reproduce._egle_experiment import experiment
+from bam_core.reproduce._egle_filters import filters
 from bam_core.reproduce._egle_identified import identified
-from bam_core.reproduce._egle_inertia import power, wrong_inertia
-from bam_core.reproduce._egle_parameters import Tables
+from bam_core.reproduce._egle_inertia import wrong_inertia
+from bam_core.reproduce._egle_parameters import clean_tables, noisy_tables
+from bam_core.reproduce._egle_stance import stance
 from bam_core.reproduce._egle_supports import supports
 from bam_core.reproduce._egle_walks import walk_both
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.redone import Redone, Task
 from bam_core.whole_body import Sensors
 
+_ROBOT = "sigmaban"
+"""Folder with the recordings of the real humanoid."""
 
-def run(output: Path, say: Callable[[str], None]) -> list[Claim]:
+
+def run(task: Task) -> Redone:
     """Redo chapters 6 and 7; see `bam_core.reproduce.paper`."""
+    output, say = task.output, task.say
     walks = walk_both(say)
     claims = supports(output, walks, say)
     claims += differences(output, walks, say)
-    tables = Tables.make(walks, say)
-    tables.draw(output)
-    claims += tables.claims()
-    say("sensors with noise")
+    claims += clean_tables(output, walks, say)
+    claims += filters(output, walks, say)
     noisy = Sensors().measure(walks.legs.log).arranged(walks.robot)
-    claims += spectra(output, walks, tables.found.estimate)
-    claims += filters(output, walks, noisy, say)
-    claims += power(output, walks, say)
+    claims += stance(output, walks, noisy, say)
+    claims += noisy_tables(output, walks, noisy, say)
     claims += wrong_inertia(output, walks, say)
     claims += identified(output, walks, noisy, say)
-    return claims
+    recordings = task.recordings(_ROBOT)
+    if recordings is not None:
+        claims += experiment(output, recordings, say)
+    return Redone(claims=tuple(claims), exhibits=exhibits(recordings=recordings is not None))

@@ -3,9 +3,9 @@
 
 The module of a paper has one function::
 
-    def run(output: Path, say: Callable[[str], None]) -> list[Claim]: ...
+    def run(task: Task) -> Redone: ...
 
-It draws its plots into `output` and calls `say` with what it is about to do, in a few words.
+It draws its plots into `task.output` and calls `task.say` with what it is about to do, in a few words.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
 from bam_core.errors import UnknownName
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.redone import Redone, Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,18 +69,18 @@ PAPERS: Mapping[str, Paper] = MappingProxyType(
 """By name."""
 
 
-def reproduce(name: str, output: Path, say: Callable[[str], None] = lambda words: None) -> list[Claim]:
-    """Redo a paper: draw its plots into a directory and return what it claims beside what was found.
+def reproduce(name: str, task: Task) -> Redone:
+    """Redo a paper: draw its plots and return what it claims beside what was found.
 
     Args:
         name: key in PAPERS.
-        output: directory for plots; created.
-        say: told what is being done, in a few words.
+        task: where plots go, which recordings there are, and who is told what is being done.
 
     Raises:
-        BamError: no such paper, or the directory cannot be written to.
+        BamError: no such paper, the directory cannot be written to, or recordings cannot be read.
     """
     if name not in PAPERS:
         raise UnknownName("paper", name, PAPERS)
-    run = cast("Callable[[Path, Callable[[str], None]], list[Claim]]", import_module(PAPERS[name].module).run)
-    return run(output, say)
+    run = cast("Callable[[Task], Redone]", import_module(PAPERS[name].module).run)
+    task.output.mkdir(parents=True, exist_ok=True)
+    return run(task)

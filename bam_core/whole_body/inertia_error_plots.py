@@ -8,30 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from bam_core.arrays import Array
 from bam_core.whole_body.friction_law import JointFriction
 from bam_core.whole_body.inertia_error import InertiaError
 from bam_core.whole_body.inertia_identification import JointIdentification
-
-
-def plot_power(time: Array, velocity: Array, lacking: Array) -> Figure:
-    """Draw a joint's velocity and what its acceleration lacks, which have opposite signs (Egle's figure 7.4).
-
-    Args:
-        time: (n,) s.
-        velocity: (n,) rad/s.
-        lacking: Δq̈, (n,) rad/s².
-    """
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    figure.suptitle("Right knee, swinging: friction takes power where both signs differ (fig. 7.4)")
-    axes = figure.subplots()
-    axes.plot(time, velocity, color="tab:blue", label="velocity [rad/s]")
-    axes.plot(time, lacking, color="tab:red", label="Δq̈, measured less expected [rad/s²]")
-    axes.axhline(0.0, color="0.4", linewidth=0.8)
-    axes.set_xlabel("time [s]")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
-    return figure
 
 
 def plot_inertia_errors(studies: Mapping[str, Sequence[InertiaError]], law: JointFriction) -> Figure:

@@ -15,56 +15,124 @@ from refusals import refused
 
 from bam_core.cli import main
 from bam_core.errors import UnknownName
-from bam_core.reproduce import PAPERS, Claim, claims_table, reproduce, write_claims
+from bam_core.reproduce import PAPERS, Claim, Exhibit, Redone, Task, claims_table, reproduce, write_claims
 from bam_core.reproduce.paper import Paper
 
-CLAIMS = [
-    Claim(claim="table 1, error", paper=0.25, ours=np.float64(0.2513), unit="rad", holds=np.bool_(True)),
-    Claim(claim="it sticks", paper=True, ours=False, holds=False),
-    Claim(claim="no figure", paper=None, ours=math.inf, unit="N", holds=False),
-]
+REASON = "the paper's figure"
+CLAIMS = (
+    Claim(
+        claim="table 1, error",
+        paper=0.25,
+        ours=np.float64(0.2513),
+        unit="rad",
+        holds=np.bool_(True),
+        kind="construction",
+        threshold_reason=REASON,
+    ),
+    Claim(
+        claim="it sticks",
+        paper=True,
+        ours=False,
+        holds=False,
+        kind="synthetic",
+        threshold_reason=REASON,
+        contradicts=True,
+        reason="it slides",
+    ),
+    Claim(
+        claim="no figure",
+        paper=None,
+        ours=math.inf,
+        unit="N",
+        holds=False,
+        kind="synthetic",
+        threshold_reason=REASON,
+    ),
+)
+EXHIBITS = (
+    Exhibit(name="fig. 1", subject="a rod", remark="as in the paper", pictures=("figure_1.png",)),
+    Exhibit(name="fig. 2", subject="a photograph", redone=False, remark="needs the robot"),
+)
+KEYS = ["claim", "paper", "ours", "unit", "holds", "kind", "threshold_reason", "contradicts", "reason"]
 
 
-def test_the_table_shows_paper_beside_ours_and_shouts_where_they_differ() -> None:
-    lines = claims_table(CLAIMS).splitlines()
-    assert lines[0].split() == ["claim", "paper", "ours", "unit", "holds"]
-    assert "0.25" in lines[2]
-    assert "0.2513" in lines[2]
-    assert lines[2].endswith("yes")
-    assert lines[3].split()[-3:] == ["yes", "no", "NO"]
-    assert lines[4].split()[-4:] == ["-", "inf", "N", "NO"]
+def test_tables_are_by_kind_and_shout_where_paper_and_ours_differ() -> None:
+    construction, synthetic = claims_table(CLAIMS).split("On synthetic data")
+    lines = construction.splitlines()
+    assert lines[0] == "By construction"
+    assert lines[2].split() == ["claim", "paper", "ours", "unit", "holds"]
+    assert "0.25" in lines[4]
+    assert "0.2513" in lines[4]
+    assert lines[4].endswith("yes")
+    lines = synthetic.strip().splitlines()
+    assert lines[2].split()[-4:] == ["yes", "no", "NO:", "contradicts"]
+    assert lines[3].split()[-4:] == ["-", "inf", "N", "NO"]
 
 
 def test_claims_are_written_as_plain_json(tmp_path: Path) -> None:
     write_claims(CLAIMS, tmp_path / "summary.json")
     entries = json.loads((tmp_path / "summary.json").read_text())
-    assert [list(entry) for entry in entries] == [["claim", "paper", "ours", "unit", "holds"]] * 3
+    assert [list(entry) for entry in entries] == [KEYS] * 3
     assert entries[0] == {
         "claim": "table 1, error",
         "paper": 0.25,
         "ours": 0.2513,
         "unit": "rad",
         "holds": True,
+        "kind": "construction",
+        "threshold_reason": REASON,
+        "contradicts": False,
+        "reason": "",
     }
     assert entries[1]["paper"] is True
+    assert entries[1]["contradicts"] is True
     assert entries[2]["ours"] == "inf"
     assert entries[2]["paper"] is None
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": "guess"},
+        {"threshold_reason": ""},
+        {"contradicts": True, "reason": "it slides"},  # though it holds
+        {"contradicts": True, "holds": False},  # without a reason
+    ],
+)
+def test_a_claim_says_its_kind_its_threshold_and_why_it_contradicts(wrong: dict[str, object]) -> None:
+    right = {"claim": "a", "paper": 1.0, "ours": 1.0, "holds": True, "kind": "real", "threshold_reason": "±1"}
+    with pytest.raises(ValueError, match="'a'"):
+        Claim(**{**right, **wrong})
+
+
+def test_counts_tell_claims_by_kind_what_is_contradicted_and_what_is_not_redone() -> None:
+    assert Redone(claims=CLAIMS, exhibits=EXHIBITS).counts() == (
+        "1 by construction (1 hold), 2 on synthetic data (0 hold), 0 on real data (0 hold); 1 contradicted;"
+        " 1 of 2 figures and tables not redone"
+    )
+
+
+def test_recordings_of_a_device_are_a_folder_that_may_be_absent(tmp_path: Path) -> None:
+    (tmp_path / "xl330").mkdir()
+    task = Task(output=tmp_path, data=tmp_path)
+    assert task.recordings("xl330") == tmp_path / "xl330"
+    assert task.recordings("sts3215") is None
+    assert Task(output=tmp_path).recordings("xl330") is None
+
+
 def test_a_paper_that_does_not_exist_is_named_with_those_that_do(tmp_path: Path) -> None:
     with refused(UnknownName, kind="paper", name="kikuwe"):
-        reproduce("kikuwe", tmp_path)
+        reproduce("kikuwe", Task(output=tmp_path))
 
 
 @pytest.fixture
 def paper(monkeypatch: pytest.MonkeyPatch) -> str:
     """A paper with one claim and one picture."""
 
-    def run(output: Path, say) -> list[Claim]:
-        say("drawing")
-        output.mkdir(parents=True, exist_ok=True)
-        (output / "figure_1.png").write_bytes(b"picture")
-        return CLAIMS
+    def run(task: Task) -> Redone:
+        task.say("drawing")
+        (task.output / "figure_1.png").write_bytes(b"picture")
+        return Redone(claims=CLAIMS, exhibits=EXHIBITS)
 
     module = types.ModuleType("a_paper")
     module.run = run
@@ -86,7 +154,28 @@ def test_the_command_prints_the_table_and_leaves_summary_and_plots(
     assert "A paper, 2022" in printed
     assert "1 of 3 hold" in printed
     assert "figure_1.png" in printed
+    assert "Not redone: fig. 2, a photograph: needs the robot" in printed
     assert len(json.loads((output / "summary.json").read_text())) == 3
+    page = (output / "page.md").read_text()
+    for part in (
+        "# A paper, 2022",
+        "## By construction",
+        "## On synthetic data",
+        "it slides",
+        "(figure_1.png)",
+    ):
+        assert part in page
+    assert "## On real data" not in page
+
+
+def test_a_data_directory_that_is_not_there_is_told_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["reproduce", "kikuuwe", "--output", str(tmp_path / "out"), "--data", str(tmp_path / "none")]
+    assert main(command) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert "none" in errors
 
 
 def test_a_place_that_cannot_be_written_to_is_told_before_the_work(

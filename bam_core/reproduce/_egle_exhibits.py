@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures and tables of Egle's thesis: what is redone of each."""
+
+from __future__ import annotations
+
+from bam_core.reproduce.redone import Exhibit
+
+_WALK = (
+    "a humanoid with TORO's joints, ranges, gears, mass and height; lengths and masses of its links are a"
+    " person's, as the thesis gives none"
+)
+_TORO = "needs recordings of TORO (DLR), which are not public"
+_SQUATS = (
+    "no recordings of TORO are public. In its place another humanoid's recorded squats: MX servos without"
+    " torque sensors, so that torques follow from goals, positions and the published law of the motor; both"
+    " feet stand, so that of the legs only the sum over both is determined, and arms each on its own"
+)
+_WHERE = (
+    "squats of a humanoid with MX-106 and MX-64 are public in WholeBodyBAM"
+    " (github.com/MarcDcls/WholeBodyBAM); give the directory above the folder sigmaban as --data"
+)
+
+
+def exhibits(*, recordings: bool) -> tuple[Exhibit, ...]:
+    """Return them in order.
+
+    Args:
+        recordings: whether there are squats of a real humanoid.
+    """
+    simulated = (
+        Exhibit(
+            name="fig. 4.1",
+            subject="TORO's dimensions and joints",
+            redone=False,
+            remark="a drawing without numbers that could be compared",
+        ),
+        Exhibit(
+            name="table 4.1",
+            subject="joints, motors, gears, limits",
+            remark="input, not a result: the simulated humanoid is made from it",
+        ),
+        Exhibit(
+            name="fig. 6.1",
+            subject="friction in the right knee, found on one foot and on two",
+            remark=f"true accelerations, as in the thesis; {_WALK}",
+            pictures=("supports.png",),
+        ),
+        Exhibit(
+            name="fig. 6.2",
+            subject="difference schemes over time",
+            remark="at 1 kHz without noise; the forward Euler method of the thesis is a Runge-Kutta one here",
+            pictures=("differences.png",),
+        ),
+        Exhibit(
+            name="fig. 6.3",
+            subject="the same over velocity",
+            remark="in the figure of 6.2. An erratum: backward differences are called very accurate in the"
+            " swing, and the following sentences explain why they are not where the leg stands; at 1 kHz"
+            " they are neither",
+        ),
+        Exhibit(
+            name="fig. 6.4",
+            subject="right knee in OpenHRP, leg stands and swings",
+            remark="our simulator with encoder steps in place of OpenHRP, whose contacts disturb the signals",
+            pictures=("stance.png",),
+        ),
+        Exhibit(
+            name="fig. 6.5",
+            subject="right knee, leg swings; (a) friction there, (b) in all legs",
+            remark="as fig. 6.4, (b) with torque noise of 0.1 N·m as well; all legs with clean signals",
+            pictures=("legs.png",),
+        ),
+        Exhibit(
+            name="table 6.1",
+            subject="parameters found walking straight ahead",
+            remark="clean, which checks the code alone, and with encoder steps and torque noise; OpenHRP's"
+            " disturbances are of another kind, so that sizes of errors compare only roughly",
+        ),
+        Exhibit(
+            name="table 6.2",
+            subject="parameters found walking straight and sideways",
+            remark="as table 6.1; steps of 0.3 m ahead and 0.25 m sideways",
+            pictures=("parameters.png", "parameters_with_noise.png"),
+        ),
+        Exhibit(
+            name="fig. 7.1",
+            subject="spectra of estimated accelerations",
+            remark="one swing of our walk in place of TORO's experiment",
+            pictures=("spectra.png",),
+        ),
+        Exhibit(
+            name="fig. 7.2",
+            subject="filters on friction that is known",
+            remark="clean signals and friction in the knee, as there; the windows of (a) and (b) are not"
+            " given, here 51 and 101 samples",
+            pictures=("filters.png",),
+        ),
+        Exhibit(
+            name="fig. 7.3",
+            subject="estimated and measured acceleration, (a) simulated, (b) experiment",
+            remark=f"(a) unfiltered and with L = 151; (b) {_TORO}",
+            pictures=("accelerations.png",),
+        ),
+        Exhibit(
+            name="fig. 7.4",
+            subject="velocity and difference of accelerations, (a) simulated, (b) experiment",
+            remark=f"(a) unfiltered and with L = 151; (b) {_TORO}",
+            pictures=("power.png",),
+        ),
+        Exhibit(
+            name="fig. 7.5",
+            subject="friction found with all inertia scaled",
+            remark="factors 0.8 to 1.2; the thesis does not give its own",
+            pictures=("inertia.png",),
+        ),
+        Exhibit(
+            name="fig. 7.6",
+            subject="friction found with moments of inertia scaled",
+            remark="as fig. 7.5. What section 7.3 asks for, inertia and friction found together, is done as"
+            " well",
+            pictures=("inertia_identified.png",),
+        ),
+    )
+    if recordings:
+        return (
+            *simulated,
+            Exhibit(
+                name="fig. 7.7",
+                subject="friction of knee and ankle pitch in the experiment",
+                remark=_SQUATS,
+                pictures=("squat_legs.png",),
+            ),
+            Exhibit(
+                name="fig. 7.8",
+                subject="friction of ankle roll and hip pitch, right and left, in the experiment",
+                remark="hip pitch as the sum of both sides with fig. 7.7; right and left are told apart for"
+                " the arms only, which no contact closes to a loop; ankle roll hardly moves in a squat",
+                pictures=("squat_arms.png", "squat_comparison.png"),
+            ),
+        )
+    return (
+        *simulated,
+        Exhibit(
+            name="fig. 7.7",
+            subject="friction of knee and ankle pitch in the experiment",
+            redone=False,
+            remark=f"{_TORO}; {_WHERE}",
+        ),
+        Exhibit(
+            name="fig. 7.8",
+            subject="friction of ankle roll and hip pitch, right and left, in the experiment",
+            redone=False,
+            remark=f"{_TORO}; {_WHERE}",
+        ),
+    )

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kikuuwe's remarks 1, 2, 4 and 5, figures 7 and 8, and what section 5.3 says of solving (67)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.gears import Asymmetry, Gear, GearedJoints, axproj, internal_forces, largest_gain
+from bam_core.gears.all_pieces import all_solutions
+from bam_core.gears.benchmark import (
+    FIXED_STEP_LIMIT,
+    MOST_JOINTS,
+    Problem,
+    measure_axproj,
+    measure_fixed_steps,
+    random_problem,
+)
+from bam_core.gears.examples import run_rod
+from bam_core.reproduce._kikuuwe_rod import ROD_SIDES
+from bam_core.reproduce.claim import Claim
+
+_TIMESTEPS = (1e-3, 5e-4, 2.5e-4, 1.25e-4)  # s
+_UNTIL = 0.85  # s; within the first phase, whose borders every time step meets
+_FEW = 4  # joints, 5⁴ = 625 systems a problem
+
+
+def remark_claims(*, gears: int, projections: int, problems: int, enumerated: int, fixed: int) -> list[Claim]:
+    """Check the remarks.
+
+    Args:
+        gears: random ones, for remark 2 and figure 7.
+        projections: random ones, for figure 8.
+        problems: random ones, for `axproj`.
+        enumerated: those for remark 5.
+        fixed: those for the paper's iteration.
+    """
+    random = np.random.default_rng(2)
+    return [
+        _existence(),
+        _uniqueness(random, gears),
+        _figure_7(random, gears),
+        *_figure_8(random, projections),
+        _single_valued(),
+        *_all_signs(random, enumerated),
+        *_solvers(problems, fixed),
+    ]
+
+
+def _existence() -> Claim:
+    """Remark 1: as time steps are halved, the motion converges."""
+    least = np.inf
+    for side in ROD_SIDES:
+        places = []
+        for step in _TIMESTEPS:
+            every = round(_TIMESTEPS[0] / step)
+            places.append(run_rod(side, duration=_UNTIL, timestep=step).position[every - 1 :: every])
+        apart = [float(np.max(np.abs(one - two))) for one, two in pairwise(places)]
+        least = min(least, *(one / two for one, two in pairwise(apart)))
+    return _claim(
+        "remark 1: distance of motions with h and h/2, over that with h/2 and h/4, least",
+        "a solution exists",
+        least,
+        least > 1.5,
+        "2 where implicit Euler converges with its order, 1; below 1 it would not converge. Bounces cost some"
+        " of it: 1.5 is half way",
+    )
+
+
+def _uniqueness(random: np.random.Generator, count: int) -> Claim:
+    """Remark 2: two motions under the same torques never come further apart, as (33) is monotone in v."""
+    worst = -np.inf
+    for _ in range(count):
+        v = random.uniform(-0.9, 1.5)
+        gear = Gear(
+            asymmetry=Asymmetry(input_side=random.uniform(max(-v, -0.9), 0.9), output_side=v),
+            input_inertia=float(np.exp(random.normal())),
+            output_inertia=float(np.exp(random.normal())),
+        )
+        if not gear.is_well_posed:
+            continue
+        one, other = random.normal(0.0, 0.1, 2)
+        for drive, load in random.normal(0.0, 20.0, (20, 2)):
+            apart = abs(one - other)
+            one = gear.step(one, drive, load, 1e-3).velocity
+            other = gear.step(other, drive, load, 1e-3).velocity
+            worst = max(worst, abs(one - other) - apart)
+    return _claim(
+        f"remark 2: {count} gears, |ρ̂| < 1, by how much two motions come apart in a step, most",
+        "<= 0: unique solutions",
+        float(worst),
+        worst <= 1e-12,
+        "a monotone right-hand side lets no two solutions part; 1e-12 is rounding",
+        "rad/s",
+    )
+
+
+def _figure_7(random: np.random.Generator, count: int) -> Claim:
+    """Figure 7: how many λ solve (31), found from the two straight branches of λ - ρ·|λ|."""
+    wrong = 0
+    for _ in range(count):
+        phi, rho = random.normal(0.0, 10.0), random.uniform(-3.0, 3.0)
+        # On each side of zero the left side is straight, with slopes 1 - ρ and 1 + ρ.
+        roots = int((1.0 - rho) * phi > 0.0) + int((1.0 + rho) * phi < 0.0)
+        expected = 1 if abs(rho) < 1.0 else 2 if phi * rho < 0.0 else 0
+        wrong += not roots == expected == len(internal_forces(phi, rho))
+    return _claim(
+        f"fig. 7, section 4.3: λ(φ, ρ) single-valued where |ρ| < 1, else empty or dual-valued, exceptions of"
+        f" {count}",
+        0,
+        wrong,
+        wrong == 0,
+        "a theorem has no exceptions",
+    )
+
+
+def _figure_8(random: np.random.Generator, count: int) -> list[Claim]:
+    """Figure 8: where v lies tells where its projection lies; two joints."""
+    nearest = vertices = edges = inside = off = 0
+    for _ in range(count):
+        problem = random_problem(random, 2)
+        v, A, phi, P = problem.arguments()
+        corners = vertices_of(A, phi, P)
+        v = corners.mean(axis=0) + 1.5 * np.ptp(corners, axis=0) * random.uniform(-1.0, 1.0, 2)
+        made = axproj(v, A, phi, P)
+        sticks = made.velocity == 0.0
+        if sticks.all():
+            inside += 1
+            continue
+        if sticks.any():
+            edges += 1
+            continue
+        vertices += 1
+        away = np.linalg.norm(corners - v, axis=1)
+        mine = np.linalg.norm(corners - made.projection, axis=1)
+        off += mine.min() > 1e-9 * float(np.max(np.abs(corners)))
+        nearest += int(np.argmin(away) == np.argmin(mine))
+    share = 100.0 * nearest / vertices
+    return [
+        _claim(
+            f"fig. 8: {count} projections of two joints, {inside} inside, {edges} on an edge, {vertices} at a"
+            " vertex; of these not a vertex A·Φ(s)",
+            0,
+            off,
+            off == 0,
+            "both joints slip there, so that s is a corner of the square",
+        ),
+        _claim(
+            "fig. 8: of these the vertex closest to v",
+            100.0,
+            share,
+            nearest == vertices,
+            "the caption: 'y is the closest vertex'",
+            "%",
+            contradicts=nearest < vertices,
+            reason=""
+            if nearest == vertices
+            else "the vertex is the one whose signs are those of v - y, axis by axis; where the parallelogram"
+            " is long and oblique, another vertex is closer in a straight line",
+        ),
+    ]
+
+
+def vertices_of(A: Array, phi: Array, P: Array) -> Array:
+    """Return A·Φ(s) of two joints for s = (1, 1), (1, -1), (-1, -1), (-1, 1), (4, 2) rad/s."""
+    return edge_of(A, phi, P, np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0)]))
+
+
+def edge_of(A: Array, phi: Array, P: Array, sides: Array) -> Array:
+    """Return A·Φ(s) for rows of s, by remark 3."""
+    points = []
+    for s in sides:
+        internal = phi
+        change = np.inf
+        while change > 1e-12 * float(np.max(np.abs(phi))):  # a contraction: it ends
+            last, internal = internal, phi + P @ (s * np.abs(internal))
+            change = float(np.max(np.abs(internal - last)))
+        points.append(A @ (s * np.abs(internal)))
+    return np.array(points)
+
+
+def two_solutions() -> Problem:
+    """Return a step with σ_max(P) < 1 that leaves two joints at rest or moving."""
+    return Problem(
+        joints=GearedJoints(
+            [Asymmetry(input_side=0.1, output_side=0.7), Asymmetry(input_side=0.4, output_side=1.4)],
+            [0.5, 0.6],
+        ),
+        inertia=np.array([[4.3, -1.6], [-1.6, 2.2]]),
+        velocity=np.zeros(2),
+        drive=np.array([13.0, -2.0]),
+        load=np.array([7.0, 7.0]),
+    )
+
+
+def _single_valued() -> Claim:
+    arguments = two_solutions().arguments()
+    found = len(all_solutions(*arguments))
+    return _claim(
+        f"(67), remark 4: solutions of a step of two joints, σ_max(P) = {largest_gain(arguments[3]):.3f}",
+        1,
+        found,
+        found == 1,
+        "(67) writes axproj as a single-valued function, and (68) takes 'the' solution",
+        contradicts=found != 1,
+        reason=""
+        if found == 1
+        else "while one joint sticks, the other has |ρ̂| > 1 and jams: Φ is not monotone in s, which remark 4"
+        " leaves open. It takes γ_v > 1; (57) alone does not rule it out",
+    )
+
+
+def _all_signs(random: np.random.Generator, count: int) -> list[Claim]:
+    """Remark 5: Dupont's trial of all combinations, made to know joints that stick."""
+    several = missed = stuck = 0
+    for index in range(count):
+        problem = random_problem(random, 1 + index % _FEW)
+        arguments = problem.arguments()
+        found = all_solutions(*arguments)
+        made = axproj(*arguments).velocity
+        scale = float(np.max(np.abs(arguments[0])) + np.max(np.abs(arguments[1] @ arguments[2])))
+        missed += not any(np.max(np.abs(made - each)) < 1e-7 * scale for each in found)
+        several += len(found) > 1
+        stuck += bool((made == 0.0).any())
+    return [
+        _claim(
+            f"remark 5: of {count} problems to {_FEW} joints, those where axproj is not among the solutions"
+            " of all combinations",
+            0,
+            missed,
+            missed == 0,
+            "both solve the same equations",
+        ),
+        _claim(
+            "remark 5: of these, some joint in static friction, which signs of velocities alone do not cover",
+            "a case that requires care",
+            100.0 * stuck / count,
+            stuck > 0,
+            "the case occurs",
+            "%",
+        ),
+        _claim(
+            "remark 5: of these, more than one solution",
+            0,
+            several,
+            several == 0,
+            "(67) writes axproj as a single-valued function",
+        ),
+    ]
+
+
+def _solvers(problems: int, fixed_problems: int) -> list[Claim]:
+    ours, fixed = measure_axproj(problems), measure_fixed_steps(fixed_problems)
+    return [
+        _claim(
+            f"5.3, axproj: {ours.problems} well-posed problems to {MOST_JOINTS} joints, solved",
+            100.0,
+            100.0 * ours.solved,
+            ours.solved == 1.0,
+            "a solver leaves none, to 1e-10 rad/s",
+            "%",
+        ),
+        _claim(
+            f"5.3, axproj: the paper's iteration, {fixed.problems} of the same, solved in {FIXED_STEP_LIMIT}"
+            " iterations",
+            100.0,
+            100.0 * fixed.solved,
+            fixed.solved == 1.0,
+            "'one simple way to solve' leaves none, to 1e-10 rad/s",
+            "%",
+            reason=""
+            if fixed.solved == 1.0
+            else "'a small positive number c' has to suit the problem: one c, the best of four sizes relative"
+            " to 1/(‖A‖·‖φ‖), is too large for some and too small for others",
+        ),
+        _claim(
+            f"5.3, axproj: median of linear systems (the paper's: {fixed.iterations:.0f} iterations)",
+            "more efficient schemes can be constructed",
+            ours.iterations,
+            ours.iterations < 0.1 * fixed.iterations,
+            "one linear system costs about as much as a few of the paper's iterations: a tenth of its count",
+        ),
+    ]
+
+
+def _claim(
+    name: str,
+    paper: float | str,
+    ours: float,
+    holds: bool,
+    threshold: str,
+    unit: str = "",
+    *,
+    contradicts: bool = False,
+    reason: str = "",
+) -> Claim:
+    return Claim(
+        claim=name,
+        paper=paper,
+        ours=ours,
+        unit=unit,
+        holds=bool(holds),
+        kind="construction",
+        threshold_reason=threshold,
+        contradicts=contradicts,
+        reason=reason,
+    )
