@@ -23,6 +23,9 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
         BamError: the file cannot be written.
     """
     parts = [f"# {title}", redone.counts() + ".", "## Figures and tables", exhibits_table(redone.exhibits)]
+    failed = [each for each in redone.claims if not each.holds]
+    if failed:
+        parts += ["## What does not hold", _claims(failed)]
     for kind in KINDS:
         chosen = [each for each in redone.claims if each.kind == kind]
         if chosen:
