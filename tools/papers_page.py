@@ -17,8 +17,8 @@ HEAD = """# Papers redone
 pictures, `summary.json` and a page with all claims. `--data DIR` names recordings of real devices, a folder
 each (`xl330`, `sts3215`, `sigmaban`, `dynaban_mx64`); without them, what needs them is left out and named.
 
-Every claim has a kind. *By construction*: it follows from equations that the program solves, so it checks the
-code alone. *On synthetic data*: simulated servos and robots that differ from what is fitted or compensated, as
+Every claim has a kind. *By construction*: it follows from equations that the program solves, and checks the
+code alone. *On synthetic data*: simulated servos and robots differ from what is fitted or compensated, as
 real ones do. *On real data*: recordings. Thresholds follow the paper's figures; each claim's page gives the
 reason. *Contradicted*: ours says the opposite of the paper.
 
