@@ -157,8 +157,8 @@ def _thesis_claims(found: Experiment) -> list[Claim]:
                 share > 0.1,
                 "a tenth of the friction: less is not seen in a figure",
                 "%",
-                reason="a squat is slow: errors of inertia, to which the thesis ascribes its branches, hardly act"
-                " here",
+                reason="a squat is slow: errors of inertia, to which the thesis ascribes its branches, hardly"
+                " act here",
             )
         )
     claims += [
