@@ -12,7 +12,7 @@ from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_claims import Say, claim, root_mean_square
 from bam_core.reproduce._egle_walks import KNEE, KNEE_FRICTION, Walks
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, Kind
 from bam_core.whole_body import (
     BackwardDifference,
     CentralDifference,
@@ -67,7 +67,7 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
     stance, swing = SOLES
     size = KNEE_FRICTION.coulomb
     accurate = f"'very accurate': {_ACCURATE:.0%} of F_c, which is what a curve drawn over another hides"
-    kind = "construction"
+    kind: Kind = "construction"
     return [
         claim(
             kind,

@@ -157,8 +157,8 @@ def _thesis_claims(found: Experiment) -> list[Claim]:
                 share > 0.1,
                 "a tenth of the friction: less is not seen in a figure",
                 "%",
-                reason="a squat's speed rises and falls within a third of a second, at similar postures; the"
-                " thesis' separate as errors of inertia act, which a slow squat hardly shows",
+                reason="a squat is slow: errors of inertia, to which the thesis ascribes its branches, hardly"
+                " act here",
             )
         )
     claims += [

@@ -11,7 +11,7 @@ import numpy as np
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_claims import Say, claim
 from bam_core.reproduce._egle_walks import CLEAN, KNEE, KNEE_FRICTION, Walks
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, Kind
 from bam_core.whole_body import differentiate, single_support
 from bam_core.whole_body.humanoid import SOLES
 from bam_core.whole_body.inertia_error import InertiaError, study_inertia_error
@@ -33,13 +33,13 @@ def wrong_inertia(output: Path, walks: Walks, say: Say) -> list[Claim]:
     thin = np.zeros_like(swing)
     thin[np.flatnonzero(swing)[::3]] = True
     studies = {}
-    for kind, title in (
+    for scaled, title in (
         ("both", "all inertia scaled (7.5)"),
         ("mass", "masses scaled"),
         ("rotation", "moments of inertia scaled (7.6)"),
     ):
         say(f"wrong inertia: {title}")
-        studies[title] = study_inertia_error(robot, motion, KNEE, thin, kind, _FACTORS)
+        studies[title] = study_inertia_error(robot, motion, KNEE, thin, scaled, _FACTORS)
     save_figure(plot_inertia_errors(studies, KNEE_FRICTION), output / "inertia.png")
     both, mass, rotation = studies.values()
     return inertia_claims(both, mass, rotation)
@@ -54,7 +54,7 @@ def inertia_claims(
     apart = bool(np.all(np.diff(shifts) > 0.0) or np.all(np.diff(shifts) < 0.0))
     apart = apart and both[0].shift * both[-1].shift < 0.0
     worst = max(each.driven for each in both)
-    kind = "synthetic"
+    kind: Kind = "synthetic"
     return [
         claim(
             kind,

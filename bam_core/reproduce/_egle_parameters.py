@@ -229,7 +229,7 @@ def _speed_claim(speed: float) -> Claim:
         speed < limit,
         f"below 2·v_s = {limit:g} rad/s, where 2 % of the Stribeck part are left",
         "rad/s",
-        reason="our robot sways faster from foot to foot; above 2·v_s it is for less than a tenth of a swing",
+        reason="our robot sways faster from foot to foot; above 2·v_s it is only briefly",
     )
 
 

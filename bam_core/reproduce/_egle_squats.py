@@ -168,14 +168,14 @@ def read_squat(folder: Path, kp: int, robot: WholeBody) -> Squat:
     position, velocity, acceleration = (
         each(read, _PERIOD)[used] for each in (_FILTER.smooth, _FILTER.first, _FILTER.second)
     )
-    error = np.stack(
+    errors = np.stack(
         [
             np.column_stack([np.interp(even - lag, time, columns[f"goal:{name}"]) for name in robot.names])
             - read
             for lag in _LAGS
         ]
     )
-    goal = np.stack([_FILTER.smooth(each, _PERIOD)[used] for each in error]) + position
+    goal = np.stack([_FILTER.smooth(each, _PERIOD)[used] for each in errors]) + position
     halves, shifted = (
         required_torques(robot, position, velocity, acceleration, share=share).torque for share in (0.5, 0.6)
     )
@@ -279,7 +279,7 @@ def friction_of(squat: Squat, joint: str, laws: Mapping[str, Law], lag: float) -
     """
     pair = joint in PAIRS
     names = [f"{side}_{joint}" for side in ("left", "right")] if pair else [joint]
-    torque, expected = 0.0, 0.0
+    torque, expected = (np.zeros(len(squat.position)) for _ in range(2))
     for name in names:
         column, law = squat.names.index(name), laws[name]
         velocity, required = squat.velocity[:, column], squat.required[:, column]
@@ -294,8 +294,8 @@ def friction_of(squat: Squat, joint: str, laws: Mapping[str, Law], lag: float) -
     moving = np.abs(velocity) > _MOVING["leg" if pair else "arm"]
     return Found(
         velocity=velocity[moving],
-        torque=np.asarray(torque)[moving],
-        expected=np.asarray(expected)[moving],
+        torque=torque[moving],
+        expected=expected[moving],
         rising=(velocity * acceleration > 0.0)[moving],
     )
 

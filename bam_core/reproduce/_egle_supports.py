@@ -10,7 +10,7 @@ import numpy as np
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_claims import Say, claim
 from bam_core.reproduce._egle_walks import KNEE, KNEE_FRICTION, Walks
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, Kind
 from bam_core.whole_body import FrictionEstimate, estimate_friction, known_motion
 from bam_core.whole_body.humanoid import LEGS, RIGHT_LEG, SOLES
 from bam_core.whole_body.joint_friction_plots import plot_supports
@@ -34,7 +34,7 @@ def supports(output: Path, walks: Walks, say: Say) -> list[Claim]:
     two = next(each for each in estimate.ranks if len(each.contacts) == 2)
     ratio = _inertia_ratio(estimate)
     exact = f"'exactly' and 'zero': below {_EXACT:g} N·m, rounding"
-    kind = "construction"
+    kind: Kind = "construction"
     return [
         claim(
             kind, "section 5.3, single support, rank of M_mod⁻¹", 25, one.rank, one.rank == 25, "an integer"
