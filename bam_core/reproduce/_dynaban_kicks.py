@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.feedforward.following import following, following_in_space
+from bam_core.feedforward.following import Following, following, following_in_space
 from bam_core.feedforward.inverse_dynamics import InverseDynamics
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.leg import FOOT
@@ -36,6 +36,7 @@ from bam_core.reproduce._dynaban_stand import (
     stand_kick,
     stand_spec,
 )
+from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import ServoModel, load_servo
 
 SUPPLY = 12.0
@@ -59,6 +60,7 @@ class Reality:
         supply: largest relative deviation of the supply in one kick: a battery.
         warmth: largest relative deviation of friction in one kick.
         start: largest distance from the starting posture in which stiction leaves a joint, rad.
+        stiction: share of friction at rest within which the integral part has come to rest, at random.
         load_sign: of gravity; -1 is a deliberate error.
         transport: until a goal reaches a servo, and again until a position reaches the host, s: half a period
             of the paper's loop of 100 Hz each, in which all servos are written to and read. Polynomials are
@@ -73,6 +75,7 @@ class Reality:
     supply: float = 0.03
     warmth: float = 0.05
     start: float = float(np.radians(0.5))
+    stiction: float = 1.0
     load_sign: float = 1.0
     transport: float = 5e-3
 
@@ -91,6 +94,7 @@ class Kick:
 
     Attributes:
         stage: the robot as it is this time.
+        servos: as they are on a bench, at the temperature of the mean kick.
         phase: of the host's loop, 0..1.
         holding: duty with which the servos hold the starting posture, (joints,): where the integral part has
             come to rest within stiction.
@@ -98,6 +102,7 @@ class Kick:
     """
 
     stage: Stage
+    servos: tuple[ServoModel, ...]
     phase: float
     holding: Array
     known_torque: Array
@@ -192,9 +197,10 @@ class Experiment:
         rest = np.array(
             [float(each.friction.budget(t, -t, 0.0)) for each, t in zip(today, torque, strict=True)]
         )
-        pressed = torque + rng.uniform(-1.0, 1.0, len(JOINTS)) * rest
+        pressed = torque + rng.uniform(-real.stiction, real.stiction, len(JOINTS)) * rest
         return Kick(
             stage=stage,
+            servos=tuple(servos),
             phase=float(rng.uniform()),
             holding=_duty(today, pressed, stage.supply_voltage),
             known_torque=_holding_torque(stand_spec()),
@@ -240,10 +246,13 @@ def by_feed_forward(
 
 
 def figures(runs: Sequence[Performance], repeats: int) -> Figures:
-    """Return delays and deformations of runs, `repeats` of each robot."""
+    """Return delays and deformations of runs, `repeats` of each robot.
+
+    A joint that stiction does not let move by a count of its encoder has no delay: zero.
+    """
     dt = float(runs[0].time[1] - runs[0].time[0])
     joints = range(runs[0].goal.shape[1])
-    followed = [[following(run.goal[:, j], run.position[:, j], dt) for j in joints] for run in runs]
+    followed = [[_joint_following(run, j, dt) for j in joints] for run in runs]
     feet = [following_in_space(run.goal_place, run.place, dt) for run in runs]
     trunks = [following_in_space(run.goal_tilt, run.tilt, dt) for run in runs]
     return Figures(
@@ -256,6 +265,14 @@ def figures(runs: Sequence[Performance], repeats: int) -> Figures:
         trunk_deformation=np.array([each.deformation for each in trunks]),
         repeats=repeats,
     )
+
+
+def _joint_following(run: Performance, joint: int, dt: float) -> Following:
+    goal, measured = run.goal[:, joint], run.position[:, joint]
+    if np.ptp(measured) < FIRMWARES["mx-protocol1"].resolution:
+        error = float(np.sqrt(np.mean((goal - measured) ** 2)))
+        return Following(delay=0.0, deformation=error, error=error)
+    return following(goal, measured, dt)
 
 
 def leg_spread_ratio(before: Figures, after: Figures, leg: str) -> float:

@@ -14,7 +14,7 @@ from bam_core.feedforward import DynabanModel, VoltageFit, VoltageLog, log_error
 from bam_core.feedforward.performance import Performance
 from bam_core.feedforward.voltage_logs import PERIOD
 
-POSITION, LAW_4, OWN = "PID only", "feed-forward, law (4)", "feed-forward, each servo's own parameters"
+POSITION, LAW_4, OWN = "PID only", "feed-forward, law (4)", "feed-forward, law (4) of each servo"
 """Ways of control."""
 
 COLORS = {POSITION: "tab:orange", LAW_4: "tab:blue", OWN: "tab:green"}
@@ -86,7 +86,7 @@ def plot_friction(
     figure = Figure(figsize=(7.5, 4.6), layout="constrained")
     axes = figure.subplots()
     speed = np.linspace(1e-3, _FASTEST, 400)
-    for color, (name, law) in zip(("tab:red", "tab:gray", "tab:blue"), laws.items(), strict=False):
+    for color, (name, law) in zip((_HAND[0], _SEARCH[0]), laws.items(), strict=False):
         for sign in (1.0, -1.0):
             axes.plot(
                 sign * speed, sign * law.budget(speed), color=color, lw=1.6, label=name if sign > 0 else None
@@ -114,15 +114,23 @@ def plot_friction_models(errors: Mapping[str, Array], title: str) -> Figure:
     axes = figure.subplots()
     for index, values in enumerate(errors.values()):
         mean, spread = 1e3 * values.mean(), 1e3 * values.std(ddof=1) / np.sqrt(len(values))
-        axes.bar(index, mean, 0.65, yerr=spread, color="tab:blue", error_kw={"lw": 1.0})
-        axes.annotate(f"{mean:.1f}", (index, mean + spread), ha="center", va="bottom", fontsize="small")
+        axes.errorbar(index, mean, spread, fmt="o", ms=5, lw=1.2, capsize=4, color="tab:blue")
+        axes.annotate(
+            f"{mean:.1f}",
+            (index, mean),
+            (8.0, 0.0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+        )
     axes.set_yscale("log")
     axes.set_xticks(np.arange(len(errors)), [*errors], fontsize="small")
+    axes.set_xlim(-0.5, len(errors))
     axes.set_ylabel("mean RMS error over 1 s [mrad]")
     axes.grid(axis="y", which="both", alpha=0.3)
     axes.set_axisbelow(True)
     axes.margins(y=0.15)
-    axes.set_title(f"{title} (bars: standard error)", fontsize="medium")
+    axes.set_title(f"{title} (bars: standard error over runs)", fontsize="medium")
     return figure
 
 
@@ -263,3 +271,35 @@ def _draw_bars(
     axes.set_xticks(place, [*names, "mean"], fontsize="x-small")
     axes.grid(axis="y", alpha=0.3)
     axes.set_axisbelow(True)
+
+
+def plot_causes(
+    names: Sequence[str], lateness: Sequence[float], deformation: Sequence[float], title: str
+) -> Figure:
+    """Draw what is left of errors where causes are taken away.
+
+    Args:
+        names: of what is left or taken away.
+        lateness: mean |delay|, ms.
+        deformation: mean RMS error once shifted, °.
+        title: above it.
+    """
+    figure = Figure(figsize=(9.5, 3.6), layout="constrained")
+    place = np.arange(len(names))[::-1]
+    panels = zip(
+        figure.subplots(1, 2, sharey=True),
+        (lateness, deformation),
+        ("mean |delay| [ms]", "mean deformation [°]"),
+        ("{:.0f}", "{:.2f}"),
+        strict=True,
+    )
+    for axes, values, label, form in panels:
+        bars = axes.barh(place, values, 0.65, color="tab:blue")
+        axes.bar_label(bars, [form.format(value) for value in values], padding=3, fontsize="small")
+        axes.set_xlabel(label)
+        axes.margins(x=0.15)
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_axisbelow(True)
+    figure.axes[0].set_yticks(place, names, fontsize="small")
+    figure.suptitle(title, fontsize="medium")
+    return figure

@@ -161,7 +161,7 @@ def redo_recordings(
     save_figure(
         plot_voltage_fit(
             whole,
-            [run for run in held_out if "type1" in run.name][::4][:3],
+            _shown(held_out),
             held_out,
             f"Recordings of an MX-64 in open loop, {len(held_out)} held out",
         ),
@@ -169,14 +169,14 @@ def redo_recordings(
     )
     save_figure(
         plot_friction(
-            {"tuned by hand": PROGRAM, "authors' fit": FIRMWARE, "CMA-ES": law},
+            {"tuned by hand": PROGRAM, "CMA-ES": law},
             {name: _friction(law, *points) for name, points in steady.items()},
             "Friction of law (4), and that of steady motion in recordings of an MX-64",
         ),
         task.output / "figure_1.png",
     )
     better = _extended_fits(law, train, held_out, settings, task.say)
-    found = {"tuned by hand": PROGRAM, "authors' fit": FIRMWARE, "law (4)": law, **better}
+    found = {"tuned\nby hand": PROGRAM, "authors'\nfit": FIRMWARE, "law (4)": law, **better}
     errors = {name: log_errors((model,), held_out)[0] for name, model in found.items()}
     save_figure(
         plot_friction_models(errors, f"{len(held_out)} runs held out: friction models M1 to M6"),
@@ -216,6 +216,16 @@ def steady_runs(runs: Sequence[VoltageLog]) -> dict[str, tuple[Array, Array]]:
         volts = np.array([run.voltage.mean() for run in chosen])
         found[stem.replace("_", " ")] = speed[speed > _FAST], volts[speed > _FAST]
     return found
+
+
+def _shown(runs: Sequence[VoltageLog]) -> list[VoltageLog]:
+    """Return runs to draw: two commands that vary, and a step from rest."""
+    kinds = (("no_load", "type1", 1), ("heavy_load", "type1", -1), ("heavy_load", "type2", -1))
+    chosen = []
+    for file, kind, place in kinds:
+        like = [run for run in runs if run.name.startswith(file) and kind in run.name]
+        chosen += like[place:][:1]
+    return chosen
 
 
 def _friction(law: DynabanModel, speed: Array, volts: Array) -> tuple[Array, Array]:
@@ -329,7 +339,9 @@ def _linearity_claim(steady: dict[str, tuple[Array, Array]]) -> Claim:
 
 
 def _exhibits(errors: dict[str, Array], fitted: int, held_out: int) -> list[Exhibit]:
-    means = ", ".join(f"{name} {1e3 * float(values.mean()):.1f}" for name, values in errors.items())
+    means = ", ".join(
+        f"{' '.join(name.split())} {1e3 * float(values.mean()):.1f}" for name, values in errors.items()
+    )
     return [
         Exhibit(
             name="section 4, 226 measures",

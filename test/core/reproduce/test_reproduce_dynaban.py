@@ -12,10 +12,11 @@ import pytest
 
 from bam_core.feedforward import DynabanModel, VoltageLog, replay_log
 from bam_core.feedforward.leg import FOOT
+from bam_core.feedforward.performance import Performance
 from bam_core.feedforward.published_models import FIRMWARE, PROGRAM
 from bam_core.reproduce import Claim, Redone, Task
 from bam_core.reproduce._dynaban_claims import kick_claims, within
-from bam_core.reproduce._dynaban_kicks import SUPPLY, Experiment, Figures, Reality
+from bam_core.reproduce._dynaban_kicks import SUPPLY, Experiment, Figures, Reality, figures
 from bam_core.reproduce._dynaban_plots import LAW_4, POSITION
 from bam_core.reproduce._dynaban_recordings import (
     DEVICE,
@@ -236,7 +237,51 @@ def test_an_error_in_the_simulation_turns_claims_to_no(
     assert len(turned) >= least, turned
 
 
+@pytest.fixture(scope="module")
+def real_runs() -> list[VoltageLog]:
+    """Dynaban's own recordings."""
+    folder = Path(__file__).parents[3].parent / "shared" / "data" / DEVICE
+    if not folder.is_dir():
+        pytest.skip("the recordings of Dynaban's authors are not here")
+    return read_runs(folder)
+
+
+@pytest.mark.long
+def test_errors_in_the_law_take_the_authors_fit_away_from_their_recordings(
+    real_runs: list[VoltageLog],
+) -> None:
+    _, held_out = split_runs(real_runs)
+    right = score(FIRMWARE, held_out)
+    assert score(PROGRAM, held_out) > 30.0 * right
+    no_friction = replace(FIRMWARE, static=0.0, coulomb=0.0, viscous=0.0)
+    turned = [replace(run, voltage=-run.voltage) for run in held_out]
+    unloaded = [replace(run, bench=replace(run.bench, flywheel=5.0 * run.bench.flywheel)) for run in held_out]
+    assert score(no_friction, held_out) > 30.0 * right
+    assert score(FIRMWARE, turned) > 1000.0 * right
+    assert score(FIRMWARE, unloaded) > 1.5 * right
+
+
 def test_thresholds_are_shares_of_the_papers_figure() -> None:
     assert within(70.0, 91.0)
     assert not within(60.0, 91.0)
     assert not within(8.0, -8.0)
+
+
+def test_a_joint_that_stiction_holds_has_no_delay() -> None:
+    count = 200
+    time = 1e-2 * np.arange(count)
+    goal = np.column_stack((np.sin(3.0 * time), 1e-3 * np.sin(3.0 * time)))
+    run = Performance(
+        time=time,
+        goal=goal,
+        position=np.column_stack((np.sin(3.0 * (time - 0.05)), np.zeros(count))),
+        duty=np.zeros((count, 2)),
+        goal_place=np.column_stack([goal[:, 0]] * 3),
+        place=np.column_stack([goal[:, 0]] * 3),
+        goal_tilt=np.column_stack([goal[:, 0]] * 3),
+        tilt=np.column_stack([goal[:, 0]] * 3),
+        model_share=0.0,
+    )
+    found = figures([run], 1)
+    assert found.delay[0] == pytest.approx([0.05, 0.0], abs=2e-3)
+    assert found.deformation[0, 1] == found.error[0, 1] > 5e-4
