@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bam_core.feedforward import DynabanModel
+from bam_core.feedforward.published_models import FIRMWARE, PROGRAM
 from bam_core.identification.identify import identify
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
@@ -24,27 +25,6 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.text_table import format_table
 
-# Constants of Dynaban's program (model/main.py), from which its fits start, and of its firmware
-# (firmware/trajectory_manager.cpp), which has the fit with the score of 0.39; eq. (4) with kvis < 0 is ours
-# with K_v > 0. What the firmware calls kcoul is friction at the speed linearTransition.
-PROGRAM = DynabanModel(
-    torque_constant=1.6,
-    resistance=4.1,
-    viscous=0.00144,
-    static=0.1249,
-    coulomb=0.0254,
-    stribeck_velocity=0.3068,
-    armature=0.00353,
-)
-FIRMWARE = DynabanModel(
-    torque_constant=1.399,
-    resistance=4.07,
-    viscous=0.0811,
-    static=0.1212,
-    coulomb=(-0.0811 * 0.195 - math.exp(-1.0) * 0.1212 + 0.103) / (1.0 - math.exp(-1.0)),
-    stribeck_velocity=0.195,
-    armature=0.00353,
-)
 HEADINGS = [
     "",
     "0.25 s [mrad]",

@@ -19,10 +19,11 @@ def simulate(
     gravity: float,
     voltage: Array,
     start: float,
+    start_velocity: float,
     dt: float,
     position: Array,
 ) -> None:
-    """Fill `position` (n,) rad from rest at `start`; one step per sample, second order in dt.
+    """Fill `position` (n,) rad from the state at the start; one step per sample, second order in dt.
 
     Back-EMF and viscous friction are taken as the mean over the step, gravity in its middle; the rest of
     friction stops the shaft within a step where it can.
@@ -33,6 +34,7 @@ def simulate(
         gravity: of the bench: torque is -gravity·sin θ, N·m.
         voltage: (n,) V.
         start: rad.
+        start_velocity: rad/s.
         dt: s.
         position: (n,) to be filled.
     """
@@ -44,7 +46,7 @@ def simulate(
     drive, back_emf = torque_constant / resistance, torque_constant**2 / resistance
     total, damping = inertia + armature, back_emf + viscous
     kept, scale = total - 0.5 * dt * damping, 1.0 / (total + 0.5 * dt * damping)
-    place, speed = start, 0.0
+    place, speed = start, start_velocity
     for k in range(voltage.size):
         position[k] = place
         push = drive * voltage[k]
@@ -58,7 +60,13 @@ def simulate(
 
 @compiled()
 def errors(
-    candidates: Array, inertia: Array, gravity: Array, voltage: Array, measured: Array, dt: float
+    candidates: Array,
+    inertia: Array,
+    gravity: Array,
+    start_velocity: Array,
+    voltage: Array,
+    measured: Array,
+    dt: float,
 ) -> Array:
     """Return RMS errors of position, (candidates, logs) rad.
 
@@ -66,15 +74,25 @@ def errors(
         candidates: (candidates, 14), see `simulate`.
         inertia: (logs,) of the benches, kg·m².
         gravity: (logs,) likewise, N·m.
+        start_velocity: (logs,) rad/s.
         voltage: (logs, n) V.
-        measured: (logs, n) rad; runs begin at rest where they do.
+        measured: (logs, n) rad; runs begin where they do.
         dt: s.
     """
     found = np.empty((candidates.shape[0], voltage.shape[0]))
     position = np.empty(voltage.shape[1])
     for c in range(candidates.shape[0]):
         for log in range(voltage.shape[0]):
-            simulate(candidates[c], inertia[log], gravity[log], voltage[log], measured[log, 0], dt, position)
+            simulate(
+                candidates[c],
+                inertia[log],
+                gravity[log],
+                voltage[log],
+                measured[log, 0],
+                start_velocity[log],
+                dt,
+                position,
+            )
             squares = 0.0
             for k in range(position.size):
                 squares += (position[k] - measured[log, k]) ** 2

@@ -148,6 +148,7 @@ def replay_log(model: Model, log: VoltageLog) -> Array:
         bench.gravity_torque,
         log.voltage,
         float(log.position[0]),
+        log.start_velocity,
         PERIOD,
         position,
     )
@@ -162,6 +163,7 @@ def identify_voltage_model(
     restarts: int = 1,
     generations: int = 300,
     seed: int = 0,
+    squares: bool = False,
 ) -> VoltageFit:
     """Fit parameters with CMA-ES on their logarithms; the score is the mean RMS error of position.
 
@@ -174,6 +176,8 @@ def identify_voltage_model(
         restarts: how often it is begun anew where it ended, with a larger population.
         generations: most of each descent.
         seed: of the random numbers.
+        squares: the score is the RMS over all logs, as that of Dynaban's program, which sums squares: logs
+            with large errors count more. The errors that are returned stay means.
 
     Raises:
         BamError: there are no logs, or they are not as long as each other.
@@ -188,7 +192,8 @@ def identify_voltage_model(
 
     def score(points: Array) -> Array:
         rows = np.array([_row(model(point)) for point in points])
-        found = np.mean(errors(rows, *packed, PERIOD), axis=1)
+        of_logs = errors(rows, *packed, PERIOD)
+        found = np.sqrt(np.mean(of_logs**2, axis=1)) if squares else np.mean(of_logs, axis=1)
         outside = np.sum(np.maximum(np.abs(points) - _FARTHEST, 0.0) ** 2, axis=1)
         return np.asarray(np.where(np.isfinite(found), found, _HOPELESS) + outside)
 
@@ -275,7 +280,7 @@ def _row(model: Model) -> Array:
     return np.array([*motor, *model.friction.coefficients().values()])
 
 
-def _packed(logs: Sequence[VoltageLog]) -> tuple[Array, Array, Array, Array]:
+def _packed(logs: Sequence[VoltageLog]) -> tuple[Array, Array, Array, Array, Array]:
     if not logs:
         raise BadData("voltage logs", "there are none", expected="one or more", advice="record some")
     if len({len(log.voltage) for log in logs}) > 1:
@@ -285,6 +290,7 @@ def _packed(logs: Sequence[VoltageLog]) -> tuple[Array, Array, Array, Array]:
     return (
         np.array([log.bench.inertia for log in logs]),
         np.array([log.bench.gravity_torque for log in logs]),
+        np.array([log.start_velocity for log in logs]),
         np.array([log.voltage for log in logs]),
         np.array([log.position for log in logs]),
     )

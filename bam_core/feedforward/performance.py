@@ -31,20 +31,31 @@ class Stage:
     """What performs, and what differs from one run to the next.
 
     Attributes:
-        spec: of the robot, without servos; a new one for every run.
+        spec: of the robot as it is, without servos; a new one for every run. A hinge "NAME play" beside the
+            joint NAME is the play of its gear; encoders sit behind it, and tell the sum of both.
         joints: names, in the order of every array.
         servos: as they really are, at the joints.
         site: whose path is recorded.
+        trunk: site whose orientation is recorded; empty: none.
+        known: the robot as the host believes it to be, with the same joints and sites; None: as it is.
         supply_voltage: as it really is, V.
         settling: s, at rest before the recording.
+        start_error: (joints,) by which joints stand off at first, before the settling, rad.
     """
 
     spec: Callable[[], mujoco.MjSpec]
     joints: tuple[str, ...]
     servos: tuple[ServoModel, ...]
     site: str
+    trunk: str = ""
+    known: Callable[[], mujoco.MjSpec] | None = None
     supply_voltage: float = 12.0
     settling: float = 1.0
+    start_error: Array | float = 0.0
+
+    def known_model(self) -> mujoco.MjModel:
+        """Return the robot as the host believes it to be."""
+        return compile_robot((self.spec if self.known is None else self.known)())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +66,14 @@ class Timing:
         goal_period: in which positions are sent to the stock loop, s; 100 Hz in the paper.
         loop_period: of the PWM loop on the host, s.
         bus_delay: until what is sent acts, s.
+        reading_age: how old the positions are that the host records, s; loops have fresh ones.
         phase: of both against the motion, 0..1 of their period.
     """
 
     goal_period: float = 0.01
     loop_period: float = 0.002
     bus_delay: float = 0.001
+    reading_age: float = 0.0
     phase: float = 0.0
 
 
@@ -71,10 +84,12 @@ class Performance:
     Attributes:
         time: (n,) s, from -MARGIN on.
         goal: (n, joints) rad.
-        position: (n, joints) rad.
+        position: (n, joints) rad, as the host records it.
         duty: (n, joints) -1..1.
         goal_place: (n, 3) of the site, m.
         place: (n, 3) of the site, m.
+        goal_tilt: (n, 3) of the trunk: roll, pitch, yaw, rad; zero where none is recorded.
+        tilt: (n, 3) of the trunk, likewise.
         model_share: of the time in which the model's contribution was on, 0..1; 0 without one.
     """
 
@@ -84,6 +99,8 @@ class Performance:
     duty: Array
     goal_place: Array
     place: Array
+    goal_tilt: Array
+    tilt: Array
     model_share: float
 
 
@@ -94,6 +111,7 @@ def perform_by_position(
     *,
     gains: PidGains | None = None,
     timing: Timing | None = None,
+    integral: Array | float = 0.0,
 ) -> Performance:
     """Let the servos' own PID follow goal positions that arrive now and then, as stock servos do.
 
@@ -103,10 +121,12 @@ def perform_by_position(
         duration: of the motion, s.
         gains: of the PID.
         timing: of the bus.
+        integral: where the integral part begins, duty, (joints,): after standing for long, what holds.
     """
     timing = Timing() if timing is None else timing
-    robot = _Robot(stage)
+    robot = _Robot(stage, timing)
     pid = Pid(PidGains() if gains is None else gains, robot.firmware, len(stage.joints))
+    pid.reset(integral)
     period = timing.goal_period
 
     def goals(time: Array) -> Array:
@@ -129,6 +149,7 @@ def perform_by_feed_forward(
     timing: Timing | None = None,
     nominal_supply: float = 12.0,
     cut: float = np.inf,
+    integral: Array | float = 0.0,
 ) -> Performance:
     """Let a host in a PWM loop follow pieces from inverse dynamics, sent one ahead of the one that plays.
 
@@ -141,10 +162,11 @@ def perform_by_feed_forward(
         timing: of the bus.
         nominal_supply: V, as the host believes it to be.
         cut: when the stream of pieces ends, s.
+        integral: as of `perform_by_position`, beside what the laws feed forward.
     """
     timing = Timing() if timing is None else timing
-    robot = _Robot(stage)
-    dynamics = InverseDynamics(compile_robot(stage.spec()), stage.joints)
+    robot = _Robot(stage, timing)
+    dynamics = InverseDynamics(stage.known_model(), stage.joints)
     pieces = pieces_from_dynamics(dynamics, motion, duration)
     begin = motion(np.zeros(1))[0]
     load = dynamics.torque(begin, 0.0 * begin, 0.0 * begin)[0]
@@ -157,6 +179,7 @@ def perform_by_feed_forward(
         gains,
         lead=timing.bus_delay + 0.5 * timing.loop_period,
     )
+    controller.pid.reset(integral)
     loop = max(round(timing.loop_period / robot.timestep), 1)
     late = round(timing.bus_delay / robot.timestep)
     waiting = [piece for piece in pieces if piece.start < cut]
@@ -184,14 +207,14 @@ def perform_by_feed_forward(
 class _Robot:
     """Steps a robot whose servos are commanded by duty."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, timing: Timing) -> None:
         by_joint: Mapping[str, ServoModel] = dict(zip(stage.joints, stage.servos, strict=True))
         spec = stage.spec()
         equip(spec, by_joint)
         self.model = compile_robot(spec)
         self.data = mujoco.MjData(self.model)
         self.actuation = ServoActuation(self.model, self.data, by_joint)
-        self.stage, self.timestep = stage, float(self.model.opt.timestep)
+        self.stage, self.timing, self.timestep = stage, timing, float(self.model.opt.timestep)
         firmware = stage.servos[0].firmware
         if not isinstance(firmware, VoltageFirmware):
             raise Unsupported(
@@ -214,42 +237,75 @@ class _Robot:
         count = before + round((duration + MARGIN) / dt)
         time: Array = np.arange(-before, count - before, dtype=np.float64) * np.float64(dt)
         goal, sent = motion(time)[0], goals(time)
-        order = [int(self.model.joint(name).qposadr[0]) for name in stage.joints]
-        data.qpos[order] = goal[0]
+        order, play = self._addresses()
+        data.qpos[order] = goal[0] + stage.start_error
         actuation.supply_voltage[:] = stage.supply_voltage
         actuation.torque_enabled[:] = 1.0
-        actuation.kp[:] = 1.0
-        # A goal that makes the firmware's own law ask for just this duty puts the servo into PWM mode.
-        per_duty = 1.0 / np.array([float(servo.firmware.gains(1.0)[0]) for servo in stage.servos])
         count_size = self.firmware.resolution
         position, duties, shares = np.empty_like(goal), np.empty_like(goal), np.empty(count)
-        place = np.empty((count, 3))
-        site = data.site(stage.site)
+        place, tilt = np.empty((count, 3)), np.zeros((count, 3))
         for k in range(count):
             position[k] = data.qpos[order]
+            if play:
+                position[k] += data.qpos[play]
             duties[k], shares[k] = duty(time[k], sent[k], count_size * np.rint(position[k] / count_size))
-            actuation.goal_position[:] = position[k] + per_duty * duties[k]
+            actuation.goal_duty[:] = duties[k]
             actuation.step()
-            place[k] = site.xpos  # of where the step began
+            place[k], tilt[k] = self._seen(data)  # of where the step began
         kept = slice(round(stage.settling / dt), None)
+        late = round(self.timing.reading_age / dt)
+        recorded = np.maximum(np.arange(count) - late, 0)[kept]
+        goal_place, goal_tilt = self._wanted(goal[kept])
         return Performance(
             time=time[kept],
             goal=goal[kept],
-            position=position[kept],
+            position=position[recorded],
             duty=duties[kept],
-            goal_place=self._places(goal[kept], order),
-            place=place[kept],
+            goal_place=goal_place,
+            place=place[recorded],
+            goal_tilt=goal_tilt,
+            tilt=tilt[recorded],
             model_share=float(np.mean(shares[kept])),
         )
 
-    def _places(self, positions: Array, order: list[int]) -> Array:
-        data = mujoco.MjData(self.model)
-        found = np.empty((len(positions), 3))
+    def _addresses(self) -> tuple[list[int], list[int]]:
+        """Return where in qpos joints and their play are; no play where not every joint has some."""
+        names = {self.model.joint(index).name for index in range(self.model.njnt)}
+        order = [int(self.model.joint(name).qposadr[0]) for name in self.stage.joints]
+        plays = [f"{name} play" for name in self.stage.joints]
+        if not names.issuperset(plays):
+            return order, []
+        return order, [int(self.model.joint(name).qposadr[0]) for name in plays]
+
+    def _seen(self, data: mujoco.MjData) -> tuple[Array, Array]:
+        """Return place of the site and orientation of the trunk."""
+        place = np.array(data.site(self.stage.site).xpos)
+        if not self.stage.trunk:
+            return place, np.zeros(3)
+        return place, _roll_pitch_yaw(data.site(self.stage.trunk).xmat)
+
+    def _wanted(self, positions: Array) -> tuple[Array, Array]:
+        """Return places and orientations, (n, 3) each, of (n, joints) in the robot that the host knows."""
+        model = self.stage.known_model()
+        order = [int(model.joint(name).qposadr[0]) for name in self.stage.joints]
+        data = mujoco.MjData(model)
+        found = np.empty((2, len(positions), 3))
         for k, position in enumerate(positions):
             data.qpos[order] = position
-            mujoco.mj_kinematics(self.model, data)
-            found[k] = data.site(self.stage.site).xpos
-        return found
+            mujoco.mj_kinematics(model, data)
+            found[:, k] = self._seen(data)
+        return found[0], found[1]
+
+
+def _roll_pitch_yaw(matrix: Array) -> Array:
+    """Return the angles of R = R_z(yaw)·R_y(pitch)·R_x(roll), rad, from its (9,) elements by rows."""
+    return np.array(
+        [
+            np.arctan2(matrix[7], matrix[8]),
+            -np.arcsin(np.clip(matrix[6], -1.0, 1.0)),
+            np.arctan2(matrix[3], matrix[0]),
+        ]
+    )
 
 
 def detuned(servo: ServoModel, by: float, rng: np.random.Generator) -> ServoModel:

@@ -32,13 +32,14 @@ _SUBSTEPS = 10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VoltageLog:
-    """One run without feedback, from rest.
+    """One run without feedback.
 
     Attributes:
         name: of the command and its load.
         bench: what hangs on the shaft.
         voltage: (n,) V, held from its sample on for PERIOD.
         position: (n,) rad; θ = 0 hangs straight down.
+        start_velocity: at the first sample, rad/s.
 
     Raises:
         BamError: lengths differ, there are fewer than two samples, or a number is not finite.
@@ -48,6 +49,7 @@ class VoltageLog:
     bench: PendulumBench
     voltage: Array
     position: Array
+    start_velocity: float = 0.0
 
     def __post_init__(self) -> None:
         if self.voltage.shape != self.position.shape or self.voltage.ndim != 1 or len(self.voltage) < 2:

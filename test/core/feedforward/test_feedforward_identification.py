@@ -25,7 +25,7 @@ from bam_core.feedforward import (
 )
 from bam_core.feedforward._voltage_kernel import simulate
 from bam_core.feedforward.identification import _row
-from bam_core.feedforward.voltage_logs import BARE, LOADED, SAMPLES
+from bam_core.feedforward.voltage_logs import BARE, LOADED, PERIOD, SAMPLES
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
 
@@ -61,11 +61,24 @@ def test_the_simulator_is_of_second_order_away_from_rest() -> None:
     for dt in (4e-3, 2e-3, 1e-3, 1.25e-4):
         position = np.empty(round(0.4 / dt) + 1)
         smooth = _row(replace(MODEL, static=0.1, coulomb=0.1))
-        simulate(smooth, BENCH.inertia, BENCH.gravity_torque, np.full(len(position), 6.0), 0.3, dt, position)
+        simulate(
+            smooth, BENCH.inertia, BENCH.gravity_torque, np.full(len(position), 6.0), 0.3, 0.0, dt, position
+        )
         ends.append(position[-1])
     coarse, middle, fine = (abs(end - ends[-1]) for end in ends[:3])
     assert coarse / middle > 3.0
     assert middle / fine > 3.0
+
+
+def test_a_run_may_begin_in_motion(logs) -> None:
+    whole = next(log for log in logs if log.name.startswith("step 20"))
+    speed = float(np.gradient(whole.position, PERIOD)[480:520].mean())
+    rest = replace(whole, voltage=whole.voltage[500:], position=whole.position[500:])
+    error, error_from_rest = (
+        log_errors((MODEL,), [replace(rest, start_velocity=speed)]),
+        log_errors((MODEL,), [rest]),
+    )
+    assert error[0, 0] < 2e-3 < 10e-3 < error_from_rest[0, 0]
 
 
 def test_a_shaft_below_its_static_friction_stays_put(logs) -> None:
