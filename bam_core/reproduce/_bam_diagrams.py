@@ -21,7 +21,6 @@ from bam_core.servo.model import ServoModel
 _POINTS = 9  # motor torques, up to
 _LARGEST = 0.5  # of the stall torque
 _WATCHED = 1.0  # s; for which an arm is watched after it was let go
-_MOVED = 0.05  # rad; farther than bristles bend: it has left
 _HALVINGS = 12  # of the range of positions
 _GROWTH = 1.5
 _GRID = 20001
@@ -81,8 +80,14 @@ def _found(joint: Joint, torque: float, weight: float, inertia: float) -> tuple[
 
 @compiled()
 def _stays(joint: Joint, torque: float, weight: float, inertia: float, start: float) -> bool:
-    """Tell whether an arm that is let go at rest stays there while the motor's torque is constant."""
-    position, velocity, strain = start, 0.0, 0.0
+    """Tell whether an arm that is let go at rest stays there while the motor's torque is constant.
+
+    The hand lets go so slowly that bristles are bent by then as far as the torques bend them.
+    """
+    position, velocity = start, 0.0
+    net = torque - weight * math.sin(start)
+    share = net / dry_friction(joint, torque, -weight * math.sin(start), 0.0)
+    strain = min(max(share, -1.0), 1.0) * joint.presliding
     # What gives this torque at rest: a duty, or a current.
     demand = torque / joint.torque_constant
     if joint.is_current == 0.0:
@@ -95,7 +100,7 @@ def _stays(joint: Joint, torque: float, weight: float, inertia: float, start: fl
         strain += rate * STEP
         velocity += (motor + external + friction) / inertia * STEP
         position += velocity * STEP
-        if abs(position - start) > _MOVED:
+        if abs(position - start) > joint.presliding:  # farther than bristles bend
             return False
     return True
 

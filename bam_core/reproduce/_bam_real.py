@@ -10,6 +10,7 @@ from statistics import fmean
 from bam_core.reproduce._bam_benches import sts3215_division, xl330_divisions
 from bam_core.reproduce._bam_claims import FACTORS, dynamixel_claims, factor_claim, repeat_claims
 from bam_core.reproduce._bam_fits import Repeats, best_repeats, identify_repeatedly
+from bam_core.reproduce._bam_measured import MotionPoints, growth_claim, motion_points
 from bam_core.reproduce.claim import Claim
 from bam_core.reproduce.redone import Exhibit, Task
 from bam_core.servo.friction import FRICTION_MODELS
@@ -38,6 +39,7 @@ class RealServo:
         train: mean absolute error of training logs by model, rad.
         test: likewise of logs that took no part.
         repeats: of one division, three each.
+        motion: torques in slow motion.
     """
 
     name: str
@@ -45,6 +47,7 @@ class RealServo:
     train: dict[str, float]
     test: dict[str, float]
     repeats: Repeats
+    motion: MotionPoints
 
 
 def xl330_found(task: Task, *, trials: int | None = None) -> RealServo | None:
@@ -79,6 +82,7 @@ def xl330_found(task: Task, *, trials: int | None = None) -> RealServo | None:
         train={model: fmean(each[model].train for each in best) for model in FRICTION_MODELS},
         test={model: fmean(each[model].test for each in best) for model in FRICTION_MODELS},
         repeats=found[0],
+        motion=motion_points(best[0]["m1"], [*train, *test]),
     )
 
 
@@ -99,6 +103,7 @@ def sts3215_found(task: Task, *, trials: int | None = None) -> RealServo | None:
         train={model: best[model].train for model in FRICTION_MODELS},
         test={model: best[model].test for model in FRICTION_MODELS},
         repeats=repeats,
+        motion=motion_points(best["m1"], [*train, *test]),
     )
 
 
@@ -108,6 +113,7 @@ def real_claims(found: RealServo) -> Iterator[Claim]:
     yield factor_claim(label, found.test, _DYNAMIXEL, "real")
     yield from dynamixel_claims(label, found.test, "real", _WHY)
     yield from repeat_claims(label, found.repeats, "real")
+    yield growth_claim(label, found.motion)
     for model, theirs in zip(FRICTION_MODELS, AUTHORS_TRAINING[found.name], strict=True):
         ours = 1e3 * found.train[model]
         yield Claim(
@@ -128,8 +134,8 @@ _WHY = (
 
 
 _SUBJECTS = {
-    "xl330": "three repeats, test MAE of M1 to M6, on a real XL330",
-    "sts3215": "three repeats, test MAE of M1 to M6, on a real STS3215",
+    "xl330": "test MAE of M1 to M6, three repeats, drive and backdrive torques of a real XL330",
+    "sts3215": "test MAE of M1 to M6, three repeats, drive and backdrive torques of a real STS3215",
 }
 _SOURCES = {
     "xl330": "no recordings given (--data DIR with a folder xl330): twelve JSON logs of BAM's authors,"
@@ -144,15 +150,19 @@ _REMARKS = {
     " two of every five conditions to train and one to test: fewer logs than the paper's 100, so that three"
     " repeats take minutes; arm masses, supply and gain curve as those who recorded found them",
 }
+_MOTION_REMARK = (
+    "; drive and backdrive torques are read from slow motion instead of being felt by hand: duty and supply"
+    " give the motor's torque, the angle gives the load's"
+)
 
 
 def real_exhibit(name: str, found: RealServo | None) -> Exhibit:
     """Return what of fig. 5 a real servo shows; None: there are no recordings of it."""
     redone = found is not None
     return Exhibit(
-        name=f"fig. 5 and section V-B, {name.upper()}",
+        name=f"fig. 3, fig. 5 and section V-B, {name.upper()}",
         subject=_SUBJECTS[name],
         redone=redone,
-        remark=_REMARKS[name] if redone else _SOURCES[name],
-        pictures=("fig5_real.png",) if redone else (),
+        remark=_REMARKS[name] + _MOTION_REMARK if redone else _SOURCES[name],
+        pictures=("fig5_real.png", "fig3_real.png") if redone else (),
     )

@@ -41,29 +41,29 @@ class Reality:
     """What real servos and benches have beyond the models, with where its size comes from.
 
     Attributes:
-        presliding: rad over which bristles bend. A tenth of a degree to half a degree is what data sheets
-            of servos state as backlash.
+        presliding: rad over which bristles bend: what data sheets of MX servos state as backlash, 0.33°.
         asymmetry: share of dry friction that depends on the direction.
-        ripple: share of the stall torque.
+        ripple: share of the stall torque. Motors of MX servos are coreless, so what ripples is less than
+            their dry friction.
         harmonic: of the ripple, per turn of the output shaft.
-        delay: of commands, s: the library's benches have 2.3 ms (XL330) and 23 ms (STS3215); BAM's recorder
-            works in cycles of about 5 ms.
-        friction_spread: standard deviation, relative, of dry and viscous friction from log to log:
-            temperatures of the STS3215's logs lie 23 to 68 °C.
-        supply_spread: likewise of the supply: the STS3215's reads 11.6 to 12.2 V.
-        mass_spread: likewise of the load: masses were weighed, what holds them was not.
+        delay: of commands, s: that of the library's XL330, which was recorded on BAM's own bench.
+        friction_spread: standard deviation, relative, of dry and viscous friction from run to run, as servos
+            warm up and cool down. With it two repetitions of a run differ by about what those of the real
+            STS3215 do, 11 mrad on the mean.
+        supply_spread: likewise of the supply: what readings in tenths of a volt leave open.
+        mass_spread: standard deviation, relative, of a load from what was weighed; one value per load.
         start: standard deviation of where the arm is at first, rad: friction holds it off its rest.
         zero_offset: of the encoder, rad: -0.023 and 0.017 on the library's benches.
     """
 
     presliding: float = 5e-3
     asymmetry: float = 0.1
-    ripple: float = 0.02
+    ripple: float = 0.003
     harmonic: float = 28.0
-    delay: float = 5e-3
+    delay: float = 2.5e-3
     friction_spread: float = 0.03
-    supply_spread: float = 0.02
-    mass_spread: float = 0.02
+    supply_spread: float = 0.005
+    mass_spread: float = 0.005
     start: float = 0.02
     zero_offset: float = 0.02
 
@@ -73,8 +73,8 @@ SPUR_GEARS = Reality()
 
 
 def harmonic_drive(reduction: float) -> Reality:
-    """Return that of an eRob80: an input shaft that ripples twice a turn, a stiffer gear, a finer bus."""
-    return replace(SPUR_GEARS, presliding=2e-3, ripple=0.02, harmonic=2.0 * reduction, delay=2e-3)
+    """Return that of an eRob80: a stiffer gear whose torque ripples twice per turn of its input shaft."""
+    return replace(SPUR_GEARS, presliding=2e-3, ripple=0.01, harmonic=2.0 * reduction)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,9 +128,11 @@ class Run:
 
 
 def record(truth: TrueServo, runs: Sequence[Run], *, seed: int = 0) -> list[Recording]:
-    """Record runs, each with its own supply, load, temperature and start."""
+    """Record runs, each with its own supply, friction and start; loads that weigh the same are the same."""
     random = np.random.default_rng(seed)
     draws = random.standard_normal((len(runs), 4))
+    for row, run in zip(draws, runs, strict=True):
+        row[1] = np.random.default_rng(round(1e3 * run.load.mass)).standard_normal()
     with ThreadPoolExecutor(available_processors()) as pool:
         return list(pool.map(lambda each: _recorded(truth, *each), zip(runs, draws, strict=True)))
 

@@ -10,8 +10,6 @@ outside of M1 to M6 (`_bam_truth`), and are recorded with table I (figs. 3, 4, 5
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from matplotlib.figure import Figure
 
 from bam_core.arms import ARMS, PATHS
@@ -24,6 +22,7 @@ from bam_core.reproduce._bam_claims import FACTORS
 from bam_core.reproduce._bam_diagrams import diagram_claims, measured_borders, plot_measured
 from bam_core.reproduce._bam_exhibits import synthetic_exhibits
 from bam_core.reproduce._bam_fits import Repeats, best_repeats
+from bam_core.reproduce._bam_measured import plot_motion_points
 from bam_core.reproduce._bam_real import (
     RealServo,
     real_claims,
@@ -88,6 +87,8 @@ def _real(task: Task) -> Redone:
     if found:
         errors = {each.name: each.test for each in found}
         _save(task, plot_model_errors(errors, {each.name: each.title for each in found}), "fig5_real.png")
+        motion = {load_servo(each.name).title: each.motion for each in found}
+        _save(task, plot_motion_points(motion), "fig3_real.png")
     return Redone(claims=tuple(claims), exhibits=tuple(exhibits))
 
 
@@ -108,7 +109,7 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
     }
     measured = {name: measured_borders(truths[name]) for name in _MEASURED}
     claims += diagram_claims(measured, fitted)
-    _save(task, plot_diagram([(titles["mx106"], replace(fitted["mx106"]["m1"]))]), "fig2.png")
+    _save(task, plot_diagram([(titles["mx106"], fitted["mx106"]["m1"])]), "fig2.png")
     _save(task, plot_measured(measured, fitted, titles), "fig3.png")
     drawn = [(titles["erob80_100"], fitted["erob80_100"][model]) for model in FRICTION_MODELS]
     _save(task, plot_diagram(drawn), "fig4.png")
