@@ -6,9 +6,9 @@ from __future__ import annotations
 from bam_core.reproduce.redone import Exhibit
 
 _TRUTH = (
-    "synthetic servos: in steady motion M6 as published, and beyond all models bristles (LuGre), 10 % more"
-    " friction one way than the other, torque ripple, late goals, and friction, supply and load that differ"
-    " by 2 to 3 % from run to run, so that repetitions differ by about as much as those of the real STS3215"
+    "the paper's recordings are not published, so synthetic servos are recorded: in steady motion they have"
+    " M6 as published, and beyond all models bristles (LuGre), more friction one way than the other, torque"
+    " ripple, late goals, friction that differs from run to run by 3 %, and a little in supply and load"
 )
 
 

@@ -33,7 +33,7 @@ class Repeat:
         train: mean absolute position error of the training logs, rad.
         test: likewise of the logs that took no part.
         trials: simulations of all training logs.
-        seconds: that it took.
+        seconds: of processor time that it took, of all threads.
     """
 
     servo: ServoModel
@@ -55,7 +55,7 @@ def identify_repeatedly(
     *,
     effects: Sequence[str] = (),
     repeats: int = REPEATS,
-    trials: int | None = TRIALS,
+    trials: int = TRIALS,
     say: Callable[[str], None],
 ) -> Repeats:
     """Identify M1 to M6 on the same logs with several seeds.
@@ -69,7 +69,7 @@ def identify_repeatedly(
         test: logs that take no part.
         effects: of bench and servo that are fitted besides motor and friction.
         repeats: seeds, from 0 on.
-        trials: at most, per model and repeat; None: as many as `bam identify` takes.
+        trials: at most, per model and repeat.
         say: told the repeat at hand.
     """
     servo = replace(
@@ -83,7 +83,7 @@ def identify_repeatedly(
         say(f"identifying {servo.name}, repeat {seed + 1} of {repeats}, from {len(train)} logs")
         fitter = Fitter(servo, train, seed=seed)
         for model in FRICTION_MODELS.values():
-            begin = time.monotonic()
+            begin = time.process_time()
             fit = fitter.plan(model, trials=trials).make()
             fitted, bench_effects = found_servo(servo, model, fit.vector)
             found[model.name].append(
@@ -93,7 +93,7 @@ def identify_repeatedly(
                     train=float(fitter.rollout.errors(fit.vector).mean()),
                     test=float(unseen.errors(fit.vector).mean()),
                     trials=fit.result.evaluations,
-                    seconds=time.monotonic() - begin,
+                    seconds=time.process_time() - begin,
                 )
             )
     return found
@@ -102,11 +102,6 @@ def identify_repeatedly(
 def best_repeats(repeats: Repeats) -> dict[str, Repeat]:
     """Return by model the repeat with the lowest training error: test logs choose nothing."""
     return {model: min(each, key=lambda repeat: repeat.train) for model, each in repeats.items()}
-
-
-def mean_errors(repeats: Repeats, which: str) -> dict[str, float]:
-    """Return by model the mean over repeats of `train` or `test`, rad."""
-    return {model: fmean(getattr(one, which) for one in each) for model, each in repeats.items()}
 
 
 def spread(values: Sequence[float]) -> float:

@@ -37,7 +37,6 @@ class Joint(NamedTuple):
         asymmetry: share of dry friction, more in one direction and less in the other.
         ripple: amplitude, N·m.
         harmonic: of the ripple, per turn of the output shaft.
-        load_sign: of the load in load-dependent terms: -1 as in BAM eqs. 7 to 10.
     """
 
     torque_constant: float
@@ -63,7 +62,6 @@ class Joint(NamedTuple):
     asymmetry: float
     ripple: float
     harmonic: float
-    load_sign: float = -1.0
 
 
 @compiled()
@@ -93,10 +91,9 @@ def dry_friction(joint: Joint, motor: float, external: float, velocity: float) -
     """Return the level of dry friction in steady motion, N·m (BAM eq. 10 without its viscous part)."""
     speed = abs(velocity)
     stribeck = math.exp(-((speed / joint.stribeck_velocity) ** joint.stribeck_exponent))
-    sign = joint.load_sign
-    always = joint.coulomb + abs(joint.load_motor * motor + sign * joint.load_external * external)
+    always = joint.coulomb + abs(joint.load_motor * motor - joint.load_external * external)
     at_rest = joint.stribeck_coulomb
-    at_rest += abs(joint.load_motor_stribeck * motor + sign * joint.load_external_stribeck * external)
+    at_rest += abs(joint.load_motor_stribeck * motor - joint.load_external_stribeck * external)
     if abs(motor) > abs(external):
         at_rest += joint.quadratic_external * external**2
     else:

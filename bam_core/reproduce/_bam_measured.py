@@ -116,7 +116,7 @@ def _motion(log: Recording) -> tuple[Array, Array, Array]:
     from scipy.signal import savgol_filter
 
     grid = np.arange(log.time[0], log.time[-1], log.dt)
-    width = 2 * round(_WINDOW / log.dt) + 1
+    width = 2 * round(0.5 * _WINDOW / log.dt) + 1
     even = np.interp(grid, log.time, log.position)
     smooth = [savgol_filter(even, width, 2, deriv=order, delta=log.dt) for order in range(3)]
     position, velocity, acceleration = (np.interp(log.time, grid, each) for each in smooth)

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from bam_core.reproduce._bam_benches import sts3215_division, xl330_divisions
 from bam_core.reproduce._bam_claims import FACTORS, dynamixel_claims, factor_claim, repeat_claims
-from bam_core.reproduce._bam_fits import Repeats, best_repeats, identify_repeatedly
+from bam_core.reproduce._bam_fits import REPEATS, TRIALS, Repeats, best_repeats, identify_repeatedly
 from bam_core.reproduce._bam_measured import MotionPoints, growth_claim, motion_points
 from bam_core.reproduce.claim import Claim
 from bam_core.reproduce.redone import Exhibit, Task
@@ -50,29 +50,23 @@ class RealServo:
     motion: MotionPoints
 
 
-def xl330_found(task: Task, *, trials: int | None = None) -> RealServo | None:
+def xl330_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
     """Identify the XL330 on four divisions, on the first one three times; None without recordings.
 
     Args:
         task: tells where recordings are.
-        trials: per model, where it shall not be the usual number.
+        trials: per model.
     """
     folder = task.recordings("xl330")
     if folder is None:
         return None
-    options = {} if trials is None else {"trials": trials}
     servo = load_servo("xl330")
     found: list[Repeats] = []
     for number, (train, test) in enumerate(xl330_divisions(folder)):
+        repeats = 1 if number else REPEATS
         found.append(
             identify_repeatedly(
-                servo,
-                train,
-                test,
-                effects=EFFECTS,
-                say=task.say,
-                **options,
-                **({"repeats": 1} if number else {}),
+                servo, train, test, effects=EFFECTS, repeats=repeats, trials=trials, say=task.say
             )
         )
     best = [best_repeats(each) for each in found]
@@ -86,16 +80,14 @@ def xl330_found(task: Task, *, trials: int | None = None) -> RealServo | None:
     )
 
 
-def sts3215_found(task: Task, *, trials: int | None = None) -> RealServo | None:
+def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
     """Identify the STS3215 three times; None without recordings. Arguments as of `xl330_found`."""
     folder = task.recordings("sts3215")
     if folder is None:
         return None
     train, test = sts3215_division(folder)
-    options = {} if trials is None else {"trials": trials}
-    repeats = identify_repeatedly(
-        load_servo("sts3215"), train, test, effects=EFFECTS, say=task.say, **options
-    )
+    servo = load_servo("sts3215")
+    repeats = identify_repeatedly(servo, train, test, effects=EFFECTS, trials=trials, say=task.say)
     best = best_repeats(repeats)
     return RealServo(
         name="sts3215",

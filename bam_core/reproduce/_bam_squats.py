@@ -81,14 +81,12 @@ def simulated_squats(
         counted = [i for i, joint in enumerate(run.joints) if not joint.startswith("head")]
         rows = run.time >= begin
 
-        def mae(position: np.ndarray) -> float:
-            return float(np.abs(position - run.position)[rows][:, counted].mean())  # noqa: B023
-
-        goals[kp] = mae(run.goal_position)
-        ours[kp] = {
-            model: mae(replay_robot(spec, servos, run, kp=kp, foot=_FOOT))
-            for model, servos in _servos(classes)
-        }
+        part = np.ix_(rows, counted)
+        goals[kp] = float(np.abs(run.goal_position - run.position)[part].mean())
+        ours[kp] = {}
+        for model, servos in _servos(classes):
+            position = replay_robot(spec, servos, run, kp=kp, foot=_FOOT)
+            ours[kp][model] = float(np.abs(position - run.position)[part].mean())
     return Squats(ours=ours, authors={kp: authors[kp] for kp in ours}, goals=goals)
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from refusals import refused
 
@@ -24,14 +25,22 @@ from bam_core.reproduce._bam_claims import (
     repeat_claims,
 )
 from bam_core.reproduce._bam_fits import Repeat, best_repeats, spread
+from bam_core.reproduce._bam_measured import (
+    MotionPoints,
+    growth_claim,
+    motion_points,
+    plot_motion_points,
+)
 from bam_core.reproduce._bam_published import published
 from bam_core.reproduce._bam_real import RealServo, real_claims
 from bam_core.reproduce._bam_squats import CONVERTED, Squats, plot_squats, squat_claims, squat_exhibit
 from bam_core.reproduce._bam_synthetic import table_1_logs, true_servo
+from bam_core.reproduce._bam_truth import Run, record
 from bam_core.reproduce.claim import Claim
 from bam_core.servo.effects import IDEAL_BENCH
-from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.friction import FRICTION_MODELS, Friction
 from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
 
 
 def mae(**of_model: float) -> dict[str, float]:
@@ -191,12 +200,45 @@ def test_a_reference_that_is_not_one_is_named(tmp_path: Path) -> None:
         simulated_squats(tmp_path, lambda _: None)
 
 
+def points(friction) -> MotionPoints:
+    """Four logs with loads up to 1 N·m, half of their points raising; friction with a little noise."""
+    load = np.tile(np.linspace(0.1, 1.0, 50), 4)
+    drives = np.arange(200) % 2 == 0
+    noise = np.random.default_rng(0).normal(0.0, 0.02, 200)
+    found = friction(load) + noise
+    motor = load + np.where(drives, found, -found)
+    return MotionPoints(motor=motor, load=load, friction=found, drives=drives, log=np.arange(200) // 50)
+
+
+def test_friction_grows_with_the_load_only_where_it_does() -> None:
+    grows = points(friction=lambda load: 0.1 + 0.3 * load)
+    assert grows.growth()[0] == pytest.approx(0.3, abs=0.03)
+    assert growth_claim("servo", grows).holds
+    assert growth_claim("servo", points(friction=lambda load: 0.2 + 0.0 * load)).contradicts
+    assert len(plot_motion_points({"a": grows, "b": grows}).axes) == 2
+
+
+def test_torques_in_slow_motion_are_read_from_duty_supply_and_angle() -> None:
+    law = Friction(coulomb=0.1, load_motor=0.1, load_external=0.1)
+    truth = true_servo("mx106")
+    still = dict.fromkeys(("asymmetry", "ripple", "delay", "friction_spread", "start", "zero_offset"), 0.0)
+    truth = replace(truth, servo=replace(truth.servo, friction=law), reality=replace(truth.reality, **still))
+    loads = (PendulumBench(mass=mass, length=0.2) for mass in (0.5, 1.5))
+    logs = record(truth, [Run(load=load, kp=8.0, script="sin_sin") for load in loads])
+    found = replace(repeat(), servo=truth.servo)
+    seen = motion_points(found, logs)
+    budget = law.budget(seen.motor, -seen.load, 0.0)
+    assert np.median(np.abs(seen.friction - budget)) < 0.1
+    assert growth_claim("servo", seen).holds
+
+
 def test_a_real_servo_is_held_against_paper_and_authors() -> None:
     errors = dict(zip(FRICTION_MODELS, (0.0561, 0.0557, 0.045, 0.0374, 0.0366, 0.04), strict=True))
     repeats = {model: [repeat()] * 3 for model in FRICTION_MODELS}
-    found = RealServo(name="xl330", title="XL330", train=errors, test=errors, repeats=repeats)
+    motion = points(friction=lambda load: 0.1 + 0.3 * load)
+    found = RealServo(name="xl330", title="XL330", train=errors, test=errors, repeats=repeats, motion=motion)
     claims = list(real_claims(found))
-    assert len(claims) == 12
+    assert len(claims) == 13
     assert all(each.holds and each.kind == "real" for each in claims)
 
 
