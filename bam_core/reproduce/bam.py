@@ -1,192 +1,132 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BAM (Duclusaud et al.) redone without its recordings: a known servo takes the real one's place.
+"""BAM (Duclusaud et al.) redone.
 
-Pendulums: each of the paper's four servos moves as the M6 that its authors published, in a simulation with
-finer steps, and is seen through its encoder. M1 to M6 are identified from three quarters of the runs and
-judged on the rest (fig. 5, the factors of section VI-A).
+On real data: an XL330 and an STS3215 on pendulum benches (section V-B, fig. 5) and a humanoid's squats with
+parameters as published (the counterpart of fig. 7).
 
-2R arms: the arm whose servos are truly M4 (Dynamixel; the M4 found above) or M6 (eRob80, as published)
-follows the four paths of fig. 6 with low and high gains. Every model, identified on pendulums of those
-servos, drives the same arm; what counts is how far it is from the true one (fig. 7, fig. 1).
+On synthetic data, because the recordings of the paper's own servos are not published: they move as servos
+outside of M1 to M6 (`_bam_truth`), and are recorded with table I (figs. 3, 4, 5) and in 2R arms (figs. 1, 7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from pathlib import Path
-from statistics import fmean
-
-import numpy as np
 from matplotlib.figure import Figure
 
-from bam_core.arms import ARMS, PATHS, ArmTrack, TwoLinkArm, track
+from bam_core.arms import ARMS, PATHS
 from bam_core.arms.plots import plot_arm_errors, plot_arm_run, plot_paths
-from bam_core.identification.identify import identify
+from bam_core.plots.diagram import plot_diagram
 from bam_core.plots.models import plot_model_errors
 from bam_core.plots.save import save_figure
-from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.reproduce._bam_arms import arm_claims, arm_runs
+from bam_core.reproduce._bam_claims import FACTORS
+from bam_core.reproduce._bam_diagrams import diagram_claims, measured_borders, plot_measured
+from bam_core.reproduce._bam_exhibits import synthetic_exhibits
+from bam_core.reproduce._bam_fits import Repeats, best_repeats
+from bam_core.reproduce._bam_measured import plot_motion_points
+from bam_core.reproduce._bam_real import (
+    RealServo,
+    real_claims,
+    real_exhibit,
+    sts3215_found,
+    xl330_found,
+)
+from bam_core.reproduce._bam_squats import plot_squats, simulated_squats, squat_claims, squat_exhibit
+from bam_core.reproduce._bam_synthetic import (
+    WHOLE,
+    Campaign,
+    errors_of,
+    identified,
+    synthetic_claims,
+    true_servo,
+)
 from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.redone import Exhibit, Redone, Task
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.servo.model import ServoModel, load_servo
-from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.synthetic import synthesize
+from bam_core.servo.model import load_servo
 
-FACTORS: Mapping[str, float] = {"mx64": 2.93, "mx106": 2.02, "erob80_100": 2.34, "erob80_50": 1.51}
-"""Section VI-A: validation MAE of M1 over that of the best model."""
+_ARMS = (("dynamixel_2r", "m4"), ("erob_2r", "m6"))
+"""Arm, and the model that the paper finds best on it."""
 
-# A part of table I: a light load, a heavy one, and one between, so that what is held out lies between others.
-_DYNAMIXEL_LOADS = ((0.5, 0.15), (1.0, 0.15), (1.5, 0.20))
-_EROB_LOADS = ((3.1, 0.5), (8.2, 0.5), (14.6, 0.5))
-_DYNAMIXEL_GAINS = (8.0, 32.0)
-_EROB_GAINS = (25.0, 100.0)
-_TRIALS = 4000  # per model, as in the paper; a thorough identification takes thrice as many
-_SEED = 0
+_MEASURED = ("mx106", "erob80_100")
+"""Servos of fig. 3."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Identified:
-    """What was found about one servo.
-
-    Attributes:
-        servos: model -> identified servo.
-        test_mae: model -> rad.
-    """
-
-    servos: dict[str, ServoModel]
-    test_mae: dict[str, float]
-
-
-def run(output: Path, say: Callable[[str], None]) -> list[Claim]:
-    """Redo figs. 1, 5, 6, 7 and the factors of section VI; see `reproduce`."""
-    servos = {name: _published(name) for name in FACTORS}
-    found = dict(zip(FACTORS, _identified_two_at_a_time([*servos.values()], "", say), strict=True))
-    errors = {name: each.test_mae for name, each in found.items()}
-    save_figure(plot_model_errors(errors, {n: servos[n].title for n in errors}), output / "fig5.png")
-    save_figure(plot_paths(tuple(ARMS.values()), tuple(PATHS)), output / "fig6.png")
-
-    claims = [*pendulum_claims(errors)]
-    for arm, model in ((ARMS["dynamixel_2r"], "m4"), (ARMS["erob_2r"], "m6")):
-        if model == "m6":
-            truths = [servos[name] for name in arm.servos]
-            models = [found[name] for name in arm.servos]
-        else:
-            truths = [found[name].servos[model] for name in arm.servos]
-            models = _identified_two_at_a_time(truths, f" that is an {model.upper()}", say)
-        say(f"moving {arm.title}")
-        mae, picture = arm_errors(arm, truths, models, model)
-        save_figure(
-            plot_arm_errors(mae, f"{arm.title}; the true one is {model.upper()}"),
-            output / f"fig7_{arm.name}.png",
-        )
-        save_figure(picture, output / f"fig1_{arm.name}.png")
-        claims += arm_claims(arm, model, mae)
-    return claims
-
-
-def _published(name: str) -> ServoModel:
-    """Return a servo with the parameters that its authors published, moved by this package's integrator."""
-    return replace(load_servo(f"published/{name}"), integrator="midpoint")
-
-
-def _identified_two_at_a_time(
-    truths: Sequence[ServoModel], remark: str, say: Callable[[str], None]
-) -> list[Identified]:
-    """Identify servos; while one search waits for the last of its simulations, another one goes on."""
-
-    def work(truth: ServoModel) -> Identified:
-        say(f"identifying {truth.name}{remark}")
-        return identified(truth)
-
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(work, truths))
-
-
-def identified(truth: ServoModel) -> Identified:
-    """Record a servo in simulation and identify M1 to M6."""
-    paper = replace(truth, friction=replace(truth.friction, quadratic_rule="paper"))
-    is_erob = truth.firmware.regulates_current
-    loads = [
-        PendulumBench(mass=mass, length=length)
-        for mass, length in (_EROB_LOADS if is_erob else _DYNAMIXEL_LOADS)
-    ]
-    recordings = [
-        synthesize(paper, load, script, kp, sample_period=5e-3, quantised=True)
-        for load in loads
-        for kp in (_EROB_GAINS if is_erob else _DYNAMIXEL_GAINS)
-        for script in SCRIPTS
-    ]
-    result = identify(recordings, paper, "all", trials=_TRIALS, seed=_SEED, effects=())
-    return Identified(
-        servos={name: fit.servo for name, fit in result.fits.items()},
-        test_mae={name: fmean(fit.test.values()) for name, fit in result.fits.items()},
+def run(task: Task) -> Redone:
+    """Redo the paper; see `reproduce`."""
+    squats = _squats(task)
+    real = _real(task)
+    synthetic = _synthetic(task, WHOLE)
+    parts = (synthetic, real, squats)
+    return Redone(
+        claims=tuple(claim for part in parts for claim in part.claims),
+        exhibits=tuple(exhibit for part in parts for exhibit in part.exhibits),
     )
 
 
-def pendulum_claims(errors: Mapping[str, Mapping[str, float]]) -> list[Claim]:
-    """Section VI-A and fig. 5."""
-    claims = []
-    for name, factor in FACTORS.items():
-        mae = errors[name]
-        ours = mae["m1"] / min(mae.values())
-        claims.append(
-            Claim(
-                claim=f"VI-A, {name}: MAE of M1 over that of the best",
-                paper=factor,
-                ours=ours,
-                holds=ours >= factor,
-            )
-        )
-    for name in FACTORS:
-        mae = errors[name]
-        if name.startswith("mx"):
-            words = f"fig. 5, {name}: MAE falls from M1 over M4 to M5"
-            holds = mae["m1"] > mae["m4"] > mae["m5"]
-        elif name == "erob80_100":
-            words, holds = f"fig. 5, {name}: M6 is best", mae["m6"] <= min(mae.values()) * 1.001
-        else:
-            words, holds = f"fig. 5, {name}: M3 is better than M1", mae["m3"] < mae["m1"]
-        values = " / ".join(f"{1e3 * mae[model]:.2f}" for model in FRICTION_MODELS)
-        claims.append(Claim(claim=words, paper="yes", ours=values, unit="mrad, M1..M6", holds=holds))
-    return claims
+def _squats(task: Task) -> Redone:
+    """Redo the humanoid's squats, where there are recordings of it."""
+    folder = task.recordings("sigmaban")
+    if folder is None:
+        return Redone(claims=(), exhibits=(squat_exhibit(None),))
+    squats = simulated_squats(folder, task.say)
+    _save(task, plot_squats(squats), "humanoid_squats.png")
+    return Redone(claims=tuple(squat_claims(squats)), exhibits=(squat_exhibit(squats),))
 
 
-Configuration = tuple[str, str]
-"""Path and gain ("LG" or "HG")."""
+def _real(task: Task) -> Redone:
+    """Redo sections V-B and VI-A with real servos, where there are recordings of them."""
+    claims: list[Claim] = []
+    exhibits: list[Exhibit] = []
+    found: list[RealServo] = []
+    for name, find in (("xl330", xl330_found), ("sts3215", sts3215_found)):
+        servo = find(task)
+        exhibits.append(real_exhibit(name, servo))
+        if servo is not None:
+            found.append(servo)
+            claims += real_claims(servo)
+    if found:
+        errors = {each.name: each.test for each in found}
+        _save(task, plot_model_errors(errors, {each.name: each.title for each in found}), "fig5_real.png")
+        motion = {load_servo(each.name).title: each.motion for each in found}
+        _save(task, plot_motion_points(motion), "fig3_real.png")
+    return Redone(claims=tuple(claims), exhibits=tuple(exhibits))
 
 
-def arm_errors(
-    arm: TwoLinkArm, truths: Sequence[ServoModel], models: Sequence[Identified], right: str
-) -> tuple[dict[Configuration, dict[str, float]], Figure]:
-    """Return MAE per path, gain and model in rad, and the picture of fig. 1."""
-    mae: dict[Configuration, dict[str, float]] = {}
-    picture = Figure()
-    for path in PATHS:
-        for gain, kp in (("LG", arm.low_gain), ("HG", arm.high_gain)):
-            true = track(arm, truths, path, kp)
-            runs: dict[str, ArmTrack] = {}
-            for model in FRICTION_MODELS:
-                runs[model] = track(arm, [each.servos[model] for each in models], path, kp)
-            mae[path, gain] = {
-                model: float(np.abs(each.position - true.position).mean()) for model, each in runs.items()
-            }
-            if (path, gain) == ("triangular_wave", "LG"):
-                picture = plot_arm_run(arm, true, {"m1": runs["m1"], right: runs[right]})
-    return mae, picture
+def _synthetic(task: Task, campaign: Campaign) -> Redone:
+    """Redo figs. 1 to 7 and table I with synthetic servos."""
+    truths = {name: true_servo(name) for name in FACTORS}
+    titles = {name: load_servo(name).title for name in truths}
+    found: dict[str, Repeats] = {}
+    claims: list[Claim] = []
+    for name, truth in truths.items():
+        found[name] = identified(name, truth, task.say, campaign)
+        claims += synthetic_claims(name, found[name])
+    _save(task, plot_model_errors({n: errors_of(each) for n, each in found.items()}, titles), "fig5.png")
+
+    task.say("measuring drive and backdrive torques")
+    fitted = {
+        name: {model: one.servo for model, one in best_repeats(each).items()} for name, each in found.items()
+    }
+    measured = {name: measured_borders(truths[name]) for name in _MEASURED}
+    claims += diagram_claims(measured, fitted)
+    _save(task, plot_diagram([(titles["mx106"], fitted["mx106"]["m1"])]), "fig2.png")
+    _save(task, plot_measured(measured, fitted, titles), "fig3.png")
+    drawn = [(titles["erob80_100"], fitted["erob80_100"][model]) for model in FRICTION_MODELS]
+    _save(task, plot_diagram(drawn), "fig4.png")
+
+    _save(task, plot_paths([ARMS[name] for name, _ in _ARMS], tuple(PATHS)), "fig6.png")
+    for name, best in _ARMS:
+        arm = ARMS[name]
+        task.say(f"moving {arm.title}")
+        first, second = (truths[servo] for servo in arm.servos)
+        runs = arm_runs(arm, (first, second), [found[servo] for servo in arm.servos])
+        claims += arm_claims(arm, best, runs.errors)
+        _save(task, plot_arm_errors(runs.errors, arm.title), f"fig7_{name}.png")
+        if name == "dynamixel_2r":
+            shown = {model: runs.simulated[model] for model in ("m1", "m4")}
+            _save(task, plot_arm_run(arm, runs.true, shown), "fig1.png")
+    return Redone(claims=tuple(claims), exhibits=synthetic_exhibits())
 
 
-def arm_claims(arm: TwoLinkArm, right: str, mae: Mapping[Configuration, Mapping[str, float]]) -> list[Claim]:
-    """Fig. 7: the right model's error is less than half of that of M1, everywhere."""
-    claims = []
-    for (path, gain), of_model in mae.items():
-        ratio = of_model["m1"] / of_model[right]
-        claims.append(
-            Claim(
-                claim=f"fig. 7, {arm.name}, {path}, {gain}: MAE of M1 over that of {right.upper()}",
-                paper="> 2",
-                ours=ratio,
-                holds=ratio > 2.0,
-            )
-        )
-    return claims
+def _save(task: Task, figure: Figure, name: str) -> None:
+    save_figure(figure, task.output / name)

@@ -1,75 +1,249 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BAM redone: which claims hold, and how errors of the arms come about."""
+"""BAM redone: which claims hold for which errors, how logs are divided, what is said without recordings."""
 
 from __future__ import annotations
 
-import dataclasses
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from bam_core.arms import PATHS, ArmTrack, find_arm
-from bam_core.reproduce import bam
-from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.servo.model import ServoModel, load_servo
-
-
-def errors(**of_model: float) -> dict[str, float]:
-    """MAE of M1 to M6, falling by a third from model to model unless said otherwise, rad."""
-    return {**{model: 0.03 * 0.67**n for n, model in enumerate(FRICTION_MODELS)}, **of_model}
-
-
-def test_falling_errors_are_what_the_paper_says_of_all_servos() -> None:
-    claims = bam.pendulum_claims(dict.fromkeys(bam.FACTORS, errors()))
-    assert len(claims) == 8
-    assert all(claim.holds for claim in claims)
-    assert [claim.paper for claim in claims[:4]] == [2.93, 2.02, 2.34, 1.51]
-    assert claims[0].ours == pytest.approx(0.67**-5)
-
-
-def test_a_factor_below_that_of_the_paper_and_a_wrong_order_do_not_hold() -> None:
-    flat = dict.fromkeys(FRICTION_MODELS, 0.03)
-    assert not any(claim.holds for claim in bam.pendulum_claims(dict.fromkeys(bam.FACTORS, flat))[:4])
-    wrong = {
-        "mx64": errors(m5=0.02),
-        "mx106": errors(m4=0.04),
-        "erob80_100": errors(m6=0.02),
-        "erob80_50": errors(m3=0.04),
-    }
-    assert not any(claim.holds for claim in bam.pendulum_claims(wrong)[4:])
-
-
-def test_an_arm_s_claim_needs_m1_more_than_twice_as_far_on_every_path_with_every_gain() -> None:
-    far = {(path, gain): {"m1": 0.021, "m4": 0.01} for path in PATHS for gain in ("LG", "HG")}
-    near = {**far, ("square", "HG"): {"m1": 0.019, "m4": 0.01}}
-    assert [claim.holds for claim in bam.arm_claims(find_arm("dynamixel_2r"), "m4", far)] == [True] * 8
-    claims = bam.arm_claims(find_arm("dynamixel_2r"), "m4", near)
-    assert [claim.claim.split(", ")[2:] for claim in claims if not claim.holds] == [
-        ["square", "HG: MAE of M1 over that of M4"]
-    ]
+from bam_core.arms import PATHS, find_arm
+from bam_core.errors import Malformed, Missing, Unreadable
+from bam_core.reproduce import Task, bam
+from bam_core.reproduce._bam_arms import arm_claims
+from bam_core.reproduce._bam_benches import sts3215_division, xl330_divisions
+from bam_core.reproduce._bam_claims import (
+    dynamixel_claims,
+    erob_50_claims,
+    erob_100_claims,
+    factor_claim,
+    repeat_claims,
+)
+from bam_core.reproduce._bam_fits import Repeat, best_repeats, spread
+from bam_core.reproduce._bam_measured import (
+    MotionPoints,
+    growth_claim,
+    motion_points,
+    plot_motion_points,
+)
+from bam_core.reproduce._bam_published import published
+from bam_core.reproduce._bam_real import RealServo, real_claims
+from bam_core.reproduce._bam_squats import CONVERTED, Squats, plot_squats, squat_claims, squat_exhibit
+from bam_core.reproduce._bam_synthetic import table_1_logs, true_servo
+from bam_core.reproduce._bam_truth import Run, record
+from bam_core.reproduce.claim import Claim
+from bam_core.servo.effects import IDEAL_BENCH
+from bam_core.servo.friction import FRICTION_MODELS, Friction
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
 
 
-def test_errors_of_an_arm_are_those_of_each_model_s_joints(monkeypatch: pytest.MonkeyPatch) -> None:
+def mae(**of_model: float) -> dict[str, float]:
+    """MAE of M1 to M6, falling by a fifth from model to model unless said otherwise, rad."""
+    return {**{model: 0.03 * 0.8**n for n, model in enumerate(FRICTION_MODELS)}, **of_model}
+
+
+def repeat(**changes: float) -> Repeat:
+    known = {"train": 0.01, "test": 0.012, "trials": 4000, "seconds": 30.0}
+    servo = load_servo("mx64")
+    motor = replace(servo.motor, torque_constant=changes.pop("torque_constant", 1.6))
+    return Repeat(servo=replace(servo, motor=motor), bench_effects=IDEAL_BENCH, **{**known, **changes})
+
+
+@pytest.mark.parametrize(
+    ("ours", "holds"), [(1.2, False), (1.5, True), (2.02, True), (2.6, True), (13.0, False)]
+)
+def test_a_factor_has_to_be_about_the_paper_s_neither_less_nor_more(ours: float, holds: bool) -> None:
+    errors = {**dict.fromkeys(FRICTION_MODELS, 0.03), "m6": 0.03 / ours}
+    assert factor_claim("mx106", errors, [2.02], "synthetic").holds is holds
+
+
+def test_a_servo_that_the_paper_lacks_may_lie_between_two_that_it_has() -> None:
+    claim = factor_claim("a servo", mae(m6=0.012), [2.02, 2.93], "real")
+    assert claim.paper == "2.02 to 2.93"
+    assert claim.holds
+
+
+@pytest.mark.parametrize(
+    ("errors", "holds"),
+    [
+        (mae(m6=0.0122), [True, True]),
+        (mae(m6=0.0090), [True, False]),  # clearly better than M5
+        (mae(m6=0.0122, m3=0.025), [False, True]),  # worse than M2
+    ],
+)
+def test_a_dynamixel_improves_from_m1_through_m5_and_no_further(
+    errors: dict[str, float], holds: list[bool]
+) -> None:
+    claims = list(dynamixel_claims("mx64", errors, "synthetic"))
+    assert [each.holds for each in claims] == holds
+    assert [each.contradicts for each in claims] == [not each for each in holds]
+
+
+def test_an_erob_100_improves_up_to_m6_and_an_erob_50_up_to_m3() -> None:
+    assert [each.holds for each in erob_100_claims("erob", mae(), "synthetic")] == [True, True]
+    assert [each.holds for each in erob_100_claims("erob", mae(m6=0.02), "synthetic")] == [False, False]
+    flat = mae(**dict.fromkeys(("m3", "m4", "m5", "m6"), 0.015))
+    assert [each.holds for each in erob_50_claims("erob", flat, "synthetic")] == [True]
+    for wrong in (mae(), dict.fromkeys(FRICTION_MODELS, 0.02)):
+        assert [each.holds for each in erob_50_claims("erob", wrong, "synthetic")] == [False]
+
+
+@pytest.mark.parametrize(
+    ("changes", "holds"),
+    [
+        ({}, [True, True, True]),
+        ({"train": 0.0105}, [False, True, True]),
+        ({"torque_constant": 1.8}, [True, False, True]),
+        ({"seconds": 400.0}, [True, True, False]),
+    ],
+)
+def test_repeats_have_to_agree_in_scores_and_parameters(changes: dict[str, float], holds: list[bool]) -> None:
+    repeats = {model: [repeat(), repeat(), repeat(**changes)] for model in FRICTION_MODELS}
+    assert [each.holds for each in repeat_claims("mx64", repeats, "real")] == holds
+
+
+def test_the_best_repeat_is_chosen_by_training_alone() -> None:
+    one, other = repeat(train=0.01, test=0.02), repeat(train=0.011, test=0.012)
+    assert best_repeats({"m1": [other, one]})["m1"] is one
+    assert spread([0.9, 1.0, 1.1]) == pytest.approx(0.2)
+
+
+def test_an_arm_s_claims_need_the_paper_s_model_to_be_best_and_twice_as_good_everywhere() -> None:
     arm = find_arm("dynamixel_2r")
-    off = {"m1": 0.05, "m4": 0.01}
-
-    def track(_: object, servos: list[ServoModel], path: str, kp: float) -> ArmTrack:
-        time = np.linspace(0.0, 1.0, 11)
-        position = np.full((11, 2), 0.5) + off.get(servos[0].title, 0.0)
-        return ArmTrack(time=time, goal_position=np.full((11, 2), 0.5), position=position)
-
-    monkeypatch.setattr(bam, "track", track)
-    truths = [load_servo(name) for name in arm.servos]
-    found = [
-        bam.Identified(servos={model: _titled(truth, model) for model in FRICTION_MODELS}, test_mae=errors())
-        for truth in truths
+    right = {(path, gain): mae(m4=0.01, m5=0.012, m6=0.012) for path in PATHS for gain in ("LG", "HG")}
+    assert all(each.holds for each in arm_claims(arm, "m4", right))
+    wrong = {**right, ("square", "HG"): mae(m4=0.016)}
+    assert [each.claim for each in arm_claims(arm, "m4", wrong) if not each.holds] == [
+        "fig. 7, dynamixel_2r, square, HG: MAE of M1 over that of M4"
     ]
-    mae, picture = bam.arm_errors(arm, [_titled(truth, "truth") for truth in truths], found, "m4")
-    assert set(mae) == {(path, gain) for path in PATHS for gain in ("LG", "HG")}
-    for of_model in mae.values():
-        assert of_model == pytest.approx({**dict.fromkeys(FRICTION_MODELS, 0.0), **off})
-    assert len(picture.axes) == 2
+    claims = list(arm_claims(arm, "m4", dict.fromkeys(right, mae(m4=0.016, m5=0.012))))
+    assert [each.contradicts for each in claims[:2]] == [True, True]
+    assert not any(each.holds for each in claims)
 
 
-def _titled(servo: ServoModel, title: str) -> ServoModel:
-    return dataclasses.replace(servo, title=title)
+def test_logs_of_an_xl330_are_tested_once_each(xl330: Path) -> None:
+    divisions = xl330_divisions(xl330)
+    assert Counter(log.name for _, test in divisions for log in test) == Counter(
+        log.name for log in (*divisions[0][0], *divisions[0][1])
+    )
+    for train, test in divisions:
+        assert len(train) == 9
+        assert len({log.kp for log in test}) == len({log.script for log in test}) == 3
+
+
+def test_logs_of_the_sts3215_are_divided_by_condition(tmp_path: Path) -> None:
+    with refused(Missing):
+        sts3215_division(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "counts"), [("mx106", (81, 27)), ("erob80_50", (60, 20))])
+def test_table_1_makes_about_a_hundred_logs_of_all_loads_and_gains(
+    name: str, counts: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bam_core.reproduce._bam_synthetic.record", lambda _, runs: list(runs))
+    train, test = table_1_logs(true_servo(name))
+    assert (len(train), len(test)) == counts
+    for part in (train, test):
+        assert len({run.kp for run in part}) == 4
+        scripts = Counter(run.script for run in part)
+        assert len(scripts) == 4
+        assert max(scripts.values()) - min(scripts.values()) <= 2
+
+
+@pytest.mark.parametrize("name", ["mx64", "mx106", "erob80_100", "erob80_50"])
+def test_published_m6_is_that_of_the_library(name: str) -> None:
+    ours, library = published(name, "m6"), load_servo(f"published/{name}")
+    near = {"rel": 1e-4, "abs": 1e-6}  # five digits, and nothing below a millionth
+    assert vars(ours.motor) == pytest.approx(vars(library.motor), **near)
+    assert ours.friction.coefficients() == pytest.approx(library.friction.coefficients(), **near)
+    assert ours.friction.quadratic_rule == library.friction.quadratic_rule
+
+
+def squats(kp: int = 32, **changes: float) -> Squats:
+    authors = {model: 0.012 - 0.0006 * n for n, model in enumerate(FRICTION_MODELS)}
+    ours = {**{model: 0.9 * error for model, error in authors.items()}, CONVERTED: 0.01, **changes}
+    return Squats(ours={kp: ours}, authors={kp: authors}, goals={kp: 0.02})
+
+
+def failing(claims: list[Claim]) -> list[str]:
+    return [each.claim.split(": ")[1] for each in claims if not each.holds]
+
+
+def test_squats_are_held_against_the_authors_own_errors() -> None:
+    two = ["M4 outperforms the others", "MAE of M1 is over twice that of M4"]
+    assert failing(squat_claims(squats())) == two
+    assert [each.contradicts for each in squat_claims(squats())[-2:]] == [True, True]
+    worse = squats(m6=0.0125)
+    assert failing(squat_claims(worse)) == [
+        "MAE of M6 (authors' program)",
+        "order of the models from the best",
+        "MAE of M1 over that of M6",
+        *two,
+    ]
+    assert len(plot_squats(squats()).axes) == 2
+    assert "kp 32: 10.8/12.0" in squat_exhibit(squats()).remark
+
+
+def test_a_reference_that_is_not_one_is_named(tmp_path: Path) -> None:
+    from bam_core.reproduce._bam_squats import simulated_squats
+
+    with refused(Unreadable):
+        simulated_squats(tmp_path, lambda _: None)
+    (tmp_path / "squat_motion_reference.json").write_text(json.dumps({"published_mae_rad": {}}))
+    with refused(Malformed):
+        simulated_squats(tmp_path, lambda _: None)
+
+
+def points(friction) -> MotionPoints:
+    """Four logs with loads up to 1 N·m, half of their points raising; friction with a little noise."""
+    load = np.tile(np.linspace(0.1, 1.0, 50), 4)
+    drives = np.arange(200) % 2 == 0
+    noise = np.random.default_rng(0).normal(0.0, 0.02, 200)
+    found = friction(load) + noise
+    motor = load + np.where(drives, found, -found)
+    return MotionPoints(motor=motor, load=load, friction=found, drives=drives, log=np.arange(200) // 50)
+
+
+def test_friction_grows_with_the_load_only_where_it_does() -> None:
+    grows = points(friction=lambda load: 0.1 + 0.3 * load)
+    assert grows.growth()[0] == pytest.approx(0.3, abs=0.03)
+    assert growth_claim("servo", grows).holds
+    assert growth_claim("servo", points(friction=lambda load: 0.2 + 0.0 * load)).contradicts
+    assert len(plot_motion_points({"a": grows, "b": grows}).axes) == 2
+
+
+def test_torques_in_slow_motion_are_read_from_duty_supply_and_angle() -> None:
+    law = Friction(coulomb=0.1, load_motor=0.1, load_external=0.1)
+    truth = true_servo("mx106")
+    still = dict.fromkeys(("asymmetry", "ripple", "delay", "friction_spread", "start", "zero_offset"), 0.0)
+    truth = replace(truth, servo=replace(truth.servo, friction=law), reality=replace(truth.reality, **still))
+    loads = (PendulumBench(mass=mass, length=0.2) for mass in (0.5, 1.5))
+    logs = record(truth, [Run(load=load, kp=8.0, script="sin_sin") for load in loads])
+    found = replace(repeat(), servo=truth.servo)
+    seen = motion_points(found, logs)
+    budget = law.budget(seen.motor, -seen.load, 0.0)
+    assert np.median(np.abs(seen.friction - budget)) < 0.1
+    assert growth_claim("servo", seen).holds
+
+
+def test_a_real_servo_is_held_against_paper_and_authors() -> None:
+    errors = dict(zip(FRICTION_MODELS, (0.0561, 0.0557, 0.045, 0.0374, 0.0366, 0.04), strict=True))
+    repeats = {model: [repeat()] * 3 for model in FRICTION_MODELS}
+    motion = points(friction=lambda load: 0.1 + 0.3 * load)
+    found = RealServo(name="xl330", title="XL330", train=errors, test=errors, repeats=repeats, motion=motion)
+    claims = list(real_claims(found))
+    assert len(claims) == 13
+    assert all(each.holds and each.kind == "real" for each in claims)
+
+
+def test_without_recordings_it_is_said_where_they_can_be_had(tmp_path: Path) -> None:
+    task = Task(output=tmp_path)
+    exhibits = [*bam._squats(task).exhibits, *bam._real(task).exhibits]
+    assert [each.redone for each in exhibits] == [False] * 3
+    assert all("github.com" in each.remark for each in exhibits)

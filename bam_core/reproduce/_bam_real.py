@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BAM section VI-A and fig. 5 on recordings of real servos: an XL330 and an STS3215."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from bam_core.reproduce._bam_benches import sts3215_division, xl330_divisions
+from bam_core.reproduce._bam_claims import FACTORS, dynamixel_claims, factor_claim, repeat_claims
+from bam_core.reproduce._bam_fits import REPEATS, TRIALS, Repeats, best_repeats, identify_repeatedly
+from bam_core.reproduce._bam_measured import MotionPoints, growth_claim, motion_points
+from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.redone import Exhibit, Task
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import load_servo
+
+EFFECTS = ("zero_offset",)
+"""What is fitted besides motor and friction: the encoder's zero, as in the program of BAM's authors."""
+
+AUTHORS_TRAINING: Mapping[str, Sequence[float]] = {
+    "xl330": (56.1, 55.7, 45.0, 37.4, 39.8, 40.0),
+    "sts3215": (24.8, 24.4, 24.0, 23.9, 23.6, 23.7),
+}
+"""mrad, M1 to M6: what BAM's program reaches on these logs, as published with them (STS3215: on all)."""
+
+_DYNAMIXEL = (FACTORS["mx106"], FACTORS["mx64"])
+_NEAR = 0.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealServo:
+    """What was found about a servo from its recordings.
+
+    Attributes:
+        name: in the library.
+        title: with what the errors are of.
+        train: mean absolute error of training logs by model, rad.
+        test: likewise of logs that took no part.
+        repeats: of one division, three each.
+        motion: torques in slow motion.
+    """
+
+    name: str
+    title: str
+    train: dict[str, float]
+    test: dict[str, float]
+    repeats: Repeats
+    motion: MotionPoints
+
+
+def xl330_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
+    """Identify the XL330 on four divisions, on the first one three times; None without recordings.
+
+    Args:
+        task: tells where recordings are.
+        trials: per model.
+    """
+    folder = task.recordings("xl330")
+    if folder is None:
+        return None
+    servo = load_servo("xl330")
+    found: list[Repeats] = []
+    for number, (train, test) in enumerate(xl330_divisions(folder)):
+        repeats = 1 if number else REPEATS
+        found.append(
+            identify_repeatedly(
+                servo, train, test, effects=EFFECTS, repeats=repeats, trials=trials, say=task.say
+            )
+        )
+    best = [best_repeats(each) for each in found]
+    return RealServo(
+        name="xl330",
+        title="XL330, each of 12 logs tested once",
+        train={model: fmean(each[model].train for each in best) for model in FRICTION_MODELS},
+        test={model: fmean(each[model].test for each in best) for model in FRICTION_MODELS},
+        repeats=found[0],
+        motion=motion_points(best[0]["m1"], [*train, *test]),
+    )
+
+
+def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
+    """Identify the STS3215 three times; None without recordings. Arguments as of `xl330_found`."""
+    folder = task.recordings("sts3215")
+    if folder is None:
+        return None
+    train, test = sts3215_division(folder)
+    servo = load_servo("sts3215")
+    repeats = identify_repeatedly(servo, train, test, effects=EFFECTS, trials=trials, say=task.say)
+    best = best_repeats(repeats)
+    return RealServo(
+        name="sts3215",
+        title=f"STS3215, {len(test)} logs tested",
+        train={model: best[model].train for model in FRICTION_MODELS},
+        test={model: best[model].test for model in FRICTION_MODELS},
+        repeats=repeats,
+        motion=motion_points(best["m1"], [*train, *test]),
+    )
+
+
+def real_claims(found: RealServo) -> Iterator[Claim]:
+    """Sections VI-A and V-B, and errors of the authors' program, held against a real servo."""
+    label = f"real {found.name.upper()}"
+    yield factor_claim(label, found.test, _DYNAMIXEL, "real")
+    yield from dynamixel_claims(label, found.test, "real", _WHY)
+    yield from repeat_claims(label, found.repeats, "real")
+    yield growth_claim(label, found.motion)
+    for model, theirs in zip(FRICTION_MODELS, AUTHORS_TRAINING[found.name], strict=True):
+        ours = 1e3 * found.train[model]
+        yield Claim(
+            claim=f"{label}: training MAE of {model.upper()} (authors' program)",
+            paper=theirs,
+            ours=ours,
+            unit="mrad",
+            holds=abs(ours / theirs - 1.0) < _NEAR,
+            kind="real",
+            threshold_reason="within 30 %: other logs of the set, another integrator, another search",
+        )
+
+
+_WHY = (
+    "what bench and servo have beyond friction (delay, saturation, play, bending of the arm) is in the error"
+    " of every model, and models with more terms take some of it for friction"
+)
+
+
+_SUBJECTS = {
+    "xl330": "test MAE of M1 to M6, three repeats, drive and backdrive torques of a real XL330",
+    "sts3215": "test MAE of M1 to M6, three repeats, drive and backdrive torques of a real STS3215",
+}
+_SOURCES = {
+    "xl330": "no recordings given (--data DIR with a folder xl330): twelve JSON logs of BAM's authors,"
+    " github.com/Rhoban/bam, bam/data.bak/raw",
+    "sts3215": "no recordings given (--data DIR with a folder sts3215): JSON logs of 2025-03-17,"
+    " github.com/kscalelabs/sysid",
+}
+_REMARKS = {
+    "xl330": "12 logs of 6 s, one load, three gains; another servo than the paper's; four divisions, so that"
+    " each log is tested once, the first one identified three times",
+    "sts3215": "another maker's servo; of 350 logs those of the paper's four trajectories, first repetitions,"
+    " two of every five conditions to train and one to test: fewer logs than the paper's 100, so that three"
+    " repeats take minutes; arm masses, supply and gain curve as those who recorded found them",
+}
+_MOTION_REMARK = (
+    "; drive and backdrive torques are read from slow motion instead of being felt by hand: duty and supply"
+    " give the motor's torque, the angle gives the load's"
+)
+
+
+def real_exhibit(name: str, found: RealServo | None) -> Exhibit:
+    """Return what of fig. 5 a real servo shows; None: there are no recordings of it."""
+    redone = found is not None
+    return Exhibit(
+        name=f"fig. 3, fig. 5 and section V-B, {name.upper()}",
+        subject=_SUBJECTS[name],
+        redone=redone,
+        remark=_REMARKS[name] + _MOTION_REMARK if redone else _SOURCES[name],
+        pictures=("fig5_real.png", "fig3_real.png") if redone else (),
+    )

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BAM's four servos as synthetic ones outside of M1 to M6, recorded with table I and identified."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from bam_core.recordings.recording import Recording
+from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.reproduce._bam_claims import (
+    FACTORS,
+    dynamixel_claims,
+    erob_50_claims,
+    erob_100_claims,
+    factor_claim,
+    repeat_claims,
+)
+from bam_core.reproduce._bam_fits import TRIALS, Repeats, best_repeats, identify_repeatedly
+from bam_core.reproduce._bam_published import published
+from bam_core.reproduce._bam_truth import (
+    SPUR_GEARS,
+    Reality,
+    Run,
+    TrueServo,
+    harmonic_drive,
+    record,
+    table_1,
+)
+from bam_core.reproduce.claim import Claim
+
+REALITIES: Mapping[str, Reality] = {
+    "mx64": SPUR_GEARS,
+    "mx106": SPUR_GEARS,
+    "erob80_100": harmonic_drive(100.0),
+    "erob80_50": harmonic_drive(50.0),
+}
+"""What BAM's servos have beyond M1 to M6, by name."""
+
+REPEATED = "mx106"
+"""The servo that is identified three times; the real ones are, too."""
+
+EFFECTS = ("zero_offset",)
+
+_SAME_INERTIA = 0.2  # published J_m of the eRob80:100 with M1 to M6: 0.744 to 1.135 kg·m²
+
+
+@dataclass(frozen=True, kw_only=True)
+class Campaign:
+    """How much is recorded and searched.
+
+    Attributes:
+        repeats: identifications of the servo that is repeated.
+        trials: per model.
+        every: of the runs of table I, one out of so many is recorded.
+    """
+
+    repeats: int = 3
+    trials: int = TRIALS
+    every: int = 1
+
+
+WHOLE = Campaign()
+
+
+def true_servo(name: str) -> TrueServo:
+    """Return one of BAM's servos with M6 friction in steady motion, as published, and more than that."""
+    servo = published(name, "m6")
+    law = replace(servo.friction, quadratic_rule="paper")
+    return TrueServo(servo=replace(servo, friction=law), reality=REALITIES[name])
+
+
+def table_1_logs(truth: TrueServo, *, every: int = 1) -> tuple[list[Recording], list[Recording]]:
+    """Return training and test logs of the loads and gains of table I, about 100 together.
+
+    Each load and gain has three of the four scripts (four for an eRob80, which has fewer loads); every
+    fourth run of a script is for tests.
+    """
+    is_erob = truth.servo.firmware.regulates_current
+    runs = []
+    for place, (load, kp) in enumerate(table_1(is_erob)):
+        scripts = [
+            name for number, name in enumerate(SCRIPTS) if is_erob or (place + place // 4 + number) % 4 != 0
+        ]
+        runs += [Run(load=load, kp=kp, script=script) for script in scripts]
+    runs = runs[::every]
+    logs = record(truth, runs)
+    count = Counter[str]()
+    tested = set()
+    for number, run in enumerate(runs):  # every fourth of each script, another one of each
+        if (count[run.script] + list(SCRIPTS).index(run.script)) % 4 == 0:
+            tested.add(number)
+        count[run.script] += 1
+    return (
+        [log for number, log in enumerate(logs) if number not in tested],
+        [log for number, log in enumerate(logs) if number in tested],
+    )
+
+
+def identified(
+    name: str, truth: TrueServo, say: Callable[[str], None], campaign: Campaign = WHOLE
+) -> Repeats:
+    """Record a servo and identify M1 to M6; see `Campaign`."""
+    train, test = table_1_logs(truth, every=campaign.every)
+    return identify_repeatedly(
+        truth.servo,
+        train,
+        test,
+        effects=EFFECTS,
+        repeats=campaign.repeats if name == REPEATED else 1,
+        trials=campaign.trials,
+        say=say,
+    )
+
+
+def errors_of(repeats: Repeats) -> dict[str, float]:
+    """Return by model the test error of the repeat with the lowest training error, rad."""
+    return {model: each.test for model, each in best_repeats(repeats).items()}
+
+
+def synthetic_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
+    """Sections VI-A, II-A and V-B of one of BAM's servos."""
+    mae = errors_of(repeats)
+    yield factor_claim(name, mae, [FACTORS[name]], "synthetic")
+    if name.startswith("mx"):
+        yield from dynamixel_claims(name, mae, "synthetic")
+    elif name == "erob80_100":
+        yield from erob_100_claims(name, mae, "synthetic")
+    else:
+        yield from erob_50_claims(name, mae, "synthetic")
+    yield _inertia_claim(name, repeats)
+    if len(next(iter(repeats.values()))) > 1:
+        yield from repeat_claims(name, repeats, "synthetic")
+
+
+def _inertia_claim(name: str, repeats: Repeats) -> Claim:
+    """Section II-A: J_m can be identified where the constructor does not tell it."""
+    best = best_repeats(repeats)
+    model = min(best, key=lambda each: best[each].train)
+    true = true_servo(name).servo.motor.armature
+    ours = best[model].servo.motor.armature
+    return Claim(
+        claim=f"II-A, {name}: J_m that is identified is the servo's",
+        paper=true,
+        ours=ours,
+        unit="kg·m²",
+        holds=abs(ours / true - 1.0) < _SAME_INERTIA,
+        kind="synthetic",
+        threshold_reason=f"within {100 * _SAME_INERTIA:.0f} %: as far as the values that the authors published"
+        " for one servo with M1 to M6 lie about their mean; the model is that with the lowest training MAE",
+        reason="" if abs(ours / true - 1.0) < _SAME_INERTIA else "a late goal passes for inertia",
+    )

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deliberate mistakes turn BAM's claims to NO that hold without them, on small synthetic data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import pytest
+
+from bam_core.arms import find_arm
+from bam_core.reproduce._bam_arms import arm_claims, arm_runs
+from bam_core.reproduce._bam_synthetic import Campaign, identified, synthetic_claims, true_servo
+from bam_core.reproduce._bam_truth import TrueServo
+from bam_core.reproduce.claim import Claim
+from bam_core.servo.friction import Friction
+from bam_core.simulation.rollout import PARAMETERS, Rollout
+
+pytestmark = pytest.mark.long
+
+SMALL = Campaign(repeats=1, trials=1500, every=4)
+"""27 logs of a Dynamixel, 20 of an eRob, and less of a search."""
+
+ARM = find_arm("dynamixel_2r")
+Change = Callable[[TrueServo], TrueServo]
+
+
+def as_it_is(truth: TrueServo) -> TrueServo:
+    return truth
+
+
+def without_friction(truth: TrueServo) -> TrueServo:
+    return replace(truth, servo=replace(truth.servo, friction=Friction(coulomb=1e-3)))
+
+
+def with_twice_the_delay(truth: TrueServo) -> TrueServo:
+    return replace(truth, reality=replace(truth.reality, delay=2.0 * truth.reality.delay))
+
+
+def held(claims: Iterable[Claim]) -> set[str]:
+    return {each.claim for each in claims if each.holds}
+
+
+def pendulum(name: str, change: Change = as_it_is) -> set[str]:
+    """Claims about a servo on the bench that hold."""
+    return held(synthetic_claims(name, identified(name, change(true_servo(name)), lambda _: None, SMALL)))
+
+
+def arm(change: Change = as_it_is) -> set[str]:
+    """Claims about the Dynamixel arm on one path that hold."""
+    first, second = (change(true_servo(name)) for name in ARM.servos)
+    found = [
+        identified(name, truth, lambda _: None, SMALL)
+        for name, truth in zip(ARM.servos, (first, second), strict=True)
+    ]
+    return held(arm_claims(ARM, "m4", arm_runs(ARM, (first, second), found, ["triangular_wave"]).errors))
+
+
+@pytest.fixture(scope="module")
+def right_arm() -> set[str]:
+    return arm()
+
+
+def test_a_wrong_sign_of_the_load_in_the_simulation_that_is_fitted_shows_in_the_arm(
+    right_arm: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = [PARAMETERS.index(name) for name in ("load_external", "load_external_stribeck")]
+    simulate = Rollout._simulate
+
+    def mistaken(self, candidates, *rest):
+        wrong = candidates.copy()
+        wrong[:, columns] *= -1.0
+        return simulate(self, wrong, *rest)
+
+    monkeypatch.setattr(Rollout, "_simulate", mistaken)
+    words = "MAE of M1 over that of M4"
+    assert {each for each in right_arm - arm() if words in each} == {
+        each for each in right_arm if words in each
+    }
+    assert any(words in each for each in right_arm)
+
+
+def test_servos_without_friction_show_in_the_arm_and_on_the_bench(right_arm: set[str]) -> None:
+    assert right_arm - arm(without_friction)
+    lost = pendulum("mx64") - pendulum("mx64", without_friction)
+    assert "VI-A, mx64: MAE of M1 over that of the best" in lost
+
+
+def test_twice_the_delay_shows_in_the_inertia() -> None:
+    lost = pendulum("erob80_50") - pendulum("erob80_50", with_twice_the_delay)
+    assert "II-A, erob80_50: J_m that is identified is the servo's" in lost
