@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +17,14 @@ from matplotlib.figure import Figure
 
 from bam_core.errors import Malformed, Unreadable
 from bam_core.mujoco.robot_file import load_robot
-from bam_core.mujoco.robot_replay import joints_by_class, replay_robot, stand_on_floor
-from bam_core.mujoco.robot_run import read_robot_run
 from bam_core.plots.models import MODEL_COLORS
 from bam_core.reproduce._bam_published import published
 from bam_core.reproduce.claim import Claim
 from bam_core.reproduce.redone import Exhibit
+from bam_core.robot.joints import chosen_joints, servos_by_joint
+from bam_core.robot.run import read_csv_run
+from bam_core.robot.simulation import RobotBench
+from bam_core.robot.validation import validate_robot
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 
@@ -31,6 +33,7 @@ CONVERTED = "suite"
 
 _CLASSES = ("mx64", "mx106")
 _FOOT = "left_foot"
+_SUPPLY = 15.0  # V
 _REFERENCE = "squat_motion_reference.json"
 _NEAR = 0.25  # less than what separates M6 from M1 in each of the authors' rows, 26 to 33 %
 _HALF = 0.5
@@ -69,24 +72,19 @@ def simulated_squats(
     """
     intervals, authors = _reference(folder / _REFERENCE)
     spec = load_robot(folder / "robot.xml")
-    stand_on_floor(spec)
-    classes = joints_by_class(spec, _CLASSES)
+    bench = RobotBench.make(spec, _FOOT)
+    classes = servos_by_joint(spec, [f"{name}={name}" for name in _CLASSES])
     ours: dict[int, dict[str, float]] = {}
     goals: dict[int, float] = {}
     for kp in gains or list(authors):
         say(f"squatting with a gain of {kp}")
         name = f"squat_motion_kp{kp}.csv"
-        begin, end = intervals[name]
-        run = read_robot_run(folder / name).until(end)
-        counted = [i for i, joint in enumerate(run.joints) if not joint.startswith("head")]
-        rows = run.time >= begin
-
-        part = np.ix_(rows, counted)
-        goals[kp] = float(np.abs(run.goal_position - run.position)[part].mean())
+        run = replace(read_csv_run(folder / name), kp=kp, supply_voltage=_SUPPLY, interval=intervals[name])
+        joints = chosen_joints(run.joints, ["!head*"])
         ours[kp] = {}
         for model, servos in _servos(classes):
-            position = replay_robot(spec, servos, run, kp=kp, foot=_FOOT)
-            ours[kp][model] = float(np.abs(position - run.position)[part].mean())
+            (errors,) = validate_robot(bench, [run], joints, servos).per_log.values()
+            ours[kp][model], goals[kp] = errors.mae, errors.goal_distance
     return Squats(ours=ours, authors={kp: authors[kp] for kp in ours}, goals=goals)
 
 
