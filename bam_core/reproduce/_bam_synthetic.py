@@ -147,7 +147,8 @@ def _inertia_claim(name: str, repeats: Repeats) -> Claim:
         unit="kg·m²",
         holds=abs(ours / true - 1.0) < _SAME_INERTIA,
         kind="synthetic",
-        threshold_reason=f"within {100 * _SAME_INERTIA:.0f} %: as far as the values that the authors published"
-        " for one servo with M1 to M6 lie about their mean; the model is that with the lowest training MAE",
+        threshold_reason=f"within {100 * _SAME_INERTIA:.0f} %: as far as the values that the authors"
+        " published for one servo with M1 to M6 lie about their mean; the model is that with the lowest"
+        " training MAE",
         reason="" if abs(ours / true - 1.0) < _SAME_INERTIA else "a late goal passes for inertia",
     )
