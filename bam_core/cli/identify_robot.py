@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,8 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         def told(words: str) -> None:
             bar.set_description(words)
             bar.update()
-            if bar.disable:
-                log.info(words)
+            if bar.disable:  # standard error is no terminal
+                print(words, file=sys.stderr, flush=True)
 
         found = identify_robot(task, models, told)
     write_robot_identification(found, arguments.output, Path(arguments.robot).stem)

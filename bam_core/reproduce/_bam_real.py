@@ -102,7 +102,7 @@ def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
 def real_claims(found: RealServo) -> Iterator[Claim]:
     """Sections VI-A and V-B, and errors of the authors' program, held against a real servo."""
     label = f"real {found.name.upper()}"
-    yield factor_claim(label, found.test, _DYNAMIXEL, "real")
+    yield factor_claim(label, found.test, _DYNAMIXEL, "real", _WHY)
     yield from dynamixel_claims(label, found.test, "real", _WHY)
     yield from repeat_claims(label, found.repeats, "real")
     yield growth_claim(label, found.motion)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import mujoco
-import numpy as np
 
 from bam_core._checks import require_not_negative
+from bam_core.errors import UnknownName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,16 +33,27 @@ class RobotDeviations:
     def __post_init__(self) -> None:
         require_not_negative("robot", delay=self.delay)
 
-    def apply(self, spec: mujoco.MjSpec) -> None:
-        """Change masses and centres of a description, in place; inertias scale with the mass."""
+    def apply(self, model: mujoco.MjModel) -> None:
+        """Change masses and centres of a compiled robot, in place; inertias scale with the mass.
+
+        Raises:
+            UnknownName: the robot has no such body.
+        """
         for name, share in self.mass.items():
-            body = spec.body(name)
-            body.mass = float(body.mass) * (1.0 + share)
-            body.inertia = np.asarray(body.inertia) * (1.0 + share)
-            body.fullinertia = np.asarray(body.fullinertia) * (1.0 + share)
+            body = _body(model, name)
+            model.body_mass[body] *= 1.0 + share
+            model.body_inertia[body] *= 1.0 + share
         for name, shift in self.centre.items():
-            body = spec.body(name)
-            body.ipos = np.asarray(body.ipos) + np.asarray(shift)
+            model.body_ipos[_body(model, name)] += shift
+        if self.mass or self.centre:
+            mujoco.mj_setConst(model, mujoco.MjData(model))
+
+
+def _body(model: mujoco.MjModel, name: str) -> int:
+    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
+    if number < 0:
+        raise UnknownName("body", name, [model.body(each).name for each in range(1, model.nbody)])
+    return int(number)
 
 
 NO_DEVIATIONS = RobotDeviations()

@@ -118,7 +118,6 @@ class RobotBench:
                 f"{run.name}, kp", "the position gain of its servos", advice="say --kp or add a bench.yaml"
             )
         spec = self.spec.copy()
-        deviations.apply(spec)
         equip_native(
             spec,
             {
@@ -131,7 +130,9 @@ class RobotBench:
                 for joint, servo in servos.items()
             },
         )
-        return compile_robot(spec)
+        model = compile_robot(spec)
+        deviations.apply(model)
+        return model
 
     def _first_sample(self, run: RobotRun) -> int:
         if self.lead is None or run.interval is None:

@@ -8,13 +8,13 @@ beforehand as its unit. Nothing is free without such a prior: a robot's motions 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import mujoco
-import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
@@ -153,10 +153,10 @@ def with_friction_model(servo: ServoModel, name: str) -> ServoModel:
 
 def heavy_bodies(spec: mujoco.MjSpec, share: float = 0.05) -> tuple[str, ...]:
     """Return the bodies that are at least such a share of a robot's mass, by name."""
-    named = [body for body in spec.bodies if body.name and body.name != "world"]
-    mass = {body.name: float(np.nan_to_num(body.mass)) for body in named}
-    total = sum(mass.values())
-    return tuple(name for name, each in mass.items() if total and each >= share * total)
+    model = compile_robot(spec)
+    total = float(model.body_mass.sum())
+    names = (model.body(number).name for number in range(1, model.nbody))
+    return tuple(name for name in names if name and total and model.body(name).mass[0] >= share * total)
 
 
 def _moved(name: str, start: float, coordinate: float, servo: ServoModel) -> float:
@@ -175,13 +175,3 @@ def _typical(name: str, servo: ServoModel) -> float:
 def bodies_for(spec: mujoco.MjSpec, tolerances: Tolerances) -> tuple[str, ...]:
     """Return the bodies whose mass or centre may be off."""
     return heavy_bodies(spec) if tolerances.mass or tolerances.centre else ()
-
-
-def start_point(unknowns: Unknowns) -> Array:
-    """Return where all unknowns begin, (unknowns,)."""
-    return np.zeros(len(unknowns.names))
-
-
-def named_values(unknowns: Unknowns, point: Array, names: Sequence[str]) -> dict[str, float]:
-    """Return coordinates by name."""
-    return {name: float(point[unknowns.names.index(name)]) for name in names}

@@ -223,8 +223,9 @@ def test_torques_in_slow_motion_are_read_from_duty_supply_and_angle() -> None:
     truth = true_servo("mx106")
     still = dict.fromkeys(("asymmetry", "ripple", "delay", "friction_spread", "start", "zero_offset"), 0.0)
     truth = replace(truth, servo=replace(truth.servo, friction=law), reality=replace(truth.reality, **still))
-    loads = (PendulumBench(mass=mass, length=0.2) for mass in (0.5, 1.5))
-    logs = record(truth, [Run(load=load, kp=8.0, script="sin_sin") for load in loads])
+    loads = [PendulumBench(mass=mass, length=0.2) for mass in (0.5, 1.0, 1.5)]
+    scripts = ("sin_sin", "up_and_down")
+    logs = record(truth, [Run(load=load, kp=8.0, script=script) for load in loads for script in scripts])
     found = replace(repeat(), servo=truth.servo)
     seen = motion_points(found, logs)
     budget = law.budget(seen.motor, -seen.load, 0.0)
