@@ -92,7 +92,7 @@ def untold_of_rig(result: Identification) -> str:
     if uncertainty is None or not uncertainty.untold:
         return ""
     names = ", ".join(uncertainty.untold)
-    return f"no log tells an error of {names}: parameters make up for it; intervals allow for it"
+    return f"no log reveals an error of {names}: parameters compensate for it; intervals allow for it"
 
 
 def small_parameters(result: Identification) -> list[str]:

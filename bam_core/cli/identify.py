@@ -75,8 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RULE|FILE",
         help="logs that no fit and no choice sees, by which the result is judged: fraction=0.25 (a random "
         "share, the default from 8 logs on), kp=400 (all logs with that value; also mass, arm_mass, "
-        "length, script, supply_voltage, servo, name), none (all logs are trained on: then no figure is of "
-        "logs that took no part), leave-one-out=kp (the same, and selection leaves out every kp in turn), or "
+        "length, script, supply_voltage, servo, name), none (all logs are fitted: "
+        "there is no test error), leave-one-out=kp (the same, and selection leaves out every kp in turn), or "
         "the files themselves, which are then not trained on",
     )
     parser.add_argument("--validation", nargs="+", metavar="RULE|FILE", help="older name of --test")
@@ -87,8 +87,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "friction_temperature, bridge_coasting, firmware_gain, limit_shortfall, sensor_delay, "
         "encoder_quantisation, load_inertia, friction_direction, goal_slew_time (of the servo), zero_offset, "
         "command_delay, arm_compliance, arm_backlash, arm_mass, supply_ripple, load_gyration (of the bench) "
-        "(default: those that the servo's file names, less those that logs left out of training are followed "
-        "as well without)",
+        "(default: those that the servo's file names; one is dropped if without it neither the error in "
+        "selection nor that in training grows notably)",
     )
     parser.add_argument(
         "--uncertainty",
@@ -102,9 +102,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="how far the rig may be off its headers, one standard deviation, which intervals allow for: "
-        "mass, arm_mass, inertia and supply as shares, length in m, zero in rad, delay in s, as in "
-        "--tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, supply 0.01, "
+        help="assumed error, one standard deviation, of what the logs say about the bench; it widens the "
+        "intervals. mass, arm_mass, inertia and supply are relative (0.03 is 3 %%), length in m, zero in rad, "
+        "delay in s, as in --tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, supply 0.01, "
         "length 0.001, zero 0.002, delay 0.0005, inertia 0.03)",
     )
     parser.add_argument(

@@ -97,7 +97,7 @@ class Identification:
         """How far the chosen model is off on logs that no fit and no choice has seen, in words."""
         fit = self.fits[self.chosen]
         if fit.test_mae is None:
-            return "no test set: none of these figures is of logs that took no part"
+            return "no test set: all errors are of logs that were used for the fit or the choice"
         if fit.test_interval is None:
             over = "one log"
         else:

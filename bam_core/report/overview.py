@@ -119,7 +119,7 @@ def _test(results: Results) -> Tile:
             label="Test error",
             value=mrad(math.nan),
             unit="",
-            note="no test set: none of these figures is of logs that took no part",
+            note="no test set: all errors are of logs that were used for the fit or the choice",
         )
     low_to_high = mrad_interval(best.test_interval)
     seeds = results.test_of_seeds

@@ -108,21 +108,21 @@ class ServoEffects:
         bridge_coasting: β, 0 for a bridge that shorts the motor in the rest of each PWM period (drive/brake,
             BAM eq. 13), 1 for one that opens (drive/coast), in between for one that does a share of each.
             An open winding has no current, so back-EMF acts for a share 1 - β·(1 - |D|) of the period:
-            τ_m = k_t/R·(D·U - (1 - β·(1 - |D|))·k_t·θ̇). It takes a winding whose current dies within the
-            period, L/R short against it; for others see Sihite, Yang and Bewley (BAM's [22]).
+            τ_m = k_t/R·(D·U - (1 - β·(1 - |D|))·k_t·θ̇). It is valid where the winding's current
+            decays within the period, L/R short against it; for others see Sihite, Yang and Bewley (BAM's [22]).
         firmware_gain: relative error of the position gain, above -1: the firmware behaves as with a gain of
             (1 + firmware_gain)·kp.
         limit_shortfall: 0 to below 1: the true limit of duty or current is (1 - limit_shortfall) times that
             of the law.
         sensor_delay: t, s, zero or more: how old the position is that the firmware works with, to first order
-            θ - t·θ̇. It makes a servo swing that would not.
+            θ - t·θ̇. It can make a servo oscillate that would not without it.
         encoder_quantisation: 1 where the firmware sees whole counts of its encoder, 0 where it sees angles.
         load_inertia: 1 where the torque that accelerates the load presses on the gear's teeth as its weight
             does, so that friction that grows with the load takes τ_e - J·θ̈ for τ_e, J without the motor's
             own (Kikuuwe 2022, eq. 14: λ = … + γ_v·(f_v + M·v̇)); 0 where τ_e alone counts, as in BAM eq. 10.
             A share in between is possible.
         goal_slew_time: time that the set-point inside the servo takes for each rad towards a new goal, s/rad,
-            the reciprocal of its speed; it replaces the firmware's `goal_speed_limit`. 0: that counts.
+            the reciprocal of its speed; it replaces the firmware's `goal_speed_limit`. 0: that one is used.
         friction_direction: a, between -1 and 1: friction is (1 + a) times its budget while the servo turns
             towards positive positions, and (1 - a) times while it turns back; in a servo at rest the
             direction of the push counts. Gears and brushes are not alike on both flanks (Armstrong-Hélouvry,
@@ -224,8 +224,8 @@ class BenchEffects:
         arm_compliance: of horn and arm, between encoder and mass, rad/(N·m), zero or more.
         arm_backlash: free play between encoder and mass, from end to end, rad, zero or more.
         arm_mass: mass of the arm in addition to what the recordings state, kg, zero or more.
-        supply_ripple: share of what single readings of an aliased supply differ from their mean that counts,
-            0..1; see `firmware.PositionFirmware.supply_is_aliased`.
+        supply_ripple: 0..1; the simulated supply is the mean reading plus this share of each reading's
+            difference from the mean; see `firmware.PositionFirmware.supply_is_aliased`.
         load_gyration: radius of gyration of the load about its own centre, in addition to what the recordings
             state, m, zero or more.
 

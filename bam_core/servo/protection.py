@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Overload protection: a firmware that has driven with almost all it has for too long drives with little."""
+"""Overload protection: a firmware limits its demand that has been near its maximum for too long."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Overload:
     """What a servo remembers for its protection.
 
     Attributes:
-        time: for which its demands have been overload without a break, s; where it is protected, the time
-            that this took.
+        time: for which its demands have been overload without a break, s; it grows until the servo is
+            protected.
         goal: the last one before it was protected, rad.
     """
 
@@ -71,7 +71,7 @@ class OverloadProtection:
 
         Args:
             overload: what it remembered.
-            goal: rad, as commanded; a set-point that follows it at a limited speed is none.
+            goal: rad, as commanded; not the set-point that follows it at a limited speed.
             count: of the encoder, rad.
             is_enabled: torque is on.
         """
@@ -82,7 +82,7 @@ class OverloadProtection:
         return Overload(goal=goal) if abs(goal - overload.goal) > 0.5 * count else overload
 
     def asked(self, overload: Overload, demand: float, largest: float, period: float) -> Overload:
-        """Return what a servo remembers behind a demand.
+        """Return what a servo remembers after a demand was applied for a period.
 
         Args:
             overload: what it remembered.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors over short horizons: a simulation that starts anew from measured states, again and again.
 
-Over six seconds in open loop, one early stick or slip decides the mean error; over a quarter of a second the
-model itself does.
+Over six seconds without a restart, one wrong stick or slip at the beginning decides the mean error. Over a
+quarter of a second the error shows how good the model is.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def short_horizon_errors(
     *,
     dt: float | None = None,
 ) -> Array:
-    """Return mean absolute position errors of candidates that start anew every `horizon` s.
+    """Return the mean absolute position error of each candidate, restarted every `horizon` s.
 
-    Position and velocity are those of `measured_states`; what nobody measured (warmth of the winding, the
-    arm's twist) goes on from the simulation. Costs as much as simulating the recordings once.
+    Restarts are from `measured_states`; what is not measured (temperature of the winding, twist of the arm)
+    continues from the simulation. Costs as much as simulating the recordings once.
 
     Args:
         recordings: one at least.
-        servo: its firmware, integrator and quadratic rule count, its parameters do not; without a gear.
+        servo: only its firmware, integrator and quadratic rule are used; it must have no gear.
         parameters: (candidates, PARAMETERS) in SI units; or one candidate, see `rollout.parameter_vector`.
         horizon: from restart to restart, s.
         dt: as of `Rollout.for_servo`.

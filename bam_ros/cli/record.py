@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--virtual-bench",
         default="",
         metavar="NAME",
-        help="node of a virtual bench that hangs the loads itself",
+        help="node of a virtual bench that mounts the loads itself",
     )
 
 

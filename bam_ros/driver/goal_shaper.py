@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from bam_ros.driver.servo_bus import ServoGoal, ServoSample
 
-_LONGEST_STEP = 0.02  # s; a step that is no longer is no stall
-_RECENT = 5  # steps; so many stalls in a row do not happen
+_LONGEST_STEP = 0.02  # s; a step up to this length is never treated as a stall
+_RECENT = 5  # periods that are remembered; at least one of them is assumed to be normal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +87,8 @@ class GoalShaper:
     def _step_time(self, dt: float) -> float:
         """Return the time that goals move on for, s.
 
-        After a stall they go on where they were instead of leaping: a step that is much longer than others of
-        late counts as a stall, whatever rate the loop has.
+        It is dt, but at most _LONGEST_STEP or twice the shortest of the last _RECENT periods, whichever is
+        larger: goals do not jump after a stall of the loop.
         """
         usual = min(self._periods, default=0.0)
         if dt > 0.0:

@@ -32,7 +32,8 @@ class LoopSettings:
         command_timeout: torque of a joint goes off when no command named it for this long, s.
         torque_on_speed: speed of the goal from torque on until it has caught up, rad/s.
         speed_limit: of the goal at any time, rad/s.
-        following_error: distance of position from goal that trips, rad; 0: none does.
+        following_error: largest distance between position and goal, rad; where it is exceeded for 0.5 s,
+            torque goes off on all joints. 0: not checked.
         limits: lowest and highest goal of each joint, rad; a single pair is for all.
         failures: lost samples in a row after which the bus counts as lost.
         retry_period: time between attempts to reopen a lost bus, s of the wall clock.
@@ -59,8 +60,8 @@ class ServoLoop:
     they do again; and where it is outside its limits when torque is asked for, until it is commanded off.
 
     A bus that is lost is looked for every `retry_period`. Where its port had vanished, the fault also ends
-    once the port is back and nobody asks for torque any more: a stream of commands that went on all the while
-    does not move the servos, a new one does.
+    once the port is back and nobody asks for torque any more. A client that kept asking for torque must first
+    command torque off, or send nothing for `command_timeout`.
 
     Args:
         bus: open; the loop is its only user until `stop` returns.
@@ -182,7 +183,8 @@ class ServoLoop:
     def interrupt(self, function: Callable[[], T], why: str, timeout: float = 10.0) -> T:
         """Release every servo, forget commands and fault, and run a function between two exchanges.
 
-        Where torque is asked for meanwhile it stays off until nobody does: clients shall notice.
+        Where a client asks for torque when this is called, torque stays off until no command asks for it any
+        more, so that the client notices the interruption.
 
         Args:
             function: that uses the bus.
@@ -315,7 +317,7 @@ class ServoLoop:
         self._on_event(False, line)
 
     def _hold_back(self, commands: Sequence[JointCommand]) -> None:
-        """Note whose torque a fault keeps off: it was said why, and no other reason counts until it ends."""
+        """List the joints that ask for torque while a fault keeps it off; clear reasons of single joints."""
         self._obeyed = None
         self._silent.clear()
         self._outside.clear()

@@ -16,7 +16,7 @@ from bam_ros.erob.messages import AxisGoal
 _HELD_OFF_LIMITS = OFF_LIMITS + 0.01
 """Angle beyond its limits at which a joint may hold, rad: an arm moves a little while it is switched on."""
 _UNEVEN = 0.1  # s; goals that were due at even times arrive that much too early or too late
-_FOLLOWING_TIME = 1.0  # s; the node acts after half of it, and says the same
+_FOLLOWING_TIME = 1.0  # s; the node's own check acts after half of it and reports the same fault
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class GoalLimits:
         low: lowest goal, rad.
         high: highest goal, rad.
         speed: fastest that goals move, rad/s.
-        following_error: distance of position from goal that must not last, rad; 0: any may.
+        following_error: largest distance between position and goal that may last 1 s, rad; 0: not checked.
     """
 
     low: float = HALF_TURN[0]
@@ -46,7 +46,7 @@ class GoalGuard:
 
     Attributes:
         behind: for how many cycles the following error has been too large.
-        patience: how many may be.
+        patience: for how many cycles in a row it may be.
     """
 
     def __init__(self, name: str, limits: GoalLimits, period: float) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Periods that start on time: absolute deadlines, a short spin, a process that the kernel leaves alone."""
+"""Periods that start on time: absolute deadlines, a short spin, real-time priority and locked memory."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def prefer_this_process() -> tuple[str, ...]:
     refused = []
     gc.collect()
     gc.freeze()
-    gc.disable()  # a collection takes longer than a period; the cycle makes no garbage in circles
+    gc.disable()  # a collection takes longer than a period; the control cycle makes no circular references
     sys.setswitchinterval(1.0)  # the cycle is the only thread that runs Python
     libc = ctypes.CDLL(None, use_errno=True)
     with contextlib.suppress(AttributeError):

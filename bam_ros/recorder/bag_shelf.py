@@ -23,7 +23,7 @@ class Shelf:
     """What a directory holds of a session.
 
     Attributes:
-        complete: names of runs that are there, whole.
+        complete: names of runs whose bag is complete.
         broken: names of runs that are there in part -> what happened to them, in words.
     """
 
@@ -35,7 +35,7 @@ def inspect(output: Path, session: Session) -> Shelf:
     """Look at the bag of every run of a session, without changing anything.
 
     Raises:
-        Conflict: a complete bag has the name of a run but holds another one.
+        Conflict: the directory of a run holds a complete bag of another run.
     """
     complete: set[str] = set()
     broken: dict[str, str] = {}

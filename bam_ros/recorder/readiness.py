@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting until the bench can be used: one driver that is heard, that hears, and has released the servo."""
+"""Waiting until one driver publishes states, receives our commands, and has released the servo."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bam_ros.recorder.session import Session
 DISCOVERY = 10.0
 """A driver that is not heard after this is not there, s. Discovery takes up to 4 s."""
 STALE = 30.0
-"""Publishers are really there after this, s. ROS 2 forgets those of a killed process after 20 s."""
+"""s; a second publisher that is listed for longer is a real one: ROS 2 lists a killed one for up to 20 s."""
 _CLOCK_DIFFERENCE = 5.0  # s; more than any delay
 
 
@@ -30,7 +30,7 @@ def wait_for_bench(
     show: Callable[[str], None],
     tick: Tick,
 ) -> None:
-    """Return when one driver sends states of the session's servo and hears nobody but us, with torque off.
+    """Return when one driver sends states of the session's servo, torque off, and no other node commands it.
 
     Args:
         link: to the bench; commands torque off meanwhile.

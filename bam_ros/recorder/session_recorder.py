@@ -70,7 +70,7 @@ class SessionReport:
 
 
 class Operator(Protocol):
-    """Who watches a session and hangs the loads."""
+    """Who watches a session and mounts the loads."""
 
     def tell(self, line: str, *, warning: bool = False) -> None:
         """Read one line about what happened."""
@@ -88,7 +88,7 @@ class SessionRecorder:
     Args:
         node: that the recorder belongs to.
         driver: name of the driver node.
-        virtual_bench: name of a virtual bench that hangs the loads instead of an operator; may be empty.
+        virtual_bench: name of a virtual bench that mounts the loads instead of an operator; may be empty.
     """
 
     def __init__(self, node: Node, *, driver: str = "dynamixel", virtual_bench: str = "") -> None:
@@ -183,7 +183,7 @@ class SessionRecorder:
 
     def _hang_load(self, call: _Call) -> None:
         if self._driver.can_set_load:
-            call.prepare("the virtual bench hangs the load")
+            call.prepare("the virtual bench mounts the load")
             self._driver.set_load(call.run.load, call.tick)
         else:
             call.wait_for_load()

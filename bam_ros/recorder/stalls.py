@@ -6,8 +6,8 @@ from __future__ import annotations
 COMMAND_PAUSE = 0.1
 """Longest time between two commands, s; the fastest script moves by a radian meanwhile, which is a jump."""
 DROPPED = 1
-"""States that may be missing in a run: one is as a pause of two periods."""
-_PERIODS = 3.0  # of states; those of a slow driver are further apart than any limit in seconds
+"""States that may be missing in a run; one that is missing makes a pause of two periods."""
+_PERIODS = 3.0  # of states; a pause limit is at least that, so that a slow driver is not always refused
 
 
 class StallWatch:

@@ -38,10 +38,10 @@ class Evidence:
     Attributes:
         information: (logs, dimension, dimension).
         scores: (logs, dimension) gradients of the cost; they sum to zero at an optimum inside the bounds.
-        scatter: variance of a weighted residual: what `information` is divided by where samples count as
-            independent.
-        grain: (dimension, dimension) covariance of the summed scores per rad² of independent error.
-        normalised: (dimension,) where; 0..1.
+        scatter: variance of one weighted residual, used where samples count as independent.
+        grain: (dimension, dimension) covariance of the summed scores if every sample had an independent error
+            of its position with a variance of 1 rad².
+        normalised: (dimension,) the point at which this was computed, 0..1 of each search range.
     """
 
     information: Array
@@ -64,18 +64,18 @@ class Evidence:
         return np.asarray(self.information.sum(axis=0) + self.bounds)
 
     def shift(self, damping: float = 0.0, lean: Array | float = 0.0) -> Array:
-        """Return the way (dimension,) from here to the optimum of the linear model inside the bounds.
+        """Return the step (dimension,) from here to the optimum of the linear model inside the bounds.
 
         Args:
-            damping: shortens it (Marquardt), the more so across the valley: a share of the information.
-            lean: (dimension,) what else pulls besides the logs' scores.
+            damping: Marquardt's, as a share of the information: shortens the step.
+            lean: (dimension,) gradient that is added to the sum of the scores.
         """
         from scipy.optimize import lsq_linear  # a quarter of a second to load
 
         total = self.total
         factor = np.linalg.cholesky(total + damping * np.diag(np.diag(total)))
         pull = -np.linalg.solve(factor, self.scores.sum(axis=0) + lean)
-        # Bounds that coincide with the point are a whisker away, which the solver insists on.
+        # The solver does not take bounds at the point itself.
         low, high = -self.normalised - _WHISKER, 1.0 - self.normalised + _WHISKER
         step = lsq_linear(factor.T, pull, bounds=(low, high), method="bvls").x
         return np.clip(step, -self.normalised, 1.0 - self.normalised)
@@ -104,9 +104,9 @@ class SampleWeights:
         return weighted / np.sqrt(bent), bent**-1.5
 
     def curvature(self, residuals: Array, *, cautious: bool = False) -> Array:
-        """Return the second derivative (samples,) of the cost, or its secant to the bottom if `cautious`.
+        """Return the second derivative (samples,) of the cost; if `cautious`, the first over the residual.
 
-        The secant does not all but vanish for large errors: steps do not overshoot then.
+        That one stays clearly above zero for large errors, so that steps do not overshoot.
         """
         _, second = self.pull(residuals)
         return np.cbrt(second) if cautious else second
@@ -122,7 +122,7 @@ def evidence(sensitivity: Sensitivity, *, cautious: bool = False) -> Evidence:
 
     Args:
         sensitivity: of the positions.
-        cautious: curve the cost by its secant to the bottom, see `SampleWeights.curvature`.
+        cautious: see `SampleWeights.curvature`.
     """
     sample_weights = SampleWeights(sensitivity)
     residuals = sensitivity.residuals
@@ -170,10 +170,10 @@ def set_right(sensitivity: Sensitivity, offset: Array) -> Sensitivity:
 
 
 def _without_own_weight(information: Array, scores: Array, work: Array) -> Array:
-    """Return what logs hold on to, given that the weight of each falls as it is followed less well.
+    """Return the information of logs, corrected for weights that depend on the logs' own errors.
 
-    A log whose errors are all of one kind pulls with the same force wherever it is: a root mean square has no
-    curvature along its own direction.
+    The cost of a log grows linearly with its root mean square error, so that it has no curvature along its
+    own residual; that part is taken away.
 
     Args:
         information: (logs, dimension, dimension) at fixed weights.

@@ -105,7 +105,7 @@ def test_without_a_test_set_that_is_the_first_thing_said(
 ) -> None:
     logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
     assert run(*brief(*logs), "--models", "m1", "--output", tmp_path / "out") == 0
-    assert capsys.readouterr().out.startswith("no test set: none of these figures is of logs that took no")
+    assert capsys.readouterr().out.startswith("no test set: all errors are of logs that were used")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     model = summary["models"]["m1"]
     assert model["test_mae"] is model["test_interval"] is None

@@ -181,7 +181,7 @@ def test_a_page_without_a_test_set_says_so(results: Path) -> None:
         entry |= {"test_mae": None, "test_interval": None}
     edit_summary(results, {"models": models})
     page, outline = page_of(results)
-    assert "no test set: none of these figures is of logs that took no part" in outline.text
+    assert "no test set: all errors are of logs that were used for the fit or the choice" in outline.text
     assert 'class="test"' not in page
 
 
