@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Motions through keys: the kick of the leg and a throw of the two-link arm."""
+"""Motions through keys, and the kick of the leg."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ Motion = Callable[[ArrayLike], tuple[Array, Array, Array]]
 KICK_DURATION = 1.7
 """s."""
 
-THROW_DURATION = 2.6
-"""s."""
-
 # Time s; hip yaw, roll and pitch, knee, ankle pitch and roll in degrees. Positive pitch swings forwards, a
 # positive knee is bent: stand, lift, swing back, kick through, return.
 _KICK = (
@@ -32,24 +29,10 @@ _KICK = (
     (KICK_DURATION, 0.0, 0.0, 15.0, 30.0, 15.0, 0.0),
 )
 
-# Time s; shoulder and elbow in degrees.
-_THROW = (
-    (0.00, 20.0, 40.0),
-    (0.70, -15.0, 75.0),
-    (1.30, 50.0, 20.0),
-    (1.80, 60.0, 50.0),
-    (THROW_DURATION, 20.0, 40.0),
-)
-
 
 def kick(size: float = 1.0) -> Motion:
     """Return the kick of `leg.LEG_JOINTS`; its swing about where it begins is `size` times the usual one."""
     return through_keys(np.array(_KICK)[:, 0], np.radians(np.array(_KICK)[:, 1:]), size)
-
-
-def throw(size: float = 1.0) -> Motion:
-    """Return the throw of a two-link arm, shoulder and elbow, of a size."""
-    return through_keys(np.array(_THROW)[:, 0], np.radians(np.array(_THROW)[:, 1:]), size)
 
 
 def through_keys(times: ArrayLike, places: ArrayLike, size: float = 1.0) -> Motion:

@@ -315,11 +315,12 @@ def _magnitude_claim(fit: VoltageFit) -> Claim:
 
 def _linearity_claim(steady: dict[str, tuple[Array, Array]]) -> Claim:
     """Compare the bend of voltage over speed with what friction differs by between the two sessions."""
-    bends, middles = [], []
+    bends, middles, frictions = [], [], []
     for speed, volts in steady.values():
         bend = float(np.polyfit(speed, volts, 2)[0])
         bends.append(abs(bend) * float(np.ptp(speed)) ** 2 / 8.0)  # a parabola's distance from its best line
         slope, offset = np.polyfit(speed, volts, 1)
+        frictions.append(offset)
         middles.append(offset + slope * _MIDDLE)
     apart = abs(middles[0] - middles[1])
     return Claim(
@@ -331,7 +332,7 @@ def _linearity_claim(steady: dict[str, tuple[Array, Array]]) -> Claim:
         contradicts=max(bends) > apart,
         reason=""
         if max(bends) <= apart
-        else "a bend shows, though it is small beside friction's own voltage",
+        else f"a bend shows: what friction takes, about {np.mean(frictions):.2f} V, is not linear in speed",
         kind="real",
         threshold_reason=f"at most what the voltage differs by between the two sessions, {apart:.3f} V at"
         f" {_MIDDLE:g} rad/s: less cannot be told from friction that changes by itself",

@@ -15,7 +15,7 @@ from refusals import refused
 from bam_core.errors import Conflict, OutOfRange, UnknownName, WrongShape, WrongType
 from bam_core.feedforward import InverseDynamics, Points, pieces_from_dynamics, pieces_from_points
 from bam_core.feedforward.leg import FOOT, LEG_JOINTS, leg_spec
-from bam_core.feedforward.motions import KICK_DURATION, kick, through_keys, throw
+from bam_core.feedforward.motions import KICK_DURATION, kick, through_keys
 from bam_core.mujoco import bench_spec, compile_robot
 from bam_core.servo.pendulum import PendulumBench
 
@@ -152,7 +152,7 @@ def test_pieces_of_the_kick_are_close_to_it_and_to_its_torques() -> None:
     assert np.max(np.abs([each.torque for each in found] - torque)) < 0.15 * np.max(np.abs(torque))
 
 
-@pytest.mark.parametrize("motion", [kick(), throw(), kick(0.5)])
+@pytest.mark.parametrize("motion", [kick(), kick(0.5)])
 def test_motions_are_at_rest_at_both_ends_and_smooth_between(motion) -> None:
     time = np.linspace(-0.5, 3.0, 3501)
     position, velocity, acceleration = motion(time)
