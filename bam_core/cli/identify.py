@@ -103,9 +103,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="assumed error, one standard deviation, of what the logs say about the bench; it widens the "
-        "intervals. mass, arm_mass, inertia and supply are relative (0.03 is 3 %%), length in m, zero in rad, "
-        "delay in s, as in --tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, supply 0.01, "
-        "length 0.001, zero 0.002, delay 0.0005, inertia 0.03)",
+        "intervals. mass, arm_mass, inertia and supply are relative (0.03 is 3 %%), length in m, zero in "
+        "rad, delay in s, as in --tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, "
+        "supply 0.01, length 0.001, zero 0.002, delay 0.0005, inertia 0.03)",
     )
     parser.add_argument(
         "--storage",

@@ -109,7 +109,8 @@ class ServoEffects:
             BAM eq. 13), 1 for one that opens (drive/coast), in between for one that does a share of each.
             An open winding has no current, so back-EMF acts for a share 1 - β·(1 - |D|) of the period:
             τ_m = k_t/R·(D·U - (1 - β·(1 - |D|))·k_t·θ̇). It is valid where the winding's current
-            decays within the period, L/R short against it; for others see Sihite, Yang and Bewley (BAM's [22]).
+            decays within the period, L/R short against it; for others see Sihite, Yang and Bewley (BAM's
+            [22]).
         firmware_gain: relative error of the position gain, above -1: the firmware behaves as with a gain of
             (1 + firmware_gain)·kp.
         limit_shortfall: 0 to below 1: the true limit of duty or current is (1 - limit_shortfall) times that

@@ -139,8 +139,8 @@ def scarcity(training: int, test: int, folds: int) -> list[str]:
         lines.append("one test log: it cannot tell how far other logs are from it; keep more for the test")
     if test == 0:
         lines.append(
-            "no test set: all errors are of logs that were used for the fit or the choice; keep some with --test, or "
-            "give others to bam validate"
+            "no test set: all errors are of logs that were used for the fit or the choice; keep some with "
+            "--test, or give others to bam validate"
         )
     return lines
 

@@ -101,7 +101,7 @@ def test_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
             r"bam servos: extra: is one argument too many \(expected a servo alone\)",
         ),
         (["validate", "nowhere", "--params", "xl330"], "bam validate: nowhere: does not exist"),
-        (["validate", "nowhere"], "bam validate: error: .*--params"),
+        (["validate", "nowhere"], "bam validate: --params: is missing"),
         (["diagram", "xl330", "--output", "x.docx"], "bam diagram: x.docx: '.docx' is no picture format"),
         (["diagram", "xl330", "--output", "x.png", "--max-torque", "-1"], "bam diagram: --max-torque: is -1"),
         (["record", "--session", "x"], "bam record: .* is not part of an installation without ROS 2"),
