@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.cli.robot import RobotCase, robot_case
+from bam_core.cli.robot import RobotCase, refuse_bench_options, robot_case
 from bam_core.comma_list import comma_list
 from bam_core.errors import Conflict, Missing, WrongType
 from bam_core.text_table import format_table
@@ -35,6 +35,18 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.writing import require_new, write_robot_identification
 
     start = time.monotonic()
+    bench = (
+        "servo",
+        "trials",
+        "effects",
+        "uncertainty",
+        "tolerance",
+        "storage",
+        "cluster",
+        "set",
+        "validation",
+    )
+    refuse_bench_options(arguments, bench)
     models = [model.name for model in resolve_models(comma_list(arguments.models or DEFAULT_MODELS))]
     require_new(arguments.output)
     case = robot_case(arguments)

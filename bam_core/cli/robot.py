@@ -120,6 +120,17 @@ def refuse_robot_options(arguments: argparse.Namespace) -> None:
             raise Conflict(f"--{name}", "is about a whole robot", expected="--robot FILE", advice="add it")
 
 
+def refuse_bench_options(arguments: argparse.Namespace, names: Sequence[str]) -> None:
+    """Raise Conflict where an option is given that only recordings of a bench have."""
+    for name in names:
+        if getattr(arguments, name) not in (None, "", 0, []):
+            raise Conflict(
+                f"--{name.replace('_', '-')}",
+                "is about recordings of a bench",
+                advice="leave it or --robot out",
+            )
+
+
 def params_by_model(
     paths: Sequence[str], case: RobotCase
 ) -> dict[str, tuple[dict[str, ServoModel], Path | None]]:

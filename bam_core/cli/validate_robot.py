@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_file, write_text
-from bam_core.cli.robot import params_by_model, robot_case
+from bam_core.cli.robot import params_by_model, refuse_bench_options, robot_case
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from bam_core.robot.validation import validate_robot
 
+    refuse_bench_options(arguments, ("dt", "draws", "set", "bench_effects"))
     if arguments.json:
         require_file(arguments.json)
     case = robot_case(arguments)

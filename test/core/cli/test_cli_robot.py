@@ -77,6 +77,8 @@ def test_without_params_the_servos_given_are_validated(
         (["--params", "xl330"], "xl330"),
         (["--params", "mx106"], "mx64"),
         (["--robot", "none.xml"], "none.xml"),
+        (["--draws", "50"], "--draws"),
+        (["--set", "vin=12"], "--set"),
     ],
 )
 def test_what_is_wrong_is_one_line(
@@ -86,6 +88,16 @@ def test_what_is_wrong_is_one_line(
     errors = capsys.readouterr().err
     assert errors.count("\n") == 1
     assert said in errors
+
+
+@pytest.mark.parametrize("words", [["--effects", "zero_offset"], ["--servo", "mx106"], ["--trials", "500"]])
+def test_options_of_a_bench_are_refused_for_a_robot(
+    words: list[str], place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = str(place / "a_kp16.csv")
+    assert main([*command(place, "identify", log), "--output", str(tmp_path / "out"), *words]) == 2
+    assert words[0] in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["identify", "validate"])
