@@ -7,8 +7,10 @@ for paper in bam dynaban egle kikuuwe; do bam reproduce $paper --data RECORDINGS
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "papers.md"
 HEAD = """# Papers redone
@@ -24,21 +26,44 @@ reason. *Contradicted*: ours says the opposite of the paper.
 
 Made by `tools/papers_page.py` from complete runs.
 """
-_END = "## By construction", "## On synthetic data", "## On real data", "!["
+_END = "## What does not hold", "## By construction", "## On synthetic data", "## On real data", "!["
 
 
 def main(pages: list[str]) -> int:
-    """Join the first parts of these pages, one heading lower."""
+    """Join the first parts of these pages, one heading lower, with what does not hold of `summary.json`."""
     parts = [HEAD]
-    for page in pages:
+    for page in map(Path, pages):
         lines = []
-        for line in Path(page).read_text(encoding="utf-8").splitlines():
+        for line in page.read_text(encoding="utf-8").splitlines():
             if line.startswith(_END):
                 break
             lines.append(f"#{line}" if line.startswith("#") else line)
         parts.append("\n".join(lines).strip() + "\n")
+        failed = [
+            each for each in json.loads((page.parent / "summary.json").read_text()) if not each["holds"]
+        ]
+        if failed:
+            parts.append(f"### What does not hold\n\n{_table(failed)}\n")
     PAGE.write_text("\n".join(parts), encoding="utf-8")
     return 0
+
+
+def _table(claims: list[dict[str, Any]]) -> str:
+    rows = [("claim", "kind", "paper", "ours", "contradicts", "why"), ("---",) * 6]
+    for each in claims:
+        ours = f"{_text(each['ours'])} {each['unit']}".strip()
+        contradicts = "yes" if each["contradicts"] else ""
+        why = each["reason"] or f"missed: {each['threshold_reason']}"
+        rows.append((each["claim"], each["kind"], _text(each["paper"]), ours, contradicts, why))
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":
