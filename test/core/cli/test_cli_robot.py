@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from robot_cases import ARM, SERVOS, recorded, servos, write_csv
+from whole_robot_cases import ARM, SERVOS, recorded, servos, write_csv
 
 from bam_core.cli import main
 from bam_core.robot.deviations import RobotDeviations

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_cases import JOINTS, bench, goals, recorded, servos
+from whole_robot_cases import JOINTS, bench, goals, recorded, servos
 
 from bam_core.errors import BadData, BamError, NotWritable
 from bam_core.robot.deviations import RobotDeviations

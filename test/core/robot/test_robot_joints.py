@@ -6,7 +6,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from robot_cases import arm
+from whole_robot_cases import arm
 
 from bam_core.errors import Conflict, Missing, UnknownName, WrongType
 from bam_core.mujoco.robot import compile_robot

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from refusals import refused
-from robot_cases import JOINTS, goals, write_csv
+from whole_robot_cases import JOINTS, goals, write_csv
 
 from bam_core.errors import BadData, Malformed, Missing, OutOfRange, Unreadable, WrongShape
 from bam_core.robot.load import Told, load_runs

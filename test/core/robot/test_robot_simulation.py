@@ -8,7 +8,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from robot_cases import JOINTS, arm, bench, goals, servos
+from whole_robot_cases import JOINTS, arm, bench, goals, servos
 
 from bam_core.errors import Missing, UnknownName
 from bam_core.mujoco import ServoActuation, compile_robot, equip
