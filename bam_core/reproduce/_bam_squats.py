@@ -78,7 +78,7 @@ def simulated_squats(
         name = f"squat_motion_kp{kp}.csv"
         begin, end = intervals[name]
         run = read_robot_run(folder / name).until(end)
-        counted = [i for i, joint in enumerate(run.joints) if not joint.startswith("head")]
+        counted = np.array([not joint.startswith("head") for joint in run.joints])
         rows = run.time >= begin
 
         part = np.ix_(rows, counted)
