@@ -155,7 +155,14 @@ def diagram_claims(
             kind="synthetic",
             threshold_reason="over 1: models identified from motion, borders measured at rest, which no fit"
             " has seen; the paper gives no figure",
+            reason="" if far > near else _WHY_NOT_NEARER,
         )
+
+
+_WHY_NOT_NEARER = (
+    "M6 has one border right and the other, of backdriving, wrong: servos that follow goals are seldom"
+    " backdriven by more than the motor gives, so the logs tell little of it"
+)
 
 
 def _coulomb_claim() -> Claim:

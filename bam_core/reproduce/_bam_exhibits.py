@@ -25,7 +25,7 @@ def synthetic_exhibits() -> tuple[Exhibit, ...]:
         Exhibit(
             name="fig. 2",
             subject="drive/backdrive diagram of M1",
-            remark="of the MX-106 with the M1 that was identified",
+            remark="of the eRob80:100 with the M1 that was identified; the paper's is a sketch",
             pictures=("fig2.png",),
         ),
         Exhibit(

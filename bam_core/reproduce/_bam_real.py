@@ -116,9 +116,14 @@ def real_claims(found: RealServo) -> Iterator[Claim]:
             holds=abs(ours / theirs - 1.0) < _NEAR,
             kind="real",
             threshold_reason="within 30 %: other logs of the set, another integrator, another search",
+            reason="" if abs(ours / theirs - 1.0) < _NEAR else _WHY_OTHER_TRAINING,
         )
 
 
+_WHY_OTHER_TRAINING = (
+    "theirs ends above what simpler models reach, so their search did not end at the optimum; and their"
+    " quadratic term acts only where motor and load oppose each other"
+)
 _WHY = (
     "what bench and servo have beyond friction (delay, saturation, play, bending of the arm) is in the error"
     " of every model, and models with more terms take some of it for friction"

@@ -109,7 +109,7 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
     }
     measured = {name: measured_borders(truths[name]) for name in _MEASURED}
     claims += diagram_claims(measured, fitted)
-    _save(task, plot_diagram([(titles["mx106"], fitted["mx106"]["m1"])]), "fig2.png")
+    _save(task, plot_diagram([(titles["erob80_100"], fitted["erob80_100"]["m1"])]), "fig2.png")
     _save(task, plot_measured(measured, fitted, titles), "fig3.png")
     drawn = [(titles["erob80_100"], fitted["erob80_100"][model]) for model in FRICTION_MODELS]
     _save(task, plot_diagram(drawn), "fig4.png")

@@ -214,7 +214,9 @@ def test_friction_grows_with_the_load_only_where_it_does() -> None:
     grows = points(friction=lambda load: 0.1 + 0.3 * load)
     assert grows.growth()[0] == pytest.approx(0.3, abs=0.03)
     assert growth_claim("servo", grows).holds
-    assert growth_claim("servo", points(friction=lambda load: 0.2 + 0.0 * load)).contradicts
+    level, falls = (points(friction=lambda load, k=k: 0.2 - k * load) for k in (0.0, 0.1))
+    assert not growth_claim("servo", level).holds
+    assert growth_claim("servo", falls).contradicts
     assert len(plot_motion_points({"a": grows, "b": grows}).axes) == 2
 
 
