@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from bam_core.errors import Unreadable
-from bam_core.reproduce import PAPERS, Task, claims_table, reproduce, write_claims, write_page
+from bam_core.reproduce import DEVICES, PAPERS, Task, claims_table, reproduce, write_claims, write_page
 
 EXAMPLE = "bam reproduce kikuuwe --output redone"
 
@@ -43,6 +43,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.data is not None and not arguments.data.is_dir():
         raise Unreadable(
             arguments.data, "is not a directory", expected="a directory with a folder per device"
+        )
+    if arguments.data is not None and not any((arguments.data / name).is_dir() for name in DEVICES):
+        raise Unreadable(
+            arguments.data,
+            "has no folder with recordings of a device",
+            expected=f"one of {', '.join(DEVICES)} in it",
+            advice="name the directory above them",
         )
     start = time.monotonic()
     with tqdm(desc=arguments.paper, unit=" steps", disable=None, leave=False) as bar:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from bam_core.reproduce.claim import Claim, claims_table, write_claims
 from bam_core.reproduce.page import write_page
 from bam_core.reproduce.paper import PAPERS, Paper, reproduce
-from bam_core.reproduce.redone import Exhibit, Redone, Task
+from bam_core.reproduce.redone import DEVICES, Exhibit, Redone, Task
 
 __all__ = [
+    "DEVICES",
     "PAPERS",
     "Claim",
     "Exhibit",

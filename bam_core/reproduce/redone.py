@@ -12,6 +12,10 @@ from bam_core.reproduce.claim import KINDS, Claim
 _KIND_WORDS = {"construction": "by construction", "synthetic": "on synthetic data", "real": "on real data"}
 
 
+DEVICES = ("xl330", "sts3215", "sigmaban", "dynaban_mx64")
+"""Folders with recordings that some paper takes."""
+
+
 def _say_nothing(words: str) -> None:
     pass
 

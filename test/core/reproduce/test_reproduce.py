@@ -176,6 +176,11 @@ def test_a_data_directory_that_is_not_there_is_told_before_the_work(
     errors = capsys.readouterr().err
     assert errors.count("\n") == 1
     assert "none" in errors
+    command[-1] = str(tmp_path)
+    assert main(command) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert "xl330" in errors
 
 
 def test_a_place_that_cannot_be_written_to_is_told_before_the_work(
