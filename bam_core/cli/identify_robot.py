@@ -83,7 +83,7 @@ def _split(
     case: RobotCase, words: Sequence[str], arguments: argparse.Namespace
 ) -> tuple[list[RobotRun], list[RobotRun]]:
     """Return runs to fit and runs for the test: one rule kp=VALUE, or files."""
-    from bam_core.robot.load import Told, load_runs
+    from bam_core.robot.load import RunSettings, load_runs
 
     runs = list(case.runs)
     if not words or list(words) == ["none"]:
@@ -100,8 +100,8 @@ def _split(
                 f"--test {words[0]}", "chooses none or all of the logs", expected=f"some of {gains}"
             )
         return [each for each in runs if each.kp != gain], test
-    told = Told(kp=arguments.kp, supply_voltage=arguments.vin, intervals=arguments.interval)
-    test = load_runs(words, told)
+    settings = RunSettings(kp=arguments.kp, supply_voltage=arguments.vin, intervals=arguments.interval)
+    test = load_runs(words, settings)
     names = {each.name for each in test}
     for each in test:
         if not set(case.joints) <= set(each.joints):

@@ -91,7 +91,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     """
     from bam_core.mujoco.robot_file import load_robot
     from bam_core.robot.joints import chosen_joints, require_recorded, servos_by_joint
-    from bam_core.robot.load import Told, load_runs
+    from bam_core.robot.load import RunSettings, load_runs
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import load_servo
 
@@ -102,8 +102,8 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     types = servos_by_joint(spec, words)
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
     bench = RobotBench.make(spec, arguments.root)
-    told = Told(kp=arguments.kp, supply_voltage=arguments.vin, intervals=arguments.interval)
-    runs = load_runs(arguments.logs, told)
+    settings = RunSettings(kp=arguments.kp, supply_voltage=arguments.vin, intervals=arguments.interval)
+    runs = load_runs(arguments.logs, settings)
     for run in runs:
         require_recorded(types, run.joints)
     available = [joint for joint in types if all(joint in run.joints for run in runs)]

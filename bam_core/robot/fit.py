@@ -42,13 +42,11 @@ class RobotFit:
         unknowns: what the point means.
         point: (unknowns,) coordinates.
         covariance: (unknowns, unknowns) of them, after the fit.
-        error: mean absolute error over joints, samples and runs, rad, with the search's steps.
     """
 
     unknowns: Unknowns
     point: Array
     covariance: Array
-    error: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,23 +96,21 @@ def fit_robot(
     joints: Sequence[str],
     unknowns: Unknowns,
     *,
-    begin: Array | None = None,
-    told: Callable[[str], None] = lambda words: None,
+    progress: Callable[[str], None] = lambda words: None,
 ) -> RobotFit:
-    """Descend from the prior, or from `begin`.
+    """Descend from where the unknowns begin.
 
     Args:
         bench: the robot, with the steps of the search.
         runs: to follow.
         joints: that count.
         unknowns: what may change.
-        begin: (unknowns,) coordinates.
-        told: progress, in words.
+        progress: told each step, in words.
 
     Raises:
         BamError: the simulation diverges where it begins.
     """
-    point = np.zeros(len(unknowns.names)) if begin is None else begin.copy()
+    point = np.zeros(len(unknowns.names))
     with ThreadPoolExecutor(available_processors(), thread_name_prefix="robot") as pool:
         problem = _Problem(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool)
         here = problem.errors([point])[0]
@@ -123,11 +119,11 @@ def fit_robot(
                 "simulation", "diverges with the servos given", advice="check servos and gains"
             )
         worth = problem.worth()
-        told(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
+        progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
         jacobian, is_new = _jacobian(problem, point, here), True
         for number in range(_STEPS):
             gain, end, there = _step(problem, worth, jacobian, point, here)
-            told(f"step {number + 1}: {1e3 * np.abs(there).mean():.2f} mrad")
+            progress(f"step {number + 1}: {1e3 * np.abs(there).mean():.2f} mrad")
             if gain >= _WORTHWHILE:
                 jacobian, is_new = _carried(jacobian, end - point, there - here), False
                 point, here = end, there
@@ -142,7 +138,6 @@ def fit_robot(
         unknowns=unknowns,
         point=point,
         covariance=np.asarray(np.linalg.inv(normal)),
-        error=float(np.abs(here).mean()),
     )
 
 

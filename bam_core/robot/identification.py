@@ -126,14 +126,14 @@ class RobotTask:
 
 
 def identify_robot(
-    task: RobotTask, models: Sequence[str], told: Callable[[str], None] = lambda words: None
+    task: RobotTask, models: Sequence[str], progress: Callable[[str], None] = lambda words: None
 ) -> RobotIdentification:
     """Fit friction models one after the other.
 
     Args:
         task: robot, servos and runs.
         models: "m1" to "m6".
-        told: progress, in words.
+        progress: told each step, in words.
 
     Raises:
         BamError: a run cannot be simulated.
@@ -142,7 +142,7 @@ def identify_robot(
     for model in models:
 
         def say(words: str, model: str = model) -> None:
-            told(f"{model}: {words}")
+            progress(f"{model}: {words}")
 
         fits[model] = _fitted(task, model, say)
     return RobotIdentification(
@@ -159,7 +159,7 @@ def _fitted(task: RobotTask, model: str, say: Callable[[str], None]) -> RobotMod
         tolerances=task.tolerances,
         bodies=bodies_for(task.bench.spec, task.tolerances),
     )
-    fit = fit_robot(_search_bench(task), task.train, task.joints, unknowns, told=say)
+    fit = fit_robot(_search_bench(task), task.train, task.joints, unknowns, progress=say)
     runs = [*task.train, *task.test]
     say("errors of all runs")
     given = {joint: task.servos[name] for joint, name in task.types.items()}

@@ -23,7 +23,7 @@ _GAIN_IN_NAME = re.compile(r"(?:^|[_-])kp_?(\d+(?:\.\d+)?)(?=[_.-]|$)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class RunSettings:
     """What a user says of all runs; it overrides their files.
 
     Attributes:
@@ -43,15 +43,15 @@ class Told:
                 raise OutOfRange(name, value, "a positive number")
 
 
-def load_runs(paths: Iterable[str | os.PathLike[str]], told: Told | None = None) -> list[RobotRun]:
+def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | None = None) -> list[RobotRun]:
     """Load every run under some paths: CSV files, bags, or directories that are searched for such.
 
     Raises:
         BamError: a path does not exist, a run cannot be used, or its gain is not known.
     """
-    told = told or Told()
-    intervals = _intervals(told.intervals)
-    runs = [_complete(_read(path), path, told, intervals) for path in _files(paths)]
+    settings = settings or RunSettings()
+    intervals = _intervals(settings.intervals)
+    runs = [_complete(_read(path), path, settings, intervals) for path in _files(paths)]
     names = [run.name for run in runs]
     for name in intervals:
         if name not in names:
@@ -83,13 +83,13 @@ def _read(path: Path) -> RobotRun:
 
 
 def _complete(
-    run: RobotRun, path: Path, told: Told, intervals: Mapping[str, tuple[float, float]]
+    run: RobotRun, path: Path, settings: RunSettings, intervals: Mapping[str, tuple[float, float]]
 ) -> RobotRun:
     header = {
         name: value for name, value in (("kp", run.kp), ("vin", run.supply_voltage)) if value is not None
     }
     header, _ = apply_rules(header, rules_above(path))
-    kp = told.kp if told.kp is not None else header.get("kp")
+    kp = settings.kp if settings.kp is not None else header.get("kp")
     if kp is None and (found := _GAIN_IN_NAME.search(run.name)):
         kp = float(found[1])
         log.info("%s: kp %g, as its name says", run.name, kp)
@@ -98,7 +98,7 @@ def _complete(
     return replace(
         run,
         kp=float(kp),
-        supply_voltage=told.supply_voltage if told.supply_voltage is not None else header.get("vin"),
+        supply_voltage=settings.supply_voltage if settings.supply_voltage is not None else header.get("vin"),
         interval=intervals.get(run.name),
     )
 

@@ -138,8 +138,10 @@ class Unknowns:
 
 
 def with_friction_model(servo: ServoModel, name: str) -> ServoModel:
-    """Return a servo with another friction model; terms that it gains begin at zero, loads that it ties at
-    their mean."""
+    """Return a servo with another friction model.
+
+    Terms that it gains begin at zero; coefficients of motor and load that it ties begin at their mean.
+    """
     model = FRICTION_MODELS[name]
     law = servo.friction.coefficients()
     values = {each: law[each] for each in model.parameters if each in law}

@@ -13,7 +13,7 @@ from run_bag import PERIOD, START, RunBag
 from bam_core.errors import BadData, Malformed
 from bam_core.recordings.bag_writer import BagWriter
 from bam_core.robot.bag_run import read_bag_run
-from bam_core.robot.load import Told, load_runs
+from bam_core.robot.load import RunSettings, load_runs
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 JOINT_STATE, TRAJECTORY = "sensor_msgs/msg/JointState", "trajectory_msgs/msg/JointTrajectory"
@@ -105,4 +105,4 @@ def test_a_bag_without_goals_is_refused(tmp_path: Path) -> None:
     moments = [START + k * 10**7 for k in range(5)]
     messages = [("/joint_states", JOINT_STATE, each, joint_state(each, ["a"], [0.0])) for each in moments]
     with pytest.raises(Malformed, match="1 joints with positions and 0 with goals"):
-        load_runs([write(tmp_path / "bag", messages)], Told(kp=1.0))
+        load_runs([write(tmp_path / "bag", messages)], RunSettings(kp=1.0))

@@ -13,7 +13,7 @@ from refusals import refused
 from whole_robot_cases import JOINTS, goals, write_csv
 
 from bam_core.errors import BadData, Malformed, Missing, OutOfRange, Unreadable, WrongShape
-from bam_core.robot.load import Told, load_runs
+from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun, read_csv_run
 
 
@@ -75,14 +75,14 @@ def test_shapes_and_intervals_must_fit() -> None:
 
 
 def test_the_gain_comes_from_the_user_then_bench_yaml_then_the_name(path: Path, tmp_path: Path) -> None:
-    def gain(told: Told | None = None) -> float | None:
-        return load_runs([tmp_path], told)[0].kp
+    def gain(settings: RunSettings | None = None) -> float | None:
+        return load_runs([tmp_path], settings)[0].kp
 
     assert gain() == 20.0
     (tmp_path / "bench.yaml").write_text("set: {kp: 24, vin: 11.5}")
     assert gain() == 24.0
     assert load_runs([path])[0].supply_voltage == 11.5
-    assert gain(Told(kp=32.0)) == 32.0
+    assert gain(RunSettings(kp=32.0)) == 32.0
     (tmp_path / "bench.yaml").unlink()
     nameless = write_csv(goals(), tmp_path / "squat.csv")
     path.unlink()
@@ -93,11 +93,11 @@ def test_the_gain_comes_from_the_user_then_bench_yaml_then_the_name(path: Path, 
 def test_an_interval_belongs_to_a_log_by_its_name(path: Path, tmp_path: Path) -> None:
     file = tmp_path / "interval.json"
     file.write_text(json.dumps({"squat_kp20_a.csv": [0.5, 1.5], "other": [0, 1]}))
-    assert load_runs([path], Told(intervals=file))[0].interval == (0.5, 1.5)
+    assert load_runs([path], RunSettings(intervals=file))[0].interval == (0.5, 1.5)
     for text, kind in (("{", Malformed), ('{"a": 1}', Malformed), ('{"a": [2, 1]}', OutOfRange)):
         file.write_text(text)
         with pytest.raises(kind):
-            load_runs([path], Told(intervals=file))
+            load_runs([path], RunSettings(intervals=file))
 
 
 def test_places_without_runs_are_told(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_places_without_runs_are_told(tmp_path: Path) -> None:
     with pytest.raises(Missing):
         load_runs([tmp_path])
     with pytest.raises(OutOfRange):
-        Told(kp=-1.0)
+        RunSettings(kp=-1.0)
 
 
 def test_a_run_knows_its_joints() -> None:
