@@ -17,7 +17,7 @@ import sys
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -37,6 +37,10 @@ _LOOK = 0.2  # s between two looks at whether the caller has withdrawn
 _ANSWER = 5.0  # s in which a scheduler that is there has answered, also on a busy machine
 _KEPT = 16  # shared values that a process of workers keeps
 _EXAMPLE = "local:4 or tcp://scheduler:8786"
+
+# Dask has its workers give memory back whenever 64 KiB are free, and glibc then maps and clears each array
+# anew: a quarter of a job's time. These are what glibc itself arrives at in a process that uses large arrays.
+_WORKERS_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(2**26), "MALLOC_MMAP_THRESHOLD_": str(2**25)}  # bytes
 
 
 class Shared(Generic[T]):
@@ -202,6 +206,7 @@ def open_cluster(address: str) -> Iterator[Executor]:
     # One thread each: jobs are made for one, and Python code of two threads of a process takes turns.
     # Processes of their own: those of multiprocessing would run the caller's script again.
     with (
+        _environment(_WORKERS_MEMORY),
         SubprocessCluster(
             host="127.0.0.1",
             n_workers=workers,
@@ -212,6 +217,18 @@ def open_cluster(address: str) -> Iterator[Executor]:
         Client(cluster) as client,
     ):
         yield client.get_executor(pure=False)
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set variables that are not set, for processes that are started in this context."""
+    own = {name: value for name, value in values.items() if name not in os.environ}
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for name in own:
+            os.environ.pop(name, None)
 
 
 @contextmanager

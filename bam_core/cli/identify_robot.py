@@ -116,10 +116,11 @@ def _tables(found: RobotIdentification) -> str:
     rows = []
     for model in found.fits:
         for what, names in (("fitted", found.train), ("test", found.test)):
-            before, after = found.mae(model, names, before=True), found.mae(model, names)
-            if before is not None and after is not None:
-                rows.append((model.upper(), what, f"{1e3 * before:.2f}", f"{1e3 * after:.2f}"))
-    parts = [format_table(("model", "runs", "before [mrad]", "after [mrad]"), rows)]
+            if names:
+                fit = found.fits[model]
+                ways = (fit.before, fit.after, fit.one_joint)
+                rows.append((model.upper(), what, *(f"{1e3 * each.mean_of(names):.2f}" for each in ways)))
+    parts = [format_table(("model", "runs", "before [mrad]", "after", "one joint at a time"), rows)]
     if not found.test:
         parts.append("no test: all runs were fitted; give --test FILES or kp=VALUE for an honest figure")
     for model, fit in found.fits.items():

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from bam_core.servo.model import ServoModel
 
 
+_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin")  # options
+
+
 @dataclass(frozen=True, kw_only=True)
 class RobotCase:
     """What was asked about.
@@ -72,6 +75,13 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
         "foot, on level ground at the start (default: fixed)",
     )
     group.add_argument(
+        "--others",
+        choices=("simulated", "measured"),
+        default="simulated",
+        help="how the other joints move while one is simulated: by their servos, the whole robot at once, or "
+        "as measured, one joint at a time (default: simulated)",
+    )
+    group.add_argument(
         "--kp",
         type=float,
         help="position gain of all servos (default: a column kp, a bench.yaml, or kpNN in a log's name)",
@@ -101,7 +111,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     spec = load_robot(arguments.robot)
     types = servos_by_joint(spec, words)
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
-    bench = RobotBench.make(spec, arguments.root)
+    bench = RobotBench.make(spec, arguments.root, others=arguments.others)
     settings = RunSettings(kp=arguments.kp, supply_voltage=arguments.vin, intervals=arguments.interval)
     runs = load_runs(arguments.logs, settings)
     for run in runs:
@@ -115,8 +125,8 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
 
 def refuse_robot_options(arguments: argparse.Namespace) -> None:
     """Raise Conflict where an option of a robot is given without one."""
-    for name in ("servos", "joints", "interval", "kp", "vin"):
-        if getattr(arguments, name):
+    for name, default in (("others", "simulated"), *((each, None) for each in _OF_A_ROBOT)):
+        if getattr(arguments, name) not in (default, "", []):
             raise Conflict(f"--{name}", "is about a whole robot", expected="--robot FILE", advice="add it")
 
 

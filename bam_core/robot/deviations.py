@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import mujoco
 
 from bam_core._checks import require_not_negative
 from bam_core.errors import UnknownName
+from bam_core.servo.model import ServoModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +21,7 @@ class RobotDeviations:
         delay: s from the time of a goal in the recording to when its servo obeys.
         zero: joint -> rad that its encoder says at the description's zero.
         strength: joint -> share by which its motor's torque is larger than its type's.
+        friction: joint -> share by which its gear's friction without load is larger than its type's.
         mass: body -> share by which it is heavier than described.
         centre: body -> (3,) m by which its centre of mass is off, in the body's frame.
     """
@@ -27,11 +29,25 @@ class RobotDeviations:
     delay: float = 0.0
     zero: Mapping[str, float] = field(default_factory=dict)
     strength: Mapping[str, float] = field(default_factory=dict)
+    friction: Mapping[str, float] = field(default_factory=dict)
     mass: Mapping[str, float] = field(default_factory=dict)
     centre: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require_not_negative("robot", delay=self.delay)
+
+    def unit(self, servo: ServoModel, joint: str) -> ServoModel:
+        """Return the unit of a servo's type that is on a joint.
+
+        A stronger motor gives a larger torque at the same voltage, with the same back-EMF: less resistance.
+        """
+        strength, friction = self.strength.get(joint, 0.0), self.friction.get(joint, 0.0)
+        if strength:
+            motor = replace(servo.motor, resistance=servo.motor.resistance / (1.0 + strength))
+            servo = replace(servo, motor=motor)
+        if friction:
+            servo = replace(servo, friction=servo.friction.no_load_scaled(1.0 + friction))
+        return servo
 
     def apply(self, model: mujoco.MjModel) -> None:
         """Change masses and centres of a compiled robot, in place; inertias scale with the mass.

@@ -20,9 +20,9 @@ from bam_core.yaml_file import read_yaml
 
 FOLDER = "deviations"
 
-_BY_NAME = ("zero", "strength", "mass")
+_BY_NAME = ("zero", "strength", "friction", "mass")
 _HEAD = """# One robot's deviations from its description; no part of its servos.
-# Units: delay s, zero rad, centre m, strength and mass as shares.
+# Units: delay s, zero rad, centre m, strength, friction and mass as shares.
 """
 
 
@@ -50,7 +50,7 @@ def load_deviations(path: str | os.PathLike[str]) -> RobotDeviations:
     told = read_yaml(path)
     try:
         if not isinstance(told, dict):
-            raise WrongType("its content", told, "sections delay, zero, strength, mass, centre")
+            raise WrongType("its content", told, "sections delay, zero, strength, friction, mass, centre")
         known = ("delay", *_BY_NAME, "centre")
         for name in told:
             if name not in known:

@@ -4,34 +4,36 @@
 Simulated positions are nearly linear in the unknowns, so a few Levenberg-Marquardt steps suffice, and the
 Jacobian of one serves the next, corrected by what the step between showed. A derivative is the difference of
 two simulations, a fifth of a standard deviation apart: contacts and friction make positions rough at less.
+
+How much an error counts is not known beforehand. A first descent assumes it, a second one takes it from what
+the first has left, and the covariance from what the second has left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.arrays import Array
+from bam_core.robot.noise import Noise, assumed_noise, measured_noise
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import DivergedError, RobotBench
 from bam_core.robot.unknowns import Unknowns
-from bam_core.simulation.rollout import available_processors
+from bam_core.simulation.rollout import allowed_threads
 
-ERROR_SCALE = 3e-3
-"""rad; errors beyond it count by their size, not by their square: what no model has must not decide."""
-
-INDEPENDENT = 0.2
-"""s; samples closer than that tell the same: how long a joint takes to forget an error."""
+_TAIL = 3.0
+"""Standard deviations; errors beyond count by their size, not by their square: what no model has must not
+decide."""
 
 _STEP = 0.2  # standard deviations
 _STEPS = 30
 _WORTHWHILE = 5e-3  # relative gain of a step
 _TRIED = ((0.0, 1.0), (0.0, 0.5), (1.0, 1.0), (10.0, 1.0))  # damping, share of the step
-_SPACING = 0.02  # s between the samples that are compared
+_SPACING = 0.02  # s; errors are means over as long: shorter ones are noise of encoder and bus
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,11 +44,13 @@ class RobotFit:
         unknowns: what the point means.
         point: (unknowns,) coordinates.
         covariance: (unknowns, unknowns) of them, after the fit.
+        noise: of the errors that are left.
     """
 
     unknowns: Unknowns
     point: Array
     covariance: Array
+    noise: Noise
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,18 +62,28 @@ class _Problem:
     pool: ThreadPoolExecutor
 
     def rows(self, run: RobotRun) -> NDArray[np.intp]:
-        """Return which samples of a run are compared."""
+        """Return (means, samples) which samples of a run are compared, those of each mean in a row."""
         every = max(round(_SPACING / float(np.median(np.diff(run.time)))), 1)
-        return np.flatnonzero(run.counts)[::every]
+        counted = np.flatnonzero(run.counts)
+        every = min(every, len(counted))
+        return counted[: len(counted) // every * every].reshape(-1, every)
 
-    def worth(self) -> Array:
-        """Return of how many independent errors each of `errors` stands for."""
-        parts = []
+    def weighing(self, noise: Noise) -> _Weighing:
+        """Return how much each of `errors` counts."""
+        worth, scale = [], []
         for run in self.runs:
             rows = self.rows(run)
-            span = run.time[rows[-1]] - run.time[rows[0]]
-            parts.append(np.full(len(rows) * len(self.joints), max(span / INDEPENDENT, 1.0) / len(rows)))
-        return np.concatenate(parts)
+            length = (run.time[rows[-1, -1]] - run.time[rows[0, 0]]) / len(rows)
+            worth.append(np.tile(np.minimum(length / noise.independent, 1.0), len(rows)))
+            scale.append(np.tile(noise.scale, len(rows)))
+        return _Weighing(worth=np.concatenate(worth), scale=np.concatenate(scale))
+
+    def noise(self, errors: Array) -> Noise:
+        """Return the noise of such errors as `errors` returns."""
+        counts = [len(self.rows(run)) for run in self.runs]
+        parts = np.split(errors.reshape(-1, len(self.joints)), np.cumsum(counts)[:-1])
+        spacing = [self.rows(run).shape[1] * float(np.median(np.diff(run.time))) for run in self.runs]
+        return measured_noise(parts, spacing)
 
     def errors(self, points: Sequence[Array]) -> list[Array | None]:
         """Return the errors of all runs at points, one after the other, rad; None where one diverged."""
@@ -87,7 +101,32 @@ class _Problem:
             run, self.unknowns.servos_at(point), self.unknowns.deviations_at(point)
         )
         columns = [run.column(joint) for joint in self.joints]
-        return np.asarray((simulated - run.position)[self.rows(run)][:, columns].ravel())
+        off = (simulated - run.position)[:, columns]
+        return np.asarray(off[self.rows(run)].mean(axis=1).ravel())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Weighing:
+    """How much errors count.
+
+    Attributes:
+        worth: of how many independent errors each stands for.
+        scale: rad, the standard deviation of each.
+    """
+
+    worth: Array
+    scale: Array
+
+    def normal(self, jacobian: Array, point: Array, here: Array) -> tuple[Array, Array]:
+        """Return half the second and half the first derivative of the cost."""
+        weights = self.worth / self.scale**2 / np.sqrt(1.0 + (here / (_TAIL * self.scale)) ** 2)
+        weighted = jacobian.T * weights
+        return weighted @ jacobian + np.eye(len(point)), weighted @ here + point
+
+    def cost(self, errors: Array, point: Array) -> float:
+        """Return what is minimised: pseudo-Huber errors and the prior, twice the negative logarithm."""
+        sizes = np.sqrt(1.0 + (errors / (_TAIL * self.scale)) ** 2) - 1.0
+        return float(2.0 * _TAIL**2 * np.sum(self.worth * sizes) + point @ point)
 
 
 def fit_robot(
@@ -111,34 +150,61 @@ def fit_robot(
         BamError: the simulation diverges where it begins.
     """
     point = np.zeros(len(unknowns.names))
-    with ThreadPoolExecutor(available_processors(), thread_name_prefix="robot") as pool:
+    with ThreadPoolExecutor(allowed_threads(), thread_name_prefix="robot") as pool:
         problem = _Problem(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool)
         here = problem.errors([point])[0]
         if here is None:
             raise DivergedError(
                 "simulation", "diverges with the servos given", advice="check servos and gains"
             )
-        worth = problem.worth()
         progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
-        jacobian, is_new = _jacobian(problem, point, here), True
-        for number in range(_STEPS):
-            gain, end, there = _step(problem, worth, jacobian, point, here)
-            progress(f"step {number + 1}: {1e3 * np.abs(there).mean():.2f} mrad")
-            if gain >= _WORTHWHILE:
-                jacobian, is_new = _carried(jacobian, end - point, there - here), False
-                point, here = end, there
-            elif is_new:
-                break
-            else:
-                jacobian, is_new = _jacobian(problem, point, here), True
-        if not is_new:
-            jacobian = _jacobian(problem, point, here)
-    normal, _ = _normal(jacobian, worth, point, here)
+        place = _Place(point=point, errors=here, jacobian=_jacobian(problem, point, here))
+        noise = assumed_noise(len(joints))
+        for which in ("first", "second"):
+
+            def say(words: str, which: str = which) -> None:
+                progress(f"{which} descent, {words}")
+
+            place = _descend(problem, problem.weighing(noise), place, say)
+            noise = problem.noise(place.errors)
+    normal, _ = problem.weighing(noise).normal(place.jacobian, place.point, place.errors)
     return RobotFit(
-        unknowns=unknowns,
-        point=point,
-        covariance=np.asarray(np.linalg.inv(normal)),
+        unknowns=unknowns, point=place.point, covariance=np.asarray(np.linalg.inv(normal)), noise=noise
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Place:
+    """Where a descent is.
+
+    Attributes:
+        point: (unknowns,) coordinates.
+        errors: there, rad.
+        jacobian: (errors, unknowns), rad per coordinate: of there, or carried there by `_carried`.
+    """
+
+    point: Array
+    errors: Array
+    jacobian: Array
+
+
+def _descend(
+    problem: _Problem, weighing: _Weighing, place: _Place, progress: Callable[[str], None]
+) -> _Place:
+    """Return where no step is worthwhile, with its derivatives; it begins at one that has its own."""
+    is_new = True
+    for number in range(_STEPS):
+        gain, end, there = _step(problem, weighing, place)
+        progress(f"step {number + 1}: {1e3 * np.abs(there).mean():.2f} mrad")
+        if gain >= _WORTHWHILE:
+            jacobian, is_new = _carried(place.jacobian, end - place.point, there - place.errors), False
+            place = _Place(point=end, errors=there, jacobian=jacobian)
+        elif is_new:
+            break
+        else:
+            jacobian, is_new = _jacobian(problem, place.point, place.errors), True
+            place = replace(place, jacobian=jacobian)
+    return place
 
 
 def _jacobian(problem: _Problem, point: Array, here: Array) -> Array:
@@ -154,31 +220,17 @@ def _carried(jacobian: Array, moved: Array, changed: Array) -> Array:
     return np.asarray(jacobian + np.outer(changed - jacobian @ moved, moved) / (moved @ moved))
 
 
-def _step(
-    problem: _Problem, worth: Array, jacobian: Array, point: Array, here: Array
-) -> tuple[float, Array, Array]:
+def _step(problem: _Problem, weighing: _Weighing, place: _Place) -> tuple[float, Array, Array]:
     """Return the relative gain of the best of several steps, where it leads, and the errors there."""
-    normal, slope = _normal(jacobian, worth, point, here)
+    normal, slope = weighing.normal(place.jacobian, place.point, place.errors)
     steps = [
         -share * np.linalg.solve(normal + damping * np.diag(np.diag(normal)), slope)
         for damping, share in _TRIED
     ]
-    cost = _cost(worth, here, point)
-    best = (0.0, point, here)
-    ends = [point + each for each in steps]
+    cost = weighing.cost(place.errors, place.point)
+    best = (0.0, place.point, place.errors)
+    ends = [place.point + each for each in steps]
     for end, errors in zip(ends, problem.errors(ends), strict=True):
-        if errors is not None and (gain := 1.0 - _cost(worth, errors, end) / cost) > best[0]:
+        if errors is not None and (gain := 1.0 - weighing.cost(errors, end) / cost) > best[0]:
             best = (gain, end, errors)
     return best
-
-
-def _normal(jacobian: Array, worth: Array, point: Array, here: Array) -> tuple[Array, Array]:
-    """Return half the second and half the first derivative of the cost."""
-    weights = worth / ERROR_SCALE**2 / np.sqrt(1.0 + (here / ERROR_SCALE) ** 2)
-    weighted = jacobian.T * weights
-    return weighted @ jacobian + np.eye(len(point)), weighted @ here + point
-
-
-def _cost(worth: Array, errors: Array, point: Array) -> float:
-    """Return what is minimised: pseudo-Huber errors and the prior, twice the negative logarithm."""
-    return float(2.0 * np.sum(worth * (np.sqrt(1.0 + (errors / ERROR_SCALE) ** 2) - 1.0)) + point @ point)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from bam_core.servo.model import ServoModel
 _SEARCH_STEPS = (4e-3, 2e-3)  # s; a search takes the longest that is exact enough, else the bench's own
 _EXACT = 0.5e-3  # rad, mean, from the motion with the bench's step: a third of an encoder's count of 4096
 _LEAD, _SETTLING = 0.5, 0.5  # s before the interval that counts; s at rest before that
+_NINETY_FIVE = 1.96  # standard deviations
 _TOLD = 0.8  # of the standard deviation beforehand: what is left is not told by the runs
 
 
@@ -50,6 +51,8 @@ class RobotModelFit:
         estimates: type -> parameter -> what is known of it.
         before: errors on all runs with the servos given, and no deviations.
         after: errors on all runs.
+        one_joint: the same where one joint at a time is simulated and the others move as measured: how much
+            of `after` joints pass on to each other.
     """
 
     servos: Mapping[str, ServoModel]
@@ -57,6 +60,7 @@ class RobotModelFit:
     estimates: Mapping[str, Mapping[str, Estimate]]
     before: RobotValidation
     after: RobotValidation
+    one_joint: RobotValidation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,6 +96,7 @@ class RobotIdentification:
                     "test_mae_before": self.mae(model, self.test, before=True),
                     "before": fit.before.summary(),
                     "after": fit.after.summary(),
+                    "one_joint": fit.one_joint.summary(),
                     "parameters": {
                         servo: {name: vars(each) for name, each in estimates.items()}
                         for servo, estimates in fit.estimates.items()
@@ -159,17 +164,20 @@ def _fitted(task: RobotTask, model: str, say: Callable[[str], None]) -> RobotMod
         tolerances=task.tolerances,
         bodies=bodies_for(task.bench.spec, task.tolerances),
     )
-    fit = fit_robot(_search_bench(task), task.train, task.joints, unknowns, progress=say)
+    search = _search_bench(task)
+    fit = fit_robot(search, task.train, task.joints, unknowns, progress=say)
     runs = [*task.train, *task.test]
     say("errors of all runs")
     given = {joint: task.servos[name] for joint, name in task.types.items()}
-    deviations = unknowns.deviations_at(fit.point)
+    deviations, servos = unknowns.deviations_at(fit.point), unknowns.servos_at(fit.point)
+    alone = replace(search, others="measured")
     return RobotModelFit(
         servos=unknowns.types_at(fit.point),
         deviations=deviations,
         estimates=_estimates(fit),
         before=validate_robot(task.bench, runs, task.joints, given),
-        after=validate_robot(task.bench, runs, task.joints, unknowns.servos_at(fit.point), deviations),
+        after=validate_robot(task.bench, runs, task.joints, servos, deviations),
+        one_joint=validate_robot(alone, runs, task.joints, servos, deviations),
     )
 
 
@@ -189,17 +197,17 @@ def _search_bench(task: RobotTask) -> RobotBench:
 
 
 def _estimates(fit: RobotFit) -> dict[str, dict[str, Estimate]]:
-    """Return 95 % intervals of the servos' parameters: the range over those of their coordinates."""
+    """Return 95 % intervals of the servos' parameters: the ranges over those of their coordinates."""
     unknowns = fit.unknowns
-    error = np.sqrt(np.diag(fit.covariance))
-    along = [unknowns.types_at(fit.point + share * error) for share in np.linspace(-1.96, 1.96, 41)]
+    error = dict(zip(unknowns.names, np.sqrt(np.diag(fit.covariance)), strict=True))
+    place = dict(zip(unknowns.names, fit.point, strict=True))
     found = {}
     for servo, model in unknowns.types_at(fit.point).items():
         estimates = {}
         for name, value in model.parameters.items():
-            if f"{servo} {name}" in unknowns.names:
-                values = [each[servo].parameters[name] for each in along]
-                told = error[unknowns.names.index(f"{servo} {name}")] < _TOLD
-                estimates[name] = Estimate(value=value, low=min(values), high=max(values), told=bool(told))
+            if (key := f"{servo} {name}") in error:
+                reach = _NINETY_FIVE * error[key]
+                low, high = unknowns.between(servo, name, place[key] - reach, place[key] + reach)
+                estimates[name] = Estimate(value=value, low=low, high=high, told=bool(error[key] < _TOLD))
         found[servo] = estimates
     return found

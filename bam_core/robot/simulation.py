@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot with a servo on every joint follows what a recorded run told its servos."""
+"""A robot with a servo on every joint follows what a recorded run told its servos.
+
+The whole robot moves by its servos; or one joint at a time does, while the others move as measured. The
+second way cannot pass an error from one joint on to another, where a joint slips or a foot does; but it knows
+nothing of what a joint's error does to the others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import mujoco
 import mujoco.rollout
@@ -15,10 +21,16 @@ from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing, UnknownName
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.mujoco.robot import compile_robot
+from bam_core.robot.as_measured import measured_path, move_as_measured
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
 from bam_core.robot.root import prepare_root, stand
 from bam_core.robot.run import RobotRun
 from bam_core.servo.model import ServoModel
+
+Others = Literal["simulated", "measured"]
+"""How the other joints move while one is simulated: by their servos, or as measured."""
+
+OTHERS: tuple[Others, ...] = get_args(Others)
 
 DEFAULT_STEP = 1e-3
 """s; on a humanoid's squats, 2 ms gives errors that differ by 0.1 mrad."""
@@ -28,6 +40,7 @@ SETTLING = 1.0
 
 _CHUNK = 200  # steps per call of the engine: it returns the whole state of each
 _STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
+_CONTROL = mujoco.mjtState.mjSTATE_CTRL
 _LARGEST_SPEED = 1e3  # rad/s; beyond it a simulation has diverged
 
 
@@ -45,6 +58,7 @@ class RobotBench:
         step: of the simulation, s.
         settling: s before a run with its first goals.
         lead: s of a run before the interval that counts; None: all of it.
+        others: how the other joints move.
     """
 
     spec: mujoco.MjSpec
@@ -52,15 +66,18 @@ class RobotBench:
     step: float = DEFAULT_STEP
     settling: float = SETTLING
     lead: float | None = None
+    others: Others = "simulated"
 
     @classmethod
-    def make(cls, spec: mujoco.MjSpec, root: str, *, step: float = DEFAULT_STEP) -> RobotBench:
+    def make(
+        cls, spec: mujoco.MjSpec, root: str, *, step: float = DEFAULT_STEP, others: Others = "simulated"
+    ) -> RobotBench:
         """Copy a description and put its root where it belongs; see `root.prepare_root`."""
         require_positive("simulation", step=step)
         prepared = spec.copy()
         prepared.option.timestep = step
         prepare_root(prepared, root)
-        return cls(spec=prepared, root=root, step=step)
+        return cls(spec=prepared, root=root, step=step, others=others)
 
     def coarser(self, step: float, *, settling: float, lead: float) -> RobotBench:
         """Return a bench for searches: longer steps, and only what is needed before the interval."""
@@ -79,8 +96,9 @@ class RobotBench:
         """Return where the joints are: (n, joints of the run) rad, as their encoders say.
 
         The robot begins in the measured posture and at rest; no measurement enters after the first sample.
-        Joints with a servo that were not recorded hold where the description has them. Rows before the part
-        that is simulated are those of the measurement.
+        Where others move as measured, that holds for each joint in turn. Joints with a servo that were not
+        recorded hold where the description has them. Rows before the part that is simulated are those of the
+        measurement.
 
         Args:
             run: what is told; `kp` must be known.
@@ -91,20 +109,45 @@ class RobotBench:
             BamError: a joint is not in the robot, or the gain is not known.
             DivergedError: the simulation diverges.
         """
+        if self.others == "simulated":
+            return self._simulated(run, servos, deviations, ())
+        simulated = run.position.copy()
+        for joint in servos:
+            if joint in run.joints:
+                rest = tuple(each for each in run.joints if each != joint)
+                alone = {each: servo for each, servo in servos.items() if each not in rest}
+                column = run.column(joint)
+                simulated[:, column] = self._simulated(run, alone, deviations, rest)[:, column]
+        return simulated
+
+    def _simulated(
+        self,
+        run: RobotRun,
+        servos: Mapping[str, ServoModel],
+        deviations: RobotDeviations,
+        measured: tuple[str, ...],
+    ) -> Array:
+        """Return (n, joints) rad where joints move by their servos, and others as measured."""
         model = self._compile(run, servos, deviations)
         data = mujoco.MjData(model)
         first = self._first_sample(run)
         zero = np.array([deviations.zero.get(joint, 0.0) for joint in run.joints])
         addresses = [self._joint(model, joint) for joint in run.joints]
-        data.qpos[addresses] = run.position[first] - zero
+        # Goals and positions are in the encoder's terms; the engine's are angles of the joint.
+        goals, position = run.goal_position - zero, run.position - zero
+        data.qpos[addresses] = position[first]
+        begin = run.time[first] - self.settling
+        times = begin + self.step * np.arange(round((run.time[run.counts][-1] - begin) / self.step) + 1)
+        forces = np.zeros((len(times) - 1, 0))
+        if measured:
+            columns = [run.column(joint) for joint in measured]
+            path = measured_path(times, run.time[first:], position[first:, columns])
+            data.qpos[[addresses[column] for column in columns]] = path[0]
+            forces = move_as_measured(model, measured, path)
         stand(model, data, self.root)
         mujoco.mj_forward(model, data)
-        # Goals are in the encoder's terms; the engine's are angles of the joint.
-        goals = run.goal_position - zero
-        control = self._controls(model, data, run, goals, first, deviations.delay)
-        path = self._rollout(model, data, control, addresses)
-        begin = run.time[first] - self.settling
-        times = begin + self.step * np.arange(len(path))
+        control = self._controls(model, data, run, goals, times - deviations.delay)
+        path = self._rollout(model, data, np.hstack([control, forces]), addresses)
         simulated = run.position.copy()
         for column in range(len(run.joints)):
             simulated[first:, column] = np.interp(run.time[first:], times, path[:, column]) + zero[column]
@@ -122,7 +165,7 @@ class RobotBench:
             spec,
             {
                 joint: NativeServo(
-                    servo=_stronger(servo, deviations.strength.get(joint, 0.0)),
+                    servo=deviations.unit(servo, joint),
                     kp=run.kp,
                     supply_voltage=run.supply_voltage,
                     encoder_zero=deviations.zero.get(joint, 0.0),
@@ -147,18 +190,9 @@ class RobotBench:
         return int(model.jnt_qposadr[number])
 
     def _controls(
-        self,
-        model: mujoco.MjModel,
-        data: mujoco.MjData,
-        run: RobotRun,
-        goals: Array,
-        first: int,
-        delay: float,
+        self, model: mujoco.MjModel, data: mujoco.MjData, run: RobotRun, goals: Array, edges: Array
     ) -> Array:
         """Return (steps, controls): the mean over each step of the goals (n, joints) as servos get them."""
-        begin = run.time[first] - self.settling
-        last = run.time[run.counts][-1]
-        edges = begin - delay + self.step * np.arange(round((last - begin) / self.step) + 1)
         control = np.zeros((len(edges) - 1, model.nu))
         switches = np.searchsorted(edges, run.time[1:], side="right") - 1  # in which step goals change
         inside = (switches >= 0) & (switches < len(control))
@@ -177,7 +211,10 @@ class RobotBench:
     def _rollout(
         self, model: mujoco.MjModel, data: mujoco.MjData, control: Array, addresses: list[int]
     ) -> Array:
-        """Return (steps + 1, joints) rad from the present state on."""
+        """Return (steps + 1, joints) rad from the present state on; forces may follow the controls."""
+        applied = (
+            _CONTROL if control.shape[1] == model.nu else _CONTROL | mujoco.mjtState.mjSTATE_QFRC_APPLIED
+        )
         path = np.empty((len(control) + 1, len(addresses)))
         path[0] = data.qpos[addresses]
         columns = 1 + np.array(addresses)  # the state begins with the time
@@ -187,18 +224,15 @@ class RobotBench:
         warm = data.qacc_warmstart.copy()
         for begin in range(0, len(control), _CHUNK):
             states, _ = mujoco.rollout.rollout(
-                model, data, state[None], control[None, begin : begin + _CHUNK], initial_warmstart=warm[None]
+                model,
+                data,
+                state[None],
+                control[None, begin : begin + _CHUNK],
+                control_spec=applied,
+                initial_warmstart=warm[None],
             )
             path[1 + begin : 1 + begin + states.shape[1]] = states[0][:, columns]
             state, warm = states[0, -1].copy(), data.qacc_warmstart.copy()
             if not np.all(np.abs(state[speeds]) < _LARGEST_SPEED):
                 raise DivergedError("simulation", "diverged", advice="check servos, gains and step")
         return path
-
-
-def _stronger(servo: ServoModel, share: float) -> ServoModel:
-    """Return a servo whose motor gives a larger torque at the same voltage, with the same back-EMF."""
-    if not share:
-        return servo
-    motor = replace(servo.motor, resistance=servo.motor.resistance / (1.0 + share))
-    return replace(servo, motor=motor)

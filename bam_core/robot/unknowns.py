@@ -44,6 +44,7 @@ class Tolerances:
         expected_delay: s.
         zero: rad, of every encoder.
         strength: share, of every motor's torque beside its type's.
+        friction: share, of every gear's friction without load beside its type's.
         mass: share, of the mass of every heavy body.
         centre: m, of its centre, in every direction.
     """
@@ -52,6 +53,7 @@ class Tolerances:
     expected_delay: float = 5e-3
     zero: float = 0.02
     strength: float = 0.05
+    friction: float = 0.1
     mass: float = 0.03
     centre: float = 3e-3
 
@@ -83,6 +85,7 @@ class Unknowns:
         names += ["delay"] if wide.delay else []
         names += [f"zero {joint}" for joint in self.joints if wide.zero]
         names += [f"strength {joint}" for joint in self.joints if wide.strength]
+        names += [f"friction {joint}" for joint in self.joints if wide.friction]
         names += [f"mass {body}" for body in self.bodies if wide.mass]
         names += [f"centre {body} {axis}" for body in self.bodies if wide.centre for axis in "xyz"]
         object.__setattr__(self, "names", tuple(names))
@@ -114,6 +117,17 @@ class Unknowns:
             )
         return found
 
+    def between(self, servo: str, parameter: str, low: float, high: float) -> tuple[float, float]:
+        """Return the least and the largest value of a servo's parameter between two of its coordinates."""
+        model = self.servos[servo]
+        start = model.parameters[parameter]
+        ends = [_moved(parameter, start, each, model) for each in (low, high)]
+        if parameter not in _LOGARITHMIC:
+            roots = [_root(parameter, start, each, model) for each in (low, high)]
+            if roots[0] < 0.0 < roots[1]:
+                ends.append(0.0)
+        return min(ends), max(ends)
+
     def deviations_at(self, point: Array) -> RobotDeviations:
         """Return how the robot deviates at a point, (unknowns,)."""
         value = dict(zip(self.names, map(float, point), strict=True))
@@ -123,6 +137,10 @@ class Unknowns:
             zero={joint: wide.zero * value.get(f"zero {joint}", 0.0) for joint in self.joints},
             strength={
                 joint: math.expm1(wide.strength * value.get(f"strength {joint}", 0.0))
+                for joint in self.joints
+            },
+            friction={
+                joint: math.expm1(wide.friction * value.get(f"friction {joint}", 0.0))
                 for joint in self.joints
             },
             mass={body: math.expm1(wide.mass * value.get(f"mass {body}", 0.0)) for body in self.bodies},
@@ -164,8 +182,11 @@ def heavy_bodies(spec: mujoco.MjSpec, share: float = 0.05) -> tuple[str, ...]:
 def _moved(name: str, start: float, coordinate: float, servo: ServoModel) -> float:
     if name in _LOGARITHMIC:
         return start * math.exp(_LOGARITHMIC[name] * coordinate)
-    root = math.sqrt(start) + _WIDTH * math.sqrt(_typical(name, servo)) * coordinate
-    return root * root  # reflected at zero, which is a legitimate value
+    return _root(name, start, coordinate, servo) ** 2  # reflected at zero, which is a legitimate value
+
+
+def _root(name: str, start: float, coordinate: float, servo: ServoModel) -> float:
+    return math.sqrt(start) + _WIDTH * math.sqrt(_typical(name, servo)) * coordinate
 
 
 def _typical(name: str, servo: ServoModel) -> float:

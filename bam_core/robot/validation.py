@@ -15,7 +15,7 @@ from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.servo.model import ServoModel
-from bam_core.simulation.rollout import available_processors
+from bam_core.simulation.rollout import allowed_threads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +50,10 @@ class RobotValidation:
     def mae(self) -> float:
         """Mean over runs, rad."""
         return fmean(each.mae for each in self.per_log.values())
+
+    def mean_of(self, names: Sequence[str]) -> float:
+        """Return the mean error of some runs, rad."""
+        return fmean(self.per_log[name].mae for name in names)
 
     def mean_of_joint(self, joint: str) -> float:
         """Return a joint's error, mean over runs, rad."""
@@ -101,7 +105,7 @@ def validate_robot(
         done(run.name)
         return RunErrors(per_joint=dict(zip(joints, map(float, off), strict=True)), goal_distance=float(goal))
 
-    with ThreadPoolExecutor(available_processors()) as pool:
+    with ThreadPoolExecutor(allowed_threads()) as pool:
         return RobotValidation(
             per_log=dict(zip([run.name for run in runs], pool.map(errors, runs), strict=True))
         )

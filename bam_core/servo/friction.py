@@ -66,8 +66,8 @@ class Friction:
         """Return the eleven coefficients by name, in the order of FRICTION_PARAMETERS."""
         return {name: getattr(self, name) for name in FRICTION_PARAMETERS}
 
-    def temperature_scaled(self, scale: float) -> Friction:
-        """Return the law with the friction that no load causes scaled, as temperature does it."""
+    def no_load_scaled(self, scale: float) -> Friction:
+        """Return the law with the friction that no load causes scaled, as temperature scales it."""
         if scale == 1.0:
             return self
         return replace(

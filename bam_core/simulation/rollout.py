@@ -157,7 +157,7 @@ class Rollout:
             tuple(self.packed.logs),
             self.packed.restarts,
         )
-        self._workers = workers or _threads.get() or available_processors()
+        self._workers = workers or allowed_threads()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
     @classmethod
@@ -403,6 +403,11 @@ def simulation_threads(count: int) -> Iterator[None]:
         yield
     finally:
         _threads.reset(token)
+
+
+def allowed_threads() -> int:
+    """Return how many threads rollouts that are made here use, where they are not told otherwise."""
+    return _threads.get() or available_processors()
 
 
 def available_processors() -> int:

@@ -48,7 +48,7 @@ def found() -> RobotIdentification:
     )
     said: list[str] = []
     result = identify_robot(task, ["m1"], said.append)
-    assert any(words.startswith("m1: step 1: ") for words in said)
+    assert any(words.startswith("m1: first descent, step 1: ") for words in said)
     return result
 
 
@@ -128,6 +128,22 @@ def test_unknowns_begin_at_what_is_given_and_stay_possible() -> None:
         point = random.normal(0.0, 3.0, len(unknowns.names))
         unknowns.types_at(point)
         assert unknowns.deviations_at(point).delay >= 0.0
+
+
+def test_an_interval_that_reaches_over_zero_begins_there() -> None:
+    unknowns = Unknowns(
+        servos={"mx106": with_friction_model(load_servo("mx106"), "m1")},
+        joints={"shoulder": "mx106"},
+        tolerances=Tolerances(),
+        bodies=(),
+    )
+    start = load_servo("mx106").friction.viscous
+    assert unknowns.between("mx106", "viscous", 0.0, 0.0) == pytest.approx((start, start))
+    low, high = unknowns.between("mx106", "viscous", -20.0, 1.0)
+    assert low == 0.0
+    assert high > start
+    low, high = unknowns.between("mx106", "torque_constant", -20.0, 1.0)
+    assert 0.0 < low < high
 
 
 @pytest.mark.parametrize("name", list(FRICTION_MODELS))

@@ -62,6 +62,7 @@ def test_an_encoder_that_is_off_is_off_in_reading_and_goal_alike() -> None:
         RobotDeviations(mass={"lower": 0.3}),
         RobotDeviations(centre={"lower": (0.0, 0.0, -0.03)}),
         RobotDeviations(strength={"shoulder": -0.2, "elbow": -0.2}),
+        RobotDeviations(friction={"shoulder": 1.0, "elbow": 1.0}),
     ],
 )
 def test_heavier_longer_and_weaker_robots_follow_their_goals_less(deviations: RobotDeviations) -> None:

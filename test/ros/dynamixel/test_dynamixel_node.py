@@ -220,6 +220,7 @@ def test_an_overload_is_named_and_releases(
 
     client.wait_for(reported)
     assert virtual.get("torque_enable") == 0
+    client.wait_for(lambda: client.states)  # topics are discovered one by one
     assert client.states[-1].hardware_error[0] == ServoStates.ERROR_OVERLOAD
     driver.send_signal(signal.SIGINT)
     _, log = driver.communicate(timeout=PATIENCE)

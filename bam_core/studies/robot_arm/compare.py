@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors on runs that no fit has seen: servos found by `bam identify --robot` beside `mujoco.sysid`.
+
+Both see the same recordings of the same hidden arm, and both begin at the library's servos.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from bam_core.atomic_file import require_file, write_text
+from bam_core.errors import BamError, OutOfRange
+from bam_core.studies.robot_arm.hidden import draw_arm, draw_session
+from bam_core.studies.robot_arm.ours import MODEL, identify_arm
+from bam_core.text_table import format_table
+
+DURATION = 8.0  # s of each run
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Record, fit twice, print a table and write JSON."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bam_core.studies.robot_arm.compare", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument("--rates", nargs="+", type=float, default=(100.0, 500.0), metavar="HZ")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="arms, drawn with seeds from 0 on")
+    parser.add_argument("--json", default="robot_arm_results.json", metavar="FILE")
+    arguments = parser.parse_args(argv)
+    try:
+        return _study(arguments)
+    except BamError as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return 2
+
+
+def _study(arguments: argparse.Namespace) -> int:
+    if arguments.seeds < 1:
+        raise OutOfRange("--seeds", arguments.seeds, "at least 1")
+    require_file(arguments.json)
+    from bam_core.studies.robot_arm import peer  # its package is no dependency of the suite
+
+    def say(words: str) -> None:
+        print(words, file=sys.stderr, flush=True)
+
+    results = []
+    for seed in range(arguments.seeds):
+        for rate in arguments.rates:
+            random = np.random.default_rng(seed)
+            arm = draw_arm(random)
+            fitted, test = draw_session(arm, random, rate=rate, duration=DURATION)
+            begin = time.monotonic()
+            found = identify_arm(fitted, test, say)
+            ours = time.monotonic() - begin
+            begin = time.monotonic()
+            other = peer.best_fit(fitted, say)
+            theirs = time.monotonic() - begin
+            results.append(
+                {
+                    "seed": seed,
+                    "rate": rate,
+                    "library": found.mae(MODEL, found.test, before=True),
+                    "test": found.mae(MODEL, found.test),
+                    "fitted": found.mae(MODEL, found.train),
+                    "seconds": ours,
+                    "sysid_test": other.error(test),
+                    "sysid_fitted": other.error(fitted),
+                    "sysid_settings": vars(other.settings),
+                    "sysid_seconds": theirs,
+                }
+            )
+            write_text(arguments.json, json.dumps(results, indent=1) + "\n")
+    print(_table(results))
+    print(f"wrote {arguments.json}")
+    return 0
+
+
+def _table(results: Sequence[dict[str, object]]) -> str:
+    columns = ("library", "fitted", "test", "sysid_fitted", "sysid_test")
+    rows = [
+        (
+            f"{each['seed']}",
+            f"{each['rate']:g}",
+            *(f"{1e3 * each[name]:.2f}" for name in columns),  # type: ignore[operator]
+            f"{each['test'] / each['sysid_test']:.2f}",  # type: ignore[operator]
+            f"{each['seconds']:.0f}, {each['sysid_seconds']:.0f}",
+        )
+        for each in results
+    ]
+    header = ("arm", "Hz", "library", "fitted", "test", "sysid fitted", "sysid test", "test, ours/sysid", "s")
+    return "Mean absolute errors, mrad\n\n" + format_table(header, rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

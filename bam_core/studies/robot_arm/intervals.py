@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often the 95 % intervals of a robot's servos hold the truth, over arms that are drawn anew."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from tqdm import tqdm
+
+from bam_core.atomic_file import require_file, write_text
+from bam_core.cli.cluster import add_cluster
+from bam_core.errors import BamError, OutOfRange
+from bam_core.executors import Call, Shared, open_cluster, run_jobs, this_machine
+from bam_core.studies.robot_arm.hidden import draw_arm, draw_session
+from bam_core.studies.robot_arm.ours import MODEL, identify_arm
+from bam_core.text_table import format_table
+
+REPEATS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One parameter of one arm.
+
+    Attributes:
+        name: servo and parameter.
+        truth: SI.
+        value: found.
+        low: end of the interval.
+        high: likewise.
+        told: by the runs.
+    """
+
+    name: str
+    truth: float
+    value: float
+    low: float
+    high: float
+    told: bool
+
+    @property
+    def held(self) -> bool:
+        """Whether the interval holds the truth."""
+        return self.low <= self.truth <= self.high
+
+
+def one_arm(settings: tuple[float, float], seed: int) -> list[Parameter]:
+    """Draw, record and identify one arm; settings are rate, Hz, and duration of a run, s."""
+    rate, duration = settings
+    random = np.random.default_rng((seed, 7))
+    arm = draw_arm(random)
+    fitted, _ = draw_session(arm, random, rate=rate, duration=duration)
+    found = identify_arm(fitted).fits[MODEL].estimates
+    return [
+        Parameter(
+            name=f"{servo} {name}",
+            truth=arm.types[servo].parameters[name],
+            value=each.value,
+            low=each.low,
+            high=each.high,
+            told=each.told,
+        )
+        for servo, estimates in found.items()
+        for name, each in estimates.items()
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Count, print a table and write JSON."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bam_core.studies.robot_arm.intervals", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N")
+    parser.add_argument("--rate", type=float, default=100.0, metavar="HZ")
+    parser.add_argument("--duration", type=float, default=8.0, metavar="S", help="of each of four runs")
+    parser.add_argument("--json", default="robot_arm_intervals.json", metavar="FILE")
+    add_cluster(parser)
+    arguments = parser.parse_args(argv)
+    try:
+        return _study(arguments)
+    except BamError as error:
+        print(f"intervals: {error}", file=sys.stderr)
+        return 2
+
+
+def _study(arguments: argparse.Namespace) -> int:
+    if arguments.repeats < 1:
+        raise OutOfRange("--repeats", arguments.repeats, "at least 1")
+    require_file(arguments.json)
+    shared = Shared((arguments.rate, arguments.duration))
+    calls = [Call(one_arm, shared, (seed,)) for seed in range(arguments.repeats)]
+    done: dict[int, list[Parameter]] = {}
+    with (
+        this_machine() if arguments.cluster is None else open_cluster(arguments.cluster) as executor,
+        tqdm(total=len(calls), desc="intervals", unit="arm", disable=None) as bar,
+    ):
+        for index, result in run_jobs(executor, calls):
+            done[index] = result
+            bar.update()
+            entries = [[vars(each) for each in done[seed]] for seed in sorted(done)]
+            write_text(arguments.json, json.dumps(entries, indent=1) + "\n")  # an ended study keeps these
+    print(_table([each for seed in sorted(done) for each in done[seed]]))
+    print(f"wrote {arguments.json}")
+    return 0
+
+
+def _table(found: Sequence[Parameter]) -> str:
+    rows = []
+    for name in dict.fromkeys(each.name for each in found):
+        own = [each for each in found if each.name == name]
+        rows.append((name, *_shares(own)))
+    rows.append(("all", *_shares(found)))
+    return format_table(("parameter", "held [%]", "told by the runs [%]", "of these held [%]"), rows)
+
+
+def _shares(found: Sequence[Parameter]) -> tuple[str, str, str]:
+    told = [each for each in found if each.told]
+    return (
+        f"{100.0 * np.mean([each.held for each in found]):.0f}",
+        f"{100.0 * len(told) / len(found):.0f}",
+        f"{100.0 * np.mean([each.held for each in told]):.0f}" if told else "-",
+    )
+
+
+if __name__ == "__main__":
+    # Under this name: workers elsewhere could not load what is pickled as a part of `__main__`.
+    from bam_core.studies.robot_arm import intervals
+
+    sys.exit(intervals.main())
