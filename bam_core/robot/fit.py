@@ -204,6 +204,8 @@ def _descend(
         else:
             jacobian, is_new = _jacobian(problem, place.point, place.errors), True
             place = replace(place, jacobian=jacobian)
+    if not is_new:
+        place = replace(place, jacobian=_jacobian(problem, place.point, place.errors))
     return place
 
 

@@ -8,6 +8,8 @@ Which of these serves best is decided on a run that is held out of the fit and i
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from bam_core.studies.robot_arm.arm import BODIES, JOINTS, six_joint_arm
 from bam_core.studies.robot_arm.hidden import joint_types
 
 _STEP = 2e-3  # s
-_ITERATIONS = 60
+_ITERATIONS = 40  # it comes to rest within 30
 _DELAY = 0.03  # s, at most
 
 
@@ -83,8 +85,10 @@ def fit(runs: Sequence[RobotRun], settings: PeerSettings) -> PeerFit:
     for parameter in _actuators(settings):
         parameters.add(parameter)
     if settings.masses:
+        spec = six_joint_arm()
         for body in BODIES:
-            parameters.add(_scale(f"mass {body}", 1.0, 0.9, 1.1, _set_mass))
+            mass = float(spec.body(body).first_geom().mass)
+            parameters.add(_parameter(f"mass {body}", mass, 0.9 * mass, 1.1 * mass, _set_mass, (body,)))
     delay = sysid.Parameter("delay", 0.005, 0.0, _DELAY)
     parameters.add(delay)
     transform.delay("*", delay)
@@ -95,7 +99,8 @@ def fit(runs: Sequence[RobotRun], settings: PeerSettings) -> PeerFit:
     residual = sysid.build_residual_fn(
         models_sequences=[_sequence(run) for run in runs], modify_residual=transform.apply
     )
-    found, _ = sysid.optimize(parameters, residual, max_iters=_ITERATIONS, verbose=False, x_scale="jac")
+    with contextlib.redirect_stdout(io.StringIO()):  # a line per step, which nothing switches off
+        found, _ = sysid.optimize(parameters, residual, max_iters=_ITERATIONS, verbose=False, x_scale="jac")
     return PeerFit(settings=settings, parameters=found, transform=transform)
 
 
@@ -121,7 +126,7 @@ def _actuators(settings: PeerSettings) -> list[sysid.Parameter]:
             ("friction", dry, 20.0 * dry, _set_friction),
             ("armature", motor.armature, 10.0 * motor.armature, _set_armature),
         ):
-            found.append(_scale(f"{what} {name}", start, 0.0, most, change, joints))
+            found.append(_parameter(f"{what} {name}", start, 0.0, most, change, joints))
     return found
 
 
@@ -157,16 +162,14 @@ def _sequence(run: RobotRun) -> sysid.ModelSequences:
     )
 
 
-def _scale(
+def _parameter(
     name: str,
     start: float,
     low: float,
     high: float,
     change: Callable[[mujoco.MjSpec, str, float], None],
-    targets: Sequence[str] = (),
+    places: Sequence[str],
 ) -> sysid.Parameter:
-    places = tuple(targets) or (name.split()[1],)
-
     def modifier(spec: mujoco.MjSpec, parameter: sysid.Parameter) -> None:
         for place in places:
             change(spec, place, float(parameter.value[0]))
@@ -181,7 +184,7 @@ def _set_stiffness(spec: mujoco.MjSpec, joint: str, value: float) -> None:
 
 
 def _set_damping(spec: mujoco.MjSpec, joint: str, value: float) -> None:
-    spec.joint(joint).damping = value
+    spec.joint(joint).damping = [value, 0.0, 0.0]  # linear, quadratic and cubic in the speed
 
 
 def _set_friction(spec: mujoco.MjSpec, joint: str, value: float) -> None:
@@ -193,5 +196,5 @@ def _set_armature(spec: mujoco.MjSpec, joint: str, value: float) -> None:
 
 
 def _set_mass(spec: mujoco.MjSpec, body: str, value: float) -> None:
-    for geom in spec.body(body).geoms:
-        geom.mass *= value
+    (geom,) = spec.body(body).geoms
+    geom.mass = value
