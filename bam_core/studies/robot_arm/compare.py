@@ -18,6 +18,7 @@ from bam_core.atomic_file import require_file, write_text
 from bam_core.errors import BamError, OutOfRange
 from bam_core.studies.robot_arm.hidden import draw_arm, draw_session
 from bam_core.studies.robot_arm.ours import MODEL, identify_arm
+from bam_core.studies.robot_arm.peer import best_fit, require_peer
 from bam_core.text_table import format_table
 
 DURATION = 8.0  # s of each run
@@ -43,7 +44,7 @@ def _study(arguments: argparse.Namespace) -> int:
     if arguments.seeds < 1:
         raise OutOfRange("--seeds", arguments.seeds, "at least 1")
     require_file(arguments.json)
-    from bam_core.studies.robot_arm import peer  # its package is no dependency of the suite
+    require_peer()
 
     def say(words: str) -> None:
         print(words, file=sys.stderr, flush=True)
@@ -58,7 +59,7 @@ def _study(arguments: argparse.Namespace) -> int:
             found = identify_arm(fitted, test, say)
             ours = time.monotonic() - begin
             begin = time.monotonic()
-            other = peer.best_fit(fitted, say)
+            other = best_fit(fitted, say)
             theirs = time.monotonic() - begin
             results.append(
                 {

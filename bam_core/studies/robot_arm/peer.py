@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ import mujoco
 import numpy as np
 from mujoco import sysid
 
+from bam_core.errors import MissingSoftware
 from bam_core.robot.run import RobotRun
 from bam_core.servo.model import load_servo
 from bam_core.studies.robot_arm.arm import BODIES, JOINTS, six_joint_arm
@@ -67,6 +69,17 @@ class PeerFit:
         )
         off, _, _ = residual(self.parameters.as_vector(), self.parameters)
         return float(np.mean([np.abs(each).mean() for each in off]))
+
+
+def require_peer() -> None:
+    """Raise MissingSoftware where `mujoco.sysid` lacks what it needs."""
+    if not hasattr(sysid, "optimize"):  # it comes with MuJoCo, and is empty without its own dependencies
+        raise MissingSoftware(
+            "mujoco.sysid",
+            "mujoco[sysid]",
+            problem="is not complete (expected the packages of MuJoCo's extra sysid)",
+            advice=f"install them, with: {sys.executable} -m pip install 'mujoco[sysid]'",
+        )
 
 
 def best_fit(runs: Sequence[RobotRun], progress: Callable[[str], None] = lambda words: None) -> PeerFit:
