@@ -29,10 +29,16 @@ _TAIL = 3.0
 """Standard deviations; errors beyond count by their size, not by their square: what no model has must not
 decide."""
 
-_STEP = 0.2  # standard deviations
+_STEP, _OTHER_STEP = 0.2, 0.3  # standard deviations
 _STEPS = 30
-_WORTHWHILE = 5e-3  # relative gain of a step
-_TRIED = ((0.0, 1.0), (0.0, 0.5), (1.0, 1.0), (10.0, 1.0))  # damping, share of the step
+_WORTHWHILE = {"first": 0.05, "second": 5e-3}
+"""Descent -> relative gain of a step. The first one only has to show how errors scatter."""
+
+_TRIED = (
+    *((damping, 1.0) for damping in (0.0, 0.03, 0.3, 3.0, 30.0, 300.0)),
+    *((0.0, share) for share in (0.5, 0.2)),
+)
+"""Damping and share of the step; simulations of a step are few beside those of its derivatives."""
 _SPACING = 0.02  # s; errors are means over as long: shorter ones are noise of encoder and bus
 
 
@@ -123,6 +129,19 @@ class _Weighing:
         weighted = jacobian.T * weights
         return weighted @ jacobian + np.eye(len(point)), weighted @ here + point
 
+    def covariance(self, jacobian: Array, other: Array, here: Array) -> Array:
+        """Return the covariance of the unknowns, given two Jacobians of differences over unlike steps.
+
+        Friction makes a simulation rough, so a difference has an error, and the square of this error would
+        seem to be information: a thousand samples then tell apart what nothing tells apart, such as a type's
+        resistance and the strengths of all of its units. The product of two differences whose errors are
+        independent has no such part.
+        """
+        weights = self.worth / self.scale**2 / np.sqrt(1.0 + (here / (_TAIL * self.scale)) ** 2)
+        product = (jacobian.T * weights) @ other
+        told, directions = np.linalg.eigh(0.5 * (product + product.T))
+        return np.asarray((directions / (1.0 + np.maximum(told, 0.0))) @ directions.T)
+
     def cost(self, errors: Array, point: Array) -> float:
         """Return what is minimised: pseudo-Huber errors and the prior, twice the negative logarithm."""
         sizes = np.sqrt(1.0 + (errors / (_TAIL * self.scale)) ** 2) - 1.0
@@ -158,18 +177,21 @@ def fit_robot(
                 "simulation", "diverges with the servos given", advice="check servos and gains"
             )
         progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
-        place = _Place(point=point, errors=here, jacobian=_jacobian(problem, point, here))
+        place = _with_jacobian(problem, _Place(point=point, errors=here, jacobian=np.empty((0, 0))))
         noise = assumed_noise(len(joints))
-        for which in ("first", "second"):
+        for which, worthwhile in _WORTHWHILE.items():
 
             def say(words: str, which: str = which) -> None:
                 progress(f"{which} descent, {words}")
 
-            place = _descend(problem, problem.weighing(noise), place, say)
+            place = _descend(problem, problem.weighing(noise), worthwhile, place, say)
             noise = problem.noise(place.errors)
-    normal, _ = problem.weighing(noise).normal(place.jacobian, place.point, place.errors)
+        other = _other_jacobian(problem, place)
     return RobotFit(
-        unknowns=unknowns, point=place.point, covariance=np.asarray(np.linalg.inv(normal)), noise=noise
+        unknowns=unknowns,
+        point=place.point,
+        covariance=problem.weighing(noise).covariance(place.jacobian, other, place.errors),
+        noise=noise,
     )
 
 
@@ -189,32 +211,54 @@ class _Place:
 
 
 def _descend(
-    problem: _Problem, weighing: _Weighing, place: _Place, progress: Callable[[str], None]
+    problem: _Problem,
+    weighing: _Weighing,
+    worthwhile: float,
+    place: _Place,
+    progress: Callable[[str], None],
 ) -> _Place:
     """Return where no step is worthwhile, with its derivatives; it begins at one that has its own."""
     is_new = True
     for number in range(_STEPS):
         gain, end, there = _step(problem, weighing, place)
         progress(f"step {number + 1}: {1e3 * np.abs(there).mean():.2f} mrad")
-        if gain >= _WORTHWHILE:
+        if gain >= worthwhile:
             jacobian, is_new = _carried(place.jacobian, end - place.point, there - place.errors), False
             place = _Place(point=end, errors=there, jacobian=jacobian)
         elif is_new:
             break
         else:
-            jacobian, is_new = _jacobian(problem, place.point, place.errors), True
-            place = replace(place, jacobian=jacobian)
-    if not is_new:
-        place = replace(place, jacobian=_jacobian(problem, place.point, place.errors))
-    return place
+            place, is_new = _with_jacobian(problem, place), True
+    return place if is_new else _with_jacobian(problem, place)
 
 
-def _jacobian(problem: _Problem, point: Array, here: Array) -> Array:
-    """Return (errors, unknowns), rad per coordinate."""
-    moved = problem.errors([point + _STEP * direction for direction in np.eye(len(point))])
-    return np.stack(
-        [np.zeros_like(here) if each is None else (each - here) / _STEP for each in moved], axis=1
+def _with_jacobian(problem: _Problem, place: _Place) -> _Place:
+    return replace(place, jacobian=_jacobian(problem, place))
+
+
+def _jacobian(problem: _Problem, place: _Place) -> Array:
+    """Return (errors, unknowns), rad per coordinate, from differences to one side: good enough to descend."""
+    steps = _STEP * np.eye(len(place.point))
+    moved = problem.errors([place.point + each for each in steps])
+    return _columns([None if each is None else (each - place.errors) / _STEP for each in moved], place.errors)
+
+
+def _other_jacobian(problem: _Problem, place: _Place) -> Array:
+    """Return the same from differences to both sides, over other steps."""
+    steps = _OTHER_STEP * np.eye(len(place.point))
+    moved = problem.errors([place.point + each for each in (*steps, *-steps)])
+    return _columns(
+        [
+            None if forth is None or back is None else (forth - back) / (2.0 * _OTHER_STEP)
+            for forth, back in zip(moved[: len(steps)], moved[len(steps) :], strict=True)
+        ],
+        place.errors,
     )
+
+
+def _columns(found: Sequence[Array | None], errors: Array) -> Array:
+    """Return a Jacobian; an unknown for which the simulation diverged tells nothing."""
+    return np.stack([np.zeros_like(errors) if each is None else each for each in found], axis=1)
 
 
 def _carried(jacobian: Array, moved: Array, changed: Array) -> Array:
