@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes test/data/lerobot_v3 with lerobot itself (0.4.4 was used), which is in no environment of this package.
+"""Writes test/data/lerobot_v3 with lerobot itself (version 0.4.4), which no environment of this package has.
 
 python -m venv lerobot_env && lerobot_env/bin/pip install lerobot
 lerobot_env/bin/python tools/make_lerobot_dataset.py NEW_DIRECTORY

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from bam_core.arrays import Array
+from bam_core.errors import UnknownName
 from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.run import RobotRun
 
@@ -72,12 +73,19 @@ def load_torques(spec: mujoco.MjSpec, run: RobotRun) -> Array:
 
     Returns:
         (at most 2000 samples, joints of the run), N·m.
+
+    Raises:
+        UnknownName: a joint is not in the robot.
     """
     model = compile_robot(spec.copy())
     model.dof_armature[:], model.dof_damping[:], model.dof_frictionloss[:] = 0.0, 0.0, 0.0
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     data = mujoco.MjData(model)
-    joints = [model.joint(name).id for name in run.joints]
+    names = [model.joint(each).name for each in range(model.njnt)]
+    for name in run.joints:
+        if name not in names:
+            raise UnknownName("joint", name, filter(None, names))
+    joints = [names.index(name) for name in run.joints]
     positions, dofs = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
     derived = [_derived(run, order) for order in (0, 1, 2)]
     rows = np.flatnonzero(run.counts)

@@ -74,6 +74,9 @@ def read_dataset_runs(
     told = require_unit(path, unit, {name: states[name] for name in arm} or states)
     if unit is None:
         log.info("%s: degrees, as the steps between its values show", path)
+    largest = max(float(np.abs(states[name]).max()) for name in joints)
+    if told == DEGREES and largest < 2.0 * np.pi:
+        log.warning("%s: no joint goes beyond %.3g; if these are radians, say --unit rad", path, largest)
     if told != RADIANS:
         for name in set(joints) - set(arm):
             log.info("%s: %s is left out: a share of its opening, no angle", path, name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of robots in NumPy archives: of MuJoCo's system identification, and with PACE's names.
 
-`mujoco.sysid.SystemTrajectory.save_to_disk` writes goals and measurement with the names of their columns; they
+`mujoco.sysid.SystemTrajectory.save_to_disk` writes goals and measurement with names of their columns; they
 are read here without a model. Its controls must be goals of position, which the file does not say. PACE
 (leggedrobotics/pace-sim2real) keeps `time`, `dof_pos` and `des_dof_pos`, without the names of joints, which a
 file for this reader has besides: `joint_names`. All are in s and rad.

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from bam_core.errors import BadData
+from bam_core.errors import BadData, UnknownName
 from bam_core.robot.evidence_checks import require_excitation
 from bam_core.robot.excitation import excitation, load_torques
 from bam_core.robot.identification import RobotTask
@@ -62,6 +62,11 @@ def test_the_load_is_that_of_gravity_and_inertia_without_the_servo() -> None:
     inside = slice(10, -10)
     assert found[inside, 0] == pytest.approx((gravity + inertia)[inside], abs=0.03)
     assert np.abs(found[inside, 1]).max() < 0.01
+
+
+def test_a_joint_that_the_robot_does_not_have_is_refused() -> None:
+    with pytest.raises(UnknownName, match="wrist"):
+        load_torques(mujoco.MjSpec.from_string(ARM), replace(run(SINE, SINE), joints=("loaded", "wrist")))
 
 
 def test_motions_that_slow_down_and_carry_raise_nothing() -> None:

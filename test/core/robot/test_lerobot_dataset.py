@@ -117,10 +117,15 @@ def test_a_unit_that_no_value_shows_must_be_said(dataset: Path) -> None:
     assert run.position == pytest.approx(0.83 * goals()[0].position[:, :-1], abs=7e-4)
 
 
-def test_radians_are_taken_as_they_are_with_the_gripper(dataset: Path) -> None:
+def test_radians_are_taken_as_they_are_with_the_gripper(
+    dataset: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     scaled(dataset, np.pi / 180.0)
     (run, _) = read_dataset_runs(dataset, "rad")
     assert run.joints == JOINTS
+    assert "--unit rad" not in caplog.text
+    read_dataset_runs(dataset, "deg")
+    assert "--unit rad" in caplog.text
     assert run.position[:, :-1] == pytest.approx(goals()[0].position[:, :-1], abs=7e-4)
 
 
