@@ -14,6 +14,7 @@ import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,7 +139,7 @@ def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:
             f"the names of its {position.shape[-1]} columns, PACE's joint_order",
             advice="add it: np.savez(..., joint_names=[...])",
         )
-    settings = {}
+    settings: dict[str, Any] = {}
     for name, field in (("kp", "kp"), ("vin", "supply_voltage")):
         if name in arrays:
             values = np.unique(_numbers(path, arrays, name))
