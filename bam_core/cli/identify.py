@@ -77,7 +77,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "share, the default from 8 logs on), kp=400 (all logs with that value; also mass, arm_mass, "
         "length, script, supply_voltage, servo, name), none (all logs are fitted: "
         "there is no test error), leave-one-out=kp (the same, and selection leaves out every kp in turn), or "
-        "the files themselves, which are then not trained on",
+        "the files themselves, which are then not trained on; with --robot kp=VALUE, files, or names and "
+        "patterns of runs, such as my_task_episode_1?",
     )
     parser.add_argument("--validation", nargs="+", metavar="RULE|FILE", help="older name of --test")
     parser.add_argument(

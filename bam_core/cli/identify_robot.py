@@ -8,10 +8,11 @@ import logging
 import sys
 import time
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.cli.robot import RobotCase, refuse_bench_options, robot_case
+from bam_core.cli.robot import RobotCase, refuse_bench_options, robot_case, run_settings
 from bam_core.comma_list import comma_list
 from bam_core.errors import Conflict, Missing, WrongType
 from bam_core.text_table import format_table
@@ -30,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from bam_core.identification.identify import resolve_models
-    from bam_core.robot.evidence_checks import require_evidence
+    from bam_core.robot.evidence_checks import require_evidence, require_excitation
     from bam_core.robot.identification import RobotTask, identify_robot
     from bam_core.robot.writing import require_new, write_robot_identification
 
@@ -51,8 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     require_new(arguments.output)
     case = robot_case(arguments)
     train, test = _split(case, arguments.test or (), arguments)
-    for line in require_evidence(train, case.joints, case.types, models):
-        log.warning(line)
+    warnings = require_evidence(train, case.joints, case.types, models)
     task = RobotTask(
         bench=case.bench,
         types=case.types,
@@ -61,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
         train=train,
         test=test,
     )
+    for line in (*warnings, *require_excitation(task, models)):
+        log.warning(line)
     with tqdm(desc="identify", unit=" steps", disable=None, leave=False) as bar:
 
         def told(words: str) -> None:
@@ -82,8 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _split(
     case: RobotCase, words: Sequence[str], arguments: argparse.Namespace
 ) -> tuple[list[RobotRun], list[RobotRun]]:
-    """Return runs to fit and runs for the test: one rule kp=VALUE, or files."""
-    from bam_core.robot.load import RunSettings, load_runs
+    """Return runs to fit and runs for the test: one rule kp=VALUE, names of runs, or files."""
+    from bam_core.robot.load import load_runs
 
     runs = list(case.runs)
     if not words or list(words) == ["none"]:
@@ -100,8 +102,9 @@ def _split(
                 f"--test {words[0]}", "chooses none or all of the logs", expected=f"some of {gains}"
             )
         return [each for each in runs if each.kp != gain], test
-    settings = RunSettings(kp=arguments.kp, supply_voltage=arguments.vin, intervals=arguments.interval)
-    test = load_runs(words, settings)
+    named = [each for each in runs if any(fnmatchcase(each.name, word) for word in words)]
+    files = [word for word in words if not any(fnmatchcase(each.name, word) for each in runs)]
+    test = named + (load_runs(files, run_settings(arguments)) if files else [])
     names = {each.name for each in test}
     for each in test:
         if not set(case.joints) <= set(each.joints):

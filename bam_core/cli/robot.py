@@ -13,12 +13,13 @@ from bam_core.comma_list import comma_list
 from bam_core.errors import Conflict, Missing
 
 if TYPE_CHECKING:
+    from bam_core.robot.load import RunSettings
     from bam_core.robot.run import RobotRun
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import ServoModel
 
 
-_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin")  # options
+_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin", "unit", "calibration")  # options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,8 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a whole robot."""
     group = parser.add_argument_group(
         "a whole robot",
-        "LOGS are then bags, or CSV files with the columns time, goal:JOINT and read:JOINT (s, rad)",
+        "LOGS are then bags, CSV files with the columns time, goal:JOINT and read:JOINT (s, rad), LeRobot "
+        "datasets, or NumPy archives of mujoco.sysid or with PACE's names; see docs/robot.md",
     )
     group.add_argument("--robot", metavar="FILE", help="its description, MJCF or URDF")
     group.add_argument(
@@ -91,6 +93,15 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="supply, V (default: a column vin, a bench.yaml, or the servos' nominal one)",
     )
+    group.add_argument(
+        "--unit",
+        metavar="deg|rad|normalised",
+        help="of the positions in LeRobot datasets, which do not name it (default: deg where their values "
+        "have the steps of degrees, else it must be given)",
+    )
+    group.add_argument(
+        "--calibration", metavar="FILE", help="LeRobot's calibration of the arm, for --unit normalised"
+    )
 
 
 def robot_case(arguments: argparse.Namespace) -> RobotCase:
@@ -101,7 +112,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     """
     from bam_core.mujoco.robot_file import load_robot
     from bam_core.robot.joints import chosen_joints, require_recorded, servos_by_joint
-    from bam_core.robot.load import RunSettings, load_runs
+    from bam_core.robot.load import load_runs
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import load_servo
 
@@ -112,8 +123,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     types = servos_by_joint(spec, words)
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
     bench = RobotBench.make(spec, arguments.root, others=arguments.others)
-    settings = RunSettings(kp=arguments.kp, supply_voltage=arguments.vin, intervals=arguments.interval)
-    runs = load_runs(arguments.logs, settings)
+    runs = load_runs(arguments.logs, run_settings(arguments))
     for run in runs:
         require_recorded(types, run.joints)
     available = [joint for joint in types if all(joint in run.joints for run in runs)]
@@ -121,6 +131,19 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
         raise Conflict("logs", "have no joint in common", advice="give those of one robot")
     joints = chosen_joints(available, comma_list(arguments.joints))
     return RobotCase(bench=bench, types=types, servos=servos, runs=runs, joints=joints)
+
+
+def run_settings(arguments: argparse.Namespace) -> RunSettings:
+    """Return what the options say of all runs; raises BamError."""
+    from bam_core.robot.load import RunSettings
+
+    return RunSettings(
+        kp=arguments.kp,
+        supply_voltage=arguments.vin,
+        intervals=arguments.interval,
+        unit=arguments.unit,
+        calibration=arguments.calibration,
+    )
 
 
 def refuse_robot_options(arguments: argparse.Namespace) -> None:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from bam_core.errors import BadData
+from bam_core.robot.excitation import excitation, load_torques
+from bam_core.robot.identification import RobotTask
+from bam_core.robot.root import FIXED
 from bam_core.robot.run import RobotRun
 from bam_core.servo.friction import FRICTION_MODELS
 
@@ -34,20 +37,17 @@ def require_evidence(
             rest all the time.
     """
     slow = [run for run in runs if 1.0 / float(np.median(np.diff(run.time))) < LEAST_RATE]
-    fading = [name for name in models if _STRIBECK in FRICTION_MODELS[name].parameters]
+    fading = [name for name in models if _fades(name)]
     if slow and fading:
         rate = 1.0 / float(np.median(np.diff(slow[0].time)))
-        without = ",".join(name for name in FRICTION_MODELS if name not in fading and _is_plain(name))
+        without = ",".join(name for name in FRICTION_MODELS if not _fades(name))
         raise BadData(
             f"{slow[0].name}, {rate:.0f} Hz",
             f"is too slow for friction that fades with speed ({', '.join(fading)})",
             expected=f"{LEAST_RATE:.0f} Hz or more",
             advice=f"say --models {without}",
         )
-    motion = {
-        joint: max(float(np.ptp(run.position[run.counts, run.column(joint)])) for run in runs)
-        for joint in joints
-    }
+    motion = _motion(runs, joints)
     for servo in dict.fromkeys(types[joint] for joint in joints):
         own = [joint for joint in joints if types[joint] == servo]
         if max(motion[joint] for joint in own) < LEAST_MOTION:
@@ -66,5 +66,95 @@ def require_evidence(
     ]
 
 
-def _is_plain(name: str) -> bool:
-    return _STRIBECK not in FRICTION_MODELS[name].parameters
+MOST_STEADY = 0.9
+"""Of `Excitation.steadiness`: the variance of Coulomb and of viscous friction is then ten times what it would
+be if the other were known, the variance inflation factor from which regressors count as collinear."""
+
+
+def require_excitation(task: RobotTask, models: Sequence[str]) -> list[str]:
+    """Return warnings about parameters that the motions will not tell.
+
+    A servo's type is asked about the best of its joints, which share its parameters. Of a robot that does not
+    stand on a fixed base, loads are not known and not asked about.
+
+    Args:
+        task: robot, servos and runs.
+        models: friction models that are asked for.
+
+    Raises:
+        BamError: all that a model has more than a simpler one would remain unknown, or everything would.
+    """
+    loads = [load_torques(task.bench.spec, run) for run in task.train] if task.bench.root == FIXED else None
+    motion = _motion(task.train, task.joints)
+    moving = [joint for joint in task.joints if motion[joint] >= LEAST_MOTION]
+    found = {joint: excitation(task.train, joint, loads) for joint in moving}
+    warnings = []
+    for servo in dict.fromkeys(task.types[joint] for joint in found):
+        own = {joint: each for joint, each in found.items() if task.types[joint] == servo}
+        friction = float(task.servos[servo].friction.budget(0.0, 0.0, 0.0))
+        steady = all(each.steadiness > MOST_STEADY for each in own.values())
+        unloaded = all(each.load < friction for each in own.values())  # not where it is not known
+        speed = max(each.speed for each in own.values())
+        load = max(each.load for each in own.values())
+        moves = f"never moves slowly: its speed is near {speed:.2g} rad/s in all runs"
+        carries = (
+            f"never carries a load that matters: it changes by ±{load:.2g} N·m at most, and friction alone "
+            f"holds ±{friction:.2g} N·m"
+        )
+        if steady and unloaded:
+            raise BadData(
+                f"servo {servo}",
+                f"{moves}, and {carries}",
+                expected="pauses, slow turns, and links that gravity turns",
+                advice="record other motions: nothing but one ratio of friction and motor is in these",
+            )
+        if steady:
+            _refuse_models(servo, models, moves, "friction that fades with speed", _fades)
+            warnings.append(
+                f"servo {servo} {moves}; its Coulomb and viscous friction are known as a sum only: let it "
+                "stop, or turn round slowly"
+            )
+        if unloaded:
+            _refuse_models(servo, models, carries, "friction that grows with the load", _is_loaded)
+            warnings.append(
+                f"servo {servo} {carries}; its torque constant stays near what was given, and friction is "
+                "known in proportion to it: move links that gravity turns, or add a mass"
+            )
+        idle = [joint for joint, each in own.items() if each.load < friction]
+        if idle and not unloaded:
+            warnings.append(
+                f"{', '.join(idle)}: no load beyond friction (±{friction:.2g} N·m), so how these motors "
+                f"differ from other {servo} is hardly told"
+            )
+    return warnings
+
+
+def _refuse_models(
+    servo: str, models: Sequence[str], why: str, what: str, needs: Callable[[str], bool]
+) -> None:
+    """Raise BadData where models are asked for that need what the motions lack."""
+    unknown = [name for name in models if needs(name)]
+    if unknown:
+        others = ",".join(name for name in FRICTION_MODELS if not needs(name))
+        raise BadData(
+            f"servo {servo}",
+            f"{why}, so {what} cannot be told ({', '.join(unknown)})",
+            expected="other motions",
+            advice=f"say --models {others}, or record such",
+        )
+
+
+def _motion(runs: Sequence[RobotRun], joints: Sequence[str]) -> dict[str, float]:
+    """Return joint -> range of its positions in the run in which it moves most, rad."""
+    return {
+        joint: max(float(np.ptp(run.position[run.counts, run.column(joint)])) for run in runs)
+        for joint in joints
+    }
+
+
+def _fades(name: str) -> bool:
+    return _STRIBECK in FRICTION_MODELS[name].parameters
+
+
+def _is_loaded(name: str) -> bool:
+    return any(each.startswith("load") for each in FRICTION_MODELS[name].parameters)

@@ -11,14 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, Unreadable
+from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import apply_rules, rules_above
 from bam_core.robot.bag_run import read_bag_run
+from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs
+from bam_core.robot.lerobot_units import RADIANS, UNITS
+from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
 from bam_core.robot.run import RobotRun, read_csv_run
 
 log = logging.getLogger(__name__)
 
+_ENDINGS = (".csv", ".npz", ".mcap")  # of files; in the name of a directory a dot is no ending
 _GAIN_IN_NAME = re.compile(r"(?:^|[_-])kp_?(\d+(?:\.\d+)?)(?=[_.-]|$)")
 
 
@@ -31,27 +35,36 @@ class RunSettings:
             name (such as squat_kp32.csv) says.
         supply_voltage: V; None: a column or a bench.yaml says, else the servos' nominal one counts.
         intervals: file with the part of each run that counts: JSON, its name -> [first, last] in s.
+        unit: of the positions in LeRobot datasets: "deg", "rad" or "normalised"; None: what their values
+            show. All other files are in rad.
+        calibration: LeRobot's file of the arm, for normalised positions.
     """
 
     kp: float | None = None
     supply_voltage: float | None = None
     intervals: str | os.PathLike[str] | None = None
+    unit: str | None = None
+    calibration: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("--kp", self.kp), ("--vin", self.supply_voltage)):
             if value is not None and not 0.0 < value < 1e6:
                 raise OutOfRange(name, value, "a positive number")
+        if self.unit is not None and self.unit not in UNITS:
+            raise UnknownName("--unit", self.unit, UNITS)
 
 
 def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | None = None) -> list[RobotRun]:
-    """Load every run under some paths: CSV files, bags, or directories that are searched for such.
+    """Load all runs under some paths: CSV files, NumPy archives, bags, LeRobot datasets, directories of such.
 
     Raises:
         BamError: a path does not exist, a run cannot be used, or its gain is not known.
     """
     settings = settings or RunSettings()
     intervals = _intervals(settings.intervals)
-    runs = [_complete(_read(path), path, settings, intervals) for path in _files(paths)]
+    runs = [
+        _complete(run, path, settings, intervals) for path in _files(paths) for run in _read(path, settings)
+    ]
     names = [run.name for run in runs]
     for name in intervals:
         if name not in names:
@@ -66,20 +79,37 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
     for path in map(Path, paths):
         if not path.exists():
             raise Unreadable(path, "no such file or directory", advice="check the path")
-        if path.is_file() or data_files(path):
+        if path.is_file() or data_files(path) or is_dataset(path):
             yield path
             continue
         bags = {each.parent for each in path.rglob("*.mcap")}
-        found = sorted([*path.rglob("*.csv"), *bags])
+        datasets = {each.parent.parent for each in path.rglob("meta/info.json")}
+        found = sorted([*path.rglob("*.csv"), *path.rglob("*.npz"), *bags, *datasets])
         if not found:
-            raise Missing(str(path), "a bag, or a directory with bags or CSV files", advice="check the path")
+            raise Missing(
+                str(path),
+                "a bag, a LeRobot dataset, or a directory with such, CSV files or NumPy archives",
+                advice="check the path",
+            )
         yield from found
 
 
-def _read(path: Path) -> RobotRun:
+def _read(path: Path, settings: RunSettings) -> list[RobotRun]:
+    if is_dataset(path):
+        return read_dataset_runs(path, settings.unit, settings.calibration)
+    if settings.unit not in (None, RADIANS) or settings.calibration is not None:
+        raise Conflict(
+            f"{path}, unit",
+            "is rad; --unit and --calibration are about LeRobot datasets",
+            advice="leave them out, or convert the file",
+        )
     if path.is_dir() or path.suffix == ".mcap":
-        return read_bag_run(path)
-    return read_csv_run(path)
+        return [read_bag_run(path)]
+    if path.suffix == ".npz":
+        return [read_npz_run(path)]
+    if path.suffix == ".pt":
+        raise Malformed(path, "is a file of PyTorch", expected="an archive of NumPy", advice=PYTORCH_ADVICE)
+    return [read_csv_run(path)]
 
 
 def _complete(
@@ -94,13 +124,19 @@ def _complete(
         kp = float(found[1])
         log.info("%s: kp %g, as its name says", run.name, kp)
     if kp is None:
-        raise Missing(f"{path}, kp", "the position gain of its servos", advice="say --kp or add a bench.yaml")
+        raise Missing(f"{path}, kp", "the position gain of its servos", advice=_gain_advice(path))
     return replace(
         run,
         kp=float(kp),
         supply_voltage=settings.supply_voltage if settings.supply_voltage is not None else header.get("vin"),
         interval=intervals.get(run.name),
     )
+
+
+def _gain_advice(path: Path) -> str:
+    if is_dataset(path):
+        return "say --kp, which LeRobot does not keep; it sets the P coefficient of an SO-100 or SO-101 to 16"
+    return "say --kp or add a bench.yaml"
 
 
 def _intervals(path: str | os.PathLike[str] | None) -> dict[str, tuple[float, float]]:
@@ -115,10 +151,15 @@ def _intervals(path: str | os.PathLike[str] | None) -> dict[str, tuple[float, fl
     except ValueError:
         raise Malformed(path, "is no JSON", expected=expected) from None
     try:
-        found = {Path(name).stem: (float(first), float(last)) for name, (first, last) in told.items()}
+        found = {_bare(name): (float(first), float(last)) for name, (first, last) in told.items()}
     except (AttributeError, TypeError, ValueError):
         raise Malformed(path, "does not give two times for every log", expected=expected) from None
     for name, (first, last) in found.items():
         if not first < last:
             raise OutOfRange(f"{path}, {name}", (first, last), "a time and a later one")
     return found
+
+
+def _bare(name: str) -> str:
+    path = Path(name)
+    return path.stem if path.suffix in _ENDINGS else path.name

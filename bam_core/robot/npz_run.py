@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of robots in NumPy archives: of MuJoCo's system identification, and with PACE's names.
+
+`mujoco.sysid.SystemTrajectory.save_to_disk` writes goals and measurement with names of their columns; they
+are read here without a model. Its controls must be goals of position, which the file does not say. PACE
+(leggedrobotics/pace-sim2real) keeps `time`, `dof_pos` and `des_dof_pos`, without the names of joints, which a
+file for this reader has besides: `joint_names`. All are in s and rad.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Malformed, Missing, Unreadable
+from bam_core.robot.run import RobotRun
+
+_QPOS, _SENSOR, _CONTROL = 2, 0, 5  # members of mujoco.sysid.SignalType
+_ENDINGS = {_QPOS: ("_qpos",), _SENSOR: ("_qpos", "_pos"), _CONTROL: ("_ctrl",)}
+_PACE = ("time", "dof_pos", "des_dof_pos")
+_EXPECTED = (
+    "a SystemTrajectory of mujoco.sysid, or time, dof_pos, des_dof_pos and joint_names (s, rad), as "
+    "np.savez(path, time=..., dof_pos=..., des_dof_pos=..., joint_names=[...]) writes them"
+)
+
+PYTORCH_ADVICE = (
+    "write it as .npz, in Python: import numpy, torch; d = torch.load('run.pt'); numpy.savez('run.npz', "
+    "joint_names=[...], **{k: d[k].numpy() for k in ('time', 'dof_pos', 'des_dof_pos')})"
+)
+"""What to do with a file of PACE's own."""
+
+
+def read_npz_run(path: str | os.PathLike[str]) -> RobotRun:
+    """Read a run; its `kp` and `vin` (V) are taken where an archive with PACE's names has them.
+
+    Raises:
+        BamError: the archive cannot be read, is none of these, or holds pickled objects, which are not
+            loaded: they may run any program.
+    """
+    path = Path(path)
+    arrays = _arrays(path)
+    try:
+        if "control_data" in arrays and "sensordata_data" in arrays:
+            return _of_sysid(path, arrays)
+        if all(name in arrays for name in _PACE):
+            return _of_pace(path, arrays)
+    except (BadData, Missing) as error:
+        raise error.within(path) if str(path) not in str(error) else error from None
+    if "times" in arrays and "data" in arrays:
+        raise Malformed(
+            path,
+            "is one TimeSeries, of goals or of the measurement alone",
+            expected=_EXPECTED,
+            advice="save the SystemTrajectory that has both",
+        )
+    raise Malformed(path, f"has the arrays {', '.join(arrays)}", expected=_EXPECTED)
+
+
+def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise Unreadable(path, error) from None
+    except ValueError as error:
+        if "pickle" not in str(error).lower() and "allow_pickle" not in str(error):
+            raise Malformed(path, "is no archive of NumPy", expected=_EXPECTED) from None
+        raise Malformed(
+            path,
+            "holds pickled objects, which could run any program, as older mujoco.sysid wrote them",
+            expected="arrays alone",
+            advice="load and save the trajectory with a newer MuJoCo",
+        ) from None
+    except (zipfile.BadZipFile, EOFError, TypeError, AttributeError):  # a single array is no archive
+        raise Malformed(path, "is no archive of NumPy", expected=_EXPECTED) from None
+
+
+def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:
+    """Return goals that were in force at the times of the measurement, of joints that have both."""
+    goals = _signals(path, arrays, "control", (_CONTROL,))
+    positions = _signals(path, arrays, "sensordata", (_QPOS, _SENSOR))
+    joints = tuple(name for name in positions if name in goals)
+    if not joints:
+        raise Malformed(
+            path,
+            f"has goals of {', '.join(goals) or 'none'} and positions of {', '.join(positions) or 'none'}",
+            expected="actuators with the names of joints, and signals JOINT_qpos or sensors JOINT_pos",
+            advice="rename them in signal_mapping",
+        )
+    told, time = _numbers(path, arrays, "control_times"), _numbers(path, arrays, "sensordata_times")
+    held = np.maximum(np.searchsorted(told, time, side="right") - 1, 0)
+    return RobotRun(
+        name=path.stem,
+        joints=joints,
+        time=time - time[0],
+        goal_position=np.stack([goals[name] for name in joints], axis=1)[held],
+        position=np.stack([positions[name] for name in joints], axis=1),
+    )
+
+
+def _signals(
+    path: Path, arrays: Mapping[str, NDArray[np.generic]], part: str, kinds: tuple[int, ...]
+) -> dict[str, Array]:
+    """Return joint -> (samples,) of the signals of some kinds that have the width of a joint."""
+    data = _numbers(path, arrays, f"{part}_data")
+    key = f"{part}_signal_mapping"
+    if key not in arrays:
+        raise Missing(
+            f"{path}, {key}",
+            "the names of its columns",
+            advice="build it with TimeSeries.from_names and from_control_names",
+        )
+    try:
+        mapping = json.loads(str(arrays[key]))
+        found: dict[str, Array] = {}
+        for kind in kinds:  # a joint's own state before a sensor
+            for name, (own, columns) in mapping.items():
+                ending = next((each for each in _ENDINGS[kind] if name.endswith(each)), None)
+                if own == kind and len(columns) == 1 and (ending or kind == _CONTROL):
+                    found.setdefault(name.removesuffix(ending or ""), data[:, columns[0]])
+    except (ValueError, TypeError, AttributeError, IndexError):
+        raise Malformed(path, f"{key} does not describe {part}_data", expected=_EXPECTED) from None
+    return found
+
+
+def _of_pace(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:
+    time, position, goal = (_numbers(path, arrays, name) for name in _PACE)
+    if "joint_names" not in arrays:
+        raise Missing(
+            f"{path}, joint_names",
+            f"the names of its {position.shape[-1]} columns, PACE's joint_order",
+            advice="add it: np.savez(..., joint_names=[...])",
+        )
+    settings: dict[str, Any] = {}
+    for name, field in (("kp", "kp"), ("vin", "supply_voltage")):
+        if name in arrays:
+            values = np.unique(_numbers(path, arrays, name))
+            if len(values) != 1:
+                raise BadData(f"{path}, {name}", "is not one number", advice="split the run, or say it")
+            settings[field] = float(values[0])
+    return RobotRun(
+        name=path.stem,
+        joints=tuple(map(str, arrays["joint_names"].ravel())),
+        time=time - time[0] if len(time) else time,
+        goal_position=goal,
+        position=position,
+        **settings,
+    )
+
+
+def _numbers(path: Path, arrays: Mapping[str, NDArray[np.generic]], name: str) -> Array:
+    try:
+        return np.asarray(arrays[name], dtype=np.float64)
+    except KeyError:
+        raise Missing(f"{path}, {name}", "an array") from None
+    except (ValueError, TypeError):
+        raise Malformed(path, f"{name} holds something else than numbers") from None

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Episodes of LeRobot datasets: what is read, which unit it is in, what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+
+from bam_core.errors import BadData, Conflict, Malformed, Missing, MissingSoftware, UnknownName, Unreadable
+from bam_core.robot.lerobot_dataset import read_dataset_runs
+from bam_core.robot.lerobot_units import load_calibration, recognised_unit
+from bam_core.robot.load import RunSettings, load_runs
+from bam_core.robot.run import RobotRun
+from bam_core.studies.lerobot_arm import FPS, JOINTS, teleoperation
+from bam_core.studies.lerobot_writer import write_dataset
+
+WRITTEN_BY_LEROBOT = Path(__file__).parents[2] / "data" / "lerobot_v3"
+ARM = JOINTS[:-1]  # without the gripper
+RANGE = {"range_min": 1000, "range_max": 3400}
+
+
+def goals() -> list[RobotRun]:
+    """Two episodes whose measurement is the goals of one frame before."""
+    runs = [teleoperation(seed, seconds) for seed, seconds in ((1, 3.0), (2, 2.0))]
+    return [replace(run, position=np.roll(run.goal_position, 1, axis=0)) for run in runs]
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    path = tmp_path / "desk"
+    write_dataset(path, goals(), FPS)
+    return path
+
+
+def changed(dataset: Path, **fields: object) -> Path:
+    info = dataset / "meta" / "info.json"
+    info.write_text(json.dumps({**json.loads(info.read_text()), **fields}))
+    return dataset
+
+
+def rewritten(dataset: Path, change: object) -> Path:
+    """Change the table of frames in place."""
+    from pyarrow import parquet
+
+    file = dataset / "data" / "chunk-000" / "file-000.parquet"
+    parquet.write_table(change(parquet.read_table(file)), file)
+    return dataset
+
+
+def scaled(dataset: Path, scale: float) -> Path:
+    """Multiply goals and positions."""
+    import pyarrow
+
+    def change(table: pyarrow.Table) -> pyarrow.Table:
+        for name in ("action", "observation.state"):
+            values = scale * np.stack(list(table.column(name).to_numpy()))
+            column = pyarrow.array(list(values.astype(np.float32)))
+            table = table.set_column(table.column_names.index(name), name, column)
+        return table
+
+    return rewritten(dataset, change)
+
+
+def test_every_episode_is_a_run_in_radians_without_the_gripper(dataset: Path) -> None:
+    runs = load_runs([dataset], RunSettings(kp=16.0))
+    assert [run.name for run in runs] == ["desk_episode_0", "desk_episode_1"]
+    for run, wrote in zip(runs, goals(), strict=True):
+        assert run.joints == ARM
+        assert run.kp == 16.0
+        assert run.time == pytest.approx(np.arange(len(wrote.time)) / FPS, abs=1e-5)
+        # A count is 360/4095 of a degree to LeRobot, 360/4096 to the encoder.
+        assert run.goal_position == pytest.approx(wrote.goal_position[:, :-1], abs=7e-4)
+        assert run.position == pytest.approx(wrote.position[:, :-1], abs=7e-4)
+
+
+def test_files_that_lerobot_wrote_are_read() -> None:
+    runs = read_dataset_runs(WRITTEN_BY_LEROBOT)
+    assert [run.name for run in runs] == ["lerobot_v3_episode_0", "lerobot_v3_episode_1"]
+    for number, run in enumerate(runs):
+        assert run.joints == ARM
+        frame = np.arange(60 - 10 * number)
+        assert run.time == pytest.approx(frame / 30.0, abs=1e-5)
+        for column in range(len(ARM)):  # as tools/make_lerobot_dataset.py says
+            counts = np.round(400 * np.sin(0.1 * frame + column + number))
+            assert run.goal_position[:, column] == pytest.approx(np.radians(counts * 360 / 4095), abs=1e-5)
+            assert run.position[:, column] == pytest.approx(np.radians((counts - 3) * 360 / 4095), abs=1e-5)
+
+
+def test_a_directory_is_searched_for_datasets(dataset: Path) -> None:
+    assert len(load_runs([dataset.parent], RunSettings(kp=16.0))) == 2
+
+
+def test_an_interval_belongs_to_an_episode(dataset: Path, tmp_path: Path) -> None:
+    file = tmp_path / "interval.json"
+    file.write_text('{"desk_episode_1": [0.5, 1.0]}')
+    assert load_runs([dataset], RunSettings(kp=16.0, intervals=file))[1].interval == (0.5, 1.0)
+
+
+def test_the_gain_must_be_said_and_the_line_says_what_lerobot_sets(dataset: Path) -> None:
+    with pytest.raises(Missing, match=r"--kp.* 16$"):
+        load_runs([dataset])
+
+
+def test_a_unit_that_no_value_shows_must_be_said(dataset: Path) -> None:
+    scaled(dataset, 0.83)  # as ranges that were found in calibration would
+    with refused(Missing, thing=f"{dataset}, unit") as caught:
+        read_dataset_runs(dataset)
+    assert "--unit deg" in str(caught.value)
+    (run, _) = read_dataset_runs(dataset, "deg")
+    assert run.position == pytest.approx(0.83 * goals()[0].position[:, :-1], abs=7e-4)
+
+
+def test_radians_are_taken_as_they_are_with_the_gripper(
+    dataset: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    scaled(dataset, np.pi / 180.0)
+    (run, _) = read_dataset_runs(dataset, "rad")
+    assert run.joints == JOINTS
+    assert "--unit rad" not in caplog.text
+    read_dataset_runs(dataset, "deg")
+    assert "--unit rad" in caplog.text
+    assert run.position[:, :-1] == pytest.approx(goals()[0].position[:, :-1], abs=7e-4)
+
+
+def test_normalised_values_need_the_calibration(dataset: Path, tmp_path: Path) -> None:
+    scaled(dataset, 0.83)
+    with refused(Missing, thing="--calibration"):
+        read_dataset_runs(dataset, "normalised")
+    file = tmp_path / "my_arm.json"
+    motors = {name: {"id": 1, "drive_mode": 0, "homing_offset": 7, **RANGE} for name in JOINTS}
+    motors["elbow_flex"]["drive_mode"] = 1
+    file.write_text(json.dumps(motors))
+    (run, _) = read_dataset_runs(dataset, "normalised", file)
+    shares = 0.83 * np.degrees(goals()[0].position[:, :-1])
+    expected = np.radians(shares / 100.0 * 1200 * 360 / 4096) * np.array([1, 1, -1, 1, 1])
+    assert run.position == pytest.approx(expected, abs=2e-3)
+    with refused(Conflict, thing="--calibration"):
+        read_dataset_runs(dataset, "deg", file)
+    del motors["wrist_roll"]
+    file.write_text(json.dumps(motors))
+    with pytest.raises(UnknownName, match="wrist_roll"):
+        read_dataset_runs(dataset, "normalised", file)
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"a": {}}', '{"a": {"range_min": 5, "range_max": 5}}', '{"a": {"range_min": 0}}']
+)
+def test_other_files_are_no_calibration(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "other.json"
+    file.write_text(text)
+    if text != "[]":
+        with refused(Malformed, path=str(file)):
+            load_calibration(file)
+    with pytest.raises(Unreadable):
+        load_calibration(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("unit", ["rad", "normalised"])
+def test_values_that_contradict_what_is_said_are_refused(unit: str, dataset: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadData, match="--unit deg"):
+        read_dataset_runs(dataset, unit, tmp_path / "none.json")
+
+
+def test_only_one_step_on_all_joints_shows_degrees() -> None:
+    random = np.random.default_rng(0)
+    counts = [random.integers(-900, 900, 300) for _ in range(4)]
+    for step in (360 / 4095, 360 / 4096):
+        assert recognised_unit([(step * each).astype(np.float32) for each in counts]) == "deg"
+    ranges = (200 / 2400, 200 / 2275, 200 / 1900, 200 / 4095)
+    normalised = [(step * each - 13.7).astype(np.float32) for step, each in zip(ranges, counts, strict=True)]
+    assert recognised_unit(normalised) is None
+    assert recognised_unit([random.normal(0, 30, 300)]) is None  # smoothed, or of another robot
+    assert recognised_unit([np.repeat([0.0, 360 / 4095], 50)]) is None  # too few to know
+
+
+def test_rad_is_the_unit_of_all_other_files(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("time,goal:a,read:a\n0,0,0\n1,1,1\n")
+    assert len(load_runs([path], RunSettings(kp=1.0, unit="rad"))) == 1
+    with refused(Conflict, thing=f"{path}, unit"):
+        load_runs([path], RunSettings(kp=1.0, unit="deg"))
+    with refused(UnknownName, name="degrees"):
+        RunSettings(unit="degrees")
+
+
+def test_what_is_no_whole_dataset_of_version_3_is_refused(dataset: Path) -> None:
+    for fields in (
+        {"codebase_version": "v2.1"},
+        {"total_frames": 1000},
+        {"features": {}},
+        {"features": {"action": {"names": ["x"]}, "observation.state": {"names": ["y"]}}},
+    ):
+        before = (dataset / "meta" / "info.json").read_text()
+        with pytest.raises(Malformed, match=str(dataset)):
+            read_dataset_runs(changed(dataset, **fields))
+        (dataset / "meta" / "info.json").write_text(before)
+    with refused(Missing, thing=f"{dataset / 'data/chunk-000/file-000.parquet'}, column action"):
+        read_dataset_runs(rewritten(dataset, lambda table: table.drop_columns(["action"])))
+    (dataset / "data" / "chunk-000" / "file-000.parquet").write_bytes(b"PAR1 and no end")
+    with pytest.raises(Unreadable):
+        read_dataset_runs(dataset)
+    shutil.rmtree(dataset / "data")
+    with refused(Missing, thing=f"{dataset}/data"):
+        read_dataset_runs(dataset)
+    (dataset / "meta" / "info.json").write_text("{}")
+    with pytest.raises(Malformed):
+        read_dataset_runs(dataset)
+
+
+def test_goals_and_states_without_a_common_joint_are_refused(dataset: Path) -> None:
+    features = json.loads((dataset / "meta" / "info.json").read_text())["features"]
+    features["action"]["names"] = [f"ee.{axis}" for axis in "xyzabc"]
+    with pytest.raises(Malformed, match="no joint in common"):
+        read_dataset_runs(changed(dataset, features=features))
+
+
+def test_names_may_be_under_a_heading_as_older_recorders_wrote_them(dataset: Path) -> None:
+    features = json.loads((dataset / "meta" / "info.json").read_text())["features"]
+    for name in ("action", "observation.state"):
+        features[name]["names"] = {"motors": list(JOINTS)}
+    assert read_dataset_runs(changed(dataset, features=features))[0].joints == ARM
+
+
+def test_episodes_may_be_in_several_files(dataset: Path) -> None:
+    from pyarrow import parquet
+
+    whole = read_dataset_runs(dataset)
+    file = dataset / "data" / "chunk-000" / "file-000.parquet"
+    table = parquet.read_table(file)
+    parquet.write_table(table.slice(40), dataset / "data" / "chunk-000" / "file-001.parquet")
+    parquet.write_table(table.slice(0, 40), file)
+    for run, again in zip(whole, read_dataset_runs(dataset), strict=True):
+        assert np.array_equal(run.position, again.position)
+
+
+def test_without_pyarrow_the_line_says_what_to_install(
+    dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with refused(MissingSoftware, software="pyarrow"):
+        read_dataset_runs(dataset)
