@@ -141,6 +141,30 @@ def fit_robot(
     )
 
 
+def information(
+    bench: RobotBench, run: RobotRun, joints: Sequence[str], unknowns: Unknowns, pool: ThreadPoolExecutor
+) -> Array:
+    """Return (unknowns, unknowns) what a run would tell a fit, where the unknowns begin and errors are small.
+
+    Args:
+        bench: the robot.
+        run: whose goals count.
+        joints: that count.
+        unknowns: in standard deviations of their priors, which are not part of it.
+        pool: does the simulations.
+
+    Raises:
+        BamError: the simulation diverges where it begins.
+    """
+    problem = _Problem(bench=bench, runs=[run], joints=joints, unknowns=unknowns, pool=pool)
+    point = np.zeros(len(unknowns.names))
+    here = problem.errors([point])[0]
+    if here is None:
+        raise DivergedError("simulation", "diverges with the servos given", advice="check servos and gains")
+    jacobian = _jacobian(problem, point, here)
+    return np.asarray((jacobian.T * (problem.worth() / ERROR_SCALE**2)) @ jacobian)
+
+
 def _jacobian(problem: _Problem, point: Array, here: Array) -> Array:
     """Return (errors, unknowns), rad per coordinate."""
     moved = problem.errors([point + _STEP * direction for direction in np.eye(len(point))])
