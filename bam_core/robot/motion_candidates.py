@@ -107,7 +107,7 @@ def _sweep(space: JointSpace, speed: float, random: np.random.Generator) -> Arra
     room = np.minimum(centre - space.low, space.high - centre) * random.uniform(0.3, 1.0, count)
     room[random.random(count) < _HELD] = 0.0
     fast = random.uniform(0.0, _FAST_SHARE, count)
-    rates = [2.0 * np.pi * np.exp(random.uniform(*np.log(band), count)) for band in (_SLOW, _FAST)]
+    rates = [2.0 * np.pi * _spread(band, count, random) for band in (_SLOW, _FAST)]
     phases = random.uniform(0.0, 2.0 * np.pi, (2, count))
     waves = [np.sin(rate * time + phase) for rate, phase in zip(rates, phases, strict=True)]
     ease = _smooth(np.minimum(time, time[-1] - time) / _EASE)
@@ -141,7 +141,7 @@ def _ramps(space: JointSpace, speed: float, random: np.random.Generator) -> Arra
     parts = [_move(space.start, centre, speed), np.repeat(centre[None], rest, axis=0)]
     sign = random.choice([-1.0, 1.0], count)
     for number in range(_RAMPS):
-        pace = np.exp(random.uniform(*np.log(_RAMP_SPEED), count))
+        pace = _spread(_RAMP_SPEED, count, random)
         pace[random.random(count) < _HELD] = 0.0
         ramp = np.clip(here + sign * (-1.0) ** (number // 2) * pace * time, space.low, space.high)
         here = ramp[-1]
@@ -155,6 +155,12 @@ def _move(begin: Array, end: Array, speed: float) -> Array:
     duration = max(1.5 * float(np.abs(end - begin).max()) / speed, _LEAST_MOVE)
     share = _smooth(np.linspace(0.0, 1.0, round(duration * RATE) + 1))[:, None]
     return np.asarray(begin + share * (end - begin))
+
+
+def _spread(band: tuple[float, float], count: int, random: np.random.Generator) -> Array:
+    """Return numbers of a band of which every octave is as likely."""
+    low, high = (float(np.log(end)) for end in band)
+    return np.asarray(np.exp(random.uniform(low, high, count)))
 
 
 def _smooth(share: Array) -> Array:

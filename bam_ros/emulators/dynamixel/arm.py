@@ -101,9 +101,9 @@ class Arm:
         data.qpos[self._order] = self.states[:, physics.POSITION]
         data.qvel[self._order] = self.states[:, physics.VELOCITY]
         mujoco.mj_forward(self._model, data)
-        mujoco.mj_fullM(self._model, self._inertia, data.qM)
+        mujoco.mj_fullM(self._model, data, self._inertia)
         inertia = self._inertia[np.ix_(self._order, self._order)]
-        return np.linalg.inv(inertia), -data.qfrc_bias[self._order]
+        return np.asarray(np.linalg.inv(inertia), dtype=np.float64), np.asarray(-data.qfrc_bias[self._order])
 
 
 class ArmJoint(Bench):
