@@ -126,7 +126,7 @@ def _differ(wanted: str, found: str) -> bool:
 
 def postures(motion: RobotMotion, links: Sequence[RobotLink]) -> dict[str, float]:
     """Return where the joints of a motion are, rad; raises Missing for one that no state tells."""
-    found = {}
+    found: dict[str, float] = {}
     for link in links:
         states = link.newest
         if states is not None:
