@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam design``: which runs to record next, so that a session is as short as it can be."""
+"""``bam design``: which runs to record next, so that a session is as short as it can be.
+
+With ``--robot`` it is a motion of a whole robot: `design_robot`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bam_core.atomic_file import require_file, write_text
+from bam_core.cli import design_robot
 from bam_core.cli.cluster import add_cluster, executor_for
+from bam_core.cli.design_robot import add_robot_design
+from bam_core.cli.robot import refuse_robot_options
 from bam_core.comma_list import comma_list
 from bam_core.errors import Missing, OutOfRange, WrongType
 from bam_core.text_table import format_table
@@ -47,7 +53,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--servo",
-        required=True,
         metavar="NAME|FILE",
         help="the current model: a servo YAML file, best one fitted to LOGS, or a name from 'bam servos'; "
         "the effects of the bench on which it was identified are part of it",
@@ -62,9 +67,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     choice.add_argument("--kp", metavar="KP,...", help="position gains, firmware units")
     choice.add_argument("--script", default="all", metavar="NAME,...|all", help="scripts (default: all)")
     choice.add_argument(
-        "--voltage", type=float, metavar="V", help="supply (default: that of LOGS or nominal)"
+        "--voltage",
+        "--vin",
+        dest="voltage",
+        type=float,
+        metavar="V",
+        help="supply (default: that of LOGS or nominal)",
     )
     add_cluster(parser)
+    add_robot_design(parser)
     parser.add_argument("--json", metavar="FILE", help="write the ranking to this file, SI units")
     parser.add_argument(
         "--session",
@@ -83,6 +94,11 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.servo.bench_effects_file import load_bench_effects
     from bam_core.servo.model import load_servo
 
+    if arguments.robot is not None:
+        return design_robot.run(arguments)
+    refuse_robot_options(arguments, design_robot.OPTIONS)
+    if arguments.servo is None:
+        raise Missing("--servo", "the current model (or --robot, for a motion of a whole robot)")
     if arguments.runs < 1:
         raise OutOfRange("--runs", arguments.runs, "at least 1")
     servo = load_servo(arguments.servo)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from bam_core.servo.model import ServoModel
 
 
-_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin", "unit", "calibration")  # options
+_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin", "unit", "calibration", "others")  # options
+_DEFAULTS = {"others": "simulated"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,33 +49,11 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
         "LOGS are then bags, CSV files with the columns time, goal:JOINT and read:JOINT (s, rad), LeRobot "
         "datasets, or NumPy archives of mujoco.sysid or with PACE's names; see docs/robot.md",
     )
-    group.add_argument("--robot", metavar="FILE", help="its description, MJCF or URDF")
-    group.add_argument(
-        "--servos",
-        action="append",
-        default=[],
-        metavar="CLASS_OR_JOINT=SERVO,...",
-        help="which servo (name from 'bam servos', or file) is on which joints: those of a default class of "
-        "the MJCF, or by name or pattern, as in --servos mx106=mx106,head_*=mx64",
-    )
-    group.add_argument(
-        "--joints",
-        default="",
-        metavar="JOINT,...",
-        help="names or patterns of joints that are compared; !PATTERN leaves out (default: all with a servo "
-        "that were recorded)",
-    )
+    add_description(group)
     group.add_argument(
         "--interval",
         metavar="FILE",
         help="JSON: log name -> [first, last] in s, the part that is compared (default: all of a log)",
-    )
-    group.add_argument(
-        "--root",
-        default="fixed",
-        metavar="free|fixed|SITE_ON_GROUND",
-        help="what the base does: it does not move, it is free, or it stands with this site, the sole of a "
-        "foot, on level ground at the start (default: fixed)",
     )
     group.add_argument(
         "--others",
@@ -104,6 +83,34 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_description(group: argparse._ArgumentGroup, *, has_joints: bool = True) -> None:
+    """Declare the options that say which robot, with which servos, on what; perhaps which joints count."""
+    group.add_argument("--robot", metavar="FILE", help="its description, MJCF or URDF")
+    group.add_argument(
+        "--servos",
+        action="append",
+        default=[],
+        metavar="CLASS_OR_JOINT=SERVO,...",
+        help="which servo (name from 'bam servos', or file) is on which joints: those of a default class of "
+        "the MJCF, or by name or pattern, as in --servos mx106=mx106,head_*=mx64",
+    )
+    if has_joints:
+        group.add_argument(
+            "--joints",
+            default="",
+            metavar="JOINT,...",
+            help="names or patterns of joints that count; !PATTERN leaves out (default: all with a servo "
+            "that were recorded)",
+        )
+    group.add_argument(
+        "--root",
+        default="fixed",
+        metavar="free|fixed|SITE_ON_GROUND",
+        help="what the base does: it does not move, it is free, or it stands with this site, the sole of a "
+        "foot, on level ground at the start (default: fixed)",
+    )
+
+
 def robot_case(arguments: argparse.Namespace) -> RobotCase:
     """Load what the options name.
 
@@ -116,11 +123,8 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import load_servo
 
-    words = [word for each in arguments.servos for word in comma_list(each)]
-    if not words:
-        raise Missing("--servos", "which servo is on which joints, as in mx106=mx106,head_*=mx64")
     spec = load_robot(arguments.robot)
-    types = servos_by_joint(spec, words)
+    types = servos_by_joint(spec, servo_words(arguments.servos))
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
     bench = RobotBench.make(spec, arguments.root, others=arguments.others)
     runs = load_runs(arguments.logs, run_settings(arguments))
@@ -146,11 +150,21 @@ def run_settings(arguments: argparse.Namespace) -> RunSettings:
     )
 
 
-def refuse_robot_options(arguments: argparse.Namespace) -> None:
+def servo_words(given: Sequence[str]) -> list[str]:
+    """Return what --servos says, one word per assignment; raises Missing."""
+    words = [word for each in given for word in comma_list(each)]
+    if not words:
+        raise Missing("--servos", "which servo is on which joints, as in mx106=mx106,head_*=mx64")
+    return words
+
+
+def refuse_robot_options(arguments: argparse.Namespace, names: Sequence[str] = _OF_A_ROBOT) -> None:
     """Raise Conflict where an option of a robot is given without one."""
-    for name, default in (("others", "simulated"), *((each, None) for each in _OF_A_ROBOT)):
-        if getattr(arguments, name) not in (default, "", []):
-            raise Conflict(f"--{name}", "is about a whole robot", expected="--robot FILE", advice="add it")
+    for name in names:
+        given = getattr(arguments, name)
+        if given and given != _DEFAULTS.get(name):
+            option = f"--{name.replace('_', '-')}"
+            raise Conflict(option, "is about a whole robot", expected="--robot FILE", advice="add it")
 
 
 def refuse_bench_options(arguments: argparse.Namespace, names: Sequence[str]) -> None:

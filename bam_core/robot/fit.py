@@ -195,6 +195,33 @@ def fit_robot(
     )
 
 
+def information(
+    bench: RobotBench, run: RobotRun, joints: Sequence[str], unknowns: Unknowns, pool: ThreadPoolExecutor
+) -> Array:
+    """Return (unknowns, unknowns) what a run would tell a fit, where the unknowns begin and errors are small.
+
+    Errors count as a fit assumes that they do before it has seen any.
+
+    Args:
+        bench: the robot.
+        run: whose goals count.
+        joints: that count.
+        unknowns: in standard deviations of their priors, which are not part of it.
+        pool: does the simulations.
+
+    Raises:
+        BamError: the simulation diverges where it begins.
+    """
+    problem = _Problem(bench=bench, runs=[run], joints=joints, unknowns=unknowns, pool=pool)
+    point = np.zeros(len(unknowns.names))
+    here = problem.errors([point])[0]
+    if here is None:
+        raise DivergedError("simulation", "diverges with the servos given", advice="check servos and gains")
+    jacobian = _jacobian(problem, _Place(point=point, errors=here, jacobian=np.empty((0, 0))))
+    weighing = problem.weighing(assumed_noise(len(joints)))
+    return np.asarray((jacobian.T * (weighing.worth / weighing.scale**2)) @ jacobian)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Place:
     """Where a descent is.

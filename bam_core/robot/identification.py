@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from bam_core.robot.deviations import RobotDeviations
-from bam_core.robot.fit import RobotFit, fit_robot
+from bam_core.robot.fit import fit_robot
+from bam_core.robot.intervals import Estimate, parameter_intervals
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.robot.unknowns import Tolerances, Unknowns, bodies_for, with_friction_model
@@ -20,25 +21,6 @@ from bam_core.servo.model import ServoModel
 _SEARCH_STEPS = (4e-3, 2e-3)  # s; a search takes the longest that is exact enough, else the bench's own
 _EXACT = 0.5e-3  # rad, mean, from the motion with the bench's step: a third of an encoder's count of 4096
 _LEAD, _SETTLING = 0.5, 0.5  # s before the interval that counts; s at rest before that
-_NINETY_FIVE = 1.96  # standard deviations
-_TOLD = 0.8  # of the standard deviation beforehand: what is left is not told by the runs
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate:
-    """One unknown after the fit.
-
-    Attributes:
-        value: SI.
-        low: end of the 95 % interval.
-        high: likewise.
-        told: whether the runs tell it: their interval is narrower than what was known beforehand.
-    """
-
-    value: float
-    low: float
-    high: float
-    told: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,7 +156,7 @@ def _fitted(task: RobotTask, model: str, say: Callable[[str], None]) -> RobotMod
     return RobotModelFit(
         servos=unknowns.types_at(fit.point),
         deviations=deviations,
-        estimates=_estimates(fit),
+        estimates=parameter_intervals(fit.unknowns, fit.point, fit.covariance),
         before=validate_robot(task.bench, runs, task.joints, given),
         after=validate_robot(task.bench, runs, task.joints, servos, deviations),
         one_joint=validate_robot(alone, runs, task.joints, servos, deviations),
@@ -194,20 +176,3 @@ def _search_bench(task: RobotTask) -> RobotBench:
             if np.abs(search.simulate(run, servos)[run.counts][:, columns] - there).mean() < _EXACT:
                 return search
     return exact
-
-
-def _estimates(fit: RobotFit) -> dict[str, dict[str, Estimate]]:
-    """Return 95 % intervals of the servos' parameters: the ranges over those of their coordinates."""
-    unknowns = fit.unknowns
-    error = dict(zip(unknowns.names, np.sqrt(np.diag(fit.covariance)), strict=True))
-    place = dict(zip(unknowns.names, fit.point, strict=True))
-    found = {}
-    for servo, model in unknowns.types_at(fit.point).items():
-        estimates = {}
-        for name, value in model.parameters.items():
-            if (key := f"{servo} {name}") in error:
-                reach = _NINETY_FIVE * error[key]
-                low, high = unknowns.between(servo, name, place[key] - reach, place[key] + reach)
-                estimates[name] = Estimate(value=value, low=low, high=high, told=bool(error[key] < _TOLD))
-        found[servo] = estimates
-    return found

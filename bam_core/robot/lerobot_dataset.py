@@ -10,6 +10,7 @@ those that a frame should have had, `frame_index / fps`: LeRobot does not keep w
 from __future__ import annotations
 
 import json
+import os
 import logging
 import sys
 from pathlib import Path
@@ -43,7 +44,9 @@ def is_dataset(path: Path) -> bool:
 
 
 def read_dataset_runs(
-    path: str | Path, unit: str | None = None, calibration: str | Path | None = None
+    path: str | os.PathLike[str],
+    unit: str | None = None,
+    calibration: str | os.PathLike[str] | None = None,
 ) -> list[RobotRun]:
     """Read all episodes, named DATASET_episode_NUMBER.
 

@@ -8,7 +8,7 @@ nothing of what a joint's error does to the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -20,6 +20,7 @@ from bam_core._checks import require_not_negative, require_positive
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing, UnknownName
 from bam_core.mujoco.native import NativeServo, equip_native
+from bam_core.mujoco.native.state import motor_torque_address
 from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.as_measured import measured_path, move_as_measured
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
@@ -46,6 +47,51 @@ _LARGEST_SPEED = 1e3  # rad/s; beyond it a simulation has diverged
 
 class DivergedError(BadData):
     """A simulation left what a robot can do."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RobotTrace:
+    """All that a simulated robot did, one row per step of the simulation.
+
+    Attributes:
+        time: (n,) s, on the clock of the run.
+        state: (n, nq) coordinates of the robot, MuJoCo's `qpos`.
+        speed: (n, joints of the run) rad/s.
+        torque: (n, joints of the run) N·m, of the servos' motors.
+    """
+
+    time: Array
+    state: Array
+    speed: Array
+    torque: Array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Begun:
+    """A robot in the posture in which a run begins, and what it will be told.
+
+    Attributes:
+        model: compiled, with servos and deviations.
+        data: its state.
+        first: sample of the run that the simulation begins with.
+        zero: (joints of the run,) rad, what the encoders say at zero.
+        joints: (joints of the run,) their numbers in the model.
+        times: (steps + 1,) s, on the clock of the run.
+        control: (steps, controls), and the forces that move joints as measured where there are such.
+    """
+
+    model: mujoco.MjModel
+    data: mujoco.MjData
+    first: int
+    zero: Array
+    joints: list[int]
+    times: Array
+    control: Array
+
+    @property
+    def addresses(self) -> list[int]:
+        """Where the joints' positions are in `qpos`."""
+        return [int(each) for each in self.model.jnt_qposadr[self.joints]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,11 +174,53 @@ class RobotBench:
         measured: tuple[str, ...],
     ) -> Array:
         """Return (n, joints) rad where joints move by their servos, and others as measured."""
+        begun = self._begin(run, servos, deviations, measured)
+        path = self._rollout(begun, [1 + address for address in begun.addresses])
+        times = begun.times
+        simulated = run.position.copy()
+        for column in range(len(run.joints)):
+            there = np.interp(run.time[begun.first :], times, path[:, column])
+            simulated[begun.first :, column] = there + begun.zero[column]
+        return simulated
+
+    def trace(
+        self,
+        run: RobotRun,
+        servos: Mapping[str, ServoModel],
+        deviations: RobotDeviations = NO_DEVIATIONS,
+    ) -> RobotTrace:
+        """Return all that `simulate` lets a robot do, from the settling before the run on.
+
+        Args:
+            run: as for `simulate`.
+            servos: by joint, those of the run among them.
+            deviations: of this robot from its description.
+
+        Raises:
+            BamError: as `simulate`.
+        """
+        begun = self._begin(run, servos, deviations, ())
+        model = begun.model
+        plugin = mujoco.mj_stateSize(model, _STATE) - model.npluginstate  # the last part of a state
+        columns = [*range(1, 1 + model.nq), *(1 + model.nq + model.jnt_dofadr[begun.joints])]
+        columns += [plugin + motor_torque_address(model, joint) for joint in run.joints]
+        path = self._rollout(begun, columns)
+        state, speed, torque = np.split(path, [model.nq, model.nq + len(run.joints)], axis=1)
+        return RobotTrace(time=begun.times, state=state, speed=speed, torque=torque)
+
+    def _begin(
+        self,
+        run: RobotRun,
+        servos: Mapping[str, ServoModel],
+        deviations: RobotDeviations,
+        measured: tuple[str, ...],
+    ) -> _Begun:
         model = self._compile(run, servos, deviations)
         data = mujoco.MjData(model)
         first = self._first_sample(run)
         zero = np.array([deviations.zero.get(joint, 0.0) for joint in run.joints])
-        addresses = [self._joint(model, joint) for joint in run.joints]
+        joints = [self._joint(model, joint) for joint in run.joints]
+        addresses = model.jnt_qposadr[joints]
         # Goals and positions are in the encoder's terms; the engine's are angles of the joint.
         goals, position = run.goal_position - zero, run.position - zero
         data.qpos[addresses] = position[first]
@@ -142,16 +230,20 @@ class RobotBench:
         if measured:
             columns = [run.column(joint) for joint in measured]
             path = measured_path(times, run.time[first:], position[first:, columns])
-            data.qpos[[addresses[column] for column in columns]] = path[0]
+            data.qpos[addresses[columns]] = path[0]
             forces = move_as_measured(model, measured, path)
         stand(model, data, self.root)
         mujoco.mj_forward(model, data)
         control = self._controls(model, data, run, goals, times - deviations.delay)
-        path = self._rollout(model, data, np.hstack([control, forces]), addresses)
-        simulated = run.position.copy()
-        for column in range(len(run.joints)):
-            simulated[first:, column] = np.interp(run.time[first:], times, path[:, column]) + zero[column]
-        return simulated
+        return _Begun(
+            model=model,
+            data=data,
+            first=first,
+            zero=zero,
+            joints=joints,
+            times=times,
+            control=np.hstack([control, forces]),
+        )
 
     def _compile(
         self, run: RobotRun, servos: Mapping[str, ServoModel], deviations: RobotDeviations
@@ -187,7 +279,7 @@ class RobotBench:
         if number < 0:
             names = [model.joint(each).name for each in range(model.njnt)]
             raise UnknownName("joint", joint, filter(None, names))
-        return int(model.jnt_qposadr[number])
+        return int(number)
 
     def _controls(
         self, model: mujoco.MjModel, data: mujoco.MjData, run: RobotRun, goals: Array, edges: Array
@@ -205,22 +297,20 @@ class RobotBench:
                 control[:, actuator] = told[newest]
                 np.add.at(control[:, actuator], switches[inside], share * np.diff(told)[inside])
             elif model.actuator_plugin[actuator] >= 0:  # a servo that nothing is known of holds
-                control[:, actuator] = data.qpos[self._joint(model, joint)]
+                control[:, actuator] = data.qpos[model.jnt_qposadr[self._joint(model, joint)]]
         return control
 
-    def _rollout(
-        self, model: mujoco.MjModel, data: mujoco.MjData, control: Array, addresses: list[int]
-    ) -> Array:
-        """Return (steps + 1, joints) rad from the present state on; forces may follow the controls."""
+    def _rollout(self, begun: _Begun, columns: Sequence[int]) -> Array:
+        """Return (steps + 1, columns) of MuJoCo's states from the present one on."""
+        model, data, control = begun.model, begun.data, begun.control
         applied = (
             _CONTROL if control.shape[1] == model.nu else _CONTROL | mujoco.mjtState.mjSTATE_QFRC_APPLIED
         )
-        path = np.empty((len(control) + 1, len(addresses)))
-        path[0] = data.qpos[addresses]
-        columns = 1 + np.array(addresses)  # the state begins with the time
-        speeds = 1 + model.nq + np.arange(model.nv)
-        state = np.empty(mujoco.mj_stateSize(model, _STATE))
+        state = np.empty(mujoco.mj_stateSize(model, _STATE))  # it begins with the time
         mujoco.mj_getState(model, data, state, _STATE)
+        path = np.empty((len(control) + 1, len(columns)))
+        path[0] = state[columns]
+        speeds = 1 + model.nq + np.arange(model.nv)
         warm = data.qacc_warmstart.copy()
         for begin in range(0, len(control), _CHUNK):
             states, _ = mujoco.rollout.rollout(

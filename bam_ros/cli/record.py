@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam record``: a recording session at the terminal, with a progress bar and prompts for the loads."""
+"""``bam record``: a recording session at the terminal, with a progress bar and prompts for the loads.
+
+With ``--robot`` it plays a motion on a whole robot: `record_robot`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +17,13 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from bam_core.errors import Unavailable
+from bam_core.cli.robot import refuse_robot_options
+from bam_core.errors import Missing, Unavailable
+from bam_ros.cli import record_robot
+from bam_ros.cli.record_robot import add_robot_recording
+from bam_ros.cli.spinning_node import spinning_node
 
 if TYPE_CHECKING:
-    from rclpy.node import Node
-
     from bam_ros.recorder.session_recorder import Progress
 
 EXAMPLE = "bam record --session config/sessions/quick.yaml --output recordings/quick"
@@ -30,24 +34,32 @@ _BAR = "{percentage:3.0f}%|{bar:20}| {n:.1f}/{total:.0f} runs [{elapsed}<{remain
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--session", required=True, metavar="FILE", help="session file (YAML)")
+    parser.add_argument("--session", metavar="FILE", help="session file (YAML)")
     parser.add_argument(
         "--output", required=True, metavar="DIR", help="directory for the bags; runs complete in it are kept"
     )
     parser.add_argument(
         "--driver", default="dynamixel", metavar="NAME", help="driver node (default: %(default)s)"
     )
-    parser.add_argument("--yes", action="store_true", help="take every load as mounted, never ask")
+    parser.add_argument(
+        "--yes", action="store_true", help="take every load as mounted, and a robot's surroundings as clear"
+    )
     parser.add_argument(
         "--virtual-bench",
         default="",
         metavar="NAME",
         help="node of a virtual bench that mounts the loads itself",
     )
+    add_robot_recording(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Record the session; complete runs in the output directory are kept."""
+    if arguments.robot is not None:
+        return record_robot.run(arguments)
+    refuse_robot_options(arguments, record_robot.OPTIONS)
+    if arguments.session is None:
+        raise Missing("--session", "a session file (or --robot with --motion, for a whole robot)")
     from bam_ros.recorder.errors import RecordingStopped
     from bam_ros.recorder.node import describe_report, describe_runs
     from bam_ros.recorder.session_file import load_session
@@ -56,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     session = load_session(arguments.session)
     output = Path(arguments.output).absolute()
     operator = TerminalOperator(ask=not arguments.yes)
-    with operator.signals(), _spinning_node() as node, operator:
+    with operator.signals(), spinning_node() as node, operator:
         recorder = SessionRecorder(node, driver=arguments.driver, virtual_bench=arguments.virtual_bench)
         try:
             report = recorder.record(session, output, operator)
@@ -154,35 +166,3 @@ class TerminalOperator:
         self._stop = True
         if self._asking:
             raise KeyboardInterrupt
-
-
-@contextmanager
-def _spinning_node() -> Iterator[Node]:
-    """Give a node whose executor spins in a thread, in a ROS 2 that leaves signals alone."""
-    import rclpy
-    from rclpy.executors import SingleThreadedExecutor
-    from rclpy.signals import SignalHandlerOptions
-    from rclpy.utilities import try_shutdown
-
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    stop = threading.Event()
-    try:
-        node = rclpy.create_node("bam_record")
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-
-        def spin() -> None:
-            while not stop.is_set():
-                executor.spin_once(timeout_sec=0.1)
-
-        thread = threading.Thread(target=spin, name="executor", daemon=True)
-        thread.start()
-        try:
-            yield node
-        finally:
-            stop.set()
-            thread.join()
-            executor.shutdown()
-            node.destroy_node()
-    finally:
-        try_shutdown()

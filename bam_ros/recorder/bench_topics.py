@@ -48,19 +48,23 @@ class BenchTopics:
     diagnostics: str
 
     @classmethod
-    def of(cls, node: Node) -> BenchTopics:
-        """Resolve the names as `node` would."""
+    def of(cls, node: Node, namespace: str = "") -> BenchTopics:
+        """Resolve the names as `node` would, for a driver in a namespace below its own."""
+        prefix = f"{namespace.rstrip('/')}/" if namespace else ""
         return cls(
-            states=node.resolve_topic_name("servo_states"),
-            joints=node.resolve_topic_name("joint_states"),
-            commands=node.resolve_topic_name("servo_commands"),
-            configuration=node.resolve_topic_name("servo_configuration"),
+            states=node.resolve_topic_name(f"{prefix}servo_states"),
+            joints=node.resolve_topic_name(f"{prefix}joint_states"),
+            commands=node.resolve_topic_name(f"{prefix}servo_commands"),
+            configuration=node.resolve_topic_name(f"{prefix}servo_configuration"),
             run=node.resolve_topic_name("bench_run"),
             diagnostics=node.resolve_topic_name("/diagnostics"),
         )
 
-    def in_bag(self) -> dict[str, BagTopic]:
+    def in_bag(self, *, has_run: bool = True) -> dict[str, BagTopic]:
         """Return what a bag says about each topic.
+
+        Args:
+            has_run: whether `run` is among them.
 
         Raises:
             BamError: a message package is not installed.
@@ -75,6 +79,7 @@ class BenchTopics:
         return {
             topic: BagTopic(type_name(kind), message_definition(type_name(kind)), _qos_text(qos))
             for topic, (kind, qos) in described.items()
+            if has_run or topic != self.run
         }
 
 

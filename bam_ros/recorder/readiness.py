@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
+from bam_bench.msg import ServoStates
 from rclpy.time import Time
 
 from bam_core.errors import Conflict, Unavailable, UnknownName
@@ -14,6 +16,7 @@ from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.run import SILENCE
 from bam_ros.recorder.servo_check import require_gains, require_modelled_law, require_same_servo
+from bam_ros.recorder.servo_link import ServoLink
 from bam_ros.recorder.session import Session
 
 DISCOVERY = 10.0
@@ -46,7 +49,7 @@ def wait_for_bench(
     start = time.monotonic()
     while True:
         waited = time.monotonic() - start
-        rivals = _rivals(link)
+        rivals = rivals_of(link)
         if rivals and waited > STALE:
             raise rivals
         if rivals:
@@ -59,7 +62,7 @@ def wait_for_bench(
                 require_modelled_law(session, link.configuration)
                 return
         if not rivals and waited > DISCOVERY:
-            raise _what_is_missing(link, driver, tick)
+            raise what_is_missing(link, driver, tick)
         tick()
         time.sleep(TICK_PERIOD / 5.0)
 
@@ -71,6 +74,12 @@ def _released(link: BenchLink) -> bool:
         return False
     if link.joint not in states.name:
         raise UnknownName("joint", link.joint, states.name).within("session")
+    require_same_clock(link, states)
+    return not states.torque_enabled[list(states.name).index(link.joint)]
+
+
+def require_same_clock(link: ServoLink[Any], states: ServoStates) -> None:
+    """Raise Conflict where the driver's clock is another one than the recorder's."""
     apart = (link.now() - Time.from_msg(states.header.stamp).nanoseconds) * 1e-9
     if abs(apart) > _CLOCK_DIFFERENCE:
         raise Conflict(
@@ -79,10 +88,9 @@ def _released(link: BenchLink) -> bool:
             expected="the same time",
             advice="set use_sim_time alike for both, or synchronise the machines' clocks",
         )
-    return not states.torque_enabled[list(states.name).index(link.joint)]
 
 
-def _rivals(link: BenchLink) -> Conflict | None:
+def rivals_of(link: ServoLink[Any]) -> Conflict | None:
     """Name who else sends states or commands; None where that is nobody."""
     for topic in (link.topics.states, link.topics.commands):
         senders = link.node.get_publishers_info_by_topic(topic)
@@ -101,7 +109,8 @@ def _rivals(link: BenchLink) -> Conflict | None:
     return None
 
 
-def _what_is_missing(link: BenchLink, driver: DriverClient, tick: Tick) -> Unavailable:
+def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick) -> Unavailable:
+    """Return what keeps a driver from being used."""
     name, topics, log = f"driver {driver.driver!r}", link.topics, "look at its log"
     if link.silence < SILENCE and not link.connected:
         return Unavailable(name, f"takes no commands on {topics.commands}", advice=log)

@@ -53,20 +53,35 @@ def require_gains(session: Session, found: ServoConfiguration) -> None:
         OutOfRange: a gain is out of range or no whole number; its run could never be recorded.
     """
     index = list(found.name).index(session.joint)
-    names = (found.servo[index], session.servo.name)
-    table = next((CONTROL_TABLES[name] for name in names if name in CONTROL_TABLES), None)
-    if table is None or found.id[index] < 0:
-        return
-    row = table["position_p_gain"]
-    bad = [kp for kp in session.gains if not (row.low <= kp <= row.high and kp == round(kp))]
+    bad, expected = refused_gains(found, index, session.gains, otherwise=session.servo.name)
     if bad:
         raise OutOfRange(
             f"session {session.name}: gains",
             bad,
-            f"whole numbers, {row.low} to {row.high} for {table.title}",
+            expected,
             told=", ".join(f"{kp:g}" for kp in bad),
             advice="correct gains in the session file",
         )
+
+
+def refused_gains(
+    found: ServoConfiguration, index: int, gains: Sequence[float], *, otherwise: str = ""
+) -> tuple[list[float], str]:
+    """Return the gains that a servo's register does not hold, and what it holds, in words.
+
+    Args:
+        found: by the driver.
+        index: of the servo in it.
+        gains: firmware units.
+        otherwise: name of the servo where the driver does not know it.
+    """
+    names = (found.servo[index], otherwise)
+    table = next((CONTROL_TABLES[name] for name in names if name in CONTROL_TABLES), None)
+    if table is None or found.id[index] < 0:
+        return [], ""
+    row = table["position_p_gain"]
+    bad = [kp for kp in gains if not (row.low <= kp <= row.high and kp == round(kp))]
+    return bad, f"whole numbers, {row.low} to {row.high} for {table.title}"
 
 
 def require_modelled_law(session: Session, found: ServoConfiguration) -> None:
@@ -75,9 +90,14 @@ def require_modelled_law(session: Session, found: ServoConfiguration) -> None:
     Raises:
         BamError: what would be identified from its bags is another law.
     """
-    unmodelled = _entry(found.unmodelled, found, session.joint)
+    unmodelled = unmodelled_law(found, session.joint)
     if unmodelled:
         raise BamError(f"{unmodelled}, then record").within(f"session {session.name}")
+
+
+def unmodelled_law(found: ServoConfiguration, joint: str) -> str:
+    """Return which settings of a joint's servo change its control law beyond any model; empty: none."""
+    return _entry(found.unmodelled, found, joint) or ""
 
 
 def demand_limit(found: ServoConfiguration | None, joint: str) -> float:

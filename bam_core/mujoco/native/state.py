@@ -38,14 +38,7 @@ class NativeState:
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joint: str) -> None:
-        instances = {
-            model.joint(model.actuator_trnid[actuator, 0]).name: int(instance)
-            for actuator, instance in enumerate(model.actuator_plugin)
-            if instance >= 0 and model.plugin_statenum[instance] > len(_FIELDS)
-        }
-        if joint not in instances:
-            raise UnknownName("joint with a native servo", joint, list(instances))
-        address = int(model.plugin_stateadr[instances[joint]])
+        address = _address(model, joint)
         self._state = data.plugin_state[address : address + len(_FIELDS)]
 
     @property
@@ -58,3 +51,20 @@ class NativeState:
         if name not in _FIELDS:
             raise AttributeError(name)
         return float(self._state[_FIELDS.index(name)])
+
+
+def motor_torque_address(model: mujoco.MjModel, joint: str) -> int:
+    """Return where in `MjData.plugin_state` the motor torque of a joint's servo is; raises UnknownName."""
+    return _address(model, joint) + _FIELDS.index("motor_torque")
+
+
+def _address(model: mujoco.MjModel, joint: str) -> int:
+    """Return where the state of a joint's servo begins."""
+    instances = {
+        model.joint(model.actuator_trnid[actuator, 0]).name: int(instance)
+        for actuator, instance in enumerate(model.actuator_plugin)
+        if instance >= 0 and model.plugin_statenum[instance] > len(_FIELDS)
+    }
+    if joint not in instances:
+        raise UnknownName("joint with a native servo", joint, list(instances))
+    return int(model.plugin_stateadr[instances[joint]])

@@ -74,12 +74,24 @@ _STALL_VELOCITY = 0.1  # slower is standing still, rad/s
 
 
 @compiled()
+def supply_ripple(state: NDArray[np.float64]) -> float:
+    """Return the present ripple of the supply, V."""
+    return _RIPPLE * math.sin(_RIPPLE_STEP * state[TICKS])
+
+
+@compiled()
+def motor_current(state: NDArray[np.float64], mode: int, p: NDArray[np.float64]) -> float:
+    """Return the motor's current at the duty of the last tick, A."""
+    if mode == RELEASED:
+        return 0.0
+    back_emf = p[TORQUE_CONSTANT] * state[VELOCITY]
+    return (state[DUTY] * state[SUPPLY] - back_emf) / p[RESISTANCE]
+
+
+@compiled()
 def _drive(state: NDArray[np.float64], mode: int, p: NDArray[np.float64], ripple: float) -> None:
     """One step of the physics at the duty of the last tick."""
-    current = 0.0
-    if mode != RELEASED:
-        back_emf = p[TORQUE_CONSTANT] * state[VELOCITY]
-        current = (state[DUTY] * state[SUPPLY] - back_emf) / p[RESISTANCE]
+    current = motor_current(state, mode, p)
     physics.move(state, p, current)
     physics.draw(state, p, max(state[DUTY] * current, 0.0), ripple)
 
@@ -170,6 +182,24 @@ def _controller(
 
 
 @compiled()
+def tick(
+    state: NDArray[np.float64],
+    window: NDArray[np.int64],
+    commands: NDArray[np.float64],
+    parameters: NDArray[np.float64],
+) -> None:
+    """Run the firmware's loop once, and let the servo warm for as long; arguments as for `advance`."""
+    count = math.floor(state[POSITION] * COUNTS_PER_RAD + 0.5)
+    slot = int(state[TICKS]) % VELOCITY_WINDOW
+    moved = count - window[slot]
+    window[slot] = count
+    state[MEASURED_VELOCITY] = moved / (COUNTS_PER_RAD * VELOCITY_WINDOW * TICK)
+    _controller(state, commands, parameters, count)
+    physics.warm(state, parameters, TICK)
+    state[TICKS] += 1.0
+
+
+@compiled()
 def advance(
     state: NDArray[np.float64],
     window: NDArray[np.int64],
@@ -189,14 +219,7 @@ def advance(
     mode = int(commands[MODE])
     for _ in range(steps):
         if state[PHASE] == 0.0:
-            count = math.floor(state[POSITION] * COUNTS_PER_RAD + 0.5)
-            slot = int(state[TICKS]) % VELOCITY_WINDOW
-            moved = count - window[slot]
-            window[slot] = count
-            state[MEASURED_VELOCITY] = moved / (COUNTS_PER_RAD * VELOCITY_WINDOW * TICK)
-            _controller(state, commands, parameters, count)
-            physics.warm(state, parameters, TICK)
-            state[TICKS] += 1.0
-        ripple = _RIPPLE * math.sin(_RIPPLE_STEP * state[TICKS])
+            tick(state, window, commands, parameters)
+        ripple = supply_ripple(state)
         _drive(state, mode, parameters, ripple)
         state[PHASE] = (state[PHASE] + 1.0) % STEPS_PER_TICK

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a virtual bus from what a user can say: servo names, ids, baud rate, load, seed, faults."""
+"""Builds a virtual bus from what a user can say: servo names, ids, baud rate, load or robot, seed, faults."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bam_core.errors import OutOfRange
+import mujoco
+
+from bam_core.errors import Conflict, OutOfRange
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.dynamixel.control_table import control_table
+from bam_ros.emulators.dynamixel.arm import ArmJoint, draw_arm
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.hidden_servo import draw_hidden_servo
@@ -23,10 +26,10 @@ class BusSetup:
     """What is on the bus.
 
     Attributes:
-        servo: key in CONTROL_TABLES.
+        servo: key in CONTROL_TABLES; of an arm: not used.
         ids: bus id of each servo.
         baud_rate: bit/s.
-        pendulum: the load of each servo.
+        pendulum: the load of each servo; of an arm: not used.
         seed: of the hidden parameters; servo i is drawn with seed + i.
         faults: `drop=p`, `corrupt=p` for the line; names from VirtualServo.faults for every servo.
     """
@@ -47,13 +50,8 @@ def build_servo(setup: BusSetup, index: int, now: float) -> VirtualServo:
     Raises:
         BamError: unknown servo, or an id or baud rate that it cannot have.
     """
-    table = control_table(setup.servo)
-    identifier, highest = setup.ids[index], table["id"].high
-    if not 0 <= identifier <= highest:
-        raise OutOfRange(f"id of {table.title}", identifier, f"0 to {highest}", advice="choose another id")
-    bench = Bench(draw_hidden_servo(setup.servo, setup.seed + index), setup.pendulum, now)
-    kind = Protocol1Servo if table.protocol == 1 else Protocol2Servo
-    return kind(table, bench, identifier=identifier, baud_rate=setup.baud_rate, now=now)
+    hidden = draw_hidden_servo(setup.servo, setup.seed + index)
+    return _servo(setup, index, setup.servo, Bench(hidden, setup.pendulum, now), now)
 
 
 def build_bus(setup: BusSetup, now: float) -> VirtualBus:
@@ -62,7 +60,46 @@ def build_bus(setup: BusSetup, now: float) -> VirtualBus:
     Raises:
         BamError: as build_servo, or unknown faults, or ids given twice.
     """
-    servos = [build_servo(setup, index, now) for index in range(len(setup.ids))]
+    return _bus(setup, [build_servo(setup, index, now) for index in range(len(setup.ids))])
+
+
+def build_arm_bus(setup: BusSetup, spec: mujoco.MjSpec, servos: Mapping[str, str], now: float) -> VirtualBus:
+    """Return a bus with all servos of an arm, switched on at `now`.
+
+    Args:
+        setup: ids in the order of the joints, baud rate, seed and faults.
+        spec: the arm.
+        servos: joint -> servo, a key in CONTROL_TABLES.
+        now: clock, s.
+
+    Raises:
+        BamError: as build_bus, or a robot that cannot be emulated.
+    """
+    if len(setup.ids) != len(servos):
+        raise Conflict(
+            "ids",
+            f"are {len(setup.ids)}, of {len(servos)} joints",
+            expected=f"one for each of {', '.join(servos)}",
+            advice="correct them",
+        )
+    arm = draw_arm(spec, servos, setup.seed, now)
+    found = [
+        _servo(setup, index, name, ArmJoint(arm, joint), now)
+        for index, (joint, name) in enumerate(servos.items())
+    ]
+    return _bus(setup, found)
+
+
+def _servo(setup: BusSetup, index: int, name: str, bench: Bench, now: float) -> VirtualServo:
+    table = control_table(name)
+    identifier, highest = setup.ids[index], table["id"].high
+    if not 0 <= identifier <= highest:
+        raise OutOfRange(f"id of {table.title}", identifier, f"0 to {highest}", advice="choose another id")
+    kind = Protocol1Servo if table.protocol == 1 else Protocol2Servo
+    return kind(table, bench, identifier=identifier, baud_rate=setup.baud_rate, now=now)
+
+
+def _bus(setup: BusSetup, servos: Sequence[VirtualServo]) -> VirtualBus:
     known = servos[0].faults if servos else ()
     line, broken = parse_faults(setup.faults, known)
     for servo in servos:

@@ -9,12 +9,17 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from bam_core.comma_list import comma_list
 from bam_core.errors import BamError
+from bam_core.mujoco.robot_file import load_robot
+from bam_core.robot.joints import servos_by_joint
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
-from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
+from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_bus
+from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
 from bam_ros.emulators.dynamixel.servo import SERVO_FAULTS
 
@@ -28,13 +33,15 @@ _FAULTS = (
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"{sys.executable} -m bam_ros.emulators.dynamixel",
-        description="Emulated Dynamixel servos, each with a pendulum, behind a pseudo-terminal.",
+        description="Emulated Dynamixel servos behind a pseudo-terminal, on pendulums or on one arm.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     default = BusSetup()
     add = parser.add_argument
     add("--servo", default=default.servo, help=f"one of {', '.join(CONTROL_TABLES)}")
-    add("--id", type=int, nargs="+", default=list(default.ids), help="bus id of each servo")
+    add("--id", type=int, nargs="+", help="bus id of each servo; 1, or of a robot 1, 2, ...")
+    add("--robot", metavar="FILE", help="MJCF or URDF of an arm whose joints the servos drive")
+    add("--servos", action="append", default=[], metavar="CLASS_OR_JOINT=SERVO,...", help="of a robot")
     add("--baud", type=int, default=default.baud_rate, help="bit/s that the servos are set to")
     add("--link", type=Path, help="symbolic link to the pseudo-terminal")
     add("--mass", type=float, default=default.pendulum.mass, help="load, kg")
@@ -47,34 +54,44 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _example(setup: BusSetup, port: Path) -> str:
+def _example(setup: BusSetup, joints: Sequence[str], port: Path) -> str:
     given = [f"port:={port}", f"baud_rate:={setup.baud_rate}"]
     if tuple(setup.ids) != (1,):
-        names = ", ".join(f"joint{servo}" for servo in setup.ids)
-        given += [f"ids:='[{', '.join(map(str, setup.ids))}]'", f"joint_names:='[{names}]'"]
+        given += [f"ids:='[{', '.join(map(str, setup.ids))}]'", f"joint_names:='[{', '.join(joints)}]'"]
     words = " ".join(f"-p {word}" for word in given)
     return f"{sys.executable} -m bam_ros.dynamixel.node --ros-args {words}"
+
+
+def _build(arguments: argparse.Namespace) -> tuple[BusSetup, Sequence[str], VirtualBus]:
+    """Return what is on the bus, the names of its joints, and the bus."""
+    setup = BusSetup(
+        servo=arguments.servo,
+        ids=arguments.id or [1],
+        baud_rate=arguments.baud,
+        pendulum=PendulumBench(mass=arguments.mass, arm_mass=arguments.arm_mass, length=arguments.length),
+        seed=arguments.seed,
+        faults=arguments.fault,
+    )
+    now = time.monotonic()
+    if arguments.robot is None:
+        return setup, [f"joint{servo}" for servo in setup.ids], build_bus(setup, now)
+    spec = load_robot(arguments.robot)
+    servos = servos_by_joint(spec, [word for each in arguments.servos for word in comma_list(each)])
+    setup = replace(setup, ids=arguments.id or list(range(1, 1 + len(servos))))
+    return setup, list(servos), build_arm_bus(setup, spec, servos, now)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve until SIGINT or SIGTERM; return 0, or 2 after one line about bad input."""
     arguments = _parser().parse_args(argv)
     try:
-        setup = BusSetup(
-            servo=arguments.servo,
-            ids=arguments.id,
-            baud_rate=arguments.baud,
-            pendulum=PendulumBench(mass=arguments.mass, arm_mass=arguments.arm_mass, length=arguments.length),
-            seed=arguments.seed,
-            faults=arguments.fault,
-        )
-        bus = build_bus(setup, time.monotonic())
+        setup, joints, bus = _build(arguments)
         stopped = _stop_signals()
         with PtyServer(bus, link=arguments.link, wire_time=arguments.wire_time) as server:
             ids = ", ".join(str(servo.id) for servo in bus.servos)
-            title = bus.servos[0].table.title
+            title = ", ".join(dict.fromkeys(servo.table.title for servo in bus.servos))
             print(f"ready: {title} id {ids} at {setup.baud_rate} bit/s: {server.path}", flush=True)
-            print(f"connect with: {_example(setup, server.path)}", flush=True)
+            print(f"connect with: {_example(setup, joints, server.path)}", flush=True)
             os.read(stopped, 1)
     except BamError as error:
         print(error, file=sys.stderr)

@@ -11,6 +11,7 @@ from whole_robot_cases import ARM, SERVOS, recorded, servos, write_csv
 
 from bam_core.cli import main
 from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.motion import read_motion
 
 LATE = RobotDeviations(delay=0.015)
 
@@ -109,3 +110,53 @@ def test_a_robot_s_options_need_a_robot(
     assert "--robot" in capsys.readouterr().err
     assert main([name, str(place / "a_kp16.csv"), *more]) == 2
     assert "is missing" in capsys.readouterr().err
+
+
+def test_a_motion_is_designed_and_written(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "motion.csv"
+    options = ["--kp", "16", "--models", "m1", "--pieces", "2", "--seconds", "12", "--output", str(output)]
+    assert main([*command(place, "design"), *options, "--floor", "-1"]) == 0
+    printed = capsys.readouterr().out
+    assert "95 % expected after it" in printed
+    assert "stall torque" in printed
+    motion = read_motion(output)
+    assert set(motion.joints) == {"shoulder", "elbow"}
+    assert motion.kp == 16.0
+    assert motion.duration <= 12.0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--kp", "16"], "--output"),
+        (["--output", "m.csv"], "--kp"),
+        (["--output", "m.csv", "--kp", "8,16"], "--kp"),
+        (["--output", "m.csv", "--kp", "16", "--mass", "1"], "--mass"),
+        (["--output", "m.csv", "--kp", "16", "--torque", "2"], "torque"),
+        (["--output", "m.csv", "--kp", "16", "--start", "home"], "keyframe"),
+        (["--output", "m.csv", "--kp", "16", "--models", "m1,m4"], "--models"),
+    ],
+)
+def test_a_design_that_cannot_be_is_one_line(
+    place: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*command(place, "design"), *options]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "Traceback" not in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_options_of_a_motion_need_a_robot(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["design", "--servo", "xl330", "--start", "home"]) == 2
+    assert "--robot" in capsys.readouterr().err
+    assert main(["design"]) == 2
+    assert "--servo" in capsys.readouterr().err

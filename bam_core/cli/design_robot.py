@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam design --robot``: a motion that tells most about the servos of an assembled robot."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import math
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bam_core.atomic_file import require_file
+from bam_core.cli.robot import add_description, refuse_bench_options, servo_words
+from bam_core.comma_list import comma_list
+from bam_core.errors import Missing, OutOfRange, WrongType
+from bam_core.text_table import format_table
+
+if TYPE_CHECKING:
+    from bam_core.robot.motion_design import DesignTask, MotionDesign
+
+log = logging.getLogger(__name__)
+
+OPTIONS = ("servos", "joints", "start", "floor", "output")
+"""Options that need --robot and have no default."""
+
+_BENCH_OPTIONS = ("servo", "mass", "length", "arm_mass", "cluster", "json", "session")
+
+
+def add_robot_design(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a motion."""
+    group = parser.add_argument_group(
+        "a whole robot",
+        "plan a motion of all joints that keeps to limits in simulations, also of robots that differ from "
+        "the description; LOGS are then runs of this robot, and --kp (one gain) and --vin are those of "
+        "its servos",
+    )
+    add_description(group)
+    group.add_argument("--output", metavar="FILE", help="write the motion to this file (CSV)")
+    group.add_argument(
+        "--start",
+        metavar="KEYFRAME",
+        help="posture in which the motion begins and ends (default: that of the description)",
+    )
+    group.add_argument(
+        "--floor",
+        type=float,
+        metavar="M",
+        help="height of a floor that the description lacks, in its frame",
+    )
+    group.add_argument(
+        "--models", default="m6", metavar="NAME", help="friction model to be identified (default: m6)"
+    )
+    group.add_argument(
+        "--seconds", type=float, default=60.0, help="the motion's longest time (default: %(default)g)"
+    )
+    group.add_argument(
+        "--speed",
+        type=float,
+        default=2.0,
+        metavar="RAD/S",
+        help="limit of goals and joints (default: %(default)g)",
+    )
+    group.add_argument(
+        "--torque",
+        type=float,
+        default=0.5,
+        metavar="SHARE",
+        help="limit of the motors, as a share of their stall torque (default: %(default)g)",
+    )
+    group.add_argument(
+        "--clearance",
+        type=float,
+        default=0.01,
+        metavar="M",
+        help="least distance of parts from each other and from all around (default: %(default)g)",
+    )
+    group.add_argument(
+        "--pieces",
+        type=int,
+        default=60,
+        metavar="N",
+        help="pieces of motion to choose from (default: %(default)d)",
+    )
+    group.add_argument("--seed", type=int, default=0, help="of the pieces (default: 0)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Design, print the tables, write the motion."""
+    from tqdm import tqdm
+
+    from bam_core.robot.motion import write_motion
+    from bam_core.robot.motion_design import design_motion
+
+    begin = time.monotonic()
+    refuse_bench_options(arguments, _BENCH_OPTIONS)
+    if not arguments.output:
+        raise Missing("--output", "the file for the motion")
+    require_file(arguments.output)
+    task = _task(arguments)
+    with tqdm(total=task.pieces, desc="pieces", unit="piece", disable=None, leave=False) as bar:
+        found = design_motion(task, lambda words: bar.update() and None)
+    write_motion(found.motion, arguments.output)
+    print(_summary(task, found))
+    print()
+    print(_parameters(found))
+    print(f"{time.monotonic() - begin:.0f} s; wrote {arguments.output}, play it with: bam record --robot ...")
+    return 0
+
+
+def _task(arguments: argparse.Namespace) -> DesignTask:
+    from bam_core.identification.identify import resolve_models
+    from bam_core.mujoco.robot_file import load_robot
+    from bam_core.robot.contacts import ContactCheck
+    from bam_core.robot.joints import chosen_joints, servos_by_joint
+    from bam_core.robot.load import RunSettings, load_runs
+    from bam_core.robot.motion_check import MotionCheck
+    from bam_core.robot.motion_design import DESIGN_STEP, DesignTask
+    from bam_core.robot.motion_limits import MotionLimits, joint_space
+    from bam_core.robot.simulation import RobotBench
+    from bam_core.robot.unknowns import Tolerances, Unknowns, bodies_for, with_friction_model
+    from bam_core.servo.model import load_servo
+
+    kp = _gain(arguments.kp)
+    if not 1.0 <= arguments.seconds <= 3600.0:
+        raise OutOfRange("--seconds", arguments.seconds, "1 to 3600")
+    if not 1 <= arguments.pieces <= 10_000:
+        raise OutOfRange("--pieces", arguments.pieces, "1 to 10000")
+    limits = MotionLimits(speed=arguments.speed, torque=arguments.torque, clearance=arguments.clearance)
+    models = [model.name for model in resolve_models(comma_list(arguments.models))]
+    if len(models) != 1:
+        raise WrongType("--models", arguments.models, "one friction model, as in m6")
+    spec = load_robot(arguments.robot)
+    types = servos_by_joint(spec, servo_words(arguments.servos))
+    servos = {
+        name: with_friction_model(load_servo(name), models[0]) for name in dict.fromkeys(types.values())
+    }
+    joints = chosen_joints(list(types), comma_list(arguments.joints))
+    bench = RobotBench.make(spec, arguments.root, step=DESIGN_STEP)
+    tolerances = Tolerances()
+    unknowns = Unknowns(
+        servos=servos, joints=types, tolerances=tolerances, bodies=bodies_for(bench.spec, tolerances)
+    )
+    contacts = ContactCheck(spec, arguments.root, clearance=limits.clearance, floor=arguments.floor)
+    space = joint_space(spec, list(types), arguments.start or "", moving=joints)
+    for pair in contacts.allow(space.joints, space.start):
+        log.warning("%s touch at the start: their contact is not looked at", pair)
+    if not contacts.has_surroundings:
+        log.warning("the description has nothing around the robot, no table and no floor: --floor adds one")
+    settings = RunSettings(kp=kp, supply_voltage=arguments.voltage)
+    return DesignTask(
+        bench=bench,
+        check=MotionCheck(
+            bench, unknowns, limits, contacts, supply_voltage=arguments.voltage, seed=arguments.seed
+        ),
+        unknowns=unknowns,
+        space=space,
+        limits=limits,
+        kp=kp,
+        supply_voltage=arguments.voltage,
+        seconds=arguments.seconds,
+        pieces=arguments.pieces,
+        seed=arguments.seed,
+        known=load_runs(arguments.logs, settings) if arguments.logs else (),
+    )
+
+
+def _gain(told: str | None) -> float:
+    expected = "the position gain of the servos, one number"
+    if told is None:
+        raise Missing("--kp", expected)
+    try:
+        gain = float(told)
+    except ValueError:
+        raise WrongType("--kp", told, expected) from None
+    if not 0.0 < gain < math.inf:
+        raise OutOfRange("--kp", gain, "a number above 0")
+    return gain
+
+
+def _summary(task: DesignTask, found: MotionDesign) -> str:
+    counts: dict[str, int] = {}
+    for piece in found.pieces:
+        counts[piece.kind] = counts.get(piece.kind, 0) + 1
+    lines = [
+        f"{found.motion.duration:.1f} s of motion of {len(found.motion.joints)} joints, "
+        f"{found.bits:.0f} bit about the servos: {_listed(counts)}",
+        f"within limits in {task.check.robots} simulations of robots that it may be: fastest joint "
+        f"{found.peaks.speed:.2f} of {task.limits.speed:g} rad/s, strongest motor "
+        f"{100 * found.peaks.torque:.0f} of {100 * task.limits.torque:.0f} % of its stall torque, "
+        f"nothing nearer than {1e3 * task.limits.clearance:g} mm",
+    ]
+    if found.refused:
+        count = sum(found.refused.values())
+        example = max(found.refused, key=lambda reason: found.refused[reason])
+        lines.append(f"{count} of {task.pieces} pieces were refused, such as: {example}")
+    return "\n".join(lines)
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} x {kind}" for kind, count in counts.items())
+
+
+def _parameters(found: MotionDesign) -> str:
+    import numpy as np
+
+    from bam_core.robot.intervals import parameter_intervals
+
+    begin = np.zeros(len(found.unknowns.names))
+    before, after = (
+        parameter_intervals(found.unknowns, begin, covariance) for covariance in (found.before, found.after)
+    )
+    rows: list[Sequence[str]] = []
+    for servo, estimates in after.items():
+        for name, each in estimates.items():
+            known = before[servo][name]
+            rows.append(
+                (
+                    servo,
+                    name,
+                    f"{each.value:.4g}",
+                    f"{known.low:.3g} to {known.high:.3g}",
+                    f"{each.low:.3g} to {each.high:.3g}",
+                    "" if each.told else "no",
+                )
+            )
+    header = ("servo", "parameter, SI", "value", "95 % now", "95 % expected after it", "told")
+    return format_table(header, rows)

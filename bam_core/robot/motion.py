@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A motion for a robot: where its joints are told to be, from a start at rest to the same posture at rest.
+
+As a file it is CSV with the columns `time` (s), `goal:JOINT` (rad) and `kp`, for anybody to read and plot.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.atomic_file import write_text
+from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, Unreadable, WrongShape
+from bam_core.robot.run import RobotRun
+
+_GOAL, _TIME, _GAIN = "goal:", "time", "kp"
+_START = 1e-9  # s; times begin at zero
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RobotMotion:
+    """Goals of a robot's joints over time.
+
+    Attributes:
+        joints: names, in the order of the columns.
+        time: (n,) s, increasing from 0.
+        goal_position: (n, joints) rad.
+        kp: position gain of all servos for which the motion was made, firmware units.
+
+    Raises:
+        BamError: shapes disagree, time does not increase from zero, or a value is not finite.
+    """
+
+    joints: tuple[str, ...]
+    time: Array
+    goal_position: Array
+    kp: float
+
+    def __post_init__(self) -> None:
+        shape = (len(self.time), len(self.joints))
+        if np.shape(self.goal_position) != shape:
+            raise WrongShape("goals", np.shape(self.goal_position), f"{shape}: samples x joints")
+        if not np.all(np.isfinite(self.goal_position)):
+            row, column = np.argwhere(~np.isfinite(self.goal_position))[0]
+            raise Missing(f"goal of '{self.joints[column]}', sample {row}", "a number")
+        if not self.joints or len(self.time) < 2:
+            raise BadData("motion", "has no joints or no samples", advice="design one")
+        if not np.all(np.diff(self.time) > 0.0) or abs(self.time[0]) > _START:
+            raise BadData("time", "does not increase from 0", advice="sort the samples")
+        if not 0.0 < self.kp < np.inf:
+            raise OutOfRange("kp", self.kp, "a positive number")
+
+    @property
+    def duration(self) -> float:
+        """Seconds from first to last goal."""
+        return float(self.time[-1])
+
+    @property
+    def speed(self) -> Array:
+        """(joints,) fastest change of each goal, rad/s."""
+        return np.asarray(
+            (np.abs(np.diff(self.goal_position, axis=0)) / np.diff(self.time)[:, None]).max(axis=0)
+        )
+
+    def goals_at(self, moment: float) -> Array:
+        """Return (joints,) rad, on straight lines between samples; the first or last goal outside."""
+        return np.array([np.interp(moment, self.time, goals) for goals in self.goal_position.T])
+
+    def as_run(self, name: str, supply_voltage: float | None = None) -> RobotRun:
+        """Return a run for simulations, which begins where the motion does; no position is measured."""
+        return RobotRun(
+            name=name,
+            joints=self.joints,
+            time=self.time,
+            goal_position=self.goal_position,
+            position=np.repeat(self.goal_position[:1], len(self.time), axis=0),
+            kp=self.kp,
+            supply_voltage=supply_voltage,
+        )
+
+
+def write_motion(motion: RobotMotion, path: str | os.PathLike[str]) -> None:
+    """Write a CSV file; raises NotWritable."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([_TIME, *(_GOAL + joint for joint in motion.joints), _GAIN])
+    for moment, goals in zip(motion.time, motion.goal_position, strict=True):
+        writer.writerow([f"{moment:.4f}", *(f"{goal:.5f}" for goal in goals), f"{motion.kp:g}"])
+    write_text(path, text.getvalue())
+
+
+def read_motion(path: str | os.PathLike[str]) -> RobotMotion:
+    """Read a CSV file: `time`, `goal:JOINT`, `kp`; a recording that has these columns may be played again.
+
+    Raises:
+        BamError: the file cannot be read, a column is missing or holds no numbers, or the gain changes.
+    """
+    path = Path(path)
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
+    goals = [name for name in header if name.startswith(_GOAL)]
+    if not {_TIME, _GAIN} <= set(header) or not goals:
+        raise Malformed(path, "is no motion", expected="columns time, goal:JOINT and kp")
+    places = [header.index(name) for name in (_TIME, *goals, _GAIN)]
+    try:
+        table = np.array([[row[place] for place in places] for row in rows], dtype=np.float64)
+    except (ValueError, IndexError):
+        raise Malformed(path, "has a row that is too short or holds something else than numbers") from None
+    if table.ndim != 2:
+        raise Malformed(path, "has no samples")
+    if np.ptp(table[:, -1]) > 0.0:
+        raise BadData(f"{path}, kp", "changes during the motion", advice="split it")
+    try:
+        return RobotMotion(
+            joints=tuple(name.removeprefix(_GOAL) for name in goals),
+            time=table[:, 0] - table[0, 0],
+            goal_position=table[:, 1:-1],
+            kp=float(table[0, -1]),
+        )
+    except BamError as error:
+        raise error.within(path) from None

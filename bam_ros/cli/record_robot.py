@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam record --robot``: plays a motion on a whole robot and records it."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from bam_core.cli.robot import add_description, servo_words
+from bam_core.comma_list import comma_list
+from bam_core.errors import Conflict, Missing, Unavailable
+from bam_ros.cli.spinning_node import spinning_node
+
+if TYPE_CHECKING:
+    from bam_core.robot.contacts import ContactCheck
+    from bam_core.robot.motion import RobotMotion
+    from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder
+
+OPTIONS = ("servos", "motion", "floor")
+"""Options that need --robot and have no default."""
+
+_INTERRUPTED = 130
+
+
+def add_robot_recording(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a motion."""
+    group = parser.add_argument_group(
+        "a whole robot",
+        "play a motion, such as one of 'bam design --robot', through the driver nodes; --driver names all of "
+        "them, as in dynamixel or left/dynamixel,right/dynamixel",
+    )
+    add_description(group, has_joints=False)
+    group.add_argument("--motion", metavar="FILE", help="CSV with the columns time, goal:JOINT and kp")
+    group.add_argument(
+        "--approach-speed",
+        type=float,
+        default=0.3,
+        metavar="RAD/S",
+        help="on the way to the motion's start and back (default: %(default)g)",
+    )
+    group.add_argument(
+        "--error",
+        type=float,
+        default=0.35,
+        metavar="RAD",
+        help="torque goes off where a joint is further from its goal (default: %(default)g)",
+    )
+    group.add_argument(
+        "--clearance",
+        type=float,
+        default=0.01,
+        metavar="M",
+        help="least distance of parts from each other and from all around (default: %(default)g)",
+    )
+    group.add_argument(
+        "--floor", type=float, metavar="M", help="height of a floor that the description lacks"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play the motion once and leave its bag."""
+    from bam_core.mujoco.robot_file import load_robot
+    from bam_core.robot.contacts import ContactCheck
+    from bam_core.robot.joints import servos_by_joint
+    from bam_core.robot.motion import read_motion
+    from bam_core.robot.motion_limits import require_reachable
+    from bam_ros.recorder.errors import RecordingStopped
+    from bam_ros.recorder.robot_playback import PlaybackLimits
+    from bam_ros.recorder.robot_ready import require_playable, wait_for_robot
+    from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder
+
+    if arguments.session is not None:
+        raise Conflict("--session", "is about a bench", expected="--motion FILE with --robot")
+    if not arguments.motion:
+        raise Missing("--motion", "the file to play, such as one of 'bam design --robot'")
+    motion = read_motion(arguments.motion)
+    limits = PlaybackLimits(approach_speed=arguments.approach_speed, error=arguments.error)
+    spec = load_robot(arguments.robot)
+    require_reachable(motion, spec)
+    servos = servos_by_joint(spec, servo_words(arguments.servos)) if arguments.servos else {}
+    contacts = ContactCheck(spec, arguments.root, clearance=arguments.clearance, floor=arguments.floor)
+    bag = bag_directory(Path(arguments.output), Path(arguments.motion).stem, motion.kp)
+    operator = RobotOperator()
+    with (
+        operator.signals(),
+        spinning_node() as node,
+        RobotLinks(node, comma_list(arguments.driver), motion.joints) as robot,
+    ):
+        try:
+            wait_for_robot(robot.links, robot.clients, operator.tick)
+            require_playable(motion, robot.links, servos)
+            require_clear(motion, robot, contacts)
+            robot.set_gains(motion.kp, operator.tick)
+            if not arguments.yes:
+                operator.ask(motion)
+                wait_for_robot(robot.links, robot.clients, operator.tick)
+                require_clear(motion, robot, contacts)
+            recorder = RobotRecorder(robot.links, motion, limits)
+            with operator.watching(recorder, motion):
+                report = recorder.record(bag, operator.tick, operator.tell)
+        except RecordingStopped:
+            print("bam record: interrupted, the servos are released", file=sys.stderr)
+            return _INTERRUPTED
+    lost = f", {report.dropped} lost" if report.dropped else ""
+    print(
+        f"{report.bag}: {report.states} states{lost}; fit it with: bam identify --robot {arguments.robot} ..."
+    )
+    if report.problem:
+        print(f"bam record: {report.problem}; record it again where you can", file=sys.stderr)
+    return 0
+
+
+def bag_directory(output: Path, stem: str, kp: float) -> Path:
+    """Return a name for a bag that says the gain, as `bam identify --robot` reads it, and is not taken."""
+    number = 1
+    while (path := output.absolute() / f"{stem}_{number}_kp{kp:g}").exists():
+        number += 1
+    return path
+
+
+def require_clear(motion: RobotMotion, robot: RobotLinks, contacts: ContactCheck) -> None:
+    """Check by the description that nothing touches on the way to the motion's start, and in the motion.
+
+    What touches where the robot is now, or at the motion's start, is taken as how it lies or stands.
+
+    Raises:
+        Conflict: something would come too near.
+    """
+    import numpy as np
+
+    from bam_ros.recorder.robot_ready import postures
+
+    joints, begin = motion.joints, motion.goal_position[0]
+    now = np.array(list(postures(motion, robot.links).values()))
+    for posture in (now, begin):
+        contacts.allow(joints, posture)
+    if problem := contacts.problem(contacts.way(joints, now, begin)):
+        raise Conflict(
+            "the straight way to the motion's start",
+            problem,
+            advice="move the robot by hand nearer to the start, torque is off, and record again",
+        )
+    goals = np.stack([contacts.state(joints, goal) for goal in motion.goal_position])
+    if problem := contacts.problem(goals):
+        raise Conflict("the motion", problem, advice="design one for this robot")
+
+
+class RobotOperator:
+    """Shows progress, asks before anything moves, and takes signals as the wish to end.
+
+    The first Ctrl-C makes the robot hold, the next one, or SIGTERM, releases it.
+    """
+
+    def __init__(self) -> None:
+        self._signals = 0  # that came, and were told by `tick`
+        self._told = 0
+        self._asking = False
+        self._bar: tqdm | None = None
+        self._recorder: RobotRecorder | None = None
+
+    def tell(self, line: str) -> None:
+        """Print a line above the bar."""
+        tqdm.write(f"bam record: {line}", file=sys.stderr)
+
+    def tick(self) -> None:
+        """Move the bar; raises RecordingStopped once for every signal."""
+        from bam_ros.recorder.errors import RecordingStopped
+
+        if self._signals > self._told:
+            self._told += 1
+            raise RecordingStopped("interrupted")
+        if self._bar is not None and self._recorder is not None:
+            self._bar.n = round(self._recorder.elapsed, 1) or self._bar.n
+            self._bar.set_description_str(self._recorder.stage.value, refresh=True)
+
+    def ask(self, motion: RobotMotion) -> None:
+        """Ask for a clear space and wait for Enter; raises RecordingStopped after Ctrl-C."""
+        from bam_ros.recorder.errors import RecordingStopped
+
+        print(
+            f"The robot will move slowly to the start of the motion, then for {motion.duration:.0f} s at up "
+            f"to {motion.speed.max():.1f} rad/s. Clear the space around it, keep a hand at the switch of its "
+            "supply, then press Enter.",
+            file=sys.stderr,
+        )
+        self._asking = True
+        try:
+            if not sys.stdin.readline():
+                raise Unavailable(
+                    "standard input",
+                    "is closed",
+                    expected="Enter once the space is clear",
+                    advice="run it in a terminal, or use --yes where it is clear already",
+                )
+        except KeyboardInterrupt:
+            raise RecordingStopped("interrupted") from None
+        finally:
+            self._asking = False
+
+    @contextmanager
+    def watching(self, recorder: RobotRecorder, motion: RobotMotion) -> Iterator[None]:
+        """Show how far the motion is."""
+        self._recorder = recorder
+        form = "{percentage:3.0f}%|{bar:20}| {n:.0f}/{total:.0f} s {desc}"
+        with tqdm(total=motion.duration, bar_format=form, dynamic_ncols=True, disable=None) as self._bar:
+            yield
+        self._bar = None
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Take SIGINT and SIGTERM, so that the servos are released in any case."""
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self._on_signal) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._signals += 2 if number == signal.SIGTERM else 1  # SIGTERM: hold and release at once
+        if self._asking:
+            raise KeyboardInterrupt

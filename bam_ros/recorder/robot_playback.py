@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a robot moves while a motion is played: slowly to its start, through it, slowly back to where it was.
+
+Pure arithmetic on what it is told, like `motion.Motion`: times and states come in, goals go out. All joints
+move at once; where anything is wrong the error says what, and whoever plays switches torque off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from bam_core._checks import require_positive
+from bam_core.arrays import Array
+from bam_core.errors import OutOfRange, Unavailable
+from bam_core.robot.motion import RobotMotion
+
+FREE_TIME = 0.1
+"""Torque off is commanded for this long before anything else, which also acknowledges a driver's fault, s."""
+TORQUE_TIMEOUT = 1.0
+"""The servos shall show the commanded torque state within this, s."""
+REST_TIME = 1.0
+"""How long the robot rests at the motion's start, and where it ends, s: longer than it swings."""
+SHORTEST_MOVE = 0.5
+"""Even the shortest way takes this long, s."""
+STALE = 0.3
+"""s; a joint whose newest state is older is lost: goals would go on without anybody watching it."""
+_PAST = 500  # goals; half a second of a fast driver
+_LONGEST_STEP = 0.05  # s; after a stall a motion goes on where it was instead of leaping
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaybackLimits:
+    """When playing ends.
+
+    Attributes:
+        approach_speed: fastest joint on the way to the motion's start and back, rad/s.
+        error: largest distance of a joint from its goal, rad.
+        hold: s that a robot holds when it is asked to stop, before it is released.
+    """
+
+    approach_speed: float = 0.3
+    error: float = 0.35
+    hold: float = 60.0
+
+    def __post_init__(self) -> None:
+        require_positive("playback", approach_speed=self.approach_speed, error=self.error, hold=self.hold)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointReading:
+    """What a servo measured.
+
+    Attributes:
+        time: of acquisition, s on the clock that also paces the playback.
+        position: rad.
+        torque_enabled: False where the servo is released.
+    """
+
+    time: float
+    position: float
+    torque_enabled: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotGoal:
+    """What all servos are told.
+
+    Attributes:
+        torque_enable: False releases them.
+        position: joint -> rad.
+    """
+
+    torque_enable: bool
+    position: Mapping[str, float]
+
+
+class Stage(Enum):
+    """Where playing is."""
+
+    FREE = "making sure that torque is off"
+    APPROACH = "moving slowly to the start"
+    REST = "resting at the start"
+    MOTION = "playing the motion"
+    HOLD = "holding where it is"
+    END = "resting at the end"
+    RETURN = "moving slowly back"
+    RELEASE = "releasing the servos"
+    DONE = "done"
+
+
+_MOVING = (Stage.APPROACH, Stage.RETURN)
+_WATCHED = (Stage.APPROACH, Stage.REST, Stage.MOTION, Stage.HOLD, Stage.END, Stage.RETURN)
+
+
+class RobotPlayback:
+    """A motion as a sequence of stages; `step` maps time and readings to the next goal.
+
+    Goals are continuous from stage to stage: no jump, whatever the readings.
+
+    Args:
+        motion: to play.
+        limits: when to end.
+    """
+
+    def __init__(self, motion: RobotMotion, limits: PlaybackLimits) -> None:
+        self._motion = motion
+        self._limits = limits
+        self.stage = Stage.FREE
+        self.may_start = True
+        """False lets the robot rest at the motion's start."""
+        self.found: Array | None = None
+        """(joints,) rad, where the robot was before torque went on."""
+        self._since: float | None = None
+        self._last: float | None = None
+        self._moved = 0.0  # s of a way, or of the motion, that are done
+        self._ends = (np.zeros(0), np.zeros(0))  # of a way
+        self._way_time = SHORTEST_MOVE
+        self._goal = np.full(len(motion.joints), math.nan)
+        self._past: deque[tuple[float, Array]] = deque(maxlen=_PAST)  # goals and when they were told, s
+        self._torque_wrong_since: float | None = None
+
+    def step(self, now: float, readings: Mapping[str, JointReading]) -> RobotGoal:
+        """Return the goal to send now.
+
+        Args:
+            now: s; must not go back.
+            readings: the newest one of every joint.
+
+        Raises:
+            OutOfRange: a joint is too far from its goal, or its position is no number.
+            Unavailable: a joint's state is too old, or torque is not as commanded.
+        """
+        if self._since is None:
+            self._since = now
+        self._moved += min(now - (now if self._last is None else self._last), _LONGEST_STEP)
+        self._last = now
+        ordered = [readings[joint] for joint in self._motion.joints]
+        self._require_fresh(now, ordered)
+        self._advance(now, ordered)
+        self._set_goal()
+        self._past.append((now, self._goal))
+        self._check(now, ordered)
+        return RobotGoal(
+            torque_enable=self.torque_wanted,
+            position=dict(zip(self._motion.joints, map(float, self._goal), strict=True)),
+        )
+
+    @property
+    def torque_wanted(self) -> bool:
+        """Whether the servos shall hold their goals."""
+        return self.stage in _WATCHED
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds into the motion."""
+        return min(self._moved, self._motion.duration) if self.stage is Stage.MOTION else 0.0
+
+    def hold(self, now: float) -> None:
+        """Stop where the goals are and hold; a robot without torque is left alone."""
+        if self.torque_wanted:
+            self._enter(now, Stage.HOLD)
+        else:
+            self._enter(now, Stage.RELEASE)
+
+    def _advance(self, now: float, readings: list[JointReading]) -> None:
+        """Go to the next stage where the present one is over."""
+        elapsed = now - (self._since or 0.0)
+        stage = self.stage
+        is_free = not any(each.torque_enabled for each in readings)
+        if stage is Stage.FREE and elapsed >= FREE_TIME and is_free:
+            self.found = np.array([each.position for each in readings])
+            self._go(now, Stage.APPROACH, self.found, self._motion.goal_position[0])
+        elif stage is Stage.APPROACH and self._moved >= self._way_time:
+            self._enter(now, Stage.REST)
+        elif stage is Stage.REST and elapsed >= REST_TIME and self.may_start:
+            self._enter(now, Stage.MOTION)
+            self._moved = 0.0
+        elif stage is Stage.MOTION and self._moved >= self._motion.duration:
+            self._enter(now, Stage.END)
+        elif stage is Stage.END and elapsed >= REST_TIME:
+            assert self.found is not None
+            self._go(now, Stage.RETURN, self._goal, self.found)
+        elif (stage is Stage.RETURN and self._moved >= self._way_time + REST_TIME) or (
+            stage is Stage.HOLD and elapsed >= self._limits.hold
+        ):
+            self._enter(now, Stage.RELEASE)
+        elif stage is Stage.RELEASE and is_free:
+            self._enter(now, Stage.DONE)
+
+    def _enter(self, now: float, stage: Stage) -> None:
+        self.stage, self._since = stage, now
+
+    def _go(self, now: float, stage: Stage, begin: Array, end: Array) -> None:
+        self._enter(now, stage)
+        self._ends, self._moved = (begin.copy(), end.copy()), 0.0
+        # A cubic with zero end slopes peaks at 1.5 times its mean speed.
+        farthest = float(np.abs(end - begin).max())
+        self._way_time = max(1.5 * farthest / self._limits.approach_speed, SHORTEST_MOVE)
+
+    def _set_goal(self) -> None:
+        if self.stage in _MOVING:
+            begin, end = self._ends
+            share = min(self._moved / self._way_time, 1.0)
+            self._goal = begin + share * share * (3.0 - 2.0 * share) * (end - begin)
+        elif self.stage is Stage.MOTION:
+            self._goal = self._motion.goals_at(self._moved)
+
+    def _goal_at(self, time: float) -> Array:
+        """Return (joints,) rad, the goals in force when a state was measured that may come late."""
+        for told, goal in reversed(self._past):
+            if told <= time:
+                return goal
+        return self._past[0][1]
+
+    def _require_fresh(self, now: float, readings: list[JointReading]) -> None:
+        for joint, each in zip(self._motion.joints, readings, strict=True):
+            if now - each.time > STALE and self.torque_wanted:
+                raise Unavailable(
+                    f"joint '{joint}'",
+                    f"no state of it for {now - each.time:.2f} s",
+                    expected=f"one every {STALE:g} s at least",
+                    advice="look at its driver's log and /diagnostics",
+                )
+            if not math.isfinite(each.position):
+                raise OutOfRange(
+                    f"position of joint '{joint}'",
+                    each.position,
+                    "a number, rad",
+                    advice="look at its driver's log",
+                )
+
+    def _check(self, now: float, readings: list[JointReading]) -> None:
+        if self.stage in _WATCHED:
+            errors = np.array(
+                [abs(self._goal_at(each.time)[i] - each.position) for i, each in enumerate(readings)]
+            )
+            worst = int(errors.argmax())
+            if readings[worst].torque_enabled and errors[worst] > self._limits.error:
+                raise OutOfRange(
+                    f"distance of joint '{self._motion.joints[worst]}' from its goal",
+                    float(errors[worst]),
+                    f"at most {self._limits.error:g} rad, --error",
+                    told=f"{errors[worst]:.2f} rad",
+                    advice="free the robot, raise the gain, or design a motion with less speed or torque",
+                )
+        if self.stage is Stage.DONE or all(each.torque_enabled == self.torque_wanted for each in readings):
+            self._torque_wrong_since = None
+        elif self._torque_wrong_since is None:
+            self._torque_wrong_since = now
+        elif now - self._torque_wrong_since > TORQUE_TIMEOUT:
+            wanted = "on" if self.torque_wanted else "off"
+            wrong = ", ".join(
+                joint
+                for joint, each in zip(self._motion.joints, readings, strict=True)
+                if each.torque_enabled != self.torque_wanted
+            )
+            raise Unavailable(
+                f"servos of {wrong}",
+                f"torque is not {wanted} {TORQUE_TIMEOUT:g} s after it was commanded so",
+                advice="see the driver's log and /diagnostics for the reason",
+            )

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Playing a motion on a robot while a bag is written, whatever number of drivers it has."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from bam_bench.msg import ServoStates
+from rclpy.node import Node
+from rclpy.time import Time
+
+from bam_core.errors import BadData, BamError, Unavailable
+from bam_core.robot.motion import RobotMotion
+from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
+from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
+from bam_ros.recorder.errors import RecordingStopped
+from bam_ros.recorder.robot_link import RobotLink
+from bam_ros.recorder.robot_playback import JointReading, PlaybackLimits, RobotGoal, RobotPlayback, Stage
+from bam_ros.recorder.run import SILENCE
+from bam_ros.recorder.run_writer import RunWriter
+from bam_ros.recorder.session import PAUSE_LIMIT
+from bam_ros.recorder.stalls import StallWatch
+
+_RELEASE_TIME = 1.0  # s; how long a motion that was broken off waits for torque to be off
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotReport:
+    """What became of a motion.
+
+    Attributes:
+        bag: its directory.
+        states: that are in the bag.
+        dropped: that are missing in it.
+        problem: why it had better be recorded again, in words; empty: it is well.
+    """
+
+    bag: Path
+    states: int
+    dropped: int
+    problem: str = ""
+
+
+class RobotLinks:
+    """The drivers of a robot, each with its link; a context manager.
+
+    Args:
+        node: that they belong to; its executor must spin in another thread.
+        drivers: names of the driver nodes; what is before the last slash is their topics' namespace.
+        joints: of the motion.
+    """
+
+    def __init__(self, node: Node, drivers: Sequence[str], joints: Sequence[str]) -> None:
+        self.clients = [DriverClient(node, name) for name in drivers]
+        self._stack = ExitStack()
+        self.links = [
+            self._stack.enter_context(RobotLink(node, joints, name.rpartition("/")[0])) for name in drivers
+        ]
+
+    def __enter__(self) -> RobotLinks:
+        """Give the open links."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close them."""
+        self._stack.close()
+
+    def set_gains(self, kp: float, tick: Tick) -> None:
+        """Make every joint's controller proportional with this gain; raises BamError."""
+        for link, client in zip(self.links, self.clients, strict=True):
+            for joint in link.joints:
+                client.set_gains(joint, kp, tick)
+
+
+class RobotRecorder:
+    """One motion; `record` plays it.
+
+    Args:
+        links: to the drivers, ready, with torque off.
+        motion: to play.
+        limits: when to end.
+    """
+
+    def __init__(self, links: Sequence[RobotLink], motion: RobotMotion, limits: PlaybackLimits) -> None:
+        self._links = links
+        self._playback = RobotPlayback(motion, limits)
+        self._playback.may_start = False
+        self._epoch = links[0].now()
+        self._now = 0.0
+        self._lock = threading.Lock()  # every link has a thread of its own
+        self._readings: dict[str, JointReading] = {}
+        self._joints = frozenset(motion.joints)
+        self._restarts = [link.restarts for link in links]
+        self._dropped_before = 0
+        self._dropped = 0
+        self._watches = [StallWatch(PAUSE_LIMIT) for _ in links]
+        self._writer: RunWriter | None = None
+        self._failure: BaseException | None = None
+        self._at_start, self._played, self._over = (threading.Event() for _ in range(3))
+
+    @property
+    def stage(self) -> Stage:
+        """Where the motion is."""
+        return self._playback.stage
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds into the motion."""
+        return self._playback.elapsed
+
+    def record(self, bag: Path, tick: Tick, tell: Callable[[str], None]) -> RobotReport:
+        """Play the motion and write its bag; returns with the servos released.
+
+        Where `tick` raises RecordingStopped, the robot holds where it is until it raises it again.
+
+        Args:
+            bag: directory to write, must not exist.
+            tick: called about ten times a second; what it raises breaks the motion off.
+            tell: shows a line.
+
+        Raises:
+            BamError: a driver, a servo or the disk failed, or a joint left its goal. A bag that was begun is
+                readable and marked as interrupted.
+            RecordingStopped: somebody asked for the end.
+        """
+        for number, link in enumerate(self._links):
+            link.listen(_Ear(self, number))
+        try:
+            try:
+                self._wait(self._at_start, tick)
+                problem = self._write(bag, tick)
+                self._wait(self._over, tick)
+            except RecordingStopped:
+                self._hold(tick, tell)
+                raise
+        finally:
+            for link in self._links:
+                link.sink = None
+            self._let_go()
+            for link in self._links:
+                link.listen(None)
+        return RobotReport(
+            bag=bag,
+            states=sum(watch.states for watch in self._watches),
+            dropped=self._dropped,
+            problem=problem,
+        )
+
+    def _write(self, bag: Path, tick: Tick) -> str:
+        topics = {
+            topic: about for link in self._links for topic, about in link.topics.in_bag(has_run=False).items()
+        }
+        with RunWriter(bag, topics) as self._writer:
+            self._playback.may_start = True
+            self._wait(self._played, tick)
+            problem = next(filter(None, (watch.problem(self._dropped) for watch in self._watches)), "")
+            if problem:
+                self._writer.spoil()
+        self._writer = None
+        return problem
+
+    def heard(self, number: int, now_ns: int, states: ServoStates) -> RobotGoal | None:
+        """Take the motion one step further. Called in the link's thread."""
+        link = self._links[number]
+        with self._lock:
+            stamp = (Time.from_msg(states.header.stamp).nanoseconds - self._epoch) * 1e-9
+            self._note(states, stamp)
+            if self._failure is not None or self._over.is_set():
+                return link.torque_off
+            self._check(number, now_ns, states)
+            if not self._joints <= self._readings.keys():
+                return None  # another driver has not spoken yet
+            before = self._playback.stage
+            goal = self._playback.step(self._now, self._readings)
+            after = self._playback.stage
+            if before is Stage.MOTION:
+                self._watches[number].state(stamp, self._now)
+            elif not self._played.is_set():
+                self._watches[number].start(stamp, self._now)
+            if before is not after:
+                self._changed(before, after)
+            if after is Stage.REST:
+                self._at_start.set()
+            return goal
+
+    def fail(self, error: BaseException) -> None:
+        """Break the motion off, and release the joints of all drivers; from any thread."""
+        if self._failure is None:
+            self._failure = error
+            for link in self._links:
+                link.release()
+
+    def _note(self, states: ServoStates, stamp: float) -> None:
+        for name, position, is_on in zip(states.name, states.position, states.torque_enabled, strict=True):
+            if name in self._joints:
+                self._readings[name] = JointReading(
+                    time=stamp, position=float(position), torque_enabled=bool(is_on)
+                )
+
+    def _check(self, number: int, now_ns: int, states: ServoStates) -> None:
+        self._now = max(self._now, (now_ns - self._epoch) * 1e-9)
+        link = self._links[number]
+        if link.restarts != self._restarts[number]:
+            raise BadData(
+                "driver",
+                f"the sequence of {link.topics.states} began anew (it was restarted, or a second driver"
+                " publishes there)",
+                advice="leave one driver alone in its namespace and record again",
+            )
+        for name, bits in zip(states.name, states.hardware_error, strict=True):
+            errors = describe_hardware_errors(name, bits & FATAL) if name in self._joints else []
+            if errors:
+                raise BamError("; ".join(errors))
+
+    def _changed(self, before: Stage, after: Stage) -> None:
+        if after is Stage.MOTION:
+            assert self._writer is not None
+            self._dropped_before = sum(link.dropped for link in self._links)
+            for link in self._links:
+                link.sink = self._writer.put
+        elif before is Stage.MOTION:
+            for link in self._links:
+                link.sink = None
+            self._dropped = sum(link.dropped for link in self._links) - self._dropped_before
+            self._played.set()
+        if after is Stage.DONE:
+            self._over.set()
+
+    def _wait(self, event: threading.Event, tick: Tick) -> None:
+        """Wait for the motion; raises what broke it off, and torque goes off then."""
+        try:
+            while not event.wait(TICK_PERIOD):
+                self._raise_failure()
+                for link in self._links:
+                    if link.silence > SILENCE:
+                        raise Unavailable(
+                            "driver",
+                            f"silent for {SILENCE:g} s (no message on {link.topics.states})",
+                            advice="look at its log, then record again",
+                        )
+                if self._writer is not None:
+                    self._writer.check()
+                tick()
+            self._raise_failure()
+        except RecordingStopped:
+            raise
+        except BaseException as error:
+            self.fail(error)
+            raise
+
+    def _hold(self, tick: Tick, tell: Callable[[str], None]) -> None:
+        for link in self._links:
+            link.sink = None
+        with self._lock:
+            if not self._playback.torque_wanted:
+                return
+            self._playback.hold(self._now)
+        tell("holds where it is: support the robot, then press Ctrl-C again to release it")
+        self._wait(self._over, tick)
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _let_go(self) -> None:
+        """Command torque off until the servos say so; their drivers' command timeout covers the rest."""
+        self._over.set()
+        deadline = time.monotonic() + _RELEASE_TIME
+        while True:
+            for link in self._links:
+                link.release()
+            is_on = any(each.torque_enabled for each in self._readings.values())
+            if not is_on or time.monotonic() > deadline:
+                return
+            time.sleep(TICK_PERIOD / 10.0)
+
+
+class _Ear:
+    """Hears one driver."""
+
+    def __init__(self, recorder: RobotRecorder, number: int) -> None:
+        self._recorder = recorder
+        self._number = number
+
+    def on_states(self, now_ns: int, states: ServoStates) -> RobotGoal | None:
+        """Take the motion one step further."""
+        return self._recorder.heard(self._number, now_ns, states)
+
+    def on_failure(self, error: BaseException) -> None:
+        """Break the motion off."""
+        self._recorder.fail(error)
