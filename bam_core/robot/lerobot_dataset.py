@@ -10,8 +10,8 @@ those that a frame should have had, `frame_index / fps`: LeRobot does not keep w
 from __future__ import annotations
 
 import json
-import os
 import logging
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -192,7 +192,7 @@ def _named(path: Path, info: dict[str, Any], column: str, table: dict[str, Array
     return {str(name).removesuffix(_SUFFIX): table[column][:, place] for place, name in enumerate(names)}
 
 
-def _radians(columns: dict[str, Array], unit: str, calibration: str | Path | None) -> dict[str, Array]:
+def _radians(columns: dict[str, Array], unit: str, calibration: str | os.PathLike[str] | None) -> dict[str, Array]:
     if unit == NORMALISED:
         if calibration is None:
             raise Missing(
