@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._egle_claims import Say, claim
+from bam_core.reproduce._egle_common import Say
 from bam_core.reproduce._egle_squats import (
     ARMS,
     GAINS,
@@ -25,7 +25,7 @@ from bam_core.reproduce._egle_squats import (
     read_robot,
     read_squat,
 )
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, claim
 from bam_core.whole_body.squat_plots import plot_comparison, plot_squat_friction
 
 _AGREES = 0.3

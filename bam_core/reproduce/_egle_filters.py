@@ -11,9 +11,9 @@ from scipy.signal import find_peaks
 
 from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._egle_claims import Say, claim, root_mean_square
+from bam_core.reproduce._egle_common import Say, root_mean_square
 from bam_core.reproduce._egle_walks import CLEAN, KNEE, KNEE_FRICTION, Walks
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, claim
 from bam_core.whole_body import (
     FrictionEstimate,
     SavitzkyGolay,

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._egle_claims import Say, claim
+from bam_core.reproduce._egle_common import Say
 from bam_core.reproduce._egle_walks import CLEAN, KNEE, KNEE_FRICTION, Walks
-from bam_core.reproduce.claim import Claim, Kind
+from bam_core.reproduce.claim import Claim, Kind, claim
 from bam_core.whole_body import differentiate, single_support
 from bam_core.whole_body.humanoid import SOLES
 from bam_core.whole_body.inertia_error import InertiaError, study_inertia_error

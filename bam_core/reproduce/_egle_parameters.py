@@ -11,7 +11,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._egle_claims import Say, claim
+from bam_core.reproduce._egle_common import Say
 from bam_core.reproduce._egle_tables import (
     BOTH,
     PRINTED_HIPS,
@@ -21,7 +21,7 @@ from bam_core.reproduce._egle_tables import (
     TARGETS,
 )
 from bam_core.reproduce._egle_walks import Walks, legs_table
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, claim
 from bam_core.whole_body import FrictionEstimate, JointLog, WholeBody, estimate_filtered, single_support
 from bam_core.whole_body.humanoid import LEGS, RIGHT_LEG, SOLES
 from bam_core.whole_body.joint_friction_plots import plot_curves, plot_parameter_errors

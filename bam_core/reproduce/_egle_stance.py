@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._egle_claims import Say, claim, root_mean_square
+from bam_core.reproduce._egle_common import Say, root_mean_square
 from bam_core.reproduce._egle_tables import TARGETS
 from bam_core.reproduce._egle_walks import KNEE, KNEE_FRICTION, Walks
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, claim
 from bam_core.whole_body import (
     FrictionEstimate,
     JointLog,

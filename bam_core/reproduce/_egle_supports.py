@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._egle_claims import Say, claim
+from bam_core.reproduce._egle_common import Say
 from bam_core.reproduce._egle_walks import KNEE, KNEE_FRICTION, Walks
-from bam_core.reproduce.claim import Claim, Kind
+from bam_core.reproduce.claim import Claim, Kind, claim
 from bam_core.whole_body import FrictionEstimate, estimate_friction, known_motion
 from bam_core.whole_body.humanoid import LEGS, RIGHT_LEG, SOLES
 from bam_core.whole_body.joint_friction_plots import plot_supports
