@@ -31,6 +31,9 @@ from bam_core.whole_body.squat_plots import plot_comparison, plot_squat_friction
 _AGREES = 0.3
 _DRAWN = (32, 20, 12)  # kp
 
+Table = tuple[tuple[str, ...], ...]
+"""Rows of text, the first is the header."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
@@ -69,7 +72,7 @@ class Experiment:
         )
 
 
-def experiment(output: Path, folder: Path, say: Say) -> list[Claim]:
+def experiment(output: Path, folder: Path, say: Say) -> tuple[list[Claim], Table]:
     """Redo what chapter 7 says of its experiment; see `_egle_exhibits` for what stands in for what."""
     found = Experiment.make(folder, say)
     drawn = [GAINS.index(kp) for kp in _DRAWN]
@@ -90,32 +93,18 @@ def experiment(output: Path, folder: Path, say: Say) -> list[Claim]:
         for joint, runs in found.bench.items()
     }
     save_figure(plot_comparison(bars, GAINS), output / "squat_comparison.png")
-    return experiment_claims(found)
+    return experiment_claims(found), imperfections(found)
 
 
 def experiment_claims(found: Experiment) -> list[Claim]:
-    """Return the comparison with the bench, and the thesis' statements about its experiment."""
-    claims = []
-    for joint, runs in found.bench.items():
-        bench, ours = _mean(runs, "expected_friction"), _mean(runs, "friction")
-        claims.append(
-            claim(
-                "real",
-                f"{_title(joint)}, {len(runs)} gains, mean friction while it moves (paper: M6 of BAM's"
-                " bench)",
-                bench,
-                ours,
-                abs(ours / bench - 1.0) < _AGREES,
-                "±30 % of the bench's: servos differ by wear and temperature. Motion both ways is averaged,"
-                " so that constant errors of torque cancel",
-                "N·m",
-            )
-        )
+    """Return the comparison with the bench, and what the sum over both legs is good for."""
     left = {
         name: float(np.mean([each.unexplained for runs in table.values() for each in runs]))
         for name, table in (("M6", found.bench), ("M1", found.constant))
     }
-    claims.append(
+    worst = max(PAIRS, key=lambda pair: found.sharing[pair] / found.single[pair])
+    return [
+        *(_bench_claim(joint, runs) for joint, runs in found.bench.items()),
         claim(
             "real",
             "torque that friction and an offset leave unexplained, mean of joints and gains, M6 over M1",
@@ -123,67 +112,8 @@ def experiment_claims(found: Experiment) -> list[Claim]:
             left["M6"] / left["M1"],
             left["M6"] < 0.9 * left["M1"],
             "'better': by a tenth at least. BAM's authors' position errors of these squats fall by a quarter",
-        )
-    )
-    return claims + _thesis_claims(found)
-
-
-def _thesis_claims(found: Experiment) -> list[Claim]:
-    driving = max(_mean(runs, "driving") for runs in found.bench.values())
-    shoulders = [_mean(found.bench[f"{side}_shoulder_pitch"], "friction") for side in ("left", "right")]
-    knee = found.bench["knee"]
-    offset = abs(_mean(knee, "unmodelled_offset"))
-    claims = [
-        claim(
-            "real",
-            "figure 7.4b, samples in which friction seems to drive, joint with most",
-            "there exist periods (> 0)",
-            100.0 * driving,
-            driving > 0.02,
-            "2 % of the samples: more than those next to a reversal, which velocities of 10 ms misplace",
-            "%",
+            contradicts=left["M6"] > left["M1"],
         ),
-    ]
-    for pair, title in (("knee", "figure 7.7a"), ("ankle_pitch", "figure 7.7b")):
-        runs = found.bench[pair]
-        share = _mean(runs, "separation") / _mean(runs, "friction")
-        claims.append(
-            claim(
-                "real",
-                f"{title}, {_title(pair)}, distance of the branches of rising and falling speed, share of the"
-                " friction",
-                "separate branches",
-                100.0 * share,
-                share > 0.1,
-                "a tenth of the friction: less is not seen in a figure",
-                "%",
-                reason="a squat is slow: errors of inertia, to which the thesis ascribes its branches, hardly"
-                " act here",
-            )
-        )
-    claims += [
-        claim(
-            "real",
-            "figure 7.7a, both knees, constant torque beside M6's friction, share of the friction",
-            "shifted by a torque offset or an error of mass",
-            100.0 * offset / _mean(knee, "friction"),
-            offset > 0.1 * _mean(knee, "friction"),
-            "a tenth of the friction: less is not seen in a figure",
-            "%",
-        ),
-        claim(
-            "real",
-            "figure 7.8b, right and left, of shoulder pitch in place of hip pitch: difference, share of the"
-            " mean",
-            "apparent",
-            100.0 * abs(shoulders[0] - shoulders[1]) / float(np.mean(shoulders)),
-            abs(shoulders[0] - shoulders[1]) > 0.1 * float(np.mean(shoulders)),
-            "a tenth of the friction: less is not seen in a figure",
-            "%",
-        ),
-    ]
-    worst = max(PAIRS, key=lambda pair: found.sharing[pair] / found.single[pair])
-    claims.append(
         claim(
             "real",
             "section 5.3, both feet stand, 60 % of the weight on one: change of the sum over both legs, over"
@@ -193,9 +123,49 @@ def _thesis_claims(found: Experiment) -> list[Claim]:
             found.sharing[worst] < 0.1 * found.single[worst],
             "a tenth: what one leg's joint cannot be told, the sum can; it would be zero if both legs had"
             " the same posture",
-        )
+        ),
+    ]
+
+
+def _bench_claim(joint: str, runs: Sequence[Found]) -> Claim:
+    ratios = {kp: each.friction / each.expected_friction for kp, each in zip(GAINS, runs, strict=False)}
+    outside = [kp for kp, ratio in ratios.items() if abs(ratio - 1.0) > _AGREES]
+    return claim(
+        "real",
+        f"{_title(joint)}, mean friction while it moves over that of M6 of BAM's bench, kp"
+        f" {', '.join(map(str, ratios))}",
+        1.0,
+        ", ".join(f"{ratio:.2f}" for ratio in ratios.values()),
+        not outside,
+        "at every gain 1 ± 0.3. Published fits of two MX-64 differ by a factor of two near rest"
+        " (docs/open_loop.md), so that another specimen need not come so close",
+        reason=f"outside at kp {', '.join(map(str, outside))}",
     )
-    return claims
+
+
+def imperfections(found: Experiment) -> Table:
+    """Return what the thesis calls unphysical in its experiment, mean over gains, a row for each joint.
+
+    These are no claims: whatever is wrong here would bear them out.
+    """
+    rows = [
+        (
+            _title(joint),
+            f"{100.0 * _mean(runs, 'driving'):.0f}",
+            f"{100.0 * _mean(runs, 'separation') / _mean(runs, 'friction'):.0f}",
+            f"{100.0 * abs(_mean(runs, 'unmodelled_offset')) / _mean(runs, 'friction'):.0f}",
+        )
+        for joint, runs in found.bench.items()
+    ]
+    return (
+        (
+            "joint",
+            "samples in which friction drives [%]",
+            "distance of rising and falling speed, share of the friction [%]",
+            "constant torque, share of the friction [%]",
+        ),
+        *rows,
+    )
 
 
 def _all(squats: Sequence[Squat], laws: Mapping[str, Law], lag: float) -> dict[str, list[Found]]:

@@ -43,10 +43,10 @@ def supports(output: Path, walks: Walks, say: Say) -> list[Claim]:
             kind,
             "section 5.3, double support, rank of M_mod⁻¹ of 25 (joints that cannot be told: "
             f"{len(two.unidentifiable)})",
-            "< 25: singular",
+            19,
             two.rank,
-            two.rank < 25,
-            "an integer",
+            two.rank == 19,
+            "that of the null space projection, 33 - (m + 2) with m = 12 constraints",
         ),
         claim(
             kind,
@@ -80,9 +80,8 @@ def supports(output: Path, walks: Walks, say: Say) -> list[Claim]:
             "section 6.1.2, inertia that a joint feels, standing over swinging leg, most",
             "up to 1000",
             ratio,
-            300.0 < ratio < 30_000.0,
-            "'three orders of magnitude', give or take half of one below; the thesis' robot has other lengths"
-            " and postures: one and a half above",
+            10**2.5 < ratio < 10**3.5,
+            "'three orders of magnitude': nearer to three than to two or four",
         ),
     ]
 

@@ -43,10 +43,14 @@ EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         name="fig. 9",
         subject="a rod is driven onto a spring, γ_v = 0.2, 0.5, 0.95, 1.05",
-        remark="(b) and (c), (a) being a drawing; all constants as in section 6.1; the paper does not say where the rod starts, here 0.5 rad."
+        remark="(b) and (c), (a) being a drawing; all constants as in section 6.1; the paper does not say"
+        " where the rod starts, here 0.5 rad."
         " Once more with gears that have elastic teeth, backlash and presliding, by another integrator",
         pictures=("figure_9.png", "figure_9_elastic_teeth.png"),
-        captions=("the rod as in the paper", "the rod behind gears with elastic teeth, backlash and presliding"),
+        captions=(
+            "the rod as in the paper",
+            "the rod behind gears with elastic teeth, backlash and presliding",
+        ),
     ),
     Exhibit(
         name="fig. 10",

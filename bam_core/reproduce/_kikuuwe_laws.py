@@ -40,7 +40,9 @@ def law_claims() -> list[Claim]:
 
 def _miss(name: str, miss: float, unit: str = "") -> Claim:
     """Claim that something holds but for rounding."""
-    return claim("construction", name, "0", miss, miss < _ROUNDING, f"an identity: below {_ROUNDING:g}, rounding", unit)
+    return claim(
+        "construction", name, "0", miss, miss < _ROUNDING, f"an identity: below {_ROUNDING:g}, rounding", unit
+    )
 
 
 def _none(name: str, count: int, of: int) -> Claim:
@@ -144,9 +146,24 @@ def _joint_claims(random: np.random.Generator) -> list[Claim]:
         gained = max(gained, float(0.5 * (made.velocity @ total @ made.velocity - before) - work))
     return [
         _miss("lemma 3: largest distance of two λ", apart, "N·m"),
-        claim("construction", "lemma 4, (81): largest ‖λ‖ of its bound", "<= 1", bound, bound <= 1.0, "the lemma's bound"),
-        claim("construction", "lemma 4, (85): largest change of its bound", "<= 1", jump, jump <= 1.0, "the lemma's bound"),
-        claim("construction", 
+        claim(
+            "construction",
+            "lemma 4, (81): largest ‖λ‖ of its bound",
+            "<= 1",
+            bound,
+            bound <= 1.0,
+            "the lemma's bound",
+        ),
+        claim(
+            "construction",
+            "lemma 4, (85): largest change of its bound",
+            "<= 1",
+            jump,
+            jump <= 1.0,
+            "the lemma's bound",
+        ),
+        claim(
+            "construction",
             "(69): most energy that friction adds in a step",
             "<= 0",
             gained,
@@ -179,7 +196,8 @@ def _rest_claims(random: np.random.Generator) -> list[Claim]:
         fastest_joint = max(fastest_joint, float(np.max(np.abs(velocity))))
     reason = "exactly zero, as the paper says of v_k in (45)"
     return [
-        claim("construction", 
+        claim(
+            "construction",
             f"(45): largest speed at rest, {_REST_STEPS} steps, 1 joint",
             0,
             fastest,
@@ -187,5 +205,13 @@ def _rest_claims(random: np.random.Generator) -> list[Claim]:
             reason,
             "rad/s",
         ),
-        claim("construction", "(69): the same, 2 joints", 0, fastest_joint, fastest_joint == 0.0, reason, "rad/s"),
+        claim(
+            "construction",
+            "(69): the same, 2 joints",
+            0,
+            fastest_joint,
+            fastest_joint == 0.0,
+            reason,
+            "rad/s",
+        ),
     ]

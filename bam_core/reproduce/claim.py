@@ -18,8 +18,8 @@ Figure = float | int | bool | str | None
 Kind = Literal["construction", "synthetic", "real"]
 """What a claim is found on.
 
-construction: the equations of the paper are solved as they stand, so it checks the code, and settings that the
-    paper leaves open.
+construction: the equations of the paper are solved as they stand, so it checks the code, and settings that
+    the paper leaves open.
 synthetic: simulated servos or robots that differ from what is fitted or compensated, as real ones do; the
     claim can come out wrong.
 real: recordings of real devices.
@@ -41,10 +41,10 @@ class Claim:
     """One figure or statement of a paper.
 
     One rule decides for all papers what contradicts: what a paper states in words, as a direction or as an
-    order, and what comes out the other way by more than its uncertainty. A figure that is missed, too large or
-    too small, does not contradict. A result within its uncertainty decides nothing, and neither does one that
-    hangs on a setting which the paper does not give, if with another value of it the claim comes out: such
-    a claim does not hold, does not contradict, and `reason` says that the data do not decide.
+    order, and what comes out the other way by more than its uncertainty. A figure that is missed, too large
+    or too small, does not contradict. A result within its uncertainty decides nothing, and neither does one
+    that hangs on a setting which the paper does not give, if with another value of it the claim comes out:
+    such a claim does not hold, does not contradict, and `reason` says that the data do not decide.
 
     Attributes:
         claim: where it stands and what it is, such as "table 6.2, knee, F_v error".

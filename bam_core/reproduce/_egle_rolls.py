@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Egle's section 6.2.2: straight ahead, hip rolls are too slow for some of their parameters to be found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.reproduce._egle_tables import PRINTED_ROLLS, STRAIGHT, SYMBOLS, TARGETS
+from bam_core.reproduce._egle_walks import Walks
+from bam_core.reproduce.claim import Claim, claim
+from bam_core.whole_body import JointFriction
+
+ROLLS = ("right_hip_roll", "left_hip_roll")
+
+_LOST = ("F_v", "F_c", "S")
+"""Parameters that the thesis cannot estimate of hip rolls: those that only speeds beyond the Stribeck part
+tell apart."""
+_OFF = min(error for joint in ROLLS for error in STRAIGHT[joint][:3])
+_FOUND = max(error for joint in ROLLS for error in STRAIGHT[joint][3:])
+_VISIBLE = 0.05  # of F_c, by which a fit leaves the true curve where it has seen no data
+
+
+def their_speed(joint: str) -> float:
+    """Return the highest speed of a hip roll in table 6.1, as its own parameters tell it, rad/s.
+
+    They are a fit to the speeds that occurred: up to there their curve is the true one.
+    """
+    true = TARGETS[joint]
+    speed = np.arange(0.5 * true.stribeck_velocity, 2.0, 1e-3)
+    apart = np.abs(JointFriction.from_values(PRINTED_ROLLS[joint]).curve(speed) - true.curve(speed))
+    return float(speed[np.argmax(apart > _VISIBLE * true.coulomb)])
+
+
+def roll_claims(straight: Mapping[str, Array], slow: Mapping[str, Array]) -> list[Claim]:
+    """Return what table 6.1 shows of each parameter of the hip rolls, from sensors.
+
+    Args:
+        straight: errors in %, by joint; of all steps ahead.
+        slow: of those of their samples in which hip rolls are no faster than in the thesis.
+    """
+    speeds = ", ".join(f"{their_speed(joint):.2f}" for joint in ROLLS)
+    claims = []
+    for case, table in (("", straight), (f", below {speeds} rad/s as the thesis' hip rolls", slow)):
+        for index, symbol in enumerate(SYMBOLS):
+            lost = symbol in _LOST
+            ours = [float(table[joint][index]) for joint in ROLLS]
+            claims.append(
+                claim(
+                    "synthetic",
+                    f"table 6.1, sensors, hip rolls right and left{case}, error of {symbol}",
+                    ("not possible to estimate: " if lost else "")
+                    + ", ".join(f"{STRAIGHT[joint][index]:g}" for joint in ROLLS),
+                    ", ".join(f"{error:.3g}" for error in ours),
+                    min(ours) >= _OFF if lost else max(ours) <= _FOUND,
+                    f"both off by at least {_OFF:g} %, the least of the thesis' six of F_v, F_c and S"
+                    if lost
+                    else f"both within {_FOUND:g} %, the largest of the thesis' six of v_s, τ_os and a",
+                    "%",
+                )
+            )
+    return claims
+
+
+def speed_claim(walks: Walks) -> Claim:
+    """Compare the hip rolls' speed, steps ahead, with that from which the Stribeck part is over."""
+    log, limit = walks.legs.log, 2.0 * TARGETS[ROLLS[0]].stribeck_velocity
+    speed = max(
+        float(np.max(np.abs(walks.legs.velocity[walks.swings[joint] & (log.time < walks.turn), column])))
+        for joint in ROLLS
+        for column in (log.names.index(joint),)
+    )
+    return claim(
+        "synthetic",
+        "section 6.2.2, walking straight, hip rolls, highest speed",
+        "not high enough to clear the Stribeck part",
+        speed,
+        speed < limit,
+        f"below 2·v_s = {limit:g} rad/s, where 2 % of the Stribeck part are left",
+        "rad/s",
+    )
