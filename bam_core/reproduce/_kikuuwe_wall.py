@@ -117,8 +117,8 @@ def mixed_claims(walls: Walls, case: str) -> list[Claim]:
                     else f"more than {_MOVED:g} rad: the wall's advance turns one joint by about 0.2 rad",
                     "rad",
                     reason=f"the other joint gives way by {moved[1 - joint]:.2f} rad and is accelerated by up"
-                    f" to {pace[1 - joint]:.0f} rad/s², which turns the locked joint once the wall's force has"
-                    f" little leverage on it. {_OPEN}",
+                    f" to {pace[1 - joint]:.0f} rad/s², which turns the locked joint once the wall's force"
+                    f" has little leverage on it. {_OPEN}",
                 )
             )
     return claims
