@@ -92,6 +92,8 @@ def stance_claims(errors: dict[str, float]) -> list[Claim]:
             errors["stands"] > 0.2 / _ACCURATE * errors["swings"],
             "4: S·F_c = 0.2 N·m, with which the Stribeck part is no longer seen, over 5 % of F_c",
             contradicts=errors["stands"] < errors["swings"],
+            reason=f"standing {errors['stands']:.2g} N·m, swinging {errors['swings']:.2g} N·m; the thesis"
+            " gives neither its encoder steps nor its filter: not decided",
         ),
         claim(
             "synthetic",

@@ -82,12 +82,12 @@ def test_all_sixteen_printed_errors_of_the_hips_are_those_from_0_75_which_is_0_8
 def test_the_thesis_own_errors_bear_its_claims_out_and_twentyfold_ones_do_not() -> None:
     straight, both = PRINTED["straight"], PRINTED["both"]
     parts = dict.fromkeys(("clean", "steps", "noise"), both)
-    assert all(held(roll_claims(straight, straight)))
+    assert all(held(roll_claims((straight, straight), (both, both), 0.4)))
     assert all(held(noisy_claims(straight, both, parts)))
     large = {joint: 20.0 * row for joint, row in both.items()}
     assert not any(held(noisy_claims(large, large, parts)))
     # A hip roll that straight steps find as well as all steps do is no claim of the thesis.
-    assert held(roll_claims(both, both)) == [False, False, False, True, True, True] * 2
+    assert held(roll_claims((both, both), (both, both), 0.4)) == [False, False, False, True, True, True] * 2
 
 
 def test_an_inverse_that_is_exact_errs_by_no_digit_that_the_tables_print() -> None:
