@@ -138,20 +138,27 @@ def _bench_claim(found: Experiment, joint: str) -> Claim:
     outside = [place for place, ratio in enumerate(ratios) if abs(ratio - 1.0) > _AGREES]
     inside = [place for place in range(len(runs)) if place not in outside]
     later = ", ".join(f"{_ratio(found.later[joint][place]):.2f}" for place in outside)
-    constant, elsewhere = (
-        ", ".join(f"{abs(runs[place].unmodelled_offset):.1f}" for place in places)
-        for places in (outside, inside)
-    )
     reason = (
-        f"outside at kp {', '.join(str(GAINS[place]) for place in outside)}. With goals {1e3 * _LATER:g} ms"
-        f" later, by which the lags that M1 and M6 lead to differ, it is {later} there. Beside friction a"
-        f" constant torque of {constant} N·m is left over there, elsewhere {elsewhere} N·m"
+        f"outside at kp {', '.join(str(GAINS[place]) for place in outside)}; with goals {1e3 * _LATER:g} ms"
+        f" later, by which the lags that M1 and M6 lead to differ, {later} there. "
     )
     if joint in PAIRS:
+        constant, elsewhere = (
+            ", ".join(f"{abs(runs[place].unmodelled_offset):.1f}" for place in places)
+            for places in (outside, inside)
+        )
         reason += (
-            f". 60 % of the weight on one foot changes the sum by {found.sharing[joint]:.2f} N·m at most. Why"
-            " the robot's weight, or the ground, loads these joints otherwise than the model says is not"
-            " understood"
+            f"Beside friction a constant torque of {constant} N·m is left over there, elsewhere"
+            f" {elsewhere} N·m. 60 % of the weight on one foot changes the sum by"
+            f" {found.sharing[joint]:.2f} N·m at most. Why the robot's weight, or the ground, loads these"
+            " joints otherwise than the model says is not understood"
+        )
+    else:
+        side, rest = joint.split("_", 1)
+        other = [_ratio(each) for each in found.bench[f"{'right' if side == 'left' else 'left'}_{rest}"]]
+        reason += (
+            f"The other arm has {min(other):.2f} to {max(other):.2f}, with a servo of the same kind and the"
+            " same motion, so that the servos differ"
         )
     return claim(
         "real",
