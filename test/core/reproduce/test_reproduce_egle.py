@@ -132,12 +132,14 @@ def test_shifts_the_other_way_hang_on_a_sign_that_the_thesis_does_not_give() -> 
             for factor in (0.8, 0.9, 1.0, 1.1, 1.2)
         )
 
-    up = inertia_claims(study(5.0, 1.0), study(4.9, 1.0), study(0.1, 1.0))
+    up = inertia_claims(study(5.0, 1.0), study(4.9, 1.0), study(0.1, 2.0))
     assert all(held(up))
-    down = inertia_claims(study(-5.0, 1.0), study(-4.9, 1.0), study(-0.1, 1.0))
+    down = inertia_claims(study(-5.0, 1.0), study(-4.9, 1.0), study(-0.1, 2.0))
     assert held(down)[:3] == [False, False, True]
     assert not any(each.contradicts for each in down)
     assert all("not decided" in each.reason for each in down[:2])
+    less = inertia_claims(study(5.0, 1.0), study(4.9, 1.0), study(0.1, 0.5))
+    assert [each.claim[:10] for each in less if each.contradicts] == ["figure 7.6"]
 
 
 def test_every_figure_and_table_is_an_exhibit_with_and_without_recordings() -> None:
