@@ -120,7 +120,7 @@ def inertia_claims(
             "unphysical",
             100.0 * worst,
             worst > 0.01 > right.driven,
-            "more than 1 %, which `power_check` calls implausible, and less than that with the right model,"
+            "more than 1 %, which `power_check` calls implausible; with the right model less than that,"
             f" {100.0 * right.driven:.2g} %",
             "%",
         ),
