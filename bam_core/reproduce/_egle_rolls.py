@@ -22,6 +22,10 @@ tell apart."""
 _OFF = min(error for joint in ROLLS for error in STRAIGHT[joint][:3])
 _FOUND = max(error for joint in ROLLS for error in STRAIGHT[joint][3:])
 _VISIBLE = 0.05  # of F_c, by which a fit leaves the true curve where it has seen no data
+_BOUND = (
+    "F_v ends at its bound of zero here, at which F_c and S stay near; in the thesis at ten times its value,"
+    " for which they make up. Noise decides which: not decided"
+)
 
 
 def their_speed(joint: str) -> float:
@@ -61,7 +65,7 @@ def roll_claims(noisy: Pair, clean: Pair, speed: float) -> list[Claim]:
     whole = f"{faster}; it gives neither its double support nor how far it sways, so that nothing is decided."
     cases = (
         ("", f"{whole} Slower samples alone: next rows"),
-        (f", below {speeds} rad/s as in the thesis", ""),
+        (f", below {speeds} rad/s as in the thesis", _BOUND),
     )
     claims = []
     for (case, words), table, known in zip(cases, noisy, clean, strict=True):
@@ -80,7 +84,6 @@ def roll_claims(noisy: Pair, clean: Pair, speed: float) -> list[Claim]:
                     if lost
                     else f"both within {_FOUND:g} %, the largest of the thesis' six of v_s, τ_os and a",
                     "%",
-                    contradicts=bool(case) and lost and max(ours) < _OFF,
                     reason="; ".join(filter(None, (f"from clean signals {_figures(without)} %", words))),
                 )
             )
