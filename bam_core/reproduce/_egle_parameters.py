@@ -12,7 +12,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_common import Say
-from bam_core.reproduce._egle_rolls import ROLLS, highest_speed, roll_claims, speed_claim, their_speed
+from bam_core.reproduce._egle_rolls import ROLLS, Rolls, highest_speed, roll_claims, speed_claim, their_speed
 from bam_core.reproduce._egle_tables import (
     BOTH,
     PRINTED_HIPS,
@@ -21,7 +21,7 @@ from bam_core.reproduce._egle_tables import (
     SYMBOLS,
     TARGETS,
 )
-from bam_core.reproduce._egle_walks import Walks, legs_table
+from bam_core.reproduce._egle_walks import Walks, legs_fits, legs_table
 from bam_core.reproduce.claim import Claim, claim
 from bam_core.whole_body import (
     FrictionEstimate,
@@ -56,13 +56,13 @@ class Parameters:
     Attributes:
         estimate: friction of the legs.
         straight, both: errors, of the steps ahead alone, and of all.
-        slow: errors of the hip rolls, steps ahead, speeds as TORO's.
+        rolls: of the hip rolls, steps ahead.
     """
 
     estimate: FrictionEstimate
     straight: Table
     both: Table
-    slow: Table
+    rolls: Rolls
 
     @classmethod
     def make(cls, walks: Walks, log: JointLog, robot: WholeBody | None = None) -> Parameters:
@@ -91,11 +91,12 @@ class Parameters:
             joint: ahead[joint] & (np.abs(estimate.velocity[:, estimate.column(joint)]) < their_speed(joint))
             for joint in ROLLS
         }
+        straight = legs_fits(estimate, ahead)
         return cls(
             estimate=estimate,
-            straight=legs_table(estimate, ahead),
-            both=legs_table(estimate, walks.swings),
-            slow=legs_table(estimate, slow),
+            straight=legs_table(straight),
+            both=legs_table(legs_fits(estimate, walks.swings)),
+            rolls=Rolls.make(straight, legs_fits(estimate, slow)),
         )
 
 
@@ -171,7 +172,7 @@ def noisy_tables(output: Path, walks: Walks, noisy: JointLog, clean: Parameters,
     wrong = Parameters.make(walks, noisy, walks.robot.with_inertia(_WRONG, 1.0))
     speed = highest_speed(walks)
     return [
-        *roll_claims((found.straight, found.slow), (clean.straight, clean.slow), speed),
+        *roll_claims(found.rolls, clean.rolls, speed),
         speed_claim(speed),
         *noisy_claims(found.straight, found.both, parts),
         _wrong_claim(found.both, wrong.both),

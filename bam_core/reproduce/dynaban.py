@@ -286,7 +286,8 @@ def _kick_exhibits(
         " ×1.1 in all servos, 10 % in each, masses 5 %, play of 20', supply, stiction; the supporting foot is"
         " fixed to the ground, the trunk moves. The authors' motion is not published; this one is of its kind"
     )
-    remarks = {2: setting, 3: f"as fig. 2; with feed-forward {worst_joint(compared[LAW_4])}"}
+    late = (f"{way}: {worst_joint(compared[way])}" for way in (POSITION, LAW_4))
+    remarks = {2: setting, 3: f"as fig. 2. {'. '.join(late)}"}
     subjects = (
         "average trajectory of the right knee",
         "delay of each joint and way of control",

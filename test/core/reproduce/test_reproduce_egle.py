@@ -16,7 +16,7 @@ from bam_core.reproduce._egle_exhibits import exhibits
 from bam_core.reproduce._egle_filters import filter_claims
 from bam_core.reproduce._egle_inertia import inertia_claims
 from bam_core.reproduce._egle_parameters import _misprint, _target, clean_claims, noisy_claims
-from bam_core.reproduce._egle_rolls import roll_claims, their_speed
+from bam_core.reproduce._egle_rolls import Rolls, roll_claims, their_speed
 from bam_core.reproduce._egle_stance import stance_claims
 from bam_core.reproduce._egle_tables import (
     BOTH,
@@ -26,7 +26,7 @@ from bam_core.reproduce._egle_tables import (
     SYMBOLS,
     TARGETS,
 )
-from bam_core.reproduce._egle_walks import KNEE, KNEE_FRICTION, Walks, legs_table
+from bam_core.reproduce._egle_walks import KNEE, KNEE_FRICTION, Walks, legs_fits, legs_table
 from bam_core.reproduce.claim import Claim
 from bam_core.whole_body import (
     CentralDifference,
@@ -82,12 +82,27 @@ def test_all_sixteen_printed_errors_of_the_hips_are_those_from_0_75_which_is_0_8
 def test_the_thesis_own_errors_bear_its_claims_out_and_twentyfold_ones_do_not() -> None:
     straight, both = PRINTED["straight"], PRINTED["both"]
     parts = dict.fromkeys(("clean", "steps", "noise"), both)
-    assert all(held(roll_claims((straight, straight), (both, both), 0.4)))
+    sure = {joint: np.full(6, 1.0) for joint in LEGS}
+    certain = (sure, sure)
+    assert all(
+        held(
+            roll_claims(
+                Rolls(errors=(straight, straight), uncertain=certain),
+                Rolls(errors=(both, both), uncertain=certain),
+                0.4,
+            )
+        )
+    )
     assert all(held(noisy_claims(straight, both, parts)))
     large = {joint: 20.0 * row for joint, row in both.items()}
     assert not any(held(noisy_claims(large, large, parts)))
     # A hip roll that straight steps find as well as all steps do is no claim of the thesis.
-    assert held(roll_claims((both, both), (both, both), 0.4)) == [False, False, False, True, True, True] * 2
+    well = Rolls(errors=(both, both), uncertain=certain)
+    claims = roll_claims(well, well, 0.4)
+    assert held(claims) == [False, False, False, True, True, True] * 2
+    assert [each.contradicts for each in claims] == [False] * 6 + [True] * 3 + [False] * 3
+    vague = {joint: np.full(6, 50.0) for joint in LEGS}
+    assert all(held(roll_claims(Rolls(errors=(both, both), uncertain=(vague, vague)), well, 0.4)))
 
 
 def test_an_inverse_that_is_exact_errs_by_no_digit_that_the_tables_print() -> None:
@@ -203,9 +218,10 @@ def test_deliberate_bugs_turn_claims_to_no(
     monkeypatch.setattr("bam_core.reproduce._egle_differences.plot_schemes", lambda *_, **__: None)
     monkeypatch.setattr("bam_core.reproduce._egle_differences.save_figure", lambda *_: None)
     names = {each.claim.split("(")[0] for each in support_claims(bug(knee_walk), tmp_path) if not each.holds}
-    assert len(names) >= least + (bug is not as_it_is)
+    known = {name for name in names if "backward" in name or name.startswith("section 6.1.2")}
+    assert len(names - known) >= least
     if bug is as_it_is:
-        assert all("backward" in name for name in names), names
+        assert names == known
 
 
 @pytest.mark.long
@@ -216,7 +232,7 @@ def test_a_short_walk_already_comes_closer_than_table_6_2() -> None:
         robot(), known_motion(walk().log, walk().velocity, walk().acceleration), chosen
     )
     pitches = {joint: mask for joint, mask in swings().items() if joint.endswith(("knee", "pitch"))}
-    for joint, errors in legs_table(estimate, pitches).items():
+    for joint, errors in legs_table(legs_fits(estimate, pitches)).items():
         assert np.all(errors < np.array(BOTH[joint]) + 0.005), joint
 
 
