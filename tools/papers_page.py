@@ -12,17 +12,29 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from bam_core.reproduce import DEVICES
+
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "papers.md"
-HEAD = """# Papers redone
+HEAD = f"""# Papers redone
 
 `bam reproduce PAPER --output DIR` redoes a paper: it prints each claim beside what is found here, and writes
 pictures, `summary.json` and a page with all claims. `--data DIR` names recordings of real devices, a folder
-each (`xl330`, `sts3215`, `sigmaban`, `dynaban_mx64`); without them, what needs them is left out and named.
+each; without them, what needs them is left out and named. The recordings can be had here:
 
-Every claim has a kind. *By construction*: it follows from equations that the program solves, and checks the
-code alone. *On synthetic data*: simulated servos and robots differ from what is fitted or compensated, as
-real ones do. *On real data*: recordings. Thresholds follow the paper's figures; each claim's page gives the
-reason. *Contradicted*: ours says the opposite of the paper.
+{chr(10).join(f"- `{device}`: {source}" for device, source in DEVICES.items())}
+
+Every claim has a kind. *By construction*: the paper's equations are solved as they stand, which checks the
+code, and settings that the paper leaves open. *On synthetic data*: simulated servos and robots differ from
+what is fitted or compensated, as real ones do. *On real data*: recordings. Thresholds follow the paper's
+figures; each claim's page gives the reason.
+
+*Contradicted*: what the paper states in words, as a direction or as an order, comes out the other way by more
+than its uncertainty. A figure that is missed, too large or too small, does not contradict. Where a result is
+within its uncertainty, or hangs on a setting that the paper does not give, nothing is decided: the claim does
+not hold, does not contradict, and the reason says so.
+
+Figures and tables of the paper are counted, as redone, redone in part, or not redone. Lemmas, remarks and
+what was added here are listed beside them.
 
 Made by `tools/papers_page.py` from complete runs.
 """
@@ -53,8 +65,7 @@ def _table(claims: list[dict[str, Any]]) -> str:
     for each in claims:
         ours = f"{_text(each['ours'])} {each['unit']}".strip()
         contradicts = "yes" if each["contradicts"] else ""
-        why = each["reason"] or f"missed: {each['threshold_reason']}"
-        rows.append((each["claim"], each["kind"], _text(each["paper"]), ours, contradicts, why))
+        rows.append((each["claim"], each["kind"], _text(each["paper"]), ours, contradicts, each["reason"]))
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows)
 
 

@@ -24,12 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="directory for plots, page.md and summary.json",
     )
+    sources = "; ".join(f"{device}: {source}" for device, source in DEVICES.items())
     parser.add_argument(
         "--data",
         type=Path,
         metavar="DIR",
-        help="directory with recordings of real devices, one folder each: xl330, sts3215, sigmaban,"
-        " dynaban_mx64 (default: what needs them is left out and said)",
+        help="directory with recordings of real devices, one folder each, and where they can be had:"
+        f" {sources} (default: what needs them is left out and said)",
     )
 
 
@@ -64,8 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
     write_page(title, redone, arguments.output / "page.md")
     print(f"{title}\n\n{claims_table(redone.claims)}\n")
     for exhibit in redone.exhibits:
-        if not exhibit.redone:
+        if exhibit.extent == "no":
             print(f"Not redone: {exhibit.name}, {exhibit.subject}: {exhibit.remark}")
+        elif exhibit.extent == "in part":
+            print(f"Redone in part: {exhibit.name}, {exhibit.subject}; missing: {exhibit.missing}")
     held = sum(each.holds for each in redone.claims)
     print(f"{redone.counts()}.\n{held} of {len(redone.claims)} hold. {time.monotonic() - start:.0f} s.")
     pictures = sorted(path.name for path in arguments.output.glob("*.png"))

@@ -45,6 +45,9 @@ SUPPLY = 12.0
 MOVING = tuple(j for j in range(len(JOINTS)) if j not in FLAT)
 """Joints whose figures the paper interprets."""
 
+REACH = 0.25
+"""s; the largest delay that is looked for. A wider search would leave less than 1.2 s of the kick."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reality:
@@ -135,6 +138,24 @@ class Figures:
     trunk_delay: Array
     trunk_deformation: Array
     repeats: int
+
+    def by_robot(self) -> list[Figures]:
+        """Return the figures of each robot's runs."""
+        robots = range(len(self.delay) // self.repeats)
+        runs = [slice(robot * self.repeats, (robot + 1) * self.repeats) for robot in robots]
+        return [
+            Figures(
+                delay=self.delay[rows],
+                deformation=self.deformation[rows],
+                error=self.error[rows],
+                foot_delay=self.foot_delay[rows],
+                foot_deformation=self.foot_deformation[rows],
+                trunk_delay=self.trunk_delay[rows],
+                trunk_deformation=self.trunk_deformation[rows],
+                repeats=self.repeats,
+            )
+            for rows in runs
+        ]
 
     def spread(self, values: Array) -> Array:
         """Return standard deviations over one robot's repetitions, mean over robots."""
@@ -253,8 +274,8 @@ def figures(runs: Sequence[Performance], repeats: int) -> Figures:
     dt = float(runs[0].time[1] - runs[0].time[0])
     joints = range(runs[0].goal.shape[1])
     followed = [[_joint_following(run, j, dt) for j in joints] for run in runs]
-    feet = [following_in_space(run.goal_place, run.place, dt) for run in runs]
-    trunks = [following_in_space(run.goal_tilt, run.tilt, dt) for run in runs]
+    feet = [following_in_space(run.goal_place, run.place, dt, reach=REACH) for run in runs]
+    trunks = [following_in_space(run.goal_tilt, run.tilt, dt, reach=REACH) for run in runs]
     return Figures(
         delay=np.array([[each.delay for each in row] for row in followed]),
         deformation=np.array([[each.deformation for each in row] for row in followed]),
@@ -272,22 +293,23 @@ def _joint_following(run: Performance, joint: int, dt: float) -> Following:
     if np.ptp(measured) < FIRMWARES["mx-protocol1"].resolution:
         error = float(np.sqrt(np.mean((goal - measured) ** 2)))
         return Following(delay=0.0, deformation=error, error=error)
-    return following(goal, measured, dt)
+    return following(goal, measured, dt, reach=REACH)
 
 
 def leg_spread_ratio(before: Figures, after: Figures, leg: str) -> float:
-    """Return the ratio of the spreads of deformation between two ways, mean over a leg's joints that move.
+    """Return the ratio of `leg_spread` between two ways."""
+    return leg_spread(before, leg) / leg_spread(after, leg)
+
+
+def leg_spread(found: Figures, leg: str) -> float:
+    """Return the spread of the deformation, mean over a leg's joints that move, rad.
 
     Args:
-        before: of the one way.
-        after: of the other.
+        found: of repeated runs.
         leg: "supporting" or "kicking".
     """
     chosen = range(len(JOINTS))[SUPPORTING if leg == "supporting" else KICKING]
-    joints = [j for j in chosen if j in MOVING]
-    return float(
-        np.mean(before.spread(before.deformation)[joints]) / np.mean(after.spread(after.deformation)[joints])
-    )
+    return float(np.mean(found.spread(found.deformation)[[j for j in chosen if j in MOVING]]))
 
 
 def _holding_torque(spec: mujoco.MjSpec) -> Array:

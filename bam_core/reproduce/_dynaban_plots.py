@@ -162,7 +162,7 @@ def plot_joint(runs: Mapping[str, Sequence[Performance]], joint: int, title: str
 
 
 def plot_delays(
-    joints: Sequence[str], delay: Mapping[str, Array], ignored: Sequence[int], title: str
+    joints: Sequence[str], delay: Mapping[str, Array], ignored: Sequence[int], reach: float, title: str
 ) -> Figure:
     """Draw the delay of each joint with its standard deviation (fig. 3).
 
@@ -170,11 +170,13 @@ def plot_delays(
         joints: names.
         delay: way of control, key in COLORS -> (runs, joints) s.
         ignored: joints that hardly move, whose delay says nothing.
+        reach: the largest delay that is looked for, s.
         title: above it.
     """
     figure = Figure(figsize=(9.5, 4.4), layout="constrained")
     axes = figure.subplots()
     _draw_bars(axes, joints, {way: 1e3 * values for way, values in delay.items()}, ignored)
+    axes.axhline(1e3 * reach, color="0.5", ls="--", lw=1.0, label="largest delay that is looked for")
     axes.set_ylabel("delay [ms]")
     axes.legend(fontsize="small")
     axes.set_title(title, fontsize="medium")

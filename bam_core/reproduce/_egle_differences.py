@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._egle_claims import Say, claim, root_mean_square
+from bam_core.reproduce._egle_common import Say, root_mean_square
 from bam_core.reproduce._egle_walks import KNEE, KNEE_FRICTION, Walks
-from bam_core.reproduce.claim import Claim, Kind
+from bam_core.reproduce.claim import Claim, Kind, claim
 from bam_core.whole_body import (
     BackwardDifference,
     CentralDifference,
@@ -98,6 +98,7 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
             central[stance] / backward[stance],
             central[stance] < backward[stance],
             "'better': smaller",
+            contradicts=True,
         ),
         claim(
             kind,
@@ -107,6 +108,7 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
             backward[stance] / backward[swing],
             backward[stance] > 1.5 * backward[swing],
             "'notable' against 'very accurate': half as much again at least",
+            contradicts=backward[stance] < backward[swing],
         ),
         claim(
             kind,
@@ -115,6 +117,7 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
             mended[stance] / backward[stance],
             mended[stance] < 0.5 * backward[stance],
             "the phase shift is named as the cause: without it less than half is left",
+            contradicts=mended[stance] > backward[stance],
         ),
     ]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._egle_claims import Say, claim
+from bam_core.reproduce._egle_common import Say
 from bam_core.reproduce._egle_squats import (
     ARMS,
     GAINS,
@@ -25,11 +25,15 @@ from bam_core.reproduce._egle_squats import (
     read_robot,
     read_squat,
 )
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, claim
 from bam_core.whole_body.squat_plots import plot_comparison, plot_squat_friction
 
 _AGREES = 0.3
+_LATER = 1e-3  # s
 _DRAWN = (32, 20, 12)  # kp
+
+Table = tuple[tuple[str, ...], ...]
+"""Rows of text, the first is the header."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +44,7 @@ class Experiment:
         lag: by which goals act late, s; found from the gains alone.
         bench: by joint, a squat each, with M6 of the bench.
         constant: the same with M1 of the robot's file.
+        later: as `bench`, with goals that act _LATER after they did.
         sharing: by pair, by how much its sum changes if one foot carries 60 % of the weight, most, N·m.
         single: the same of one leg's joint.
     """
@@ -47,6 +52,7 @@ class Experiment:
     lag: float
     bench: Mapping[str, Sequence[Found]]
     constant: Mapping[str, Sequence[Found]]
+    later: Mapping[str, Sequence[Found]]
     sharing: Mapping[str, float]
     single: Mapping[str, float]
 
@@ -64,12 +70,13 @@ class Experiment:
             lag=lag,
             bench=_all(squats, bench, lag),
             constant=_all(squats, constant, find_lag(squats, constant)),
+            later=_all(squats, bench, lag + _LATER),
             sharing={pair: _shift(squats, (f"left_{pair}", f"right_{pair}")) for pair in PAIRS},
             single={pair: _shift(squats, (f"left_{pair}",)) for pair in PAIRS},
         )
 
 
-def experiment(output: Path, folder: Path, say: Say) -> list[Claim]:
+def experiment(output: Path, folder: Path, say: Say) -> tuple[list[Claim], Table]:
     """Redo what chapter 7 says of its experiment; see `_egle_exhibits` for what stands in for what."""
     found = Experiment.make(folder, say)
     drawn = [GAINS.index(kp) for kp in _DRAWN]
@@ -90,32 +97,18 @@ def experiment(output: Path, folder: Path, say: Say) -> list[Claim]:
         for joint, runs in found.bench.items()
     }
     save_figure(plot_comparison(bars, GAINS), output / "squat_comparison.png")
-    return experiment_claims(found)
+    return experiment_claims(found), imperfections(found)
 
 
 def experiment_claims(found: Experiment) -> list[Claim]:
-    """Return the comparison with the bench, and the thesis' statements about its experiment."""
-    claims = []
-    for joint, runs in found.bench.items():
-        bench, ours = _mean(runs, "expected_friction"), _mean(runs, "friction")
-        claims.append(
-            claim(
-                "real",
-                f"{_title(joint)}, {len(runs)} gains, mean friction while it moves (paper: M6 of BAM's"
-                " bench)",
-                bench,
-                ours,
-                abs(ours / bench - 1.0) < _AGREES,
-                "±30 % of the bench's: servos differ by wear and temperature. Motion both ways is averaged,"
-                " so that constant errors of torque cancel",
-                "N·m",
-            )
-        )
+    """Return the comparison with the bench, and what the sum over both legs is good for."""
     left = {
         name: float(np.mean([each.unexplained for runs in table.values() for each in runs]))
         for name, table in (("M6", found.bench), ("M1", found.constant))
     }
-    claims.append(
+    worst = max(PAIRS, key=lambda pair: found.sharing[pair] / found.single[pair])
+    return [
+        *(_bench_claim(found, joint) for joint in found.bench),
         claim(
             "real",
             "torque that friction and an offset leave unexplained, mean of joints and gains, M6 over M1",
@@ -123,67 +116,8 @@ def experiment_claims(found: Experiment) -> list[Claim]:
             left["M6"] / left["M1"],
             left["M6"] < 0.9 * left["M1"],
             "'better': by a tenth at least. BAM's authors' position errors of these squats fall by a quarter",
-        )
-    )
-    return claims + _thesis_claims(found)
-
-
-def _thesis_claims(found: Experiment) -> list[Claim]:
-    driving = max(_mean(runs, "driving") for runs in found.bench.values())
-    shoulders = [_mean(found.bench[f"{side}_shoulder_pitch"], "friction") for side in ("left", "right")]
-    knee = found.bench["knee"]
-    offset = abs(_mean(knee, "unmodelled_offset"))
-    claims = [
-        claim(
-            "real",
-            "figure 7.4b, samples in which friction seems to drive, joint with most",
-            "there exist periods (> 0)",
-            100.0 * driving,
-            driving > 0.02,
-            "2 % of the samples: more than those next to a reversal, which velocities of 10 ms misplace",
-            "%",
+            contradicts=left["M6"] > left["M1"],
         ),
-    ]
-    for pair, title in (("knee", "figure 7.7a"), ("ankle_pitch", "figure 7.7b")):
-        runs = found.bench[pair]
-        share = _mean(runs, "separation") / _mean(runs, "friction")
-        claims.append(
-            claim(
-                "real",
-                f"{title}, {_title(pair)}, distance of the branches of rising and falling speed, share of the"
-                " friction",
-                "separate branches",
-                100.0 * share,
-                share > 0.1,
-                "a tenth of the friction: less is not seen in a figure",
-                "%",
-                reason="a squat is slow: errors of inertia, to which the thesis ascribes its branches, hardly"
-                " act here",
-            )
-        )
-    claims += [
-        claim(
-            "real",
-            "figure 7.7a, both knees, constant torque beside M6's friction, share of the friction",
-            "shifted by a torque offset or an error of mass",
-            100.0 * offset / _mean(knee, "friction"),
-            offset > 0.1 * _mean(knee, "friction"),
-            "a tenth of the friction: less is not seen in a figure",
-            "%",
-        ),
-        claim(
-            "real",
-            "figure 7.8b, right and left, of shoulder pitch in place of hip pitch: difference, share of the"
-            " mean",
-            "apparent",
-            100.0 * abs(shoulders[0] - shoulders[1]) / float(np.mean(shoulders)),
-            abs(shoulders[0] - shoulders[1]) > 0.1 * float(np.mean(shoulders)),
-            "a tenth of the friction: less is not seen in a figure",
-            "%",
-        ),
-    ]
-    worst = max(PAIRS, key=lambda pair: found.sharing[pair] / found.single[pair])
-    claims.append(
         claim(
             "real",
             "section 5.3, both feet stand, 60 % of the weight on one: change of the sum over both legs, over"
@@ -193,9 +127,79 @@ def _thesis_claims(found: Experiment) -> list[Claim]:
             found.sharing[worst] < 0.1 * found.single[worst],
             "a tenth: what one leg's joint cannot be told, the sum can; it would be zero if both legs had"
             " the same posture",
-        )
+        ),
+    ]
+
+
+def _bench_claim(found: Experiment, joint: str) -> Claim:
+    """Compare friction with the bench's at each gain; where one is outside, tell what was checked."""
+    runs = found.bench[joint]
+    ratios = [_ratio(each) for each in runs]
+    outside = [place for place, ratio in enumerate(ratios) if abs(ratio - 1.0) > _AGREES]
+    inside = [place for place in range(len(runs)) if place not in outside]
+    later = ", ".join(f"{_ratio(found.later[joint][place]):.2f}" for place in outside)
+    reason = (
+        f"outside at kp {', '.join(str(GAINS[place]) for place in outside)}; with goals {1e3 * _LATER:g} ms"
+        f" later, by which the lags that M1 and M6 lead to differ, {later} there. "
     )
-    return claims
+    if joint in PAIRS:
+        constant, elsewhere = (
+            ", ".join(f"{abs(runs[place].unmodelled_offset):.1f}" for place in places)
+            for places in (outside, inside)
+        )
+        reason += (
+            f"Beside friction a constant torque of {constant} N·m is left over there, elsewhere"
+            f" {elsewhere} N·m. 60 % of the weight on one foot changes the sum by"
+            f" {found.sharing[joint]:.2f} N·m at most. Why the robot's weight, or the ground, loads these"
+            " joints otherwise than the model says is not understood"
+        )
+    else:
+        side, rest = joint.split("_", 1)
+        other = [_ratio(each) for each in found.bench[f"{'right' if side == 'left' else 'left'}_{rest}"]]
+        reason += (
+            f"The other arm has {min(other):.2f} to {max(other):.2f}, with a servo of the same kind and the"
+            " same motion, so that the servos differ"
+        )
+    return claim(
+        "real",
+        f"{_title(joint)}, mean friction while it moves over that of M6 of BAM's bench, kp"
+        f" {', '.join(str(kp) for kp, _ in zip(GAINS, runs, strict=False))}",
+        1.0,
+        ", ".join(f"{ratio:.2f}" for ratio in ratios),
+        not outside,
+        "at every gain 1 ± 0.3. Published fits of two MX-64 differ by a factor of two near rest"
+        " (docs/open_loop.md), so that another specimen need not come so close",
+        reason=reason,
+    )
+
+
+def _ratio(found: Found) -> float:
+    return found.friction / found.expected_friction
+
+
+def imperfections(found: Experiment) -> Table:
+    """Return what the thesis calls unphysical in its experiment, mean over gains, a row for each joint.
+
+    These are no claims: whatever is wrong here would bear them out.
+    """
+    rows = [
+        (
+            _title(joint),
+            f"{100.0 * _mean(runs, 'driving'):.0f}",
+            f"{100.0 * _mean(runs, 'separation') / _mean(runs, 'friction'):.0f}",
+            f"{100.0 * abs(_mean(runs, 'unmodelled_offset')) / _mean(runs, 'friction'):.0f}",
+        )
+        for joint, runs in found.bench.items()
+    ]
+    return (
+        (
+            "joint",
+            "samples in which friction drives [%]",
+            "distance of rising and falling speed, share of the friction [%]",
+            "constant torque, share of the friction [%]",
+        ),
+        *rows,
+    )
 
 
 def _all(squats: Sequence[Squat], laws: Mapping[str, Law], lag: float) -> dict[str, list[Found]]:

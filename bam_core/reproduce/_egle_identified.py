@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._egle_claims import Say, claim
+from bam_core.reproduce._egle_common import Say
 from bam_core.reproduce._egle_walks import CLEAN, Walks
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, claim
 from bam_core.whole_body import (
     JointIdentification,
     JointLog,

@@ -43,6 +43,12 @@ TARGETS = {joint: target(joint) for joint in LEGS}
 
 Row = tuple[float, float, float, float, float, float]
 
+PRINTED_ROLLS: dict[str, Row] = {
+    "right_hip_roll": (2.1435, 0.4372, 1.5603, 0.1994, 1.0037, 41.3749),
+    "left_hip_roll": (2.4518, 0.5627, 0.9846, 0.1557, 0.9954, 41.2369),
+}
+"""Table 6.1, parameters of the hip rolls as they were found, SI."""
+
 STRAIGHT: dict[str, Row] = dict(
     zip(
         LEGS,

@@ -15,6 +15,7 @@ from bam_core.arrays import Array
 from bam_core.reproduce._egle_tables import TARGETS
 from bam_core.whole_body import (
     FrictionEstimate,
+    FrictionFit,
     JointFriction,
     SavitzkyGolay,
     Step,
@@ -74,11 +75,19 @@ def _walk(steps: tuple[Step, ...], friction: Mapping[str, JointFriction]) -> Wal
     return simulate_walk(robot, plan_gait(robot, steps), friction)
 
 
-def legs_table(estimate: FrictionEstimate, swings: Mapping[str, NDArray[np.bool_]]) -> dict[str, Array]:
-    """Fit the leg joints; return how far parameters are from their targets, by joint, (6,) %."""
-    table = {}
-    for joint, mask in swings.items():
-        column = estimate.column(joint)
-        fit = fit_friction(joint, estimate.velocity[:, column], estimate.torque[:, column], mask)
-        table[joint] = 100.0 * fit.errors(TARGETS[joint])
-    return table
+def legs_fits(estimate: FrictionEstimate, swings: Mapping[str, NDArray[np.bool_]]) -> dict[str, FrictionFit]:
+    """Fit leg joints, by joint."""
+    return {
+        joint: fit_friction(
+            joint,
+            estimate.velocity[:, estimate.column(joint)],
+            estimate.torque[:, estimate.column(joint)],
+            mask,
+        )
+        for joint, mask in swings.items()
+    }
+
+
+def legs_table(fits: Mapping[str, FrictionFit]) -> dict[str, Array]:
+    """Return how far parameters are from their targets, by joint, (6,) %."""
+    return {joint: 100.0 * fit.errors(TARGETS[joint]) for joint, fit in fits.items()}

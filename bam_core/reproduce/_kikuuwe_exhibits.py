@@ -43,9 +43,14 @@ EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         name="fig. 9",
         subject="a rod is driven onto a spring, γ_v = 0.2, 0.5, 0.95, 1.05",
-        remark="all constants as in section 6.1; the paper does not say where the rod starts, here 0.5 rad."
+        remark="(b) and (c), (a) being a drawing; all constants as in section 6.1; the paper does not say"
+        " where the rod starts, here 0.5 rad."
         " Once more with gears that have elastic teeth, backlash and presliding, by another integrator",
         pictures=("figure_9.png", "figure_9_elastic_teeth.png"),
+        captions=(
+            "the rod as in the paper",
+            "the rod behind gears with elastic teeth, backlash and presliding",
+        ),
     ),
     Exhibit(
         name="fig. 10",
@@ -59,10 +64,11 @@ EXHIBITS: tuple[Exhibit, ...] = (
         remark="all constants as in section 6.2. The paper gives neither the wall's stiffness nor the elbow's"
         " side: drawn for 10 kN/m and the elbow in; the claims are tested for 3, 10, 30 and 100 kN/m",
         pictures=("figure_11.png", "wall_stiffness.png"),
+        captions=("the wall of 10 kN/m and both joints alike", "γ_v = 1.1 and walls of several stiffnesses"),
     ),
     Exhibit(
         name="fig. 12",
-        subject="the same, γ_v = [0.1, 1.1] and [1.1, 0.1]",
+        subject="the robot of fig. 11, γ_v = [0.1, 1.1] and [1.1, 0.1]",
         remark="as fig. 11; also with the elbow out",
         pictures=("figure_12.png",),
     ),

@@ -18,7 +18,7 @@ from bam_core.gears import (
     largest_gain,
 )
 from bam_core.gears.benchmark import random_problem
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, claim
 
 _GEARS = 20_000
 _COUPLED = 300  # sets of joints, for lemmas 3 and 4
@@ -38,28 +38,16 @@ def law_claims() -> list[Claim]:
     ]
 
 
-def _miss(claim: str, miss: float, unit: str = "") -> Claim:
+def _miss(name: str, miss: float, unit: str = "") -> Claim:
     """Claim that something holds but for rounding."""
-    return _law(claim, "0", miss, miss < _ROUNDING, f"an identity: below {_ROUNDING:g}, rounding", unit)
-
-
-def _none(claim: str, count: int, of: int) -> Claim:
-    """Claim that something never happens."""
-    return _law(f"{claim}, of {of}", 0, count, count == 0, "a theorem has no exceptions")
-
-
-def _law(
-    claim: str, paper: float | str, ours: float | str, holds: bool, reason: str, unit: str = ""
-) -> Claim:
-    return Claim(
-        claim=claim,
-        paper=paper,
-        ours=ours,
-        unit=unit,
-        holds=bool(holds),
-        kind="construction",
-        threshold_reason=reason,
+    return claim(
+        "construction", name, "0", miss, miss < _ROUNDING, f"an identity: below {_ROUNDING:g}, rounding", unit
     )
+
+
+def _none(name: str, count: int, of: int) -> Claim:
+    """Claim that something never happens."""
+    return claim("construction", f"{name}, of {of}", 0, count, count == 0, "a theorem has no exceptions")
 
 
 def _static_claims(random: np.random.Generator) -> list[Claim]:
@@ -158,9 +146,24 @@ def _joint_claims(random: np.random.Generator) -> list[Claim]:
         gained = max(gained, float(0.5 * (made.velocity @ total @ made.velocity - before) - work))
     return [
         _miss("lemma 3: largest distance of two λ", apart, "N·m"),
-        _law("lemma 4, (81): largest ‖λ‖ of its bound", "<= 1", bound, bound <= 1.0, "the lemma's bound"),
-        _law("lemma 4, (85): largest change of its bound", "<= 1", jump, jump <= 1.0, "the lemma's bound"),
-        _law(
+        claim(
+            "construction",
+            "lemma 4, (81): largest ‖λ‖ of its bound",
+            "<= 1",
+            bound,
+            bound <= 1.0,
+            "the lemma's bound",
+        ),
+        claim(
+            "construction",
+            "lemma 4, (85): largest change of its bound",
+            "<= 1",
+            jump,
+            jump <= 1.0,
+            "the lemma's bound",
+        ),
+        claim(
+            "construction",
             "(69): most energy that friction adds in a step",
             "<= 0",
             gained,
@@ -193,7 +196,8 @@ def _rest_claims(random: np.random.Generator) -> list[Claim]:
         fastest_joint = max(fastest_joint, float(np.max(np.abs(velocity))))
     reason = "exactly zero, as the paper says of v_k in (45)"
     return [
-        _law(
+        claim(
+            "construction",
             f"(45): largest speed at rest, {_REST_STEPS} steps, 1 joint",
             0,
             fastest,
@@ -201,5 +205,13 @@ def _rest_claims(random: np.random.Generator) -> list[Claim]:
             reason,
             "rad/s",
         ),
-        _law("(69): the same, 2 joints", 0, fastest_joint, fastest_joint == 0.0, reason, "rad/s"),
+        claim(
+            "construction",
+            "(69): the same, 2 joints",
+            0,
+            fastest_joint,
+            fastest_joint == 0.0,
+            reason,
+            "rad/s",
+        ),
     ]

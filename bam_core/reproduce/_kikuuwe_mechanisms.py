@@ -9,7 +9,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.gears import Asymmetry, Gear, leadscrew, spur_gear, worm_gear
-from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.claim import Claim, claim
 
 _ROUNDING = 1e-9
 
@@ -31,13 +31,13 @@ def mechanism_claims(count: int) -> list[Claim]:
     for name, kind in kinds.items():
         worst = max(kind(random) for _ in range(count))
         claims.append(
-            Claim(
-                claim=f"{name}: largest miss of v̇ by (14), share of its size",
-                paper="0",
-                ours=worst,
-                holds=worst < _ROUNDING,
-                kind="construction",
-                threshold_reason=f"the same equations rewritten: below {_ROUNDING:g}, rounding",
+            claim(
+                "construction",
+                f"{name}: largest miss of v̇ by (14), share of its size",
+                "0",
+                worst,
+                worst < _ROUNDING,
+                f"the same equations rewritten: below {_ROUNDING:g}, rounding",
             )
         )
     return claims

@@ -9,7 +9,7 @@ import numpy as np
 
 from bam_core.gears import Asymmetry, Gear
 from bam_core.gears.examples import RodRun, run_rod
-from bam_core.reproduce.claim import Claim, Kind
+from bam_core.reproduce.claim import Claim, Kind, claim
 from bam_core.servo.friction import Friction
 
 ROD_SIDES = (0.2, 0.5, 0.95, 1.05)
@@ -22,6 +22,7 @@ _MUCH_REASON = (
     " times that"
 )
 _COULOMB = np.arange(0.0, 202.0, 2.0)  # N·m, past five times the drive
+_FEEDBACK = 0.425  # ρ̂ of γ_v = 1.05
 
 
 def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) -> list[Claim]:
@@ -41,16 +42,8 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
     moved = 100.0 * float(np.ptp(idle) / -idle[0]) if idle[0] < 0.0 else float("inf")
     held = float(-locking.contact[_at(1.39)])
 
-    def claim(name: str, paper: str, ours: float | str, holds: bool, reason: str, unit: str = "") -> Claim:
-        return Claim(
-            claim=f"6.1{case}, {name}",
-            paper=paper,
-            ours=ours,
-            unit=unit,
-            holds=bool(holds),
-            kind=kind,
-            threshold_reason=reason,
-        )
+    def row(name: str, paper: str, ours: float | str, holds: bool, threshold: str, unit: str = "") -> Claim:
+        return claim(kind, f"6.1{case}, {name}", paper, ours, holds, threshold, unit, contradicts=True)
 
     stuck_reason = (
         "the implicit step (45) holds a gear at rest exactly"
@@ -59,7 +52,7 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
         " by all of it"
     )
     return [
-        claim(
+        row(
             "bounces at γ_v = 0.2, 0.5, 0.95, 1.05",
             "with smaller γ_v",
             ", ".join(map(str, bounces)),
@@ -67,7 +60,7 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
             "'smaller' is the lower half of the four: these leave the spring at least once, the others never",
         ),
         *(
-            claim(
+            row(
                 f"pushing with 40 N·m, f_v at γ_v = {side:g}",
                 "much larger than f_u",
                 float(-rod.contact[_at(0.89)]),
@@ -77,7 +70,7 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
             )
             for side, rod in ((0.95, nearly), (1.05, locking))
         ),
-        claim(
+        row(
             "drive off, γ_v < 1: p at 1.4 s, least",
             "pushed back (> 0)",
             pushed_back,
@@ -85,7 +78,7 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
             "the spring's surface is at p = 0",
             "rad",
         ),
-        claim(
+        row(
             "drive off, γ_v = 1.05: movement, share of the indentation",
             "still stuck (0)",
             moved,
@@ -93,7 +86,7 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
             stuck_reason,
             "%",
         ),
-        claim(
+        row(
             "drive off, γ_v = 1.05: contact force",
             "still large",
             held,
@@ -101,12 +94,12 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
             "the same as while it is pushed; without friction it would be none",
             "N·m",
         ),
-        claim(
+        row(
             "pulled, γ_v = 1.05: p at 2 s",
             "detached (> 0)",
             float(locking.position[-1]),
-            locking.position[-1] > 0.0,
-            "the spring's surface is at p = 0",
+            locking.position[_at(1.39)] < 0.0 < locking.position[-1],
+            "the spring's surface is at p = 0; until it is pulled it is pressed into it",
             "rad",
         ),
     ]
@@ -130,28 +123,29 @@ def coulomb_rod_claim() -> Claim:
         )
         if sum(done) > most:
             best, most = float(coulomb), sum(done)
-    return Claim(
-        claim=f"6.1, load-independent friction to {_COULOMB[-1]:g} N·m: of four features of γ_v = 1.05, most"
+    return claim(
+        "synthetic",
+        f"6.1, load-independent friction to {_COULOMB[-1]:g} N·m: of four features of γ_v = 1.05, most"
         f" (at {best:g} N·m)",
-        paper="not all: cannot be produced",
-        ours=most,
-        holds=most < 4,
-        kind="synthetic",
-        threshold_reason="the features are: moved onto the spring by 40 N·m, large force while pushed, stuck"
-        " with a large force as the drive is off, detached by 20 N·m",
+        "not all: cannot be produced",
+        most,
+        most < 4,
+        "the features are: moved onto the spring by 40 N·m, large force while pushed, stuck with a large"
+        " force as the drive is off, detached by 20 N·m",
+        contradicts=True,
     )
 
 
 def well_posed_claim(rods: Sequence[RodRun]) -> Claim:
-    """Check |ρ̂| < 1."""
+    """Check |ρ̂| < 1 of (29)."""
     largest = max(abs(rod.gear.feedback) for rod in rods)
-    return Claim(
-        claim="6.1, largest |ρ̂|, well-posed",
-        paper="< 1",
-        ours=largest,
-        holds=largest < 1.0,
-        kind="construction",
-        threshold_reason="the paper's condition, section 4.3",
+    return claim(
+        "construction",
+        "6.1, largest |ρ̂|: well-posed",
+        "< 1",
+        largest,
+        abs(largest - _FEEDBACK) < 1e-12,
+        f"{_FEEDBACK:g}, which is below 1: (29) by hand for γ_v = 1.05, |0.2 - 1.05|/2",
     )
 
 

@@ -26,14 +26,17 @@ def run(task: Task) -> Redone:
     walks = walk_both(say)
     claims = supports(output, walks, say)
     claims += differences(output, walks, say)
-    claims += clean_tables(output, walks, say)
+    found, clean = clean_tables(output, walks, say)
+    claims += found
     claims += filters(output, walks, say)
     noisy = Sensors().measure(walks.legs.log).arranged(walks.robot)
     claims += stance(output, walks, noisy, say)
-    claims += noisy_tables(output, walks, noisy, say)
+    claims += noisy_tables(output, walks, noisy, clean, say)
     claims += wrong_inertia(output, walks, say)
     claims += identified(output, walks, noisy, say)
     recordings = task.recordings(_ROBOT)
+    unphysical = None
     if recordings is not None:
-        claims += experiment(output, recordings, say)
-    return Redone(claims=tuple(claims), exhibits=exhibits(recordings=recordings is not None))
+        found, unphysical = experiment(output, recordings, say)
+        claims += found
+    return Redone(claims=tuple(claims), exhibits=exhibits(unphysical))

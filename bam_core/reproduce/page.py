@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bam_core.atomic_file import write_text
@@ -22,7 +22,15 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
     Raises:
         BamError: the file cannot be written.
     """
-    parts = [f"# {title}", redone.counts() + ".", "## Figures and tables", exhibits_table(redone.exhibits)]
+    parts = [f"# {title}", redone.counts() + "."]
+    numbered = [each for each in redone.exhibits if each.is_numbered]
+    beside = [each for each in redone.exhibits if not each.is_numbered]
+    for heading, exhibits in (("Figures and tables", numbered), ("Beside figures and tables", beside)):
+        if exhibits:
+            parts += [f"## {heading}", exhibits_table(exhibits)]
+    for exhibit in redone.exhibits:
+        if exhibit.table:
+            parts += [f"### {exhibit.name}: {exhibit.subject}", _table(exhibit.table[0], exhibit.table[1:])]
     failed = [each for each in redone.claims if not each.holds]
     if failed:
         parts += ["## What does not hold", _claims(failed)]
@@ -31,14 +39,29 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
         if chosen:
             parts += [f"## {TITLES[kind]}", _claims(chosen)]
     for exhibit in redone.exhibits:
-        parts += [f"![{exhibit.name}: {exhibit.subject}]({picture})" for picture in exhibit.pictures]
+        parts += [f"![{caption}]({picture})" for picture, caption in _pictures(exhibit)]
     write_text(path, "\n\n".join(parts) + "\n")
 
 
 def exhibits_table(exhibits: Sequence[Exhibit]) -> str:
-    """Return a paper's figures and tables as rows of Markdown."""
-    rows = [(each.name, each.subject, "yes" if each.redone else "no", each.remark) for each in exhibits]
+    """Return figures and tables of a paper as rows of Markdown."""
+    rows = [
+        (each.name, each.subject, each.extent, "; missing: ".join(filter(None, (each.remark, each.missing))))
+        for each in exhibits
+    ]
     return _table(("exhibit", "what it shows", "redone", "setting and difference, or why not"), rows)
+
+
+def _pictures(exhibit: Exhibit) -> Iterator[tuple[str, str]]:
+    """Yield each picture and a caption that no other picture has."""
+    for index, picture in enumerate(exhibit.pictures):
+        if exhibit.captions:
+            words = exhibit.captions[index]
+        elif len(exhibit.pictures) == 1:
+            words = exhibit.subject
+        else:
+            words = f"{exhibit.subject} ({Path(picture).stem})"
+        yield picture, f"{exhibit.name}: {words}"
 
 
 def _claims(claims: Sequence[Claim]) -> str:

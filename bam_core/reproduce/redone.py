@@ -3,17 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
 
 from bam_core.reproduce.claim import KINDS, Claim
 
 _KIND_WORDS = {"construction": "by construction", "synthetic": "on synthetic data", "real": "on real data"}
+_NUMBERED = re.compile(r"(fig\.|table) ([0-9.]+|[IVX]+)")
 
+DEVICES: Mapping[str, str] = MappingProxyType(
+    {
+        "xl330": "github.com/Rhoban/bam, bam/data.bak/raw",
+        "sts3215": "github.com/kscalelabs/sysid, recordings of 2025-03-17",
+        "sigmaban": "github.com/MarcDcls/WholeBodyBAM, replays as CSV: time, goal:JOINT, read:JOINT",
+        "dynaban_mx64": "github.com/RhobanProject/Dynaban, model/measures",
+    }
+)
+"""Folder with recordings that some paper takes -> where they can be had."""
 
-DEVICES = ("xl330", "sts3215", "sigmaban", "dynaban_mx64")
-"""Folders with recordings that some paper takes."""
+Extent = Literal["yes", "in part", "no"]
 
 
 def _say_nothing(words: str) -> None:
@@ -42,22 +54,50 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """A figure, a table or a numbered statement of a paper.
+    """A figure or a table of a paper; or beside these a statement of it, or what was added here.
 
     Attributes:
         name: as the paper numbers it, such as "fig. 5".
         subject: what it shows, in a few words.
-        redone: whether it is.
+        redone: whether it is, at least in part.
+        missing: what of it is not redone, and why; empty where all is.
         remark: in which setting and with what difference; where it is not redone, why, and
             what it would take.
         pictures: files in the output that show it.
+        captions: of the pictures, in the same order; where there is one picture, `subject` will do.
+        table: figures that go with it, a row each after a header; empty where there are none.
+
+    Raises:
+        ValueError: something is missing of what is not redone at all, or captions and pictures differ in
+            number.
     """
 
     name: str
     subject: str
     redone: bool = True
+    missing: str = ""
     remark: str
     pictures: tuple[str, ...] = ()
+    captions: tuple[str, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.missing and not self.redone:
+            raise ValueError(f"{self.name!r}: is not redone at all, so that `remark` says why")
+        if self.captions and len(self.captions) != len(self.pictures):
+            raise ValueError(f"{self.name!r}: needs a caption for each of {self.pictures}")
+
+    @property
+    def extent(self) -> Extent:
+        """How far it is redone."""
+        if not self.redone:
+            return "no"
+        return "in part" if self.missing else "yes"
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether it is a figure or a table of the paper; only these are counted."""
+        return _NUMBERED.fullmatch(self.name) is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,22 +106,25 @@ class Redone:
 
     Attributes:
         claims: what it says beside what was found.
-        exhibits: all of its figures and tables.
+        exhibits: all of its figures and tables; lemmas, remarks and what was added.
     """
 
     claims: tuple[Claim, ...]
     exhibits: tuple[Exhibit, ...]
 
     def counts(self) -> str:
-        """Return one line: claims by kind, those contradicted, exhibits that were not redone."""
+        """Return one line: claims by kind, those contradicted, figures and tables that are not redone."""
         parts = []
         for kind in KINDS:
             chosen = [each for each in self.claims if each.kind == kind]
             held = sum(each.holds for each in chosen)
             parts.append(f"{len(chosen)} {_KIND_WORDS[kind]} ({held} hold)")
-        contradicted = sum(each.contradicts for each in self.claims)
-        missing = sum(not each.redone for each in self.exhibits)
+        extents = [each.extent for each in self.exhibits if each.is_numbered]
+        parts += [
+            f"{sum(each.contradicts for each in self.claims)} contradicted",
+            f"{extents.count('no')} not redone",
+        ]
         return (
-            f"{', '.join(parts)}; {contradicted} contradicted;"
-            f" {missing} of {len(self.exhibits)} figures and tables not redone"
+            f"{', '.join(parts)} (of {len(extents)} figures and tables; {extents.count('yes')} are redone,"
+            f" {extents.count('in part')} in part)"
         )

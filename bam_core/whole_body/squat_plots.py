@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
 from bam_core.arrays import Array
+
+_STIFF, _SOFT = 32, 12  # kp of the squats with the highest and the lowest gain
+
+
+def gain_color(kp: int) -> Any:
+    """Return the colour of a gain, the same in all pictures: dark where it is high."""
+    return matplotlib.colormaps["viridis"](0.8 * (_STIFF - kp) / (_STIFF - _SOFT))
 
 
 def plot_squat_friction(panels: Mapping[str, Mapping[int, tuple[Array, Array, Array]]], title: str) -> Figure:
@@ -23,8 +31,8 @@ def plot_squat_friction(panels: Mapping[str, Mapping[int, tuple[Array, Array, Ar
     figure.suptitle(title, fontsize="medium")
     axes = np.atleast_1d(figure.subplots(1, len(panels)))
     for ax, (joint, runs) in zip(axes, panels.items(), strict=True):
-        colors = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.8, len(runs)))
-        for (kp, (velocity, found, bench)), color in zip(runs.items(), colors, strict=True):
+        for kp, (velocity, found, bench) in runs.items():
+            color = gain_color(kp)
             ax.plot(velocity, found, ".", markersize=3, color=color, label=f"found, kp {kp}")
             ax.plot(velocity, bench, "x", markersize=2.5, color=color, alpha=0.35)
         ax.plot([], [], "x", color="0.4", label="M6 of the bench")
@@ -48,7 +56,7 @@ def plot_comparison(
     """
     figure = Figure(figsize=(9.5, 4.2), layout="constrained")
     ax = figure.subplots()
-    colors = matplotlib.colormaps["viridis"](np.linspace(0.8, 0.0, len(gains)))
+    colors = [gain_color(kp) for kp in gains]
     for place, (found, bench) in enumerate(bars.values()):
         along = place + np.linspace(-0.3, 0.3, len(gains))
         ax.bar(along, bench, width=0.6 / len(gains), color="0.85", edgecolor="0.6", linewidth=0.5)

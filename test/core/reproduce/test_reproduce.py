@@ -8,6 +8,7 @@ import math
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,18 @@ from refusals import refused
 
 from bam_core.cli import main
 from bam_core.errors import UnknownName
-from bam_core.reproduce import PAPERS, Claim, Exhibit, Redone, Task, claims_table, reproduce, write_claims
+from bam_core.reproduce import (
+    DEVICES,
+    PAPERS,
+    Claim,
+    Exhibit,
+    Redone,
+    Task,
+    claims_table,
+    reproduce,
+    write_claims,
+)
+from bam_core.reproduce.claim import claim
 from bam_core.reproduce.paper import Paper
 
 REASON = "the paper's figure"
@@ -47,11 +59,28 @@ CLAIMS = (
         holds=False,
         kind="synthetic",
         threshold_reason=REASON,
+        reason="it does not end",
     ),
 )
 EXHIBITS = (
     Exhibit(name="fig. 1", subject="a rod", remark="as in the paper", pictures=("figure_1.png",)),
     Exhibit(name="fig. 2", subject="a photograph", redone=False, remark="needs the robot"),
+    Exhibit(
+        name="table II",
+        subject="two rods",
+        missing="the second, which is not told",
+        remark="the first",
+        pictures=("one.png", "two.png"),
+        table=(("rod", "m"), ("1", "0.5")),
+    ),
+    Exhibit(
+        name="lemma 1",
+        subject="a lemma",
+        remark="random rods",
+        pictures=("a.png", "b.png"),
+        captions=("A", "B"),
+    ),
+    Exhibit(name="fig. 1, another rod", subject="added", redone=False, remark="needs that rod"),
 )
 KEYS = ["claim", "paper", "ours", "unit", "holds", "kind", "threshold_reason", "contradicts", "reason"]
 
@@ -96,20 +125,52 @@ def test_claims_are_written_as_plain_json(tmp_path: Path) -> None:
         {"kind": "guess"},
         {"threshold_reason": ""},
         {"contradicts": True, "reason": "it slides"},  # though it holds
-        {"contradicts": True, "holds": False},  # without a reason
+        {"holds": False},  # without a reason
     ],
 )
-def test_a_claim_says_its_kind_its_threshold_and_why_it_contradicts(wrong: dict[str, object]) -> None:
+def test_a_claim_says_its_kind_its_threshold_and_why_it_does_not_hold(wrong: dict[str, object]) -> None:
     right = {"claim": "a", "paper": 1.0, "ours": 1.0, "holds": True, "kind": "real", "threshold_reason": "±1"}
     with pytest.raises(ValueError, match="'a'"):
         Claim(**{**right, **wrong})
 
 
-def test_counts_tell_claims_by_kind_what_is_contradicted_and_what_is_not_redone() -> None:
+def test_reason_and_contradiction_of_a_claim_count_only_where_it_does_not_hold() -> None:
+    for holds in (True, False):
+        made = claim("real", "it grows", "yes", 2.0, holds, REASON, contradicts=True, reason="it shrinks")
+        assert made.contradicts is not holds
+        assert made.reason == ("" if holds else "it shrinks")
+    assert claim("real", "it grows", "yes", 2.0, False, REASON).reason.startswith("not understood")
+
+
+def test_counts_are_of_claims_by_kind_of_contradictions_and_of_the_papers_own_figures_and_tables() -> None:
     assert Redone(claims=CLAIMS, exhibits=EXHIBITS).counts() == (
-        "1 by construction (1 hold), 2 on synthetic data (0 hold), 0 on real data (0 hold); 1 contradicted;"
-        " 1 of 2 figures and tables not redone"
+        "1 by construction (1 hold), 2 on synthetic data (0 hold), 0 on real data (0 hold), 1 contradicted,"
+        " 1 not redone (of 3 figures and tables; 1 are redone, 1 in part)"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "numbered"),
+    [
+        ("fig. 5", True),
+        ("fig. 7.8", True),
+        ("table I", True),
+        ("table 6.1", True),
+        ("fig. 5, XL330", False),
+        ("remark 1", False),
+        ("section 4", False),
+    ],
+)
+def test_figures_and_tables_are_told_by_their_number(name: str, numbered: bool) -> None:
+    assert Exhibit(name=name, subject="a", remark="b").is_numbered is numbered
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"redone": False, "missing": "a half"}, {"pictures": ("a.png", "b.png"), "captions": ("A",)}]
+)
+def test_an_exhibit_that_contradicts_itself_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="fig"):
+        Exhibit(name="fig. 1", subject="a", remark="b", **wrong)
 
 
 def test_recordings_of_a_device_are_a_folder_that_may_be_absent(tmp_path: Path) -> None:
@@ -155,10 +216,18 @@ def test_the_command_prints_the_table_and_leaves_summary_and_plots(
     assert "1 of 3 hold" in printed
     assert "figure_1.png" in printed
     assert "Not redone: fig. 2, a photograph: needs the robot" in printed
+    assert "Redone in part: table II, two rods; missing: the second, which is not told" in printed
     assert len(json.loads((output / "summary.json").read_text())) == 3
     page = (output / "page.md").read_text()
     for part in (
         "# A paper, 2022",
+        "## Figures and tables",
+        "| table II | two rods | in part | the first; missing: the second, which is not told |",
+        "## Beside figures and tables",
+        "| rod | m |",
+        "![table II: two rods (one)](one.png)",
+        "![table II: two rods (two)](two.png)",
+        "![lemma 1: B](b.png)",
         "## By construction",
         "## On synthetic data",
         "it slides",
@@ -192,6 +261,13 @@ def test_a_place_that_cannot_be_written_to_is_told_before_the_work(
     assert errors.count("\n") == 1
     assert errors.startswith("bam reproduce: ")
     assert "file" in errors
+
+
+def test_help_says_where_recordings_can_be_had(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--help"]) == 0
+    words = "".join(capsys.readouterr().out.split())
+    for device, source in DEVICES.items():
+        assert f"{device}:{''.join(source.split())}" in words
 
 
 def test_a_wrong_name_on_the_command_line_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

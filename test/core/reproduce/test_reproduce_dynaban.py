@@ -210,7 +210,7 @@ def test_every_figure_is_drawn_and_what_needs_recordings_says_so(redone: Redone,
 def kicked(experiment: Experiment) -> dict[str, Claim]:
     """The claims about the kick, by name."""
     _, found = perform_kicks(Task(output=Path()), experiment, FOUND, (POSITION, LAW_4))
-    return {claim.claim.split(" (foot")[0]: claim for claim in kick_claims(found[POSITION], found[LAW_4])}
+    return {claim.claim.split(" (foot")[0]: claim for claim in kick_claims(found[POSITION], found[LAW_4], {})}
 
 
 @pytest.fixture(scope="module")
