@@ -25,7 +25,7 @@ def synthetic_exhibits() -> tuple[Exhibit, ...]:
         Exhibit(
             name="fig. 2",
             subject="drive/backdrive diagram of M1",
-            remark="of the eRob80:100 with the M1 that was identified; the paper's is a sketch",
+            remark="of the eRob80:100 with the M1 that was identified, near the origin; the paper's is a sketch without figures",
             pictures=("fig2.png",),
         ),
         Exhibit(
@@ -73,6 +73,6 @@ def synthetic_exhibits() -> tuple[Exhibit, ...]:
             subject="MAE of M1 to M6 on the paths of both arms, low and high gains",
             remark="arms as in fig. 1; models of fig. 5 drive them in MuJoCo with this suite's actuation,"
             " which takes τ_e of the step at hand where the paper takes that of the step before",
-            pictures=("fig7_dynamixel_2r.png", "fig7_erob_2r.png"),
+            pictures=("fig7.png",),
         ),
     )

@@ -23,6 +23,9 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
         BamError: the file cannot be written.
     """
     parts = [f"# {title}", redone.counts() + ".", "## Figures and tables", exhibits_table(redone.exhibits)]
+    for exhibit in redone.exhibits:
+        if exhibit.table:
+            parts += [f"### {exhibit.name}: {exhibit.subject}", _table(exhibit.table[0], exhibit.table[1:])]
     failed = [each for each in redone.claims if not each.holds]
     if failed:
         parts += ["## What does not hold", _claims(failed)]

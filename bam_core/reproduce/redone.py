@@ -51,6 +51,7 @@ class Exhibit:
         remark: in which setting and with what difference; where it is not redone, why, and
             what it would take.
         pictures: files in the output that show it.
+        table: a header and rows of text that the page shows; empty: none.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Exhibit:
     redone: bool = True
     remark: str
     pictures: tuple[str, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

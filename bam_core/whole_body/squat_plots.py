@@ -48,7 +48,7 @@ def plot_comparison(
     """
     figure = Figure(figsize=(9.5, 4.2), layout="constrained")
     ax = figure.subplots()
-    colors = matplotlib.colormaps["viridis"](np.linspace(0.8, 0.0, len(gains)))
+    colors = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.8, len(gains)))
     for place, (found, bench) in enumerate(bars.values()):
         along = place + np.linspace(-0.3, 0.3, len(gains))
         ax.bar(along, bench, width=0.6 / len(gains), color="0.85", edgecolor="0.6", linewidth=0.5)
