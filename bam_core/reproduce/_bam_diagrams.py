@@ -151,8 +151,8 @@ def _growth_claim(name: str, truth: TrueServo, borders: Borders) -> Claim:
         holds=abs(growth / expected - 1.0) < limit,
         kind="construction",
         threshold_reason=f"within {100 * limit:.0f} % of {expected:.2f}, which the true servo's law says:"
-        " by as much its friction differs between directions, which the law leaves out; without load-dependent"
-        " friction it would be 1",
+        " by as much its friction differs between directions, which the law leaves out; it would be 1 without"
+        " load-dependent friction",
     )
 
 

@@ -143,8 +143,8 @@ def growth_claim(label: str, points: MotionPoints) -> Claim:
 
 def _why_no_growth(slope: float, error: float) -> str:
     if slope < -_SURE * error:
-        return "not understood"
-    return f"the data do not decide: the slope is {slope / error:.1f} of its standard errors, which logs that differ give it"
+        return "not understood; a wrong k_t/R is excluded, it is in both lines with opposite signs"
+    return f"the data do not decide: the logs differ so that the slope is {slope / error:.1f} standard errors"
 
 
 def plot_motion_points(points: Mapping[str, MotionPoints]) -> Figure:

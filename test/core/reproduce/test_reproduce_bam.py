@@ -32,11 +32,14 @@ from bam_core.reproduce._bam_measured import (
     plot_motion_points,
 )
 from bam_core.reproduce._bam_published import published
-from bam_core.reproduce._bam_real import RealServo, real_claims
+from bam_core.reproduce._bam_exhibits import synthetic_exhibits
+from bam_core.reproduce._bam_real import RealServo, real_claims, real_exhibits
 from bam_core.reproduce._bam_squats import CONVERTED, Squats, plot_squats, squat_claims, squat_exhibit
 from bam_core.reproduce._bam_synthetic import table_1_logs, true_servo
 from bam_core.reproduce._bam_truth import Run, record
 from bam_core.reproduce.claim import Claim
+from bam_core.reproduce.page import write_page
+from bam_core.reproduce.redone import Redone
 from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.servo.friction import FRICTION_MODELS, Friction
 from bam_core.servo.model import load_servo
@@ -204,6 +207,25 @@ def test_squats_are_held_against_the_authors_own_errors() -> None:
     exhibit = squat_exhibit(squats())
     assert exhibit.table[0][:2] == ("kp", "M1")
     assert exhibit.table[1][:2] == ("32", "10.8 / 12.0")
+
+
+def test_the_page_shows_the_humanoid_s_errors_as_a_table(tmp_path: Path) -> None:
+    redone = Redone(claims=tuple(squat_claims(squats())), exhibits=(squat_exhibit(squats()),))
+    write_page("BAM", redone, tmp_path / "page.md")
+    lines = (tmp_path / "page.md").read_text().splitlines()
+    header = lines.index("| kp | M1 | M2 | M3 | M4 | M5 | M6 | library | goals |")
+    assert lines[header + 2].startswith("| 32 | 10.8 / 12.0 | 10.3 / 11.4 |")
+
+
+def test_each_picture_belongs_to_one_exhibit() -> None:
+    exhibits = [
+        *synthetic_exhibits(),
+        *(each for name in ("xl330", "sts3215") for each in real_exhibits(name, redone=True)),
+        squat_exhibit(squats()),
+    ]
+    pictures = Counter(picture for each in exhibits for picture in each.pictures)
+    assert set(pictures.values()) == {1}
+    assert all(len(each.pictures) <= 1 for each in exhibits)
 
 
 def test_a_reference_that_is_not_one_is_named(tmp_path: Path) -> None:
