@@ -55,8 +55,8 @@ def profile_claim(words: str, ours: Mapping[str, float], theirs: Mapping[str, fl
         holds=holds,
         kind="real",
         threshold_reason=f"each model within {100 * math.expm1(limit):.1f} % of the authors' after a common"
-        " factor, a quarter of the distance between their best and their worst model: a program whose models"
-        " are all alike is off by at least half of it",
+        " factor, a quarter of the distance between their best and their worst model, on a logarithmic scale:"
+        " models that are all alike would be off by twice as much at least",
         reason="" if holds else reason or NOT_UNDERSTOOD,
     )
 

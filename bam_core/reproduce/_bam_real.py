@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from bam_core.reproduce._bam_benches import sts3215_division, xl330_divisions
+from bam_core.reproduce._bam_causes import REAL
 from bam_core.reproduce._bam_claims import FACTORS, dynamixel_claims, factor_claim, repeat_claims
 from bam_core.reproduce._bam_fits import REPEATS, TRIALS, Repeats, best_repeats, identify_repeatedly
 from bam_core.reproduce._bam_measured import MotionPoints, growth_claim, motion_points
@@ -101,27 +102,13 @@ def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
 
 def real_claims(found: RealServo) -> Iterator[Claim]:
     """Sections VI-A and V-B, and errors of the authors' program, held against a real servo."""
-    label, causes = f"real {found.name.upper()}", _CAUSES[found.name]
+    label, causes = f"real {found.name.upper()}", REAL[found.name]
     yield factor_claim(label, found.test, _DYNAMIXEL, "real", causes.factor)
     yield from dynamixel_claims(label, found.test, "real", causes.statements)
     yield from repeat_claims(label, found.repeats, "real", scores=causes.scores, parameters=causes.parameters)
     yield growth_claim(label, found.motion)
     authors = dict(zip(FRICTION_MODELS, AUTHORS_TRAINING[found.name], strict=True))
     yield profile_claim(f"{label}, training", found.train, authors, causes.profile)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Causes:
-    """Why claims about a servo fail where they do, with what was checked; empty: nothing failed."""
-
-    factor: str = ""
-    statements: str = ""
-    scores: str = ""
-    parameters: str = ""
-    profile: str = ""
-
-
-_CAUSES: Mapping[str, Causes] = {"xl330": Causes(), "sts3215": Causes()}
 
 
 _SOURCES = {

@@ -171,8 +171,8 @@ def _arm_statements(squats: Squats) -> Iterator[Claim]:
 
 _WHY_PROFILE = "not understood"
 _WHY_LEVEL = (
-    "the authors' program takes the simulation later: taken 7 ms after the measurement, ours come within 2 % of"
-    " theirs at kp 32 and 20, with M1, M4 and M6 alike (checked once)"
+    "the authors' program may compare simulation and recording with an offset in time: with the simulation"
+    " taken 7 ms later, ours of M1, M4 and M6 come within 2 % of theirs at kp 32 and 20 (checked once)"
 )
 _WHY_NOT_M4 = (
     "on the humanoid M5 and M6 are better than M4 in the authors' own table, too: the paper's overfitting of"

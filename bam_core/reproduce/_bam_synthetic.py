@@ -10,6 +10,7 @@ from statistics import fmean
 
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.reproduce._bam_causes import NO_CAUSES, SYNTHETIC
 from bam_core.reproduce._bam_claims import (
     FACTORS,
     dynamixel_claims,
@@ -121,8 +122,8 @@ def errors_of(repeats: Repeats) -> dict[str, float]:
 
 def synthetic_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
     """Sections VI-A, II-A and V-B of one of BAM's servos."""
-    mae = errors_of(repeats)
-    yield factor_claim(name, mae, [FACTORS[name]], "synthetic", _WHY_FACTOR.get(name, ""))
+    mae, causes = errors_of(repeats), SYNTHETIC.get(name, NO_CAUSES)
+    yield factor_claim(name, mae, [FACTORS[name]], "synthetic", causes.factor)
     of_servo = (
         dynamixel_claims
         if name.startswith("mx")
@@ -130,14 +131,12 @@ def synthetic_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
         if name == "erob80_100"
         else erob_50_claims
     )
-    yield from of_servo(name, mae, "synthetic", _WHY_ORDER.get(name, ""))
+    yield from of_servo(name, mae, "synthetic", causes.statements)
     yield _inertia_claim(name, repeats)
     if len(next(iter(repeats.values()))) > 1:
-        yield from repeat_claims(name, repeats, "synthetic")
-
-
-_WHY_FACTOR: Mapping[str, str] = {}
-_WHY_ORDER: Mapping[str, str] = {}
+        yield from repeat_claims(
+            name, repeats, "synthetic", scores=causes.scores, parameters=causes.parameters
+        )
 
 
 def _inertia_claim(name: str, repeats: Repeats) -> Claim:

@@ -24,6 +24,7 @@ from bam_core.reproduce._bam_claims import (
     factor_claim,
     repeat_claims,
 )
+from bam_core.reproduce._bam_exhibits import synthetic_exhibits
 from bam_core.reproduce._bam_fits import Repeat, best_repeats, spread
 from bam_core.reproduce._bam_measured import (
     MotionPoints,
@@ -32,7 +33,6 @@ from bam_core.reproduce._bam_measured import (
     plot_motion_points,
 )
 from bam_core.reproduce._bam_published import published
-from bam_core.reproduce._bam_exhibits import synthetic_exhibits
 from bam_core.reproduce._bam_real import RealServo, real_claims, real_exhibits
 from bam_core.reproduce._bam_squats import CONVERTED, Squats, plot_squats, squat_claims, squat_exhibit
 from bam_core.reproduce._bam_synthetic import table_1_logs, true_servo
