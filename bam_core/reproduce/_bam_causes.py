@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why claims about BAM fail where they do: what was checked beside the runs, once each, with what came out."""
+"""Why claims about BAM fail where they do: what was checked beside the runs, once each, and what came out."""
 
 from __future__ import annotations
 
