@@ -33,29 +33,32 @@ def plot_paths(arms: Sequence[TwoLinkArm], paths: Sequence[str]) -> Figure:
     return figure
 
 
-def plot_arm_errors(mae: Mapping[tuple[str, str], Mapping[str, float]], title: str) -> Figure:
-    """Draw a group of bars per path and gain.
+def plot_arm_errors(arms: Mapping[str, Mapping[tuple[str, str], Mapping[str, float]]]) -> Figure:
+    """Draw a group of bars per path and gain, a panel per arm.
 
     Args:
-        mae: (path, gain) -> model -> mean absolute error of the joints, rad.
-        title: above it.
+        arms: title -> (path, gain) -> model -> mean absolute error of the joints, rad.
     """
-    figure = Figure(figsize=(11.0, 4.0), layout="constrained")
-    axes = figure.subplots()
-    models = list(next(iter(mae.values())))
-    place = np.arange(len(mae), dtype=np.float64)
-    width = 0.85 / len(models)
-    for index, model in enumerate(models):
-        heights = [1e3 * of_model[model] for of_model in mae.values()]
-        offset = (index - 0.5 * (len(models) - 1)) * width
-        axes.bar(place + offset, heights, width, label=model.upper(), color=MODEL_COLORS[index])
-    axes.set_xticks(place, [f"{path.replace('_', ' ')}\n{gain}" for path, gain in mae])
-    axes.set_ylabel("mean absolute error [mrad]")
-    axes.set_yscale("log")
-    axes.set_title(f"{title}; low gains (LG) and high ones (HG)")
-    figure.legend(loc="outside lower center", ncols=len(models), fontsize="small", frameon=False)
-    axes.grid(axis="y", alpha=0.3)
-    axes.set_axisbelow(True)
+    figure = Figure(figsize=(11.0, 3.4 * len(arms) + 0.4), layout="constrained")
+    panels = np.atleast_1d(np.asarray(figure.subplots(len(arms), 1)))
+    for axes, (title, mae) in zip(panels, arms.items(), strict=True):
+        models = list(next(iter(mae.values())))
+        place = np.arange(len(mae), dtype=np.float64)
+        width = 0.85 / len(models)
+        for index, model in enumerate(models):
+            heights = [1e3 * of_model[model] for of_model in mae.values()]
+            offset = (index - 0.5 * (len(models) - 1)) * width
+            axes.bar(place + offset, heights, width, label=model.upper(), color=MODEL_COLORS[index])
+        axes.set_xticks(place, [f"{path.replace('_', ' ')}\n{gain}" for path, gain in mae])
+        axes.set_ylabel("mean absolute error [mrad]")
+        axes.set_yscale("log")
+        axes.set_title(f"{title}; low gains (LG) and high ones (HG)", fontsize="medium")
+        axes.grid(axis="y", alpha=0.3)
+        axes.set_axisbelow(True)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=len(labels), fontsize="small", frameon=False
+    )
     return figure
 
 

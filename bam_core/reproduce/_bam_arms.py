@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean
 
 import numpy as np
 
 from bam_core.arms import PATHS, ArmTrack, TwoLinkArm, track
 from bam_core.reproduce._bam_fits import Repeats, best_repeats
+from bam_core.reproduce._bam_relations import Relation, best_of_all, statement
 from bam_core.reproduce._bam_true_arm import true_track
 from bam_core.reproduce._bam_truth import TrueServo
 from bam_core.reproduce.claim import Claim
@@ -22,7 +24,16 @@ from bam_core.simulation.rollout import available_processors
 FIGURE_1 = ("triangular_wave", "LG")
 """Path and gain of fig. 1."""
 
-_TWICE = 2.0
+_TWICE, _THRICE = 2.0, 3.0
+
+_DIFFER = 0.15
+
+SPECIMENS = tuple(product((1.0 + _DIFFER, 1.0 - _DIFFER), repeat=2))
+"""Friction of an arm's servos over that on the bench: other specimens, temperatures, radial forces.
+
+Joint friction of the real humanoid's squats (`_egle_experiment`) is 0.80 to 1.29 times what M6 of the bench
+says, 15 % from it as a root mean square over four joints of the arms and three pairs of the legs.
+"""
 
 Configuration = tuple[str, str]
 """Path and gain ("LG" or "HG")."""
@@ -36,8 +47,8 @@ class ArmRuns:
     """An arm on all paths.
 
     Attributes:
-        errors: of simulations beside the true arm.
-        true: the true arm's run of fig. 1.
+        errors: of simulations beside the true arms, mean over SPECIMENS.
+        true: the run of fig. 1 of the first of them.
         simulated: by model, the simulated ones.
     """
 
@@ -65,18 +76,23 @@ def arm_runs(
     gains = (("LG", arm.low_gain), ("HG", arm.high_gain))
     jobs = [(path, gain, kp) for path in paths for gain, kp in gains]
 
-    def work(job: tuple[str, str, float]) -> tuple[ArmTrack, dict[str, ArmTrack]]:
+    def work(job: tuple[str, str, float]) -> tuple[list[ArmTrack], dict[str, ArmTrack]]:
         path, _, kp = job
-        return true_track(arm, truths, path, kp), _simulated(arm, models, path, kp)
+        true = [true_track(arm, truths, path, kp, friction=each) for each in SPECIMENS]
+        return true, _simulated(arm, models, path, kp)
 
     with ThreadPoolExecutor(available_processors()) as pool:
         runs = {(path, gain): run for (path, gain, _), run in zip(jobs, pool.map(work, jobs), strict=True)}
     errors = {
-        each: {model: float(np.abs(one.position - true.position).mean()) for model, one in simulated.items()}
+        each: {model: fmean(_distance(one, other) for other in true) for model, one in simulated.items()}
         for each, (true, simulated) in runs.items()
     }
-    true, simulated = runs[FIGURE_1]
+    (true, *_), simulated = runs[FIGURE_1]
     return ArmRuns(errors=errors, true=true, simulated=simulated)
+
+
+def _distance(one: ArmTrack, other: ArmTrack) -> float:
+    return float(np.abs(one.position - other.position).mean())
 
 
 def _simulated(
@@ -94,52 +110,49 @@ def arm_claims(arm: TwoLinkArm, best: str, errors: ArmErrors) -> Iterator[Claim]
         errors: what was found.
     """
     means = {model: fmean(each[model] for each in errors.values()) for model in FRICTION_MODELS}
-    told = " / ".join(f"{1e3 * each:.2f}" for each in means.values())
-    lowest = min(means, key=means.__getitem__)
     words = "outperforms the others" if best == "m4" else "is the most accurate"
-    yield Claim(
-        claim=f"VI-B, {arm.name}: {best.upper()} {words}",
-        paper=True,
-        ours=told,
-        unit="mrad, M1..M6",
-        holds=lowest == best,
-        kind="synthetic",
-        threshold_reason="it has the lowest mean over paths and gains",
-        contradicts=lowest != best,
-        reason="" if lowest == best else f"{lowest.upper()} is better here: {_WHY_ANOTHER}",
+    yield statement(
+        f"VI-B, {arm.name}: {best.upper()} {words}",
+        means,
+        best_of_all(best),
+        "synthetic",
+        "its mean over paths and gains is lower than each of the others",
+        _WHY_ANOTHER[best],
     )
     if best == "m4":
-        no_better = means["m5"] >= means["m4"]
-        yield Claim(
-            claim=f"VI-B, {arm.name}: M5 does not improve on M4",
-            paper=True,
-            ours=means["m5"] / means["m4"],
-            unit="MAE of M5 over that of M4",
-            holds=no_better,
-            kind="synthetic",
-            threshold_reason="the mean over paths and gains is not lower",
-            contradicts=not no_better,
-            reason="" if no_better else _WHY_ANOTHER,
+        yield statement(
+            f"VI-B, {arm.name}: M5 does not improve on M4",
+            means,
+            (Relation(model="m4", than="m1"), Relation(model="m5", than="m4", denied=True)),
+            "synthetic",
+            "the mean over paths and gains is no lower, where M4's is lower than M1's: else no model is any"
+            " better than another",
+            _WHY_ANOTHER[best],
         )
-    for (path, gain), of_model in errors.items():
-        ratio = of_model["m1"] / of_model[best]
-        yield Claim(
-            claim=f"fig. 7, {arm.name}, {path}, {gain}: MAE of M1 over that of {best.upper()}",
-            paper="> 2",
-            ours=ratio,
-            holds=ratio > _TWICE,
-            kind="synthetic",
-            threshold_reason="the paper's words: over twice as low in all configurations",
-            reason="" if ratio > _TWICE else _WHY_LESS,
-        )
+    yield _ratio_claim(arm, best, errors, means)
 
 
-_WHY_LESS = (
-    "on the bench large models take for friction that depends on the load what is none (late goals,"
-    " direction, run to run), which a high gain shows where little of M1's error is left"
-)
-_WHY_ANOTHER = (
-    "true servos have friction that depends on motor and load in unlike ways (published M6), to which M5 and"
-    " M6 come nearer; radial loads and temperatures, in which the paper's arm differs from its bench, are not"
-    " simulated"
-)
+def _ratio_claim(arm: TwoLinkArm, best: str, errors: ArmErrors, means: Mapping[str, float]) -> Claim:
+    """Section VI-B: over twice as low, of the Dynamixel arm in every configuration."""
+    ratios = [of_model["m1"] / of_model[best] for of_model in errors.values()]
+    words, ours = (
+        ("smallest over paths and gains", min(ratios))
+        if best == "m4"
+        else ("of the means over paths and gains", means["m1"] / means[best])
+    )
+    holds = _TWICE < ours < _THRICE
+    return Claim(
+        claim=f"VI-B, fig. 7, {arm.name}: MAE of M1 over that of {best.upper()}, {words}",
+        paper="over twice",
+        ours=ours,
+        unit=f"single ones {min(ratios):.2f} to {max(ratios):.2f}",
+        holds=holds,
+        kind="synthetic",
+        threshold_reason=f"between {_TWICE:g} and {_THRICE:g}: the paper's words, which would be 'over three"
+        " times' beyond; of the Dynamixel arm it says so of every path and gain, of the other one as a whole",
+        reason="" if holds else _WHY_RATIO[best],
+    )
+
+
+_WHY_ANOTHER = {"m4": "", "m6": ""}
+_WHY_RATIO = {"m4": "", "m6": ""}

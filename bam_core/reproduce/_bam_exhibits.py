@@ -19,13 +19,14 @@ def synthetic_exhibits() -> tuple[Exhibit, ...]:
             name="fig. 1",
             subject="2R arm on the triangular wave, M1 and M4 beside the arm",
             remark=f"{_TRUTH}; the arm's own equations of motion instead of a real arm; its lengths and"
-            " masses are ours, for the paper gives none",
+            " masses are ours, for the paper gives none; friction is 15 % above that of the bench's servos",
             pictures=("fig1.png",),
         ),
         Exhibit(
             name="fig. 2",
             subject="drive/backdrive diagram of M1",
-            remark="of the eRob80:100 with the M1 that was identified; the paper's is a sketch",
+            remark="of the eRob80:100 with the M1 that was identified, near the origin; the paper's is a"
+            " sketch without figures",
             pictures=("fig2.png",),
         ),
         Exhibit(
@@ -71,8 +72,10 @@ def synthetic_exhibits() -> tuple[Exhibit, ...]:
         Exhibit(
             name="fig. 7",
             subject="MAE of M1 to M6 on the paths of both arms, low and high gains",
-            remark="arms as in fig. 1; models of fig. 5 drive them in MuJoCo with this suite's actuation,"
-            " which takes τ_e of the step at hand where the paper takes that of the step before",
-            pictures=("fig7_dynamixel_2r.png", "fig7_erob_2r.png"),
+            remark="arms as in fig. 1, four of each, whose joints have 15 % more or less friction than the"
+            " servos of the bench: by as much the real humanoid's joints differ from it; models of fig. 5"
+            " drive them in MuJoCo with this suite's actuation, which takes τ_e of the step at hand where the"
+            " paper takes that of the step before",
+            pictures=("fig7.png",),
         ),
     )

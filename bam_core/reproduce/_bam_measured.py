@@ -137,8 +137,14 @@ def growth_claim(label: str, points: MotionPoints) -> Claim:
         threshold_reason=f"the slope is over {_SURE:g} standard errors above zero; torques from duty, supply"
         " and the motor identified with M1, which knows no load, loads from the angle",
         contradicts=slope < -_SURE * error,
-        reason="" if holds else "the logs differ by more than friction grows: too few raise and lower slowly",
+        reason="" if holds else _why_no_growth(slope, error),
     )
+
+
+def _why_no_growth(slope: float, error: float) -> str:
+    if slope < -_SURE * error:
+        return "not understood; a wrong k_t/R is excluded, it is in both lines with opposite signs"
+    return f"the data do not decide: the logs differ so that the slope is {slope / error:.1f} standard errors"
 
 
 def plot_motion_points(points: Mapping[str, MotionPoints]) -> Figure:

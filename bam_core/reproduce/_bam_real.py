@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from bam_core.reproduce._bam_benches import sts3215_division, xl330_divisions
+from bam_core.reproduce._bam_causes import REAL
 from bam_core.reproduce._bam_claims import FACTORS, dynamixel_claims, factor_claim, repeat_claims
 from bam_core.reproduce._bam_fits import REPEATS, TRIALS, Repeats, best_repeats, identify_repeatedly
 from bam_core.reproduce._bam_measured import MotionPoints, growth_claim, motion_points
+from bam_core.reproduce._bam_profile import profile_claim
 from bam_core.reproduce.claim import Claim
 from bam_core.reproduce.redone import Exhibit, Task
 from bam_core.servo.friction import FRICTION_MODELS
@@ -26,7 +28,6 @@ AUTHORS_TRAINING: Mapping[str, Sequence[float]] = {
 """mrad, M1 to M6: what BAM's program reaches on these logs, as published with them (STS3215: on all)."""
 
 _DYNAMIXEL = (FACTORS["mx106"], FACTORS["mx64"])
-_NEAR = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,39 +102,15 @@ def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
 
 def real_claims(found: RealServo) -> Iterator[Claim]:
     """Sections VI-A and V-B, and errors of the authors' program, held against a real servo."""
-    label = f"real {found.name.upper()}"
-    yield factor_claim(label, found.test, _DYNAMIXEL, "real", _WHY)
-    yield from dynamixel_claims(label, found.test, "real", _WHY)
-    yield from repeat_claims(label, found.repeats, "real")
+    label, causes = f"real {found.name.upper()}", REAL[found.name]
+    yield factor_claim(label, found.test, _DYNAMIXEL, "real", causes.factor)
+    yield from dynamixel_claims(label, found.test, "real", causes.statements)
+    yield from repeat_claims(label, found.repeats, "real", scores=causes.scores, parameters=causes.parameters)
     yield growth_claim(label, found.motion)
-    for model, theirs in zip(FRICTION_MODELS, AUTHORS_TRAINING[found.name], strict=True):
-        ours = 1e3 * found.train[model]
-        yield Claim(
-            claim=f"{label}: training MAE of {model.upper()} (authors' program)",
-            paper=theirs,
-            ours=ours,
-            unit="mrad",
-            holds=abs(ours / theirs - 1.0) < _NEAR,
-            kind="real",
-            threshold_reason="within 30 %: other logs of the set, another integrator, another search",
-            reason="" if abs(ours / theirs - 1.0) < _NEAR else _WHY_OTHER_TRAINING,
-        )
+    authors = dict(zip(FRICTION_MODELS, AUTHORS_TRAINING[found.name], strict=True))
+    yield profile_claim(f"{label}, training", found.train, authors, causes.profile)
 
 
-_WHY_OTHER_TRAINING = (
-    "theirs ends above what simpler models reach, so their search did not end at the optimum; and their"
-    " quadratic term acts only where motor and load oppose each other"
-)
-_WHY = (
-    "what bench and servo have beyond friction (delay, saturation, play, bending of the arm) is in the error"
-    " of every model, and models with more terms take some of it for friction"
-)
-
-
-_SUBJECTS = {
-    "xl330": "test MAE of M1 to M6, three repeats, drive and backdrive torques of a real XL330",
-    "sts3215": "test MAE of M1 to M6, three repeats, drive and backdrive torques of a real STS3215",
-}
 _SOURCES = {
     "xl330": "no recordings given (--data DIR with a folder xl330): twelve JSON logs of BAM's authors,"
     " github.com/Rhoban/bam, bam/data.bak/raw",
@@ -148,18 +125,27 @@ _REMARKS = {
     " repeats take minutes; arm masses, supply and gain curve as those who recorded found them",
 }
 _MOTION_REMARK = (
-    "; drive and backdrive torques are read from slow motion instead of being felt by hand: duty and supply"
-    " give the motor's torque, the angle gives the load's"
+    "read from slow motion of the same logs instead of being felt by hand: duty and supply give the motor's"
+    " torque, the angle gives the load's"
 )
 
 
-def real_exhibit(name: str, found: RealServo | None) -> Exhibit:
-    """Return what of fig. 5 a real servo shows; None: there are no recordings of it."""
-    redone = found is not None
-    return Exhibit(
-        name=f"fig. 3, fig. 5 and section V-B, {name.upper()}",
-        subject=_SUBJECTS[name],
-        redone=redone,
-        remark=_REMARKS[name] + _MOTION_REMARK if redone else _SOURCES[name],
-        pictures=("fig5_real.png", "fig3_real.png") if redone else (),
+def real_exhibits(name: str, *, redone: bool) -> tuple[Exhibit, Exhibit]:
+    """Return what of figs. 3 and 5 a real servo shows; not redone: there are no recordings of it."""
+    title = name.upper()
+    return (
+        Exhibit(
+            name=f"fig. 3, {title}",
+            subject=f"motor torque and load of a real {title} that raises and lowers its load",
+            redone=redone,
+            remark=_MOTION_REMARK if redone else _SOURCES[name],
+            pictures=(f"fig3_{name}.png",) if redone else (),
+        ),
+        Exhibit(
+            name=f"fig. 5 and section V-B, {title}",
+            subject=f"test MAE of M1 to M6 of a real {title}, identified three times",
+            redone=redone,
+            remark=_REMARKS[name] if redone else _SOURCES[name],
+            pictures=(f"fig5_{name}.png",) if redone else (),
+        ),
     )

@@ -27,8 +27,23 @@ from bam_core.reproduce._bam_truth import SAMPLE_PERIOD, TrueServo
 from bam_core.servo.pendulum import GRAVITY
 
 
-def true_track(arm: TwoLinkArm, servos: tuple[TrueServo, TrueServo], path: str, kp: float) -> ArmTrack:
-    """Move an arm along a path, with goals that arrive late; arguments as of `arms.track`."""
+def true_track(
+    arm: TwoLinkArm,
+    servos: tuple[TrueServo, TrueServo],
+    path: str,
+    kp: float,
+    *,
+    friction: tuple[float, float] = (1.0, 1.0),
+) -> ArmTrack:
+    """Move an arm along a path, with goals that arrive late; arguments as of `arms.track`.
+
+    Args:
+        arm: its links.
+        servos: at shoulder and elbow.
+        path: name in PATHS.
+        kp: position gain of both.
+        friction: of both over that of `servos`.
+    """
     grid = np.arange(-SETTLING, PATHS[path].duration, PERIOD)
     goal = arm.inverse(path_points(arm, path, grid))
     delays = [each.reality.delay for each in servos]
@@ -44,7 +59,7 @@ def true_track(arm: TwoLinkArm, servos: tuple[TrueServo, TrueServo], path: str, 
         (0.5 * upper.mass + upper.tip_mass + lower.mass + lower.tip_mass) * upper.length * GRAVITY,
         (0.5 * lower.mass + lower.tip_mass) * lower.length * GRAVITY,
     )
-    first, second = (each.joint(kp) for each in servos)
+    first, second = (each.joint(kp, friction=factor) for each, factor in zip(servos, friction, strict=True))
     position = _moved(first, second, told, masses, (float(goal[0, 0]), float(goal[0, 1])))
     begun = grid >= -0.5 * PERIOD
     return ArmTrack(time=grid[begun], goal_position=goal[begun], position=position[begun])

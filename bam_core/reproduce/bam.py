@@ -17,16 +17,15 @@ from bam_core.arms.plots import plot_arm_errors, plot_arm_run, plot_paths
 from bam_core.plots.diagram import plot_diagram
 from bam_core.plots.models import plot_model_errors
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._bam_arms import arm_claims, arm_runs
+from bam_core.reproduce._bam_arms import ArmErrors, arm_claims, arm_runs
 from bam_core.reproduce._bam_claims import FACTORS
 from bam_core.reproduce._bam_diagrams import diagram_claims, measured_borders, plot_measured
 from bam_core.reproduce._bam_exhibits import synthetic_exhibits
 from bam_core.reproduce._bam_fits import Repeats, best_repeats
 from bam_core.reproduce._bam_measured import plot_motion_points
 from bam_core.reproduce._bam_real import (
-    RealServo,
     real_claims,
-    real_exhibit,
+    real_exhibits,
     sts3215_found,
     xl330_found,
 )
@@ -49,6 +48,9 @@ _ARMS = (("dynamixel_2r", "m4"), ("erob_2r", "m6"))
 
 _MEASURED = ("mx106", "erob80_100")
 """Servos of fig. 3."""
+
+_FIGURE_2 = 5.0
+"""Times K_c, to which the axes of fig. 2 go: the area of rest, ±K_c, is then two fifths of them wide."""
 
 
 def run(task: Task) -> Redone:
@@ -77,18 +79,13 @@ def _real(task: Task) -> Redone:
     """Redo sections V-B and VI-A with real servos, where there are recordings of them."""
     claims: list[Claim] = []
     exhibits: list[Exhibit] = []
-    found: list[RealServo] = []
     for name, find in (("xl330", xl330_found), ("sts3215", sts3215_found)):
         servo = find(task)
-        exhibits.append(real_exhibit(name, servo))
+        exhibits += real_exhibits(name, redone=servo is not None)
         if servo is not None:
-            found.append(servo)
             claims += real_claims(servo)
-    if found:
-        errors = {each.name: each.test for each in found}
-        _save(task, plot_model_errors(errors, {each.name: each.title for each in found}), "fig5_real.png")
-        motion = {load_servo(each.name).title: each.motion for each in found}
-        _save(task, plot_motion_points(motion), "fig3_real.png")
+            _save(task, plot_model_errors({name: servo.test}, {name: servo.title}), f"fig5_{name}.png")
+            _save(task, plot_motion_points({load_servo(name).title: servo.motion}), f"fig3_{name}.png")
     return Redone(claims=tuple(claims), exhibits=tuple(exhibits))
 
 
@@ -108,23 +105,27 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
         name: {model: one.servo for model, one in best_repeats(each).items()} for name, each in found.items()
     }
     measured = {name: measured_borders(truths[name]) for name in _MEASURED}
-    claims += diagram_claims(measured, fitted)
-    _save(task, plot_diagram([(titles["erob80_100"], fitted["erob80_100"]["m1"])]), "fig2.png")
+    claims += diagram_claims(truths, measured, fitted)
+    coulomb = fitted["erob80_100"]["m1"]
+    near = _FIGURE_2 * coulomb.friction.coulomb
+    _save(task, plot_diagram([(titles["erob80_100"], coulomb)], max_torque=near), "fig2.png")
     _save(task, plot_measured(measured, fitted, titles), "fig3.png")
     drawn = [(titles["erob80_100"], fitted["erob80_100"][model]) for model in FRICTION_MODELS]
     _save(task, plot_diagram(drawn), "fig4.png")
 
     _save(task, plot_paths([ARMS[name] for name, _ in _ARMS], tuple(PATHS)), "fig6.png")
+    moved: dict[str, ArmErrors] = {}
     for name, best in _ARMS:
         arm = ARMS[name]
         task.say(f"moving {arm.title}")
         first, second = (truths[servo] for servo in arm.servos)
         runs = arm_runs(arm, (first, second), [found[servo] for servo in arm.servos])
         claims += arm_claims(arm, best, runs.errors)
-        _save(task, plot_arm_errors(runs.errors, arm.title), f"fig7_{name}.png")
+        moved[arm.title] = runs.errors
         if name == "dynamixel_2r":
             shown = {model: runs.simulated[model] for model in ("m1", "m4")}
             _save(task, plot_arm_run(arm, runs.true, shown), "fig1.png")
+    _save(task, plot_arm_errors(moved), "fig7.png")
     return Redone(claims=tuple(claims), exhibits=synthetic_exhibits())
 
 

@@ -35,8 +35,8 @@ def test_the_paths_of_an_arm_are_drawn_to_one_scale() -> None:
 
 def test_the_legend_of_the_arms_errors_covers_no_bar() -> None:
     errors = {(path, gain): dict.fromkeys(FRICTION_MODELS, 0.02) for path in PATHS for gain in ("LG", "HG")}
-    figure = plot_arm_errors(errors, "an arm")
+    figure = plot_arm_errors({"an arm": errors, "another one": errors})
     figure.draw_without_rendering()
-    (axes,), (legend,) = figure.axes, figure.legends
-    assert len(axes.patches) == 6 * len(errors)
-    assert not legend.get_window_extent().overlaps(axes.get_window_extent())
+    (legend,) = figure.legends
+    assert [len(axes.patches) for axes in figure.axes] == [6 * len(errors)] * 2
+    assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
