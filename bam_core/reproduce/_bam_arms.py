@@ -28,7 +28,7 @@ _TWICE, _THRICE = 2.0, 3.0
 
 _DIFFER = 0.15
 
-SPECIMENS = tuple(product((1.0 + _DIFFER, 1.0 - _DIFFER), repeat=2))
+SPECIMENS = tuple((first, second) for first, second in product((1.0 + _DIFFER, 1.0 - _DIFFER), repeat=2))
 """Friction of an arm's servos over that on the bench: other specimens, temperatures, radial forces.
 
 Joint friction of the real humanoid's squats (`_egle_experiment`) is 0.80 to 1.29 times what M6 of the bench

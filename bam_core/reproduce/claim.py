@@ -35,6 +35,9 @@ TITLES: dict[Kind, str] = {
 UNEXPECTED = "not understood: it held in all runs before this one; nothing is excluded yet"
 """Reason of a claim that was not expected to fail."""
 
+NOT_LOOKED_INTO = "not understood: nobody has looked for a cause yet"
+"""The reason of a claim that does not hold where none is given: in no complete run that is published."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
@@ -60,8 +63,7 @@ class Claim:
             excluded.
 
     Raises:
-        ValueError: another kind, no threshold_reason, a contradiction that holds, or no reason where it does
-            not hold.
+        ValueError: another kind, no threshold_reason, or a contradiction that holds.
     """
 
     claim: str
@@ -79,8 +81,8 @@ class Claim:
             raise ValueError(f"{self.claim!r}: needs one of the kinds {KINDS} and a threshold_reason")
         if self.contradicts and self.holds:
             raise ValueError(f"{self.claim!r}: a contradiction does not hold")
-        if not self.holds and not self.reason:
-            raise ValueError(f"{self.claim!r}: does not hold and has no reason")
+        if not self.holds and not self.reason:  # it held whenever somebody looked
+            object.__setattr__(self, "reason", NOT_LOOKED_INTO)
 
 
 def claim(

@@ -192,7 +192,9 @@ def _named(path: Path, info: dict[str, Any], column: str, table: dict[str, Array
     return {str(name).removesuffix(_SUFFIX): table[column][:, place] for place, name in enumerate(names)}
 
 
-def _radians(columns: dict[str, Array], unit: str, calibration: str | os.PathLike[str] | None) -> dict[str, Array]:
+def _radians(
+    columns: dict[str, Array], unit: str, calibration: str | os.PathLike[str] | None
+) -> dict[str, Array]:
     if unit == NORMALISED:
         if calibration is None:
             raise Missing(
