@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bam_core.servo.model import ServoModel
 
 
-_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin")  # options
+_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin", "film", "filmed")  # options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,8 +126,9 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
 def refuse_robot_options(arguments: argparse.Namespace) -> None:
     """Raise Conflict where an option of a robot is given without one."""
     for name, default in (("others", "simulated"), *((each, None) for each in _OF_A_ROBOT)):
-        if getattr(arguments, name) not in (default, "", []):
-            raise Conflict(f"--{name}", "is about a whole robot", expected="--robot FILE", advice="add it")
+        if getattr(arguments, name, None) not in (default, "", []):
+            option = "run" if name == "filmed" else name
+            raise Conflict(f"--{option}", "is about a whole robot", expected="--robot FILE", advice="add it")
 
 
 def refuse_bench_options(arguments: argparse.Namespace, names: Sequence[str]) -> None:

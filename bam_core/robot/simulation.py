@@ -128,6 +128,31 @@ class RobotBench:
         measured: tuple[str, ...],
     ) -> Array:
         """Return (n, joints) rad where joints move by their servos, and others as measured."""
+        model, first, path = self._paths(run, servos, deviations, measured)
+        simulated = run.position.copy()
+        for column, joint in enumerate(run.joints):
+            zero = deviations.zero.get(joint, 0.0)
+            simulated[first:, column] = path[first:, self._joint(model, joint)] + zero
+        return simulated
+
+    def postures(
+        self, run: RobotRun, servos: Mapping[str, ServoModel], deviations: RobotDeviations = NO_DEVIATIONS
+    ) -> Array:
+        """Return (n, nq) generalised positions of the whole robot, base included; see `simulate`.
+
+        Angles are those of the joints, not what their encoders say. Rows before the part that is simulated
+        are those of its beginning.
+        """
+        return self._paths(run, servos, deviations, ())[2]
+
+    def _paths(
+        self,
+        run: RobotRun,
+        servos: Mapping[str, ServoModel],
+        deviations: RobotDeviations,
+        measured: tuple[str, ...],
+    ) -> tuple[mujoco.MjModel, int, Array]:
+        """Return the robot, the first sample that is simulated, and (n, nq) generalised positions."""
         model = self._compile(run, servos, deviations)
         data = mujoco.MjData(model)
         first = self._first_sample(run)
@@ -147,11 +172,9 @@ class RobotBench:
         stand(model, data, self.root)
         mujoco.mj_forward(model, data)
         control = self._controls(model, data, run, goals, times - deviations.delay)
-        path = self._rollout(model, data, np.hstack([control, forces]), addresses)
-        simulated = run.position.copy()
-        for column in range(len(run.joints)):
-            simulated[first:, column] = np.interp(run.time[first:], times, path[:, column]) + zero[column]
-        return simulated
+        path = self._rollout(model, data, np.hstack([control, forces]))
+        at_samples = [np.interp(run.time, times, each) for each in path.T]
+        return model, first, np.stack(at_samples, axis=1)
 
     def _compile(
         self, run: RobotRun, servos: Mapping[str, ServoModel], deviations: RobotDeviations
@@ -208,16 +231,14 @@ class RobotBench:
                 control[:, actuator] = data.qpos[self._joint(model, joint)]
         return control
 
-    def _rollout(
-        self, model: mujoco.MjModel, data: mujoco.MjData, control: Array, addresses: list[int]
-    ) -> Array:
-        """Return (steps + 1, joints) rad from the present state on; forces may follow the controls."""
+    def _rollout(self, model: mujoco.MjModel, data: mujoco.MjData, control: Array) -> Array:
+        """Return (steps + 1, nq) positions from the present state on; forces may follow the controls."""
         applied = (
             _CONTROL if control.shape[1] == model.nu else _CONTROL | mujoco.mjtState.mjSTATE_QFRC_APPLIED
         )
-        path = np.empty((len(control) + 1, len(addresses)))
-        path[0] = data.qpos[addresses]
-        columns = 1 + np.array(addresses)  # the state begins with the time
+        path = np.empty((len(control) + 1, model.nq))
+        path[0] = data.qpos
+        columns = 1 + np.arange(model.nq)  # the state begins with the time
         speeds = 1 + model.nq + np.arange(model.nv)
         state = np.empty(mujoco.mj_stateSize(model, _STATE))
         mujoco.mj_getState(model, data, state, _STATE)
