@@ -204,11 +204,11 @@ def _listed(counts: dict[str, int]) -> str:
 def _parameters(found: MotionDesign) -> str:
     import numpy as np
 
-    from bam_core.robot.intervals import parameter_intervals
+    from bam_core.robot.estimates import parameter_estimates
 
     begin = np.zeros(len(found.unknowns.names))
     before, after = (
-        parameter_intervals(found.unknowns, begin, covariance) for covariance in (found.before, found.after)
+        parameter_estimates(found.unknowns, begin, covariance) for covariance in (found.before, found.after)
     )
     rows: list[Sequence[str]] = []
     for servo, estimates in after.items():

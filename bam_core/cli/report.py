@@ -7,7 +7,7 @@ import argparse
 import logging
 from pathlib import Path
 
-from bam_core.atomic_file import require_file
+from bam_core.atomic_file import require_file, write_text
 
 EXAMPLE = "bam report out/xl330"
 
@@ -16,19 +16,26 @@ log = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("directory", metavar="DIR", help="the --output of 'bam identify'")
+    parser.add_argument(
+        "directory", metavar="DIR", help="the --output of 'bam identify', with --robot or without"
+    )
     parser.add_argument("--output", metavar="FILE", help="page to write (default: DIR/report.html)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page and say where it is."""
-    from bam_core.report import load_results, write_report
+    from bam_core.report import is_of_robot, load_results, load_robot_results, render, render_robot
 
-    results = load_results(arguments.directory)
     output = Path(arguments.output or Path(arguments.directory) / "report.html")
+    if is_of_robot(arguments.directory):
+        of_robot = load_robot_results(arguments.directory)
+        page, remark = render_robot(of_robot), of_robot.without_curves
+    else:
+        results = load_results(arguments.directory)
+        page, remark = render(results), results.without_trajectories
     require_file(output)
-    write_report(results, output)
-    if results.without_trajectories:
-        log.warning("%s: %s", arguments.directory, results.without_trajectories)
+    write_text(output, page)
+    if remark:
+        log.warning("%s: %s", arguments.directory, remark)
     print(f"wrote {output}")
     return 0

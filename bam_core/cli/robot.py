@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from bam_core.servo.model import ServoModel
 
 
-_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin", "unit", "calibration", "others")  # options
+_OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin", "unit", "calibration", "others", "film", "filmed")
+"""Options."""
 _DEFAULTS = {"others": "simulated"}
 
 
@@ -161,9 +162,9 @@ def servo_words(given: Sequence[str]) -> list[str]:
 def refuse_robot_options(arguments: argparse.Namespace, names: Sequence[str] = _OF_A_ROBOT) -> None:
     """Raise Conflict where an option of a robot is given without one."""
     for name in names:
-        given = getattr(arguments, name)
+        given = getattr(arguments, name, None)
         if given and given != _DEFAULTS.get(name):
-            option = f"--{name.replace('_', '-')}"
+            option = "--run" if name == "filmed" else f"--{name.replace('_', '-')}"
             raise Conflict(option, "is about a whole robot", expected="--robot FILE", advice="add it")
 
 

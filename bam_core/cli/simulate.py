@@ -6,14 +6,14 @@ from __future__ import annotations
 import argparse
 import io
 import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_directory, write_text
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
-from bam_core.errors import Conflict, MissingSoftware, OutOfRange
+from bam_core.cli.opengl import require_opengl
+from bam_core.errors import Conflict, OutOfRange
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
@@ -191,18 +191,7 @@ def _run_recordings(servo: ServoModel, arguments: argparse.Namespace) -> int:
 def _require_opengl(arguments: argparse.Namespace) -> None:
     """Check what `_look` needs before time is spent on the simulation."""
     if arguments.render:
-        os.environ.setdefault("MUJOCO_GL", "egl")  # read when mujoco is imported, which is from here on
-        try:
-            import mujoco  # noqa: F401
-        except Exception as error:
-            reason = " ".join(str(error).split())
-            raise MissingSoftware(
-                "--render",
-                "OpenGL",
-                problem=f"no OpenGL for MUJOCO_GL={os.environ['MUJOCO_GL']} ({reason})",
-                advice="unset it and apt install libegl1 libgl1-mesa-dri, or apt install libosmesa6 and set "
-                "MUJOCO_GL=osmesa",
-            ) from None
+        require_opengl("--render")
         from bam_core.mujoco.picture import require_picture
 
         require_picture(arguments.render)

@@ -64,6 +64,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the robot's deviations from its description (default: deviations/MODEL.yaml beside the servos, "
         "where 'bam identify --robot' writes it)",
     )
+    parser.add_argument(
+        "--film",
+        metavar="FILE",
+        help="with --robot: a film, .gif or .mp4 (needs ffmpeg), of the measured robot, a translucent ghost, "
+        "against the simulated one; a base that moves was not measured, so the ghost stands on the simulated "
+        "one",
+    )
+    parser.add_argument(
+        "--run", dest="filmed", metavar="NAME", help="the log that is filmed (default: the first)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

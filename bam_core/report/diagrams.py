@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from bam_core.plots.diagram import AREAS, draw_diagram, stall_torque
 from bam_core.report.results import ModelResult, Results
+from bam_core.servo.model import ServoModel
 
 _SIZE = 3.4  # in; drawn one to one on a phone
 _BLACK, _GRID = "#000000", "#b0b0b0"  # matplotlib's
@@ -20,16 +21,23 @@ _BLACK, _GRID = "#000000", "#b0b0b0"  # matplotlib's
 def diagrams(results: Results) -> list[tuple[ModelResult, Markup]]:
     """Draw every model up to the chosen one's stall torque, so that they compare."""
     limit = stall_torque(results.best.servo)
-    return [(model, _svg(model, limit)) for model in results.models.values()]
+    return [(model, diagram(model.servo, limit, model.name)) for model in results.models.values()]
 
 
-def _svg(model: ModelResult, limit: float) -> Markup:
+def diagram(servo: ServoModel, limit: float, name: str) -> Markup:
+    """Draw one servo.
+
+    Args:
+        servo: with its friction.
+        limit: of both torques, N·m.
+        name: of the drawing, letters and digits, no other one's in the page.
+    """
     figure = Figure(figsize=(_SIZE, _SIZE), layout="constrained")
-    draw_diagram(figure.subplots(), model.servo, limit)
+    draw_diagram(figure.subplots(), servo, limit)
     text = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": model.name}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-    return Markup(_for_page(text.getvalue(), model.name))
+    return Markup(_for_page(text.getvalue(), name))
 
 
 def _for_page(svg: str, prefix: str) -> str:

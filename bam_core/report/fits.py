@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,25 @@ _FULL = 32767
 
 
 def packed_fits(results: Results) -> Markup:
-    """Return the JSON text that the script reads; no text in it can end the element that holds it."""
-    limit = int(np.clip(_SAMPLES // max(len(results.trajectories), 1), _FEWEST, _MOST))
+    """Return the JSON text that the script reads of an identification on a bench."""
+    titles = {name: name.upper() for name in results.models}
+    return packed(results.trajectories, titles, shown_first(results))
+
+
+def packed(logs: Mapping[str, Trajectory], titles: Mapping[str, str], shown: Sequence[str]) -> Markup:
+    """Return the JSON text that the script reads; no text in it can end the element that holds it.
+
+    Args:
+        logs: name -> curves.
+        titles: model -> what the page calls it.
+        shown: models that are drawn before anyone asks for others.
+    """
+    limit = int(np.clip(_SAMPLES // max(len(logs), 1), _FEWEST, _MOST))
     data = {
-        "models": list(results.models),
-        "shown": shown_first(results),
-        "logs": {
-            name: _pack(_thinned(curves, limit), results) for name, curves in results.trajectories.items()
-        },
+        "models": list(titles),
+        "titles": dict(titles),
+        "shown": list(shown),
+        "logs": {name: _pack(_thinned(curves, limit), titles) for name, curves in logs.items()},
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
@@ -67,14 +79,14 @@ def _thinned(curves: Trajectory, limit: int) -> Trajectory:
     )
 
 
-def _pack(curves: Trajectory, results: Results) -> dict[str, Any]:
+def _pack(curves: Trajectory, models: Iterable[str]) -> dict[str, Any]:
     return {
         "time": _curve(curves.time),
         "measured": _curve(curves.measured),
         "goal": _curve(curves.goal),
         "residual": {
             model: _curve(curves.simulated[model] - curves.measured)
-            for model in results.models
+            for model in models
             if np.isfinite(curves.simulated[model]).all()
         },
         "band": {

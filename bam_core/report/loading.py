@@ -40,18 +40,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
             damaged, of another identification or not as expected.
     """
     directory = Path(directory)
-    if not directory.is_dir():
-        what = "is a file" if directory.exists() else "is not there"
-        raise Unreadable(
-            directory, what, expected="a directory that 'bam identify' wrote", advice="correct the path"
-        )
-    if not (directory / SUMMARY).exists():
-        raise Malformed(
-            directory,
-            f"is no identification, it has no {SUMMARY}",
-            advice="give the --output of 'bam identify'",
-        )
-    summary = read_json(directory / SUMMARY)
+    summary = read_summary(directory)
     summary.require("models", "chosen")
     verdicts = {entry.text("model"): entry.text("verdict") for entry in summary.children("choice")}
     entries = summary.child("models")
@@ -80,6 +69,26 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
         trajectories=trajectories,
         without_trajectories=without_trajectories,
     )
+
+
+def read_summary(directory: Path) -> Fields:
+    """Return the content of a directory's summary.
+
+    Raises:
+        BamError: there is no such directory, it holds no identification, or its summary is damaged.
+    """
+    if not directory.is_dir():
+        what = "is a file" if directory.exists() else "is not there"
+        raise Unreadable(
+            directory, what, expected="a directory that 'bam identify' wrote", advice="correct the path"
+        )
+    if not (directory / SUMMARY).exists():
+        raise Malformed(
+            directory,
+            f"is no identification, it has no {SUMMARY}",
+            advice="give the --output of 'bam identify'",
+        )
+    return read_json(directory / SUMMARY)
 
 
 def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResult:

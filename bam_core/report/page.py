@@ -5,20 +5,18 @@ from __future__ import annotations
 
 import math
 import os
-from importlib.resources import files
 
 from markupsafe import Markup
 
 from bam_core.atomic_file import write_text
-from bam_core.report import names, numbers
+from bam_core.report import numbers
 from bam_core.report.diagrams import diagrams
+from bam_core.report.environment import asset, environment
 from bam_core.report.errors import error_chart
 from bam_core.report.fits import packed_fits, shown_first, typical_log
 from bam_core.report.overview import left_out, tiles, vague_effects, warnings
 from bam_core.report.parameters import correlation_cells, parameter_table
 from bam_core.report.results import Results
-
-_ASSETS = files("bam_core") / "report" / "assets"
 
 
 def write_report(results: Results, path: str | os.PathLike[str]) -> None:
@@ -32,42 +30,30 @@ def write_report(results: Results, path: str | os.PathLike[str]) -> None:
 
 def render(results: Results) -> str:
     """Return the page as HTML; whatever text the results hold is escaped."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    return (
+        environment()
+        .get_template("page.html.jinja")
+        .render(
+            results=results,
+            best=results.best,
+            tiles=tiles(results),
+            warnings=warnings(results),
+            left_out=left_out(results),
+            vague_effects=vague_effects(results),
+            errors=error_chart(results),
+            tables={name: parameter_table(model) for name, model in results.models.items()},
+            heat_maps={
+                name: correlation_cells(model.uncertainty)
+                for name, model in results.models.items()
+                if model.uncertainty and model.uncertainty.names
+            },
+            diagrams=diagrams(results),
+            fits=packed_fits(results),
+            first_log=typical_log(results),
+            shown=shown_first(results),
+            titles={name: name.upper() for name in results.models},
+            change=numbers.change,
+            nan=math.nan,
+            include_raw=lambda name: Markup(asset(name)),
+        )
     )
-    environment.filters.update(
-        words=names.words,
-        breakable=names.breakable,
-        model_names=names.model_names,
-        symbol=names.symbol,
-        mrad=numbers.mrad,
-        quantity=numbers.quantity,
-    )
-    return environment.get_template("page.html.jinja").render(
-        results=results,
-        best=results.best,
-        tiles=tiles(results),
-        warnings=warnings(results),
-        left_out=left_out(results),
-        vague_effects=vague_effects(results),
-        errors=error_chart(results),
-        tables={name: parameter_table(model) for name, model in results.models.items()},
-        heat_maps={
-            name: correlation_cells(model.uncertainty)
-            for name, model in results.models.items()
-            if model.uncertainty and model.uncertainty.names
-        },
-        diagrams=diagrams(results),
-        fits=packed_fits(results),
-        first_log=typical_log(results),
-        shown=shown_first(results),
-        change=numbers.change,
-        nan=math.nan,
-        include_raw=lambda name: Markup(_asset(name)),
-    )
-
-
-def _asset(name: str) -> str:
-    return (_ASSETS / name).read_text(encoding="utf-8")

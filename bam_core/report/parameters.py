@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bam_core.report.names import unit, words
@@ -70,8 +70,14 @@ class Cell:
 
 def parameter_table(model: ModelResult) -> ParameterTable:
     """Lay out a model's parameters; all whiskers share one axis."""
-    parameters = model.parameters
     estimates = model.uncertainty.estimates if model.uncertainty else {}
+    return table_of(model.parameters, estimates, model.at_bound)
+
+
+def table_of(
+    parameters: Mapping[str, float], estimates: Mapping[str, Estimate], at_bound: Sequence[str] = ()
+) -> ParameterTable:
+    """Lay out parameters by name, SI; all whiskers share one axis."""
     reach = [
         max(abs(low), abs(high))
         for name, value in parameters.items()
@@ -81,8 +87,7 @@ def parameter_table(model: ModelResult) -> ParameterTable:
     limit = min(max(round_up(max(reach, default=_WIDEST)), _NARROWEST), _WIDEST)
     scale = Scale(-limit, limit)
     rows = tuple(
-        _row(name, value, estimates.get(name), name in model.at_bound, scale)
-        for name, value in parameters.items()
+        _row(name, value, estimates.get(name), name in at_bound, scale) for name, value in parameters.items()
     )
     return ParameterTable(rows=rows, axis=f"{100 * limit:g} %", has_intervals=bool(estimates))
 

@@ -50,13 +50,18 @@ def load_trajectories(
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise Malformed(path, f"is damaged ({problem})", advice="run 'bam identify' again") from None
+    require_digest(path, digest)
+    return found, f"{TRAJECTORIES} is of other logs or models: {_LOST}" if others else ""
+
+
+def require_digest(path: Path, digest: str) -> None:
+    """Raise Malformed where a file is not the one with this SHA-256; an empty one is that of any file."""
     if digest and (here := hashlib.sha256(path.read_bytes()).hexdigest()) != digest:
         raise Malformed(
             path,
             f"is of another identification (SHA-256 {here[:12]}..., in summary.json {digest[:12]}...)",
             advice="put back the one of this identification, or run 'bam identify' again",
         )
-    return found, f"{TRAJECTORIES} is of other logs or models: {_LOST}" if others else ""
 
 
 def _trajectory(arrays: Any, index: int, models: Sequence[str]) -> Trajectory:

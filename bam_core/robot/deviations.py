@@ -36,6 +36,15 @@ class RobotDeviations:
     def __post_init__(self) -> None:
         require_not_negative("robot", delay=self.delay)
 
+    def by_name(self) -> dict[str, float]:
+        """Return all of them by the names of a fit's unknowns: "delay", "zero elbow", "centre trunk x"."""
+        found = {"delay": self.delay}
+        for section in ("zero", "strength", "friction", "mass"):
+            found |= {f"{section} {name}": value for name, value in getattr(self, section).items()}
+        for body, shift in self.centre.items():
+            found |= {f"centre {body} {axis}": value for axis, value in zip("xyz", shift, strict=True)}
+        return found
+
     def unit(self, servo: ServoModel, joint: str) -> ServoModel:
         """Return the unit of a servo's type that is on a joint.
 

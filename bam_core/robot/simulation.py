@@ -176,10 +176,9 @@ class RobotBench:
         """Return (n, joints) rad where joints move by their servos, and others as measured."""
         begun = self._begin(run, servos, deviations, measured)
         path = self._rollout(begun, [1 + address for address in begun.addresses])
-        times = begun.times
         simulated = run.position.copy()
         for column in range(len(run.joints)):
-            there = np.interp(run.time[begun.first :], times, path[:, column])
+            there = np.interp(run.time[begun.first :], begun.times, path[:, column])
             simulated[begun.first :, column] = there + begun.zero[column]
         return simulated
 
@@ -207,6 +206,17 @@ class RobotBench:
         path = self._rollout(begun, columns)
         state, speed, torque = np.split(path, [model.nq, model.nq + len(run.joints)], axis=1)
         return RobotTrace(time=begun.times, state=state, speed=speed, torque=torque)
+
+    def postures(
+        self, run: RobotRun, servos: Mapping[str, ServoModel], deviations: RobotDeviations = NO_DEVIATIONS
+    ) -> Array:
+        """Return (n, nq) generalised positions of the whole robot, base included; see `simulate`.
+
+        Angles are those of the joints, not what their encoders say. Rows before the part that is simulated
+        are those of its beginning.
+        """
+        seen = self.trace(run, servos, deviations)
+        return np.stack([np.interp(run.time, seen.time, each) for each in seen.state.T], axis=1)
 
     def _begin(
         self,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bam_core.arrays import Array
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
@@ -97,15 +98,41 @@ def validate_robot(
         BamError: a run cannot be simulated.
     """
 
-    def errors(run: RobotRun) -> RunErrors:
+    return errors_of(runs, joints, simulate_runs(bench, runs, servos, deviations, done=done))
+
+
+def simulate_runs(
+    bench: RobotBench,
+    runs: Sequence[RobotRun],
+    servos: Mapping[str, ServoModel],
+    deviations: RobotDeviations = NO_DEVIATIONS,
+    *,
+    done: Callable[[str], None] = lambda run: None,
+) -> dict[str, Array]:
+    """Return name of a run -> (n, joints of the run) rad; see `RobotBench.simulate`.
+
+    Raises:
+        BamError: a run cannot be simulated.
+    """
+
+    def path(run: RobotRun) -> Array:
         simulated = bench.simulate(run, servos, deviations)
-        columns = [run.column(joint) for joint in joints]
-        off = np.abs(simulated - run.position)[run.counts][:, columns].mean(axis=0)
-        goal = np.abs(run.goal_position - run.position)[run.counts][:, columns].mean()
         done(run.name)
-        return RunErrors(per_joint=dict(zip(joints, map(float, off), strict=True)), goal_distance=float(goal))
+        return simulated
 
     with ThreadPoolExecutor(allowed_threads()) as pool:
-        return RobotValidation(
-            per_log=dict(zip([run.name for run in runs], pool.map(errors, runs), strict=True))
-        )
+        return dict(zip([run.name for run in runs], pool.map(path, runs), strict=True))
+
+
+def errors_of(
+    runs: Sequence[RobotRun], joints: Sequence[str], simulated: Mapping[str, Array]
+) -> RobotValidation:
+    """Return the errors of simulations that `simulate_runs` made, for the joints that count."""
+
+    def errors(run: RobotRun) -> RunErrors:
+        columns = [run.column(joint) for joint in joints]
+        off = np.abs(simulated[run.name] - run.position)[run.counts][:, columns].mean(axis=0)
+        goal = np.abs(run.goal_position - run.position)[run.counts][:, columns].mean()
+        return RunErrors(per_joint=dict(zip(joints, map(float, off), strict=True)), goal_distance=float(goal))
+
+    return RobotValidation(per_log={run.name: errors(run) for run in runs})

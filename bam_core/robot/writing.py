@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 from bam_core._version import __version__
 from bam_core.atomic_file import require_directory, write_text
 from bam_core.errors import NotWritable
+from bam_core.robot.curves import CURVES, save_curves
 from bam_core.robot.deviations_file import deviations_path, save_deviations
 from bam_core.robot.identification import RobotIdentification
 from bam_core.servo.model import Provenance
@@ -23,7 +25,7 @@ SUMMARY = "summary.json"
 def write_robot_identification(
     identification: RobotIdentification, output: str | os.PathLike[str], robot: str
 ) -> None:
-    """Write `SERVO_MODEL.yaml`, `deviations/MODEL.yaml` and `summary.json`.
+    """Write `SERVO_MODEL.yaml`, `deviations/MODEL.yaml`, `trajectories.npz` and `summary.json`.
 
     Raises:
         NotWritable: it cannot be written, or the directory holds something; then it is as it was.
@@ -46,7 +48,15 @@ def write_robot_identification(
                     draft / f"{servo.name}_{model}.yaml"
                 )
             save_deviations(fit.deviations, deviations_path(draft, model))
-        text = json.dumps(identification.summary(), indent=2, ensure_ascii=False, allow_nan=False)
+        save_curves(draft / CURVES, identification.task.joints, identification.curves())
+        summary = {
+            "robot": robot,
+            "software": f"bam_bench {__version__}",
+            "date": datetime.date.today().isoformat(),
+            "trajectories_sha256": hashlib.sha256((draft / CURVES).read_bytes()).hexdigest(),
+            **identification.summary(),
+        }
+        text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
         write_text(draft / SUMMARY, text + "\n")
         if target.exists():  # and is empty
             target.rmdir()

@@ -144,7 +144,7 @@
     ], { label: "position [rad]", start: [Infinity, -Infinity], bands: over, released });
     draw(element("residual"), [{ kind: "zero", values: time.map(() => 0) }, ...left],
       { label: "residual [mrad]", start: [0, 0], bands: off, released, last: true });
-    const list = models.map((model) => model.toUpperCase()).join(", ") || "no model";
+    const list = models.map((model) => data.titles[model]).join(", ") || "no model";
     element("position").setAttribute("aria-label", `${name}: position over time, goal, measured and ${list}`);
     element("residual").setAttribute("aria-label", `${name}: simulated minus measured position of ${list}`);
     tell(models);
@@ -173,7 +173,7 @@
     const number = (value, digits) => value.toFixed(digits).replace("-", "−");
     element("readout").textContent = [
       `${number(time[i], 3)} s`, `goal ${number(goal[i], 3)} rad`, `measured ${number(measured[i], 3)} rad`,
-      ...models.map((model) => `${model.toUpperCase()} ${number(1e3 * residual[model][i], 1)} mrad off`),
+      ...models.map((model) => `${data.titles[model]} ${number(1e3 * residual[model][i], 1)} mrad off`),
     ].join(" · ");
   };
 
@@ -200,8 +200,7 @@
       row.querySelector("button").setAttribute("aria-pressed", String(here));
       if (!here) continue;
       reveal(row);
-      const cells = [...row.cells].map((cell) => cell.textContent.trim());
-      element("about").textContent = [cells[1], ...(cells[4] === "–" ? [] : [`kp ${cells[3]}`, cells[4]])].join(" · ");
+      element("about").textContent = row.dataset.about;
       for (const cell of row.querySelectorAll("[data-model]")) {
         document.querySelector(`[data-error="${cell.dataset.model}"]`).textContent = cell.textContent;
       }

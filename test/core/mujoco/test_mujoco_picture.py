@@ -21,7 +21,8 @@ from refusals import refused
 from bam_core.cli import main
 from bam_core.errors import MissingSoftware, NotWritable, Unavailable
 from bam_core.mujoco import Replay, window
-from bam_core.mujoco.picture import _mp4, pose, require_picture, scene
+from bam_core.mujoco.film import _mp4
+from bam_core.mujoco.picture import pose, require_picture, scene
 from bam_core.servo.pendulum import PendulumBench
 
 SIMULATE = ("simulate", "--params", "mx106", "--script", "lift_and_drop", "--dt", "0.002", "--render")

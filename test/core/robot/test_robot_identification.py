@@ -83,6 +83,7 @@ def test_results_are_written_once_and_read_again(found: RobotIdentification, tmp
         "mx106_m1.yaml",
         "mx64_m1.yaml",
         "summary.json",
+        "trajectories.npz",
     ]
     fit = found.fits["m1"]
     servo = load_servo(output / "mx64_m1.yaml")

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Templates, styles and scripts of all pages."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from bam_core.report import names, numbers
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_ASSETS = files("bam_core") / "report" / "assets"
+
+
+def environment() -> Environment:
+    """Return what renders templates; whatever text they are given is escaped."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    found = Environment(
+        loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    found.filters.update(
+        words=names.words,
+        breakable=names.breakable,
+        model_names=names.model_names,
+        symbol=names.symbol,
+        mrad=numbers.mrad,
+        quantity=numbers.quantity,
+    )
+    return found
+
+
+def asset(name: str) -> str:
+    """Return the text of a template, style or script."""
+    return (_ASSETS / name).read_text(encoding="utf-8")

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader of a robot's page should know first: figures, and what to beware of."""
+
+from __future__ import annotations
+
+import math
+
+from bam_core.report.numbers import change, mrad
+from bam_core.report.overview import Tile
+from bam_core.report.robot_results import RobotModel, RobotResults
+from bam_core.report.robot_tables import all_estimates, delay_cell
+
+_PASSED_ON = 1.5  # times the error of one joint at a time, beyond which joints pass errors on
+_WORSE = 2.0  # times the error of the fitted runs
+_NINETY = 0.9
+_OFF = 0.1  # of a share that should be 0.9
+
+
+def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
+    """Return the figures of a model."""
+    found = []
+    for label, runs in (("Test error", results.test), ("Error of fitted runs", results.train)):
+        before = results.before.mean(runs, results.joints)
+        after = model.after.mean(runs, results.joints)
+        count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+        note = (
+            f"{count}; {mrad(before)} with the servos given: {change(before, after)}"
+            if runs
+            else "no test runs: all were fitted"
+        )
+        found.append(Tile(label=label, value=mrad(after), unit="mrad" if runs else "", note=note))
+    runs = results.test or results.train
+    found.append(
+        Tile(
+            label="One joint at a time",
+            value=mrad(model.one_joint.mean(runs, results.joints)),
+            unit="mrad",
+            note=f"{'test' if results.test else 'fitted'} runs, the other joints moved as measured",
+        )
+    )
+    if model.coverage:
+        share = sum(model.coverage.values()) / len(model.coverage)
+        found.append(
+            Tile(label="Within the 90 % band", value=f"{100 * share:.0f}", unit="%", note="of test samples")
+        )
+    estimates = all_estimates(model)
+    told = sum(each.told for each in estimates.values())
+    found.append(
+        Tile(label="Unknowns", value=str(len(estimates)), unit="", note=f"{told} of them told by these runs")
+    )
+    if delay := delay_cell(model):
+        found.append(
+            Tile(label="Delay of goals", value=delay.value, unit="ms", note=f"95 %: {delay.interval}")
+        )
+    return found
+
+
+def robot_warnings(results: RobotResults, model: RobotModel) -> list[str]:
+    """Return what a reader should beware of before using the model, one sentence each."""
+    found = []
+    train, test = (model.after.mean(runs, results.joints) for runs in (results.train, results.test))
+    if not results.test:
+        found.append(
+            "All runs were fitted, so nothing here says how well others are followed: give --test FILES or "
+            "--test kp=VALUE."
+        )
+    elif test > _WORSE * train:
+        found.append(
+            f"Test runs are followed {test / train:.1f} times worse than fitted ones: the servos may not "
+            "carry over to such runs."
+        )
+    if test > results.before.mean(results.test, results.joints):
+        found.append("Test runs are followed worse than with the servos given.")
+    runs = results.test or results.train
+    whole, alone = (each.mean(runs, results.joints) for each in (model.after, model.one_joint))
+    if whole > _PASSED_ON * alone:
+        found.append(
+            f"The whole robot is {whole / alone:.1f} times as far off as one joint at a time: joints or the "
+            "base pass errors on to other joints. Look for one that slips."
+        )
+    untold = [
+        servo
+        for servo, estimates in model.parameters.items()
+        if not any(each.told for each in estimates.values())
+    ]
+    if untold:
+        found.append(f"These runs tell no parameter of {', '.join(untold)}.")
+    if model.coverage:
+        share = sum(model.coverage.values()) / len(model.coverage)
+        if math.fabs(share - _NINETY) > _OFF:
+            found.append(
+                f"90 % bands hold {100 * share:.0f} % of the test runs' samples: they are too "
+                f"{'narrow' if share < _NINETY else 'wide'} for such runs."
+            )
+    return found

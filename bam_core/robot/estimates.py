@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fit to a robot's runs knows of each unknown: its value and its 95 % interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.robot.fit import RobotFit
+from bam_core.robot.unknowns import Unknowns
+
+_NINETY_FIVE = 1.96  # standard deviations
+_TOLD = 0.8  # of the standard deviation beforehand: what is left is not told by the runs
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate:
+    """One unknown after the fit.
+
+    Attributes:
+        value: SI.
+        begin: where the fit began: what was known beforehand.
+        low: end of the 95 % interval.
+        high: likewise.
+        told: whether the runs tell it: their interval is narrower than what was known beforehand.
+    """
+
+    value: float
+    begin: float
+    low: float
+    high: float
+    told: bool
+
+
+def parameter_estimates(
+    unknowns: Unknowns, point: Array, covariance: Array
+) -> dict[str, dict[str, Estimate]]:
+    """Return type -> parameter -> its interval: the range over that of its coordinate.
+
+    Args:
+        unknowns: of a robot.
+        point: (unknowns,) coordinates of the values.
+        covariance: (unknowns, unknowns) of them.
+    """
+    error = dict(zip(unknowns.names, np.sqrt(np.diag(covariance)), strict=True))
+    place = dict(zip(unknowns.names, point, strict=True))
+    found = {}
+    for servo, model in unknowns.types_at(point).items():
+        estimates = {}
+        for name, value in model.parameters.items():
+            if (key := f"{servo} {name}") in error:
+                reach = _NINETY_FIVE * error[key]
+                low, high = unknowns.between(servo, name, place[key] - reach, place[key] + reach)
+                estimates[name] = Estimate(
+                    value=value,
+                    begin=unknowns.servos[servo].parameters[name],
+                    low=low,
+                    high=high,
+                    told=bool(error[key] < _TOLD),
+                )
+        found[servo] = estimates
+    return found
+
+
+def deviation_estimates(fit: RobotFit) -> dict[str, Estimate]:
+    """Return the name of each unknown of the robot (as in `RobotDeviations.by_name`) -> its interval."""
+    unknowns = fit.unknowns
+    error = dict(zip(unknowns.names, np.sqrt(np.diag(fit.covariance)), strict=True))
+
+    def values(point: Array) -> dict[str, float]:
+        return unknowns.deviations_at(point).by_name()
+
+    here, begin = values(fit.point), values(np.zeros(len(fit.point)))
+    found = {}
+    for index, name in enumerate(unknowns.names):
+        if name in here:  # it grows with its coordinate
+            reach = _NINETY_FIVE * error[name] * np.eye(len(fit.point))[index]
+            found[name] = Estimate(
+                value=here[name],
+                begin=begin[name],
+                low=values(fit.point - reach)[name],
+                high=values(fit.point + reach)[name],
+                told=bool(error[name] < _TOLD),
+            )
+    return found

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bam report` of an identification on a robot: a page with all of it, or one line that says why not."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import chromium
+from robot_report_cases import MODELS, TYPES, identified_robot
+
+from bam_core.cli import main
+from bam_core.errors import BamError
+from bam_core.report import is_of_robot, load_robot_results, render_robot
+from bam_core.report.fits import packed
+from bam_core.report.numbers import mrad
+from bam_core.report.robot_results import BEFORE
+
+SHOTS = Path(__file__).parents[3] / "build" / "report"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return identified_robot(tmp_path_factory.mktemp("robot") / "out")
+
+
+@pytest.fixture
+def output(written: Path, tmp_path: Path) -> Path:
+    """A copy of the directory that a test may damage."""
+    return shutil.copytree(written, tmp_path / "out")
+
+
+def test_curves_have_the_errors_that_the_summary_has(written: Path) -> None:
+    loaded = load_robot_results(written)
+    assert (loaded.train, loaded.test) == (["run1", "run2"], ["run3"])
+    for run in loaded.runs:
+        for joint in TYPES:
+            curves = loaded.curves[run][joint]
+            assert 0.9 / 50 < np.diff(curves.time).mean() < 1.1 / 50
+            told = {BEFORE: loaded.before, **{name: each.after for name, each in loaded.models.items()}}
+            assert set(curves.simulated) == set(told)
+            for name, errors in told.items():
+                drawn = np.abs(curves.simulated[name] - curves.measured).mean()
+                assert drawn == pytest.approx(errors.of[run][joint], rel=0.1, abs=1e-4)
+    late = loaded.models["m1"].deviations["delay"]
+    assert (late.begin, late.value) == pytest.approx((5e-3, 10e-3))
+    assert late.low < late.value < late.high
+    text = packed(loaded.curves["run1"], loaded.titles, ["m1"])
+    assert json.loads(text)["titles"] == {"before": "Before", "m1": "M1", "m6": "M6"}
+
+
+def test_intervals_of_deviations_are_those_of_their_coordinates(written: Path) -> None:
+    model = load_robot_results(written).models["m6"]
+    assert set(model.parameters) == set(TYPES.values())
+    zero = {joint: model.deviations[f"zero {joint}"] for joint in TYPES}
+    for joint, each in zero.items():
+        spread = 0.5 * (each.high - each.low) / 1.96 / 0.02
+        assert spread == pytest.approx(0.3 if each.told else 0.9), joint
+    assert {each.told for each in zero.values()} == {True, False}
+    assert "centre lower x" in model.deviations
+
+
+def test_the_page_says_all_of_it(written: Path) -> None:
+    loaded = load_robot_results(written)
+    page = render_robot(loaded)
+    assert "arm &lt;small&gt;" in page
+    assert "<small>" not in page
+    words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    for run in loaded.runs:
+        line = words[words.index(f"{run} {'test' if run == 'run3' else 'fitted'}") :][:200]
+        for value in (
+            loaded.before.mean([run], TYPES),
+            loaded.first.after.mean([run], TYPES),
+            loaded.first.one_joint.mean([run], TYPES),
+        ):
+            assert mrad(value) in line
+    for servo, parameters in loaded.first.parameters.items():
+        assert f'data-chart="parameters {loaded.first.name} {servo}"' in page
+        untold = sum(not each.told for each in parameters.values())
+        table = page[page.index(f'data-chart="parameters {loaded.first.name} {servo}"') :]
+        assert table[: table.index("</table>")].count("not told by these runs") == untold
+    assert "Goals are obeyed" in page
+    assert len(page) < 1_000_000
+    assert re.findall(r'src=|href="(?!#|data:)|url\((?!#)|@import|fetch\(', page) == []
+
+
+def test_a_model_is_shown_first_by_its_fitted_runs_not_by_the_test(output: Path) -> None:
+    path = output / "summary.json"
+    summary = json.loads(path.read_text())
+    for model, factor in zip(MODELS, (0.5, 2.0), strict=True):
+        for run, scale in (("run1", factor), ("run2", factor), ("run3", 1.0 / factor)):
+            summary["models"][model]["after"]["per_log"][run]["per_joint"] = dict.fromkeys(
+                TYPES, 1e-3 * scale
+            )
+    path.write_text(json.dumps(summary))
+    loaded = load_robot_results(output)
+    assert loaded.first.name == "m1"
+    assert "4.0 times worse" in render_robot(loaded)
+
+
+def test_without_test_runs_the_page_says_so(tmp_path: Path) -> None:
+    page = render_robot(load_robot_results(identified_robot(tmp_path / "out", test=False)))
+    assert "All runs were fitted" in page
+    assert 'class="badge">test' not in page
+
+
+def test_the_command_knows_a_robot_s_directory(output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert is_of_robot(output)
+    (output / "trajectories.npz").unlink()
+    assert main(["report", str(output)]) == 0
+    assert "wrote" in capsys.readouterr().out
+    page = (output / "report.html").read_text()
+    assert "trajectories.npz is not there" in page
+    assert "fit-data" not in page
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "said"),
+    [
+        ("mx64_m1.yaml", None, "mx64_m1.yaml"),
+        ("mx64_m1.yaml", (r"coulomb: [\d.e-]+", "coulomb: 0.5"), "coulomb is 0.5"),
+        ("summary.json", ('"one_joint"', '"alone"'), "one_joint"),
+        ("summary.json", (r'"shoulder": [\d.e-]+', '"shoulder": "far"'), "shoulder"),
+        ("summary.json", ('"m1"', '"m9"'), "m9"),
+        ("trajectories.npz", (".", ""), "trajectories.npz"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    file: str,
+    change: tuple[str, str] | None,
+    said: str,
+    output: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = output / file
+    if change is None:
+        path.unlink()
+    elif path.suffix == ".npz":
+        path.write_bytes(path.read_bytes()[:100])
+    else:
+        text = path.read_text()
+        path.write_text(re.sub(*change, text, count=1))
+        assert path.read_text() != text
+    assert main(["report", str(output)]) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert said in errors
+    assert not (output / "report.html").exists()
+
+
+def test_curves_of_another_identification_are_refused(output: Path) -> None:
+    with np.load(output / "trajectories.npz") as file:
+        arrays = dict(file)
+    np.savez(output / "trajectories.npz", **{**arrays, "time_0": arrays["time_0"] + 1.0})
+    with pytest.raises(BamError, match="another identification"):
+        load_robot_results(output)
+
+
+def test_it_opens_quiet_and_offline_and_draws_what_is_chosen(output: Path, tmp_path: Path) -> None:
+    assert main(["report", str(output)]) == 0
+    file = output / "report.html"
+    with chromium(tmp_path) as page:
+        for dark, phone in ((True, True), (False, False)):
+            page.look(*((375, 812) if phone else (1280, 900)), dark=dark, phone=phone)
+            page.open(file)
+            page.screenshot(SHOTS / f"robot_{'phone' if phone else 'desktop'}.png")
+            widths = page.evaluate(
+                "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+            )
+            assert widths[0] <= widths[1]
+        drawn = "document.querySelectorAll('#fit-position .curve').length"
+        assert page.evaluate(drawn) == 4  # goal, measured, before, after
+        page.evaluate("""document.querySelector('[data-log="run2 · elbow"] button').click()""")
+        assert page.evaluate("document.getElementById('fit-name').textContent") == "run2 · elbow"
+        assert page.evaluate("document.getElementById('fit-about').textContent") == "fitted · mx64 · kp 16"
+        assert page.complaints == []
+        assert page.requests == [file.absolute().as_uri()] * 2
