@@ -198,6 +198,14 @@ def knee_walk() -> Walk:
     return simulate_walk(robot(), plan_gait(robot(), straight(4)), {KNEE: KNEE_FRICTION})
 
 
+FAIL_ANYWAY = {
+    "figure 6.2, right knee swings, backward differences, RMS error",
+    "figure 6.3, backward differences, standing ",
+    "section 6.1.2, inertia that a joint feels, standing over swinging leg, most",
+}
+"""Claims that do not hold of four steps, though nothing is wrong."""
+
+
 def support_claims(made: Walk, output: Path) -> list[Claim]:
     from bam_core.reproduce._egle_differences import differences
     from bam_core.reproduce._egle_supports import supports
@@ -218,10 +226,9 @@ def test_deliberate_bugs_turn_claims_to_no(
     monkeypatch.setattr("bam_core.reproduce._egle_differences.plot_schemes", lambda *_, **__: None)
     monkeypatch.setattr("bam_core.reproduce._egle_differences.save_figure", lambda *_: None)
     names = {each.claim.split("(")[0] for each in support_claims(bug(knee_walk), tmp_path) if not each.holds}
-    known = {name for name in names if "backward" in name or name.startswith("section 6.1.2")}
-    assert len(names - known) >= least
+    assert len(names - FAIL_ANYWAY) >= least
     if bug is as_it_is:
-        assert names == known
+        assert names == FAIL_ANYWAY
 
 
 @pytest.mark.long
