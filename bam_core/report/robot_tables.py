@@ -23,6 +23,7 @@ class ErrorLine:
         is_test: of a run that no fit has seen, or over such runs.
         is_sum: a mean over other lines.
         goal: mean distance from the goals, text; empty where that is not told.
+        coverage: share of samples within the 90 % band, text; empty where there is none.
         before: text, mrad.
         after: likewise.
         one_joint: likewise.
@@ -34,6 +35,7 @@ class ErrorLine:
     is_test: bool
     is_sum: bool
     goal: str
+    coverage: str
     before: str
     after: str
     one_joint: str
@@ -132,12 +134,14 @@ def _line(
 ) -> ErrorLine:
     scale = Scale(0.0, limit)
     before, after = results.before.mean(runs, joints), model.after.mean(runs, joints)
+    shares = [model.coverage[run] for run in runs if run in model.coverage]
     return ErrorLine(
         name=name,
         note=note,
         is_test=all(results.runs[run].is_test for run in runs),
         is_sum=is_sum,
         goal=goal,
+        coverage=f"{100 * sum(shares) / len(shares):.0f} %" if len(shares) == len(runs) else "",
         before=mrad(before),
         after=mrad(after),
         one_joint=mrad(model.one_joint.mean(runs, joints)),

@@ -112,7 +112,7 @@ def postures_of(
 def _frames(model: mujoco.MjModel, postures: Postures, rate: float) -> Iterator[Frame]:
     robot, ghost = mujoco.MjData(model), mujoco.MjData(model)
     camera = _camera(model, postures)
-    option, perturbation = mujoco.MjvOption(), mujoco.MjvPerturb()
+    option, perturbation = _option(model), mujoco.MjvPerturb()
     renderer = open_renderer(model)
     try:
         for time in np.arange(postures.time[0], postures.time[-1], 1.0 / rate):
@@ -130,6 +130,16 @@ def _frames(model: mujoco.MjModel, postures: Postures, rate: float) -> Iterator[
             yield renderer.render().copy()
     finally:
         renderer.close()
+
+
+def _option(model: mujoco.MjModel) -> mujoco.MjvOption:
+    """Return what is drawn: a robot without meshes for the eye is seen by its contacts' geoms."""
+    option = mujoco.MjvOption()
+    bodies = model.geom_bodyid > 0  # not the floor
+    shown = np.asarray(option.geomgroup, dtype=bool)[model.geom_group]
+    if bodies.any() and not (bodies & shown).any():
+        option.geomgroup[:] = 1
+    return option
 
 
 def _camera(model: mujoco.MjModel, postures: Postures) -> mujoco.MjvCamera:

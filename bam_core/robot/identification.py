@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bam_core.arrays import Array
+from bam_core.robot.bands import coverage, half_widths
 from bam_core.robot.curves import RunCurves
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.estimates import Estimate, deviation_estimates, parameter_estimates
@@ -72,6 +73,8 @@ class RobotModelFit:
         one_joint: the same where one joint at a time is simulated and the others move as measured: how much
             of `after` joints pass on to each other.
         simulated: run -> (n, joints of the run) rad, whose errors `after` has.
+        bands: test run -> (n, joints that count) rad, half the width of the 90 % band around `simulated`.
+        coverage: test run -> share of its samples within the band.
     """
 
     servos: Mapping[str, ServoModel]
@@ -82,6 +85,8 @@ class RobotModelFit:
     after: RobotValidation
     one_joint: RobotValidation
     simulated: Mapping[str, Array]
+    bands: Mapping[str, Array]
+    coverage: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,7 +120,9 @@ class RobotIdentification:
                 run=run,
                 before=self.given[run.name],
                 after={model: fit.simulated[run.name] for model, fit in self.fits.items()},
-                bands={},
+                bands={
+                    model: fit.bands[run.name] for model, fit in self.fits.items() if run.name in fit.bands
+                },
             )
             for run in self.task.runs
         ]
@@ -151,6 +158,7 @@ class RobotIdentification:
                         for servo, estimates in fit.estimates.items()
                     },
                     "deviations": {name: vars(each) for name, each in fit.deviation_estimates.items()},
+                    "band_90_coverage": dict(fit.coverage),
                     "servos": {name: servo.name for name, servo in fit.servos.items()},
                 }
                 for model, fit in self.fits.items()
@@ -198,6 +206,7 @@ def _fitted(
     deviations, servos = unknowns.deviations_at(fit.point), unknowns.servos_at(fit.point)
     alone = replace(search, others="measured")
     simulated = simulate_runs(task.bench, task.runs, servos, deviations)
+    bands = half_widths(search, task.test, task.joints, fit)
     return RobotModelFit(
         servos=unknowns.types_at(fit.point),
         deviations=deviations,
@@ -207,6 +216,8 @@ def _fitted(
         after=errors_of(task.runs, task.joints, simulated),
         one_joint=validate_robot(alone, task.runs, task.joints, servos, deviations),
         simulated=simulated,
+        bands=bands,
+        coverage=coverage(task.test, task.joints, simulated, bands),
     )
 
 

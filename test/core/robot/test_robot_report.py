@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import chromium
-from robot_report_cases import MODELS, TYPES, identified_robot
+from robot_report_cases import MODELS, NOISE, TYPES, identified_robot
 
 from bam_core.cli import main
 from bam_core.errors import BamError
@@ -86,6 +86,26 @@ def test_the_page_says_all_of_it(written: Path) -> None:
     assert "Goals are obeyed" in page
     assert len(page) < 1_000_000
     assert re.findall(r'src=|href="(?!#|data:)|url\((?!#)|@import|fetch\(', page) == []
+
+
+def test_test_runs_have_bands_of_the_fit_s_spread_and_noise(written: Path) -> None:
+    loaded = load_robot_results(written)
+    model = loaded.first
+    assert set(model.coverage) == {"run3"}
+    inside = []
+    for joint in TYPES:
+        assert loaded.curves["run1"][joint].bands == {}
+        curves = loaded.curves["run3"][joint]
+        low, high = curves.bands[model.name]
+        np.testing.assert_allclose(0.5 * (low + high), curves.simulated[model.name], atol=1e-6)
+        assert (0.5 * (high - low)).min() > 0.999 * 1.645 * NOISE
+        # At rest in the beginning only zeros and noise are open, later strengths and friction as well.
+        assert np.median(high - low) > 1.1 * (high - low)[0]
+        inside.append((low <= curves.measured) & (curves.measured <= high))
+    assert np.mean(inside) == pytest.approx(model.coverage["run3"], abs=0.05)
+    page = render_robot(loaded)
+    assert "Within the 90 % band" in page
+    assert f"{100 * model.coverage['run3']:.0f} %" in re.sub(r"\s+", " ", page)
 
 
 def test_a_model_is_shown_first_by_its_fitted_runs_not_by_the_test(output: Path) -> None:

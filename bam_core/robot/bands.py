@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""90 % bands around simulated runs: how far a fit leaves the unknowns open, and the errors that it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.robot.fit import RobotFit
+from bam_core.robot.run import RobotRun
+from bam_core.robot.simulation import DivergedError, RobotBench
+from bam_core.simulation.rollout import allowed_threads
+
+_DRAWS = 20  # their standard deviation is then known to 16 %
+_NINETY = 1.645  # standard deviations either side
+_FEWEST = 2  # draws that must not diverge
+
+
+def half_widths(
+    bench: RobotBench, runs: Sequence[RobotRun], joints: Sequence[str], fit: RobotFit
+) -> dict[str, Array]:
+    """Return name of a run -> (n, joints) rad, half the width of the band; the variances of both causes add.
+
+    A run whose simulations diverge at nearly all draws has none.
+
+    Args:
+        bench: the robot, with the steps of the search.
+        runs: to simulate.
+        joints: that count, as in the fit.
+        fit: the unknowns are drawn from its normal distribution.
+    """
+    random = np.random.default_rng(0)
+    points = random.multivariate_normal(fit.point, fit.covariance, size=_DRAWS)
+    servos = [(fit.unknowns.servos_at(each), fit.unknowns.deviations_at(each)) for each in points]
+    found = {}
+    with ThreadPoolExecutor(allowed_threads()) as pool:
+        for run in runs:
+            columns = [run.column(joint) for joint in joints]
+
+            def path(number: int, run: RobotRun = run, columns: list[int] = columns) -> Array | None:
+                try:
+                    return bench.simulate(run, *servos[number])[:, columns]
+                except DivergedError:
+                    return None
+
+            paths = [each for each in pool.map(path, range(_DRAWS)) if each is not None]
+            if len(paths) >= _FEWEST:
+                variance = np.var(np.stack(paths), axis=0, ddof=1) + fit.noise.scale**2
+                found[run.name] = _NINETY * np.sqrt(variance)
+    return found
+
+
+def coverage(
+    runs: Sequence[RobotRun],
+    joints: Sequence[str],
+    simulated: Mapping[str, Array],
+    bands: Mapping[str, Array],
+) -> dict[str, float]:
+    """Return name of a run -> share of its samples that count, of all joints, within the band."""
+    found = {}
+    for run in runs:
+        if run.name in bands:
+            columns = [run.column(joint) for joint in joints]
+            off = np.abs(simulated[run.name] - run.position)[:, columns]
+            found[run.name] = float((off <= bands[run.name])[run.counts].mean())
+    return found
