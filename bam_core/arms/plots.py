@@ -52,6 +52,8 @@ def plot_arm_errors(arms: Mapping[str, Mapping[tuple[str, str], Mapping[str, flo
         axes.set_xticks(place, [f"{path.replace('_', ' ')}\n{gain}" for path, gain in mae])
         axes.set_ylabel("mean absolute error [mrad]")
         axes.set_yscale("log")
+        for formatted in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            formatted("{x:g}")
         axes.set_title(f"{title}; low gains (LG) and high ones (HG)", fontsize="medium")
         axes.grid(axis="y", alpha=0.3)
         axes.set_axisbelow(True)

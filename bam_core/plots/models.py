@@ -23,7 +23,7 @@ def plot_model_errors(errors: Mapping[str, Mapping[str, float]], titles: Mapping
     for axes, (servo, of_model) in zip(panels, errors.items(), strict=True):
         heights = [1e3 * value for value in of_model.values()]
         bars = axes.bar([name.upper() for name in of_model], heights, color=MODEL_COLORS[: len(of_model)])
-        axes.bar_label(bars, fmt="%.2g", fontsize="x-small")
+        axes.bar_label(bars, fmt="%.3g", fontsize="x-small")
         axes.set_title(titles[servo].replace(" (", "\n("), fontsize="medium")
         axes.margins(y=0.12)
         axes.grid(axis="y", alpha=0.3)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.reproduce._bam_joint import STEP, Joint, dry_friction, friction_torque, motor_torque
-from bam_core.reproduce._bam_relations import ALIKE_WORDS, Relation
+from bam_core.reproduce._bam_relations import ALIKE, ALIKE_WORDS, NOT_UNDERSTOOD, Relation
 from bam_core.reproduce._bam_truth import TrueServo
 from bam_core.reproduce.claim import Claim
 from bam_core.servo.friction import Friction
@@ -134,39 +134,41 @@ def diagram_claims(
     yield _coulomb_claim()
     for name, borders in measured.items():
         yield _growth_claim(name, truths[name], borders)
-        yield _expressiveness_claim(name, fitted[name], borders)
+        yield _expressiveness_claim(name, truths[name], fitted[name], borders)
 
 
 def _growth_claim(name: str, truth: TrueServo, borders: Borders) -> Claim:
-    law, limit = truth.servo.friction, truth.reality.asymmetry
-    growth, expected = (
-        float(each.half_width[-1] / each.half_width[0])
-        for each in (borders, predicted_borders(law, borders.motor))
-    )
+    law = predicted_borders(truth.servo.friction, borders.motor)
+    growth, expected = (float(each.half_width[-1] / each.half_width[0]) for each in (borders, law))
+    holds = abs(math.log(growth / expected)) < 0.5 * math.log(expected)
     return Claim(
         claim=f"fig. 3, {name}: friction is increased by the involved torques",
         paper="> 1",
         ours=growth,
         unit="static area's width at the largest over that at the smallest torque",
-        holds=abs(growth / expected - 1.0) < limit,
+        holds=holds,
         kind="construction",
-        threshold_reason=f"within {100 * limit:.0f} % of {expected:.2f}, which the true servo's law says:"
-        " by as much its friction differs between directions, which the law leaves out; it would be 1 without"
-        " load-dependent friction",
+        threshold_reason=f"on a logarithmic scale nearer to {expected:.1f}, which the true servo's law says,"
+        " than to 1, which no load-dependent friction would give",
+        contradicts=growth < 1.0 - ALIKE,
+        reason="" if holds else NOT_UNDERSTOOD,
     )
 
 
-def _expressiveness_claim(name: str, fitted: Mapping[str, ServoModel], borders: Borders) -> Claim:
+def _expressiveness_claim(
+    name: str, truth: TrueServo, fitted: Mapping[str, ServoModel], borders: Borders
+) -> Claim:
     found = {model: predicted_borders(fitted[model].friction, borders.motor) for model in ("m1", "m6")}
     off = {model: distance(each, borders) for model, each in found.items()}
     relation = Relation(model="m6", than="m1")
     holds, contradicts = relation.holds(off), relation.contradicts(off)
+    laws = {"M1": found["m1"], "M6": found["m6"]}
+    laws["the true servo's own law"] = predicted_borders(truth.servo.friction, borders.motor)
     sides = ", ".join(
-        f"{model.upper()} {_off(each.drive, borders.drive):.2g} and"
-        f" {_off(each.backdrive, borders.backdrive):.2g}"
-        for model, each in found.items()
+        f"{law} {_off(each.drive, borders.drive):.2g} and {_off(each.backdrive, borders.backdrive):.2g}"
+        for law, each in laws.items()
     )
-    reason = f"drive and backdrive borders are off by {sides} N·m: {_WHY_NOT_NEARER}"
+    reason = f"drive and backdrive borders are off by, in N·m, {sides}: {_WHY_NOT_NEARER}"
     if not contradicts:
         reason = f"the data do not decide: {relation.found(off)}; {reason}"
     return Claim(
@@ -188,8 +190,8 @@ def _off(one: Array, other: Array) -> float:
 
 
 _WHY_NOT_NEARER = (
-    "M6 has one border right and the other, of backdriving, wrong: servos that follow goals are seldom"
-    " backdriven by more than the motor gives, so the logs tell little of it"
+    "ripple and direction, which no model has, move the arm from places where the law would hold it; without"
+    " both, the law is off by 0.2 (eRob80:100, checked once)"
 )
 
 
