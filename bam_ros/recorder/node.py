@@ -191,6 +191,7 @@ class _RemoteOperator:
         node._load_mounted.clear()
         node._waiting_for_load = True
         try:
+            self.progress(progress)  # not before: whoever hears that the load is waited for may call at once
             while not node._load_mounted.wait(_POLL):
                 self.progress(progress)
         finally:

@@ -208,9 +208,8 @@ class _Call:
         self.tick()
 
     def wait_for_load(self) -> None:
-        """Say that the load is waited for from now on."""
+        """Say that the load is waited for, from the next tick on: whoever waits for it is not ready yet."""
         self._state, self._activity = RecordState.WAITING_FOR_LOAD, "waiting for the load"
-        self.tick()
 
     def follow(self, recorder: RunRecorder) -> None:
         """Say what the recorder of the run is doing from now on."""
