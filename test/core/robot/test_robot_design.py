@@ -13,7 +13,6 @@ from whole_robot_cases import ARM, JOINTS
 
 from bam_core.errors import BadData
 from bam_core.robot.contacts import ContactCheck
-from bam_core.robot.fit import fit_robot
 from bam_core.robot.fit import information as information_of
 from bam_core.robot.motion import RobotMotion
 from bam_core.robot.motion_candidates import RATE, Piece
@@ -124,21 +123,3 @@ def test_limits_that_leave_nothing_are_refused() -> None:
         design_motion(task(MotionLimits(torque=0.02), pieces=2))
     with pytest.raises(BadData, match="too short"):
         design_motion(replace(task(pieces=2), seconds=1.0))
-
-
-@pytest.mark.long
-def test_a_designed_motion_leaves_smaller_errors_than_random_ones(found: MotionDesign) -> None:
-    told = servo_unknowns(found.unknowns)
-    errors: dict[str, list[float]] = {"designed": [], "random": []}
-    for seed in range(6):
-        truth = np.clip(np.random.default_rng(seed).normal(size=len(found.unknowns.names)), -2.0, 2.0)
-        for kind, motion in (("designed", found.motion), ("random", random_motion(1 + seed % 3))):
-            wanted = task()
-            run = motion.as_run(kind, 12.0)
-            servos, deviations = wanted.unknowns.servos_at(truth), wanted.unknowns.deviations_at(truth)
-            position = wanted.bench.simulate(run, servos, deviations)
-            count = 2.0 * np.pi / 4096
-            run = replace(run, position=np.round(position / count) * count)
-            fit = fit_robot(wanted.bench, [run], JOINTS, wanted.unknowns)
-            errors[kind].append(float(np.abs(fit.point - truth)[told].mean()))
-    assert np.mean(errors["designed"]) < 0.9 * np.mean(errors["random"])
