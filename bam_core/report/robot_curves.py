@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import Malformed
 from bam_core.report.results import Trajectory
 from bam_core.report.robot_results import BEFORE
-from bam_core.report.trajectories import TRAJECTORIES, require_digest
+from bam_core.report.trajectories import TRAJECTORIES, opened, require_digest
 
 _LOST = "curves cannot be shown; put it back, or run 'bam identify' again"
 
@@ -42,19 +39,15 @@ def load_robot_curves(
     path = directory / TRAJECTORIES
     if not path.exists():
         return {}, f"{TRAJECTORIES} is not there: {_LOST}"
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            names = [str(name) for name in arrays["runs"]]
-            columns = [str(name) for name in arrays["joints"]]
-            found = {
-                name: {joint: _curves(arrays, i, columns.index(joint), models) for joint in joints}
-                for i, name in enumerate(names)
-            }
-            if set(found) != set(runs):
-                raise ValueError("its runs are others")
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        problem = " ".join(str(error).split()) or type(error).__name__
-        raise Malformed(path, f"is damaged ({problem})", advice="run 'bam identify' again") from None
+    with opened(path) as arrays:
+        names = [str(name) for name in arrays["runs"]]
+        columns = [str(name) for name in arrays["joints"]]
+        found = {
+            name: {joint: _curves(arrays, i, columns.index(joint), models) for joint in joints}
+            for i, name in enumerate(names)
+        }
+        if set(found) != set(runs):
+            raise ValueError("its runs are others")
     require_digest(path, digest)
     return found, ""
 

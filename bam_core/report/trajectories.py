@@ -6,7 +6,8 @@ from __future__ import annotations
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +43,23 @@ def load_trajectories(
     path = directory / TRAJECTORIES
     if not path.exists():
         return {}, f"{TRAJECTORIES} is not there: {_LOST}"
+    with opened(path) as arrays:
+        names = [str(name) for name in arrays["logs"]]
+        others = set(names) != set(logs) or any(f"{model}_0" not in arrays for model in models)
+        found = {} if others else {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
+    require_digest(path, digest)
+    return found, f"{TRAJECTORIES} is of other logs or models: {_LOST}" if others else ""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """Give the arrays of a file; raises Malformed for anything that is wrong with them meanwhile."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            names = [str(name) for name in arrays["logs"]]
-            others = set(names) != set(logs) or any(f"{model}_0" not in arrays for model in models)
-            found = {} if others else {name: _trajectory(arrays, i, models) for i, name in enumerate(names)}
+            yield arrays
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise Malformed(path, f"is damaged ({problem})", advice="run 'bam identify' again") from None
-    require_digest(path, digest)
-    return found, f"{TRAJECTORIES} is of other logs or models: {_LOST}" if others else ""
 
 
 def require_digest(path: Path, digest: str) -> None:

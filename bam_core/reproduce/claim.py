@@ -32,11 +32,8 @@ TITLES: dict[Kind, str] = {
     "real": "On real data",
 }
 
-UNEXPECTED = "not understood: it held in all runs before this one; nothing is excluded yet"
-"""Reason of a claim that was not expected to fail."""
-
-NOT_LOOKED_INTO = "not understood: nobody has looked for a cause yet"
-"""The reason of a claim that does not hold where none is given: in no complete run that is published."""
+UNEXPECTED = "not understood: nobody has looked for a cause yet"
+"""Reason of a claim that does not hold where none is given: in no complete run that is published."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +79,7 @@ class Claim:
         if self.contradicts and self.holds:
             raise ValueError(f"{self.claim!r}: a contradiction does not hold")
         if not self.holds and not self.reason:  # it held whenever somebody looked
-            object.__setattr__(self, "reason", NOT_LOOKED_INTO)
+            object.__setattr__(self, "reason", UNEXPECTED)
 
 
 def claim(

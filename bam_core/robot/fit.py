@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The most probable unknowns of a robot, given its runs and what was known beforehand.
 
-Simulated positions are nearly linear in the unknowns, so a few Levenberg-Marquardt steps suffice, and the
-Jacobian of one serves the next, corrected by what the step between showed. A derivative is the difference of
-two simulations, a fifth of a standard deviation apart: contacts and friction make positions rough at less.
+Levenberg-Marquardt steps lead there. The Jacobian of one serves the next, corrected by what the step between
+showed. A derivative is the difference of two simulations, a fifth of a standard deviation apart: contacts and
+friction make positions rough at less.
 
 How much an error counts is not known beforehand. A first descent assumes it, a second one takes it from what
 the first has left, and the covariance from what the second has left.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,8 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.atomic_file import write_text
-from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, Unreadable, WrongShape
+from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, WrongShape
+from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.run import RobotRun
 
 _GOAL, _TIME, _GAIN = "goal:", "time", "kp"
@@ -102,31 +104,23 @@ def read_motion(path: str | os.PathLike[str]) -> RobotMotion:
         BamError: the file cannot be read, a column is missing or holds no numbers, or the gain changes.
     """
     path = Path(path)
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            header = next(reader, [])
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
-    goals = [name for name in header if name.startswith(_GOAL)]
-    if not {_TIME, _GAIN} <= set(header) or not goals:
-        raise Malformed(path, "is no motion", expected="columns time, goal:JOINT and kp")
-    places = [header.index(name) for name in (_TIME, *goals, _GAIN)]
-    try:
-        table = np.array([[row[place] for place in places] for row in rows], dtype=np.float64)
-    except (ValueError, IndexError):
-        raise Malformed(path, "has a row that is too short or holds something else than numbers") from None
-    if table.ndim != 2:
-        raise Malformed(path, "has no samples")
-    if np.ptp(table[:, -1]) > 0.0:
+
+    def choose(header: Sequence[str]) -> list[str]:
+        goals = [name for name in header if name.startswith(_GOAL)]
+        if not {_TIME, _GAIN} <= set(header) or not goals:
+            raise Malformed(path, "is no motion", expected="columns time, goal:JOINT and kp")
+        return [_TIME, _GAIN, *goals]
+
+    columns = read_columns(path, choose)
+    time, kp = columns.pop(_TIME), columns.pop(_GAIN)
+    if np.ptp(kp) > 0.0:
         raise BadData(f"{path}, kp", "changes during the motion", advice="split it")
     try:
         return RobotMotion(
-            joints=tuple(name.removeprefix(_GOAL) for name in goals),
-            time=table[:, 0] - table[0, 0],
-            goal_position=table[:, 1:-1],
-            kp=float(table[0, -1]),
+            joints=tuple(name.removeprefix(_GOAL) for name in columns),
+            time=time - time[0],
+            goal_position=np.column_stack(list(columns.values())),
+            kp=float(kp[0]),
         )
     except BamError as error:
         raise error.within(path) from None

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import csv
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Malformed, Missing, UnknownName, Unreadable, WrongShape
+from bam_core.errors import BadData, Malformed, Missing, UnknownName, WrongShape
+from bam_core.robot.csv_columns import read_columns
 
-_GOAL, _READ = "goal:", "read:"
+_TIME, _GOAL, _READ = "time", "goal:", "read:"
 _SETTINGS = {"kp": "kp", "vin": "supply_voltage"}  # column -> field; the same value in every row
 
 
@@ -92,44 +92,27 @@ def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
         BamError: the file cannot be read, a column is missing or holds no numbers, or the gain changes.
     """
     path = Path(path)
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            header = next(reader, [])
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
-    joints = tuple(
-        name.removeprefix(_GOAL)
-        for name in header
-        if name.startswith(_GOAL) and _READ + name.removeprefix(_GOAL) in header
-    )
-    if "time" not in header or not joints:
-        raise Malformed(path, "is no run of a robot", expected="columns time, goal:JOINT and read:JOINT")
-    wanted = ["time", *(_GOAL + name for name in joints), *(_READ + name for name in joints)]
-    wanted += [name for name in _SETTINGS if name in header]
-    places = [header.index(name) for name in wanted]
-    try:
-        table = np.array([[row[place] for place in places] for row in rows], dtype=np.float64)
-    except (ValueError, IndexError):
-        raise Malformed(path, "has a row that is too short or holds something else than numbers") from None
-    if table.ndim != 2:
-        raise Malformed(path, "has no samples")
-    settings: dict[str, Any] = {}
-    for name in set(_SETTINGS) & set(wanted):
-        values = np.unique(table[:, wanted.index(name)])
-        if name == "kp" and len(values) > 1:
-            raise BadData(f"{path}, kp", "changes during the run", advice="split it")
-        settings[_SETTINGS[name]] = float(values.mean())
-    count = len(joints)
+
+    def choose(header: Sequence[str]) -> list[str]:
+        joints = [name.removeprefix(_GOAL) for name in header if name.startswith(_GOAL)]
+        joints = [name for name in joints if _READ + name in header]
+        if _TIME not in header or not joints:
+            raise Malformed(path, "is no run of a robot", expected="columns time, goal:JOINT and read:JOINT")
+        moving = [kind + name for kind in (_GOAL, _READ) for name in joints]
+        return [_TIME, *moving, *(name for name in _SETTINGS if name in header)]
+
+    columns = read_columns(path, choose)
+    if "kp" in columns and np.ptp(columns["kp"]) > 0.0:
+        raise BadData(f"{path}, kp", "changes during the run", advice="split it")
+    joints = tuple(name.removeprefix(_GOAL) for name in columns if name.startswith(_GOAL))
     try:
         return RobotRun(
             name=path.stem,
             joints=joints,
-            time=table[:, 0],
-            goal_position=table[:, 1 : 1 + count],
-            position=table[:, 1 + count : 1 + 2 * count],
-            **settings,
+            time=columns[_TIME],
+            goal_position=np.column_stack([columns[_GOAL + name] for name in joints]),
+            position=np.column_stack([columns[_READ + name] for name in joints]),
+            **{_SETTINGS[name]: float(columns[name].mean()) for name in set(_SETTINGS) & set(columns)},
         )
     except (BadData, Missing) as error:
         raise error.within(path) from None

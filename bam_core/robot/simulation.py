@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import mujoco
 import mujoco.rollout
@@ -30,8 +30,6 @@ from bam_core.servo.model import ServoModel
 
 Others = Literal["simulated", "measured"]
 """How the other joints move while one is simulated: by their servos, or as measured."""
-
-OTHERS: tuple[Others, ...] = get_args(Others)
 
 DEFAULT_STEP = 1e-3
 """s; on a humanoid's squats, 2 ms gives errors that differ by 0.1 mrad."""

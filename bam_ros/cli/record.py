@@ -7,10 +7,7 @@ With ``--robot`` it plays a motion on a whole robot: `record_robot`.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -22,6 +19,7 @@ from bam_core.errors import Missing, Unavailable
 from bam_ros.cli import record_robot
 from bam_ros.cli.record_robot import add_robot_recording
 from bam_ros.cli.spinning_node import spinning_node
+from bam_ros.cli.stop_signals import stop_signals
 
 if TYPE_CHECKING:
     from bam_ros.recorder.session_recorder import Progress
@@ -68,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     session = load_session(arguments.session)
     output = Path(arguments.output).absolute()
     operator = TerminalOperator(ask=not arguments.yes)
-    with operator.signals(), spinning_node() as node, operator:
+    with stop_signals(operator.on_signal), spinning_node() as node, operator:
         recorder = SessionRecorder(node, driver=arguments.driver, virtual_bench=arguments.virtual_bench)
         try:
             report = recorder.record(session, output, operator)
@@ -142,17 +140,6 @@ class TerminalOperator:
         finally:
             self._asking = False
 
-    @contextmanager
-    def signals(self) -> Iterator[None]:
-        """Take SIGINT and SIGTERM as the wish to end, so that the servo is released in any case."""
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self._on_signal) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
     def __enter__(self) -> TerminalOperator:
         """Give the operator."""
         return self
@@ -162,7 +149,8 @@ class TerminalOperator:
         if self._bar is not None:
             self._bar.close()
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        """Note the wish to end; a question ends at once."""
         self._stop = True
         if self._asking:
             raise KeyboardInterrupt

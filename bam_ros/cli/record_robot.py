@@ -18,6 +18,7 @@ from bam_core.cli.robot import add_description, servo_words
 from bam_core.comma_list import comma_list
 from bam_core.errors import Conflict, Missing, Unavailable
 from bam_ros.cli.spinning_node import spinning_node
+from bam_ros.cli.stop_signals import stop_signals
 
 if TYPE_CHECKING:
     from bam_core.robot.contacts import ContactCheck
@@ -90,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     bag = bag_directory(Path(arguments.output), Path(arguments.motion).stem, motion.kp)
     operator = RobotOperator()
     with (
-        operator.signals(),
+        stop_signals(operator.on_signal),
         spinning_node() as node,
         RobotLinks(node, comma_list(arguments.driver), motion.joints) as robot,
     ):
@@ -214,18 +215,8 @@ class RobotOperator:
             yield
         self._bar = None
 
-    @contextmanager
-    def signals(self) -> Iterator[None]:
-        """Take SIGINT and SIGTERM, so that the servos are released in any case."""
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self._on_signal) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        """Note the wish to end; a question ends at once."""
         self._signals += 2 if number == signal.SIGTERM else 1  # SIGTERM: hold and release at once
         if self._asking:
             raise KeyboardInterrupt

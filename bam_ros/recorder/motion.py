@@ -12,6 +12,7 @@ from enum import Enum
 
 from bam_core.errors import OutOfRange, Unavailable
 from bam_core.recordings.trajectories import TrajectoryScript
+from bam_ros.recorder.joint_reading import JointReading
 
 STILL_TIME = 0.3
 """The arm rests when it has stayed within STILL_BAND for this long, s."""
@@ -28,21 +29,6 @@ SHORTEST_MOVE = 0.3
 REST = 0.0
 """Where the arm hangs, rad."""
 _LONGEST_STEP = 0.02  # s; after a stall a move goes on where it was instead of leaping
-
-
-@dataclass(frozen=True, kw_only=True)
-class ArmState:
-    """What the servo measured.
-
-    Attributes:
-        time: of acquisition, s on the clock that also paces the motion.
-        position: rad.
-        torque_enabled: False where the servo is released.
-    """
-
-    time: float
-    position: float
-    torque_enabled: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +94,7 @@ class Motion:
         self._still_at = math.inf
         self._torque_wrong_since: float | None = None
 
-    def step(self, now: float, state: ArmState) -> ArmGoal:
+    def step(self, now: float, state: JointReading) -> ArmGoal:
         """Return the goal to send now.
 
         Args:
@@ -139,7 +125,7 @@ class Motion:
         """Return whether the arm rests at the script's start."""
         return self.phase is Phase.SETTLE and now - self._still_since >= STILL_TIME
 
-    def _advance(self, now: float, state: ArmState) -> None:
+    def _advance(self, now: float, state: JointReading) -> None:
         """Go to the next phase where the present one is over."""
         elapsed = now - (self._since or 0.0)
         phase = self.phase
@@ -185,7 +171,7 @@ class Motion:
             return ArmGoal(torque_enable=bool(torque[0]), position=float(goal[0]))
         return ArmGoal(torque_enable=False, position=self._goal.position)
 
-    def _watch_stillness(self, now: float, state: ArmState) -> None:
+    def _watch_stillness(self, now: float, state: JointReading) -> None:
         if not abs(state.position - self._still_at) <= STILL_BAND:
             self._still_at, self._still_since = state.position, now
 
@@ -203,7 +189,7 @@ class Motion:
             )
         return False
 
-    def _check(self, now: float, state: ArmState) -> None:
+    def _check(self, now: float, state: JointReading) -> None:
         if not math.isfinite(state.position):
             raise OutOfRange(
                 "position of the arm", state.position, "a number, rad", advice="look at the driver's log"

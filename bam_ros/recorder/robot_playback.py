@@ -19,6 +19,7 @@ from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, Unavailable
 from bam_core.robot.motion import RobotMotion
+from bam_ros.recorder.joint_reading import JointReading
 
 FREE_TIME = 0.1
 """Torque off is commanded for this long before anything else, which also acknowledges a driver's fault, s."""
@@ -50,21 +51,6 @@ class PlaybackLimits:
 
     def __post_init__(self) -> None:
         require_positive("playback", approach_speed=self.approach_speed, error=self.error, hold=self.hold)
-
-
-@dataclass(frozen=True, kw_only=True)
-class JointReading:
-    """What a servo measured.
-
-    Attributes:
-        time: of acquisition, s on the clock that also paces the playback.
-        position: rad.
-        torque_enabled: False where the servo is released.
-    """
-
-    time: float
-    position: float
-    torque_enabled: bool
 
 
 @dataclass(frozen=True, kw_only=True)

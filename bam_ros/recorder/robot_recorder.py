@@ -14,13 +14,14 @@ from bam_bench.msg import ServoStates
 from rclpy.node import Node
 from rclpy.time import Time
 
-from bam_core.errors import BadData, BamError, Unavailable
+from bam_core.errors import BadData, BamError
 from bam_core.robot.motion import RobotMotion
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.recorder.driver_client import TICK_PERIOD, DriverClient, Tick
 from bam_ros.recorder.errors import RecordingStopped
+from bam_ros.recorder.joint_reading import JointReading
 from bam_ros.recorder.robot_link import RobotLink
-from bam_ros.recorder.robot_playback import JointReading, PlaybackLimits, RobotGoal, RobotPlayback, Stage
+from bam_ros.recorder.robot_playback import PlaybackLimits, RobotGoal, RobotPlayback, Stage
 from bam_ros.recorder.run import SILENCE
 from bam_ros.recorder.run_writer import RunWriter
 from bam_ros.recorder.session import PAUSE_LIMIT
@@ -237,12 +238,7 @@ class RobotRecorder:
             while not event.wait(TICK_PERIOD):
                 self._raise_failure()
                 for link in self._links:
-                    if link.silence > SILENCE:
-                        raise Unavailable(
-                            "driver",
-                            f"silent for {SILENCE:g} s (no message on {link.topics.states})",
-                            advice="look at its log, then record again",
-                        )
+                    link.require_heard(SILENCE)
                 if self._writer is not None:
                     self._writer.check()
                 tick()

@@ -12,11 +12,12 @@ from bam_bench.msg import BenchRun, ServoStates
 from rclpy.time import Time
 
 from bam_core._version import __version__
-from bam_core.errors import BadData, BamError, Unavailable, UnknownName
+from bam_core.errors import BadData, BamError, UnknownName
 from bam_ros.driver.hardware_errors import FATAL, describe_hardware_errors
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import TICK_PERIOD, Tick
-from bam_ros.recorder.motion import ArmGoal, ArmState, Motion, Phase
+from bam_ros.recorder.joint_reading import JointReading
+from bam_ros.recorder.motion import ArmGoal, Motion, Phase
 from bam_ros.recorder.run_writer import RunWriter
 from bam_ros.recorder.servo_check import demand_limit
 from bam_ros.recorder.session import PlannedRun, Session
@@ -136,7 +137,7 @@ class RunRecorder:
             return ArmGoal(torque_enable=False, position=float("nan"))
         self._check(now_ns, states, index)
         stamp = Time.from_msg(states.header.stamp).nanoseconds
-        state = ArmState(
+        state = JointReading(
             time=(stamp - self._epoch) * 1e-9,
             position=float(states.position[index]),
             torque_enabled=self._torque_enabled,
@@ -209,12 +210,7 @@ class RunRecorder:
         try:
             while not event.wait(TICK_PERIOD):
                 self._raise_failure()
-                if self._link.silence > SILENCE:
-                    raise Unavailable(
-                        "driver",
-                        f"silent for {SILENCE:g} s (no message on {self._link.topics.states})",
-                        advice="look at its log, then record again",
-                    )
+                self._link.require_heard(SILENCE)
                 if self._writer is not None:
                     self._writer.check()
                 tick()

@@ -21,6 +21,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
+from bam_core.errors import Unavailable
 from bam_ros.recorder.bench_topics import COMMAND_QOS, LATCHED_QOS, LISTEN_QOS, BenchTopics
 
 Goal = TypeVar("Goal")
@@ -97,6 +98,15 @@ class ServoLink(ABC, Generic[Goal]):
     def silence(self) -> float:
         """Time since the newest states arrived, s; infinite before the first."""
         return time.monotonic() - self.heard if self.heard >= 0.0 else float("inf")
+
+    def require_heard(self, limit: float) -> None:
+        """Raise Unavailable where the newest states are older than the limit, s."""
+        if self.silence > limit:
+            raise Unavailable(
+                "driver",
+                f"silent for {limit:g} s (no message on {self.topics.states})",
+                advice="look at its log, then record again",
+            )
 
     @abstractmethod
     def is_wanted(self, configuration: ServoConfiguration) -> bool:

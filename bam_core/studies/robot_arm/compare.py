@@ -11,6 +11,8 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,35 @@ from bam_core.studies.robot_arm.peer import best_fit, require_peer
 from bam_core.text_table import format_table
 
 DURATION = 8.0  # s of each run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One arm at one rate; errors are means of absolute values, rad.
+
+    Attributes:
+        seed: of the arm.
+        rate: of the recording, Hz.
+        library: error on test runs of the servos that both fits began at.
+        fitted: ours, on the runs that were fitted.
+        test: ours, on those that were not.
+        seconds: that ours took.
+        sysid_fitted: that of `mujoco.sysid`, on the runs that were fitted.
+        sysid_test: on those that were not.
+        sysid_seconds: that it took, with all of its settings.
+        sysid_settings: that it was best with.
+    """
+
+    seed: int
+    rate: float
+    library: float
+    fitted: float
+    test: float
+    seconds: float
+    sysid_fitted: float
+    sysid_test: float
+    sysid_seconds: float
+    sysid_settings: dict[str, Any]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,7 +80,7 @@ def _study(arguments: argparse.Namespace) -> int:
     def say(words: str) -> None:
         print(words, file=sys.stderr, flush=True)
 
-    results = []
+    results: list[Comparison] = []
     for seed in range(arguments.seeds):
         for rate in arguments.rates:
             random = np.random.default_rng(seed)
@@ -62,34 +93,36 @@ def _study(arguments: argparse.Namespace) -> int:
             other = best_fit(fitted, say)
             theirs = time.monotonic() - begin
             results.append(
-                {
-                    "seed": seed,
-                    "rate": rate,
-                    "library": found.mae(MODEL, found.test, before=True),
-                    "test": found.mae(MODEL, found.test),
-                    "fitted": found.mae(MODEL, found.train),
-                    "seconds": ours,
-                    "sysid_test": other.error(test),
-                    "sysid_fitted": other.error(fitted),
-                    "sysid_settings": vars(other.settings),
-                    "sysid_seconds": theirs,
-                }
+                Comparison(
+                    seed=seed,
+                    rate=rate,
+                    library=found.mae(MODEL, found.test, before=True),
+                    fitted=found.mae(MODEL, found.train),
+                    test=found.mae(MODEL, found.test),
+                    seconds=ours,
+                    sysid_fitted=other.error(fitted),
+                    sysid_test=other.error(test),
+                    sysid_seconds=theirs,
+                    sysid_settings=vars(other.settings),
+                )
             )
-            write_text(arguments.json, json.dumps(results, indent=1) + "\n")
+            write_text(arguments.json, json.dumps([asdict(each) for each in results], indent=1) + "\n")
     print(_table(results))
     print(f"wrote {arguments.json}")
     return 0
 
 
-def _table(results: Sequence[dict[str, object]]) -> str:
-    columns = ("library", "fitted", "test", "sysid_fitted", "sysid_test")
+def _table(results: Sequence[Comparison]) -> str:
     rows = [
         (
-            f"{each['seed']}",
-            f"{each['rate']:g}",
-            *(f"{1e3 * each[name]:.2f}" for name in columns),  # type: ignore[operator]
-            f"{each['test'] / each['sysid_test']:.2f}",  # type: ignore[operator]
-            f"{each['seconds']:.0f}, {each['sysid_seconds']:.0f}",
+            f"{each.seed}",
+            f"{each.rate:g}",
+            *(
+                f"{1e3 * error:.2f}"
+                for error in (each.library, each.fitted, each.test, each.sysid_fitted, each.sysid_test)
+            ),
+            f"{each.test / each.sysid_test:.2f}",
+            f"{each.seconds:.0f}, {each.sysid_seconds:.0f}",
         )
         for each in results
     ]

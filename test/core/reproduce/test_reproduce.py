@@ -27,7 +27,7 @@ from bam_core.reproduce import (
     reproduce,
     write_claims,
 )
-from bam_core.reproduce.claim import NOT_LOOKED_INTO, claim
+from bam_core.reproduce.claim import UNEXPECTED, claim
 from bam_core.reproduce.paper import Paper
 
 REASON = "the paper's figure"
@@ -129,7 +129,7 @@ def test_claims_are_written_as_plain_json(tmp_path: Path) -> None:
 )
 def test_a_claim_says_its_kind_its_threshold_and_why_it_does_not_hold(wrong: dict[str, object]) -> None:
     right = {"claim": "a", "paper": 1.0, "ours": 1.0, "holds": True, "kind": "real", "threshold_reason": "±1"}
-    assert Claim(**{**right, "holds": False}).reason == NOT_LOOKED_INTO
+    assert Claim(**{**right, "holds": False}).reason == UNEXPECTED
     with pytest.raises(ValueError, match="'a'"):
         Claim(**{**right, **wrong})
 

@@ -16,6 +16,7 @@ from ros_helpers import PATIENCE
 from bam_core.errors import Unavailable
 from bam_ros.cli import main
 from bam_ros.cli.record import TerminalOperator
+from bam_ros.cli.stop_signals import stop_signals
 from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.node import describe_report, describe_runs
 from bam_ros.recorder.session_recorder import Progress, RecordState, SessionReport
@@ -88,7 +89,7 @@ def test_a_signal_ends_the_session_at_the_next_progress() -> None:
     import signal
 
     operator = TerminalOperator(ask=False)
-    with operator.signals():
+    with stop_signals(operator.on_signal):
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(RecordingStopped):
             operator.progress(progress())

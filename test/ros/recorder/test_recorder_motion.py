@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bam_core.errors import OutOfRange, Unavailable
 from bam_core.recordings.trajectories import SCRIPTS, TrajectoryScript
-from bam_ros.recorder.motion import ArmGoal, ArmState, Motion, Phase
+from bam_ros.recorder.joint_reading import JointReading
+from bam_ros.recorder.motion import ArmGoal, Motion, Phase
 
 PERIOD = 0.004
 SPEED = 0.8
@@ -48,7 +49,7 @@ def play(
     steps = []
     now = 0.0
     while motion.phase is not Phase.DONE:
-        goal = motion.step(now, ArmState(time=now, position=arm.position, torque_enabled=arm.torque))
+        goal = motion.step(now, JointReading(time=now, position=arm.position, torque_enabled=arm.torque))
         steps.append((now, motion.phase, goal))
         arm.follow(goal)
         meddle(now, arm)
@@ -92,7 +93,7 @@ def test_torque_goes_on_where_the_arm_is(start: float) -> None:
     motion = make(SCRIPTS["sin_sin"])
     now = 0.0
     while not (
-        goal := motion.step(now, ArmState(time=now, position=start, torque_enabled=False))
+        goal := motion.step(now, JointReading(time=now, position=start, torque_enabled=False))
     ).torque_enable:
         now += PERIOD
     assert goal.position == pytest.approx(start, abs=SPEED * PERIOD)

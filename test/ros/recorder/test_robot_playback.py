@@ -11,7 +11,8 @@ import pytest
 
 from bam_core.errors import BamError, OutOfRange, Unavailable
 from bam_core.robot.motion import RobotMotion
-from bam_ros.recorder.robot_playback import JointReading, PlaybackLimits, RobotGoal, RobotPlayback, Stage
+from bam_ros.recorder.joint_reading import JointReading
+from bam_ros.recorder.robot_playback import PlaybackLimits, RobotGoal, RobotPlayback, Stage
 
 PERIOD = 0.005
 JOINTS = ("shoulder", "elbow")

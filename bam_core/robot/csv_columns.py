@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of numbers of a CSV file, by their names."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.errors import Malformed, Unreadable
+
+
+def read_columns(path: Path, choose: Callable[[Sequence[str]], Sequence[str]]) -> dict[str, Array]:
+    """Read the chosen columns of a file.
+
+    Args:
+        path: of the file.
+        choose: names of the columns to read, given all names; may raise BamError.
+
+    Returns:
+        Name -> (n,) numbers, at least one, in the order that was chosen.
+
+    Raises:
+        BamError: the file cannot be read, has no samples, or a chosen column holds no numbers.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
+    names = choose(header)
+    places = [header.index(name) for name in names]
+    try:
+        table = np.array([[row[place] for place in places] for row in rows], dtype=np.float64)
+    except (ValueError, IndexError):
+        raise Malformed(path, "has a row that is too short or holds something else than numbers") from None
+    if table.ndim != 2:
+        raise Malformed(path, "has no samples")
+    return dict(zip(names, table.T, strict=True))
