@@ -52,7 +52,7 @@ def parameter_estimates(
         for name, value in model.parameters.items():
             if (key := f"{servo} {name}") in error:
                 reach = _NINETY_FIVE * error[key]
-                low, high = unknowns.between(servo, name, place[key] - reach, place[key] + reach)
+                low, high = (unknowns.value(servo, name, place[key] + side * reach) for side in (-1.0, 1.0))
                 estimates[name] = Estimate(
                     value=value,
                     begin=unknowns.servos[servo].parameters[name],

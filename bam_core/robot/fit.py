@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import lsq_linear
 
 from bam_core.arrays import Array
 from bam_core.robot.noise import Noise, assumed_noise, measured_noise
@@ -31,8 +33,9 @@ decide."""
 
 _STEP, _OTHER_STEP = 0.2, 0.3  # standard deviations
 _STEPS = 30
-_WORTHWHILE = {"first": 0.05, "second": 5e-3}
-"""Descent -> relative gain of a step. The first one only has to show how errors scatter."""
+_ROUGH, _FINE = 0.05, 1.0
+"""Gain of a step that is worthwhile: a share of the cost in the first descent, which only has to show how
+errors scatter; in the second a part of the cost, of which one is one standard deviation of one unknown."""
 
 _TRIED = (
     *((damping, 1.0) for damping in (0.0, 0.03, 0.3, 3.0, 30.0, 300.0)),
@@ -179,12 +182,14 @@ def fit_robot(
         progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
         place = _with_jacobian(problem, _Place(point=point, errors=here, jacobian=np.empty((0, 0))))
         noise = assumed_noise(len(joints))
-        for which, worthwhile in _WORTHWHILE.items():
+        for which in ("first", "second"):
 
             def say(words: str, which: str = which) -> None:
                 progress(f"{which} descent, {words}")
 
-            place = _descend(problem, problem.weighing(noise), worthwhile, place, say)
+            weighing = problem.weighing(noise)
+            cost = weighing.cost(place.errors, place.point)
+            place = _descend(problem, weighing, _ROUGH * cost if which == "first" else _FINE, place, say)
             noise = problem.noise(place.errors)
         other = _other_jacobian(problem, place)
     return RobotFit(
@@ -271,13 +276,17 @@ def _jacobian(problem: _Problem, place: _Place) -> Array:
 
 
 def _other_jacobian(problem: _Problem, place: _Place) -> Array:
-    """Return the same from differences to both sides, over other steps."""
+    """Return the same from differences to both sides, as far as unknowns may go, over other steps."""
     steps = _OTHER_STEP * np.eye(len(place.point))
-    moved = problem.errors([place.point + each for each in (*steps, *-steps)])
+    ends = place.point + steps
+    begins = np.maximum(place.point - steps, problem.unknowns.least)
+    moved = problem.errors([*ends, *begins])
     return _columns(
         [
-            None if forth is None or back is None else (forth - back) / (2.0 * _OTHER_STEP)
-            for forth, back in zip(moved[: len(steps)], moved[len(steps) :], strict=True)
+            None if forth is None or back is None else (forth - back) / (end - begin).sum()
+            for forth, back, end, begin in zip(
+                moved[: len(steps)], moved[len(steps) :], ends, begins, strict=True
+            )
         ],
         place.errors,
     )
@@ -294,16 +303,24 @@ def _carried(jacobian: Array, moved: Array, changed: Array) -> Array:
 
 
 def _step(problem: _Problem, weighing: _Weighing, place: _Place) -> tuple[float, Array, Array]:
-    """Return the relative gain of the best of several steps, where it leads, and the errors there."""
+    """Return the gain of the best of several steps, where it leads, and the errors there."""
     normal, slope = weighing.normal(place.jacobian, place.point, place.errors)
+    lowest = problem.unknowns.least - place.point
     steps = [
-        -share * np.linalg.solve(normal + damping * np.diag(np.diag(normal)), slope)
+        share * _lowest_point(normal + damping * np.diag(np.diag(normal)), slope, lowest)
         for damping, share in _TRIED
     ]
     cost = weighing.cost(place.errors, place.point)
     best = (0.0, place.point, place.errors)
     ends = [place.point + each for each in steps]
     for end, errors in zip(ends, problem.errors(ends), strict=True):
-        if errors is not None and (gain := 1.0 - weighing.cost(errors, end) / cost) > best[0]:
+        if errors is not None and (gain := cost - weighing.cost(errors, end)) > best[0]:
             best = (gain, end, errors)
     return best
+
+
+def _lowest_point(normal: Array, slope: Array, least: Array) -> Array:
+    """Return the step d of at least `least` with the lowest 1/2 d^T normal d + slope^T d."""
+    root = cholesky(normal)  # normal = root^T root: a problem of least squares
+    target = solve_triangular(root, -slope, trans="T")
+    return np.asarray(lsq_linear(root, target, bounds=(least, np.inf), method="bvls").x)

@@ -3,6 +3,9 @@
 
 Every unknown is a coordinate that is zero where it begins, with one standard deviation of what is known
 beforehand as its unit. Nothing is free without such a prior: a robot's motions tell little of some of them.
+
+Torque is linear in the coefficients of friction (eq. 10 of Duclusaud et al.), so their coordinates are, too,
+and end where friction would be negative. What scales speed or stands in a power has a logarithmic one.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import mujoco
+import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.mujoco.robot import compile_robot
@@ -32,7 +36,7 @@ _LOGARITHMIC = {
 _SHARE_OF_STALL = {"viscous": 0.02, "coulomb": 0.02, "stribeck_coulomb": 0.02}  # N·m, at 1 rad/s
 _LOAD = 0.2  # a load's share that a gear loses
 _QUADRATIC = 0.02  # 1/(N·m)
-_WIDTH = 0.5  # of the root of such a size, one standard deviation
+_TYPICAL_WIDTH, _OWN_WIDTH = 0.5, 0.4  # of such a size, and of where it begins: one standard deviation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,16 +121,22 @@ class Unknowns:
             )
         return found
 
-    def between(self, servo: str, parameter: str, low: float, high: float) -> tuple[float, float]:
-        """Return the least and the largest value of a servo's parameter between two of its coordinates."""
+    @property
+    def least(self) -> Array:
+        """(unknowns,) least coordinate of each: neither friction nor a delay is negative."""
+        least = dict.fromkeys(self.names, -math.inf)
+        for name, servo in self.servos.items():
+            for parameter in FRICTION_MODELS[servo.friction_model].parameters:
+                if parameter not in _LOGARITHMIC:
+                    least[f"{name} {parameter}"] = _least(parameter, servo)
+        if self.tolerances.delay:
+            least["delay"] = -self.tolerances.expected_delay / self.tolerances.delay
+        return np.array(list(least.values()))
+
+    def value(self, servo: str, parameter: str, coordinate: float) -> float:
+        """Return a servo's parameter at one of its coordinates; it grows with it."""
         model = self.servos[servo]
-        start = model.parameters[parameter]
-        ends = [_moved(parameter, start, each, model) for each in (low, high)]
-        if parameter not in _LOGARITHMIC:
-            roots = [_root(parameter, start, each, model) for each in (low, high)]
-            if roots[0] < 0.0 < roots[1]:
-                ends.append(0.0)
-        return min(ends), max(ends)
+        return _moved(parameter, model.parameters[parameter], coordinate, model)
 
     def deviations_at(self, point: Array) -> RobotDeviations:
         """Return how the robot deviates at a point, (unknowns,)."""
@@ -182,11 +192,16 @@ def heavy_bodies(spec: mujoco.MjSpec, share: float = 0.05) -> tuple[str, ...]:
 def _moved(name: str, start: float, coordinate: float, servo: ServoModel) -> float:
     if name in _LOGARITHMIC:
         return start * math.exp(_LOGARITHMIC[name] * coordinate)
-    return _root(name, start, coordinate, servo) ** 2  # reflected at zero, which is a legitimate value
+    return max(start + _width(name, start, servo) * coordinate, 0.0)
 
 
-def _root(name: str, start: float, coordinate: float, servo: ServoModel) -> float:
-    return math.sqrt(start) + _WIDTH * math.sqrt(_typical(name, servo)) * coordinate
+def _least(name: str, servo: ServoModel) -> float:
+    start = servo.parameters[name]
+    return -start / _width(name, start, servo)
+
+
+def _width(name: str, start: float, servo: ServoModel) -> float:
+    return math.hypot(_TYPICAL_WIDTH * _typical(name, servo), _OWN_WIDTH * start)
 
 
 def _typical(name: str, servo: ServoModel) -> float:

@@ -139,12 +139,15 @@ def test_an_interval_that_reaches_over_zero_begins_there() -> None:
         bodies=(),
     )
     start = load_servo("mx106").friction.viscous
-    assert unknowns.between("mx106", "viscous", 0.0, 0.0) == pytest.approx((start, start))
-    low, high = unknowns.between("mx106", "viscous", -20.0, 1.0)
-    assert low == 0.0
-    assert high > start
-    low, high = unknowns.between("mx106", "torque_constant", -20.0, 1.0)
-    assert 0.0 < low < high
+    assert unknowns.value("mx106", "viscous", 0.0) == pytest.approx(start)
+    assert unknowns.value("mx106", "viscous", -20.0) == 0.0
+    assert unknowns.value("mx106", "viscous", 1.0) > start
+    assert unknowns.value("mx106", "torque_constant", -20.0) > 0.0
+    least = dict(zip(unknowns.names, unknowns.least, strict=True))
+    assert unknowns.value("mx106", "viscous", least["mx106 viscous"]) == 0.0
+    assert unknowns.value("mx106", "viscous", 0.99 * least["mx106 viscous"]) > 0.0
+    assert unknowns.deviations_at(np.maximum(-20.0, unknowns.least)).delay == 0.0
+    assert np.isinf(least["mx106 torque_constant"])
 
 
 @pytest.mark.parametrize("name", list(FRICTION_MODELS))
