@@ -195,14 +195,14 @@ class Experiment:
         biased = replace(
             servo,
             motor=replace(servo.motor, resistance=real.resistance * servo.motor.resistance),
-            friction=servo.friction.no_load_scaled(real.friction),
+            friction=servo.friction.scaled(no_load=real.friction),
         )
         return detuned(biased, real.spread, rng)
 
     def _kick(self, scales: Array, servos: Sequence[ServoModel], rng: np.random.Generator) -> Kick:
         real = self.reality
         warmth, supply = 1.0 + rng.uniform(-real.warmth, real.warmth), rng.uniform(-real.supply, real.supply)
-        today = tuple(replace(each, friction=each.friction.no_load_scaled(warmth)) for each in servos)
+        today = tuple(replace(each, friction=each.friction.scaled(no_load=warmth)) for each in servos)
         stage = Stage(
             spec=partial(stand_spec, scales, real.play, gravity_sign=real.load_sign),
             known=stand_spec,

@@ -16,7 +16,7 @@ from bam_core.errors import BadData, Malformed, Missing, UnknownName, WrongShape
 from bam_core.robot.csv_columns import read_columns
 
 _TIME, _GOAL, _READ = "time", "goal:", "read:"
-_SETTINGS = {"kp": "kp", "vin": "supply_voltage"}  # column -> field; the same value in every row
+_SETTINGS = ("kp", "vin")  # columns with one value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,6 +104,10 @@ def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
     columns = read_columns(path, choose)
     if "kp" in columns and np.ptp(columns["kp"]) > 0.0:
         raise BadData(f"{path}, kp", "changes during the run", advice="split it")
+
+    def setting(name: str) -> float | None:
+        return float(columns[name].mean()) if name in columns else None
+
     joints = tuple(name.removeprefix(_GOAL) for name in columns if name.startswith(_GOAL))
     try:
         return RobotRun(
@@ -112,7 +116,8 @@ def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
             time=columns[_TIME],
             goal_position=np.column_stack([columns[_GOAL + name] for name in joints]),
             position=np.column_stack([columns[_READ + name] for name in joints]),
-            **{_SETTINGS[name]: float(columns[name].mean()) for name in set(_SETTINGS) & set(columns)},
+            kp=setting("kp"),
+            supply_voltage=setting("vin"),
         )
     except (BadData, Missing) as error:
         raise error.within(path) from None

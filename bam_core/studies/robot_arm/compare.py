@@ -18,6 +18,7 @@ import numpy as np
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.errors import BamError, OutOfRange
+from bam_core.robot.identification import RobotIdentification
 from bam_core.studies.robot_arm.hidden import draw_arm, draw_session
 from bam_core.studies.robot_arm.ours import MODEL, identify_arm
 from bam_core.studies.robot_arm.peer import best_fit, require_peer
@@ -96,9 +97,9 @@ def _study(arguments: argparse.Namespace) -> int:
                 Comparison(
                     seed=seed,
                     rate=rate,
-                    library=found.mae(MODEL, found.test, before=True),
-                    fitted=found.mae(MODEL, found.train),
-                    test=found.mae(MODEL, found.test),
+                    library=_mae(found, found.test, before=True),
+                    fitted=_mae(found, found.train),
+                    test=_mae(found, found.test),
                     seconds=ours,
                     sysid_fitted=other.error(fitted),
                     sysid_test=other.error(test),
@@ -110,6 +111,12 @@ def _study(arguments: argparse.Namespace) -> int:
     print(_table(results))
     print(f"wrote {arguments.json}")
     return 0
+
+
+def _mae(found: RobotIdentification, runs: Sequence[str], *, before: bool = False) -> float:
+    error = found.mae(MODEL, runs, before=before)
+    assert error is not None, "there are runs"
+    return error
 
 
 def _table(results: Sequence[Comparison]) -> str:
