@@ -7,39 +7,38 @@ ros2 launch bam_bench identify.launch.py data_directory:=/path/to/recordings
 from __future__ import annotations
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, Shutdown
-from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
+from launch.action import Action
+
+from bam_ros.launching.argument import Argument
+from bam_ros.launching.launch_values import LaunchValues, describe_launch
+
+ARGUMENTS = (
+    Argument(
+        name="data_directory",
+        default=".",
+        description="recordings and results lie below it; goals cannot reach elsewhere",
+    ),
+    Argument(
+        name="effects",
+        default="",
+        description="what goals that name no effects fit besides motor and friction, separated by "
+        "commas, or none; empty: what the servo's file names and logs left out of training ask for",
+    ),
+    Argument(
+        name="tolerances",
+        default="",
+        description="how far the bench may be off its headers, separated by commas: mass=0.03,length=0.002;"
+        " what is not named has the default of bam identify",
+    ),
+)
 
 
 def generate_launch_description() -> LaunchDescription:
     """Describe the launch."""
-    return LaunchDescription(
-        [
-            DeclareLaunchArgument(
-                "data_directory",
-                default_value=".",
-                description="recordings and results lie below it; goals cannot reach elsewhere",
-            ),
-            DeclareLaunchArgument(
-                "effects",
-                default_value="",
-                description="what goals that name no effects fit besides motor and friction, separated by "
-                "commas, or none; empty: what the servo's file names and logs left out of training ask for",
-            ),
-            Node(
-                package="bam_bench",
-                executable="identification",
-                name="identification",
-                output="screen",
-                parameters=[
-                    {
-                        name: ParameterValue(LaunchConfiguration(name), value_type=str)
-                        for name in ("data_directory", "effects")
-                    }
-                ],
-                on_exit=Shutdown(reason="the identification node has ended"),
-            ),
-        ]
-    )
+    return describe_launch(ARGUMENTS, nodes)
+
+
+def nodes(values: LaunchValues) -> list[Action]:
+    """Describe the node."""
+    parameters = values.parameters("data_directory", "effects", "tolerances")
+    return [values.node("identification", parameters, title="the identification node")]

@@ -5,216 +5,165 @@
     ros2 launch bam_bench record.launch.py virtual:=true output:=recordings
     ros2 launch bam_bench record.launch.py driver:=erob interface:=eth0 session:=mine.yaml
     ros2 launch bam_bench record.launch.py driver:=erob virtual:=true output:=recordings
+    ros2 launch bam_bench record.launch.py namespace:=left port:=/dev/ttyUSB1 session:=none
 
 The recorder asks for each load in its log; confirm it with
-`ros2 service call /recorder/load_mounted std_srvs/srv/Trigger`.
+`ros2 service call /recorder/load_mounted std_srvs/srv/Trigger` (with `namespace:=left`: /left/recorder/...).
 """
 
 from __future__ import annotations
 
-from launch import LaunchContext, LaunchDescription
+from pathlib import Path
+
+from launch import LaunchDescription
 from launch.action import Action
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler, Shutdown
+from launch.actions import RegisterEventHandler
 from launch.event_handlers import OnProcessIO
 from launch.events.process import ProcessIO
-from launch.substitutions import (
-    EqualsSubstitution,
-    IfElseSubstitution,
-    LaunchConfiguration,
-    PathJoinSubstitution,
-)
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
 
-PACKAGE = "bam_bench"
+from bam_ros.launching.argument import Argument
+from bam_ros.launching.launch_values import LaunchValues, describe_launch
+
 VIRTUAL_PORT = "/tmp/bam_bus"
 VIRTUAL_INTERFACE = "ecat0"
-
-
-def by_driver(erob: str, dynamixel: str) -> IfElseSubstitution:
-    """Choose a default by the argument `driver`."""
-    return IfElseSubstitution(EqualsSubstitution(LaunchConfiguration("driver"), "erob"), erob, dynamixel)
-
+SESSIONS = Path(__file__).parents[1] / "config" / "sessions"
+QUICK, NONE = "quick", "none"
 
 ARGUMENTS = (
-    DeclareLaunchArgument(
-        "driver",
-        default_value="dynamixel",
-        choices=["dynamixel", "erob"],
+    Argument(
+        name="driver",
+        default="dynamixel",
+        choices=("dynamixel", "erob"),
         description="dynamixel: a servo on a serial port; erob: a drive on an EtherCAT interface",
     ),
-    DeclareLaunchArgument(
-        "session",
-        default_value=PathJoinSubstitution(
-            [FindPackageShare(PACKAGE), "config", "sessions", by_driver("quick_erob.yaml", "quick.yaml")]
-        ),
-        description="session file (YAML); empty: the recorder waits for goals of its action `record`",
+    Argument(
+        name="session",
+        default=QUICK,
+        description="session file (YAML); quick: quick.yaml of this package, or quick_erob.yaml; none: the"
+        " recorder waits for goals of its action `record`",
     ),
-    DeclareLaunchArgument(
-        "output",
-        default_value="recordings",
+    Argument(
+        name="output",
+        default="recordings",
         description="directory for the bags; complete runs in it are kept",
     ),
-    DeclareLaunchArgument(
-        "interface",
-        default_value="",
+    Argument(
+        name="interface",
+        default="",
         description="network interface of an erob, such as eth0; of a virtual one: which to make, ecat0 where"
         " it is empty",
     ),
-    DeclareLaunchArgument(
-        "port",
-        default_value="",
+    Argument(
+        name="port",
+        default="",
         description="serial device of the servo, such as /dev/ttyUSB0; empty: the only one there is, "
-        "or /tmp/bam_bus where the servo is virtual",
+        "or where the servo is virtual /tmp/bam_bus, with the namespace left /tmp/bam_bus_left",
     ),
-    DeclareLaunchArgument(
-        "baud_rate", default_value="0", description="bit/s that is tried first; 0: find it"
+    Argument(name="baud_rate", default=0, description="bit/s that is tried first; 0: find it"),
+    Argument(name="id", default=1, description="bus id of the servo, or position of an erob on its segment"),
+    Argument(name="joint", default="joint", description="name of the servo's joint, as in the session file"),
+    Argument(
+        name="rate", default=500.0, description="states per second, 1/s; 0.0: as fast as the bus allows"
     ),
-    DeclareLaunchArgument(
-        "id", default_value="1", description="bus id of the servo, or position of an erob on its segment"
-    ),
-    DeclareLaunchArgument(
-        "joint", default_value="joint", description="name of the servo's joint, as in the session file"
-    ),
-    DeclareLaunchArgument(
-        "rate", default_value="500.0", description="states per second, 1/s; 0.0: as fast as the bus allows"
-    ),
-    DeclareLaunchArgument(
-        "virtual",
-        default_value="false",
-        choices=["true", "false"],
+    Argument(
+        name="virtual",
+        default=False,
+        choices=("true", "false"),
         description="true: start a virtual servo that hangs its loads itself, and use it instead of a port"
         " or interface (that of an erob needs root)",
     ),
-    DeclareLaunchArgument(
-        "servo",
-        default_value=by_driver("erob80_100", "mx106"),
+    Argument(
+        name="servo",
+        default="",
         description="virtual servo: mx64, mx64_2, mx106, mx106_2 or xl330; of an erob, real or virtual:"
-        " erob80_50, erob80_100",
+        " erob80_50, erob80_100; empty: mx106, or erob80_100",
     ),
-    DeclareLaunchArgument(
-        "seed", default_value="0", description="virtual servo: seed of its hidden parameters"
-    ),
+    Argument(name="seed", default=0, description="virtual servo: seed of its hidden parameters"),
 )
 
 
 def generate_launch_description() -> LaunchDescription:
     """Describe the launch."""
-    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=_nodes)])
+    return describe_launch(ARGUMENTS, nodes)
 
 
-def _nodes(context: LaunchContext) -> list[Action]:
-    erob = LaunchConfiguration("driver").perform(context) == "erob"
-    virtual = LaunchConfiguration("virtual").perform(context) == "true"
-    port = LaunchConfiguration("port").perform(context) or (VIRTUAL_PORT if virtual else "")
-    interface = LaunchConfiguration("interface").perform(context) or (VIRTUAL_INTERFACE if virtual else "")
-    driver = _erob(interface) if erob else _dynamixel(port)
-    bench = _virtual_erob(interface) if erob else _virtual_dynamixel(port)
-    recorder = Node(
-        package=PACKAGE,
-        executable="recorder",
-        name="recorder",
-        output="screen",
-        parameters=[
-            {
-                "driver": "erob" if erob else "dynamixel",
-                "virtual_bench": ("virtual_erob" if erob else "virtual_dynamixel") if virtual else "",
-                "session_file": ParameterValue(LaunchConfiguration("session"), value_type=str),
-                "output": ParameterValue(LaunchConfiguration("output"), value_type=str),
-                "autostart": bool(LaunchConfiguration("session").perform(context)),
-            }
-        ],
-        on_exit=Shutdown(reason="the recorder has ended"),
-    )
-    if not virtual:
-        return [driver, recorder]
-    return [_after(bench, driver, f"master at {interface}" if erob else port), bench, recorder]
+def nodes(values: LaunchValues) -> list[Action]:
+    """Describe the recorder, the driver, and the virtual bench where one is asked for."""
+    erob = values["driver"] == "erob"
+    if not values["virtual"]:
+        return [
+            _erob(values, values["interface"]) if erob else _dynamixel(values, values["port"]),
+            _recorder(values),
+        ]
+    if erob:
+        interface = values["interface"] or VIRTUAL_INTERFACE
+        bench, driver, sign = (
+            _virtual_erob(values, interface),
+            _erob(values, interface),
+            f"master at {interface}",
+        )
+    else:
+        port = values["port"] or VIRTUAL_PORT + values.namespace.rstrip("/").replace("/", "_")
+        bench, driver, sign = _virtual_dynamixel(values, port), _dynamixel(values, port), port
+    return [_after(bench, values.later(driver), sign), bench, _recorder(values)]
 
 
-def _virtual_dynamixel(port: str) -> Node:
-    return Node(
-        package=PACKAGE,
-        executable="virtual_dynamixel",
-        name="virtual_dynamixel",
-        output="screen",
-        parameters=[
-            {
-                "link": port,
-                "servo": ParameterValue(LaunchConfiguration("servo"), value_type=str),
-                "id": ParameterValue(LaunchConfiguration("id"), value_type=int),
-                "seed": ParameterValue(LaunchConfiguration("seed"), value_type=int),
-            }
-        ],
-        on_exit=Shutdown(reason="the virtual bench has ended"),
-    )
+def _recorder(values: LaunchValues) -> Node:
+    driver, session = values["driver"], values["session"]
+    parameters = {
+        "driver": driver,
+        "virtual_bench": f"virtual_{driver}" if values["virtual"] else "",
+        **values.parameters("output"),
+    }
+    defaults = {"output": values["output"]}
+    if session == QUICK:
+        file = SESSIONS / ("quick_erob.yaml" if driver == "erob" else "quick.yaml")
+        defaults.update(session_file=str(file), autostart=True)
+    elif session not in (NONE, ""):
+        parameters.update(session_file=session, autostart=True)
+    return values.node("recorder", parameters, defaults=defaults, title="the recorder")
 
 
-def _virtual_erob(interface: str) -> Node:
-    return Node(
-        package=PACKAGE,
-        executable="virtual_erob",
-        name="virtual_erob",
-        output="screen",
-        parameters=[
-            {
-                "create_veth": f"{interface}:{interface}_s",
-                "servo": ParameterValue(LaunchConfiguration("servo"), value_type=str),
-                "slaves": ParameterValue(LaunchConfiguration("id"), value_type=int),
-                "seed": ParameterValue(LaunchConfiguration("seed"), value_type=int),
-            }
-        ],
-        on_exit=Shutdown(reason="the virtual bench has ended"),
-    )
+def _virtual_dynamixel(values: LaunchValues, port: str) -> Node:
+    parameters = {"link": port, **values.parameters("servo", "id", "seed")}
+    # Not quiet: the driver starts when it has told its port.
+    return values.node("virtual_dynamixel", parameters, title="the virtual bench", quiet=False)
 
 
-def _dynamixel(port: str) -> Node:
-    return Node(
-        package=PACKAGE,
-        executable="dynamixel",
-        name="dynamixel",
-        output="screen",
-        parameters=[
-            {
-                "port": port,
-                "baud_rate": ParameterValue(LaunchConfiguration("baud_rate"), value_type=int),
-                "ids": ParameterValue(["[", LaunchConfiguration("id"), "]"], value_type=list[int]),
-                "joint_names": ParameterValue(
-                    ["['", LaunchConfiguration("joint"), "']"], value_type=list[str]
-                ),
-                "rate": ParameterValue(LaunchConfiguration("rate"), value_type=float),
-            }
-        ],
-        on_exit=Shutdown(reason="the driver has ended"),
-    )
+def _virtual_erob(values: LaunchValues, interface: str) -> Node:
+    parameters = {
+        "create_veth": f"{interface}:{interface}_s",
+        **values.parameters("servo", "seed", slaves="id"),
+    }
+    return values.node("virtual_erob", parameters, title="the virtual bench", quiet=False)
 
 
-def _erob(interface: str) -> Node:
-    return Node(
-        package=PACKAGE,
-        executable="erob",
-        name="erob",
-        output="screen",
-        parameters=[
-            {
-                "interface": interface,
-                "positions": ParameterValue(["[", LaunchConfiguration("id"), "]"], value_type=list[int]),
-                "servos": ParameterValue(["['", LaunchConfiguration("servo"), "']"], value_type=list[str]),
-                "joint_names": ParameterValue(
-                    ["['", LaunchConfiguration("joint"), "']"], value_type=list[str]
-                ),
-                "rate": ParameterValue(LaunchConfiguration("rate"), value_type=float),
-            }
-        ],
-        on_exit=Shutdown(reason="the driver has ended"),
-    )
+def _dynamixel(values: LaunchValues, port: str) -> Node:
+    given = values.parameters("baud_rate", "rate", ids="id", joint_names="joint")
+    parameters = {**({"port": port} if port else {}), **_listed(given, "ids", "joint_names")}
+    return values.node("dynamixel", parameters, title="the driver")
 
 
-def _after(bench: Node, driver: Node, sign: str) -> Action:
+def _erob(values: LaunchValues, interface: str) -> Node:
+    given = values.parameters("rate", positions="id", servos="servo", joint_names="joint")
+    parameters = {
+        **({"interface": interface} if interface else {}),
+        **_listed(given, "positions", "servos", "joint_names"),
+    }
+    return values.node("erob", parameters, title="the driver")
+
+
+def _listed(parameters: dict[str, object], *names: str) -> dict[str, object]:
+    """Return parameters of a driver of several joints, with those of this one joint as lists."""
+    return {name: [value] if name in names else value for name, value in parameters.items()}
+
+
+def _after(bench: Node, driver: Action, sign: str) -> Action:
     """Start the driver once the virtual bench has said that its port or interface is there."""
-    started: list[Node] = []
+    started: list[Action] = []
 
-    def start(event: ProcessIO) -> list[Node]:
+    def start(event: ProcessIO) -> list[Action]:
         if started or sign not in event.text.decode(errors="replace"):
             return []
         started.append(driver)

@@ -25,10 +25,11 @@ command -v "$python" >/dev/null || fail "$python: not found; install Python 3.10
     || fail "$python has no C headers; apt install python3-dev"
 command -v c++ >/dev/null || fail "no C++ compiler; apt install g++"
 
-if [ -n "${ROS_DISTRO:-}" ] && [ -n "${AMENT_PREFIX_PATH:-}" ] && [ -d "${AMENT_PREFIX_PATH%%:*}" ] \
-    && [ "${AMENT_PREFIX_PATH%%:*}" != "$root/install/bam_bench" ]; then
+. tools/sourced_ros.sh
+if ros_is_sourced "$root"; then
     mode=sourced-$ROS_DISTRO
     say "Using the sourced ROS 2 ($ROS_DISTRO)"
+    leave_out_own_overlay "$root"
 else
     mode=wheels
     say "No ROS 2 is sourced: using wheels"
@@ -68,9 +69,9 @@ fi
 logged colcon build --base-paths "$root" --symlink-install --event-handlers console_cohesion- status- \
     --cmake-args -GNinja "-DPython3_EXECUTABLE=$root/.venv/bin/python"
 
-# 3. Make .venv/bin/python and .venv/bin/bam find what was built, from any directory.
+# 3. Make .venv/bin/python and .venv/bin/bam find what was built, from any directory, and shells that source it.
 .venv/bin/python tools/link_venv.py
 
 # 4. Numerical kernels, where they have changed.
 .venv/bin/python tools/compile_kernels.py
-say "Ready: .venv/bin/bam --help"
+say "Ready: .venv/bin/bam --help; for the tools of ROS 2: source install/setup.bash"

@@ -3,23 +3,20 @@
 
 from __future__ import annotations
 
-import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 import yaml
+from launch_played import Context, Started, include, launch_file, play
+
+from bam_ros.simulator.node import SimulatorNode
 
 ROOT = Path(__file__).parents[2]
-View = Callable[..., list[SimpleNamespace]]
-
-
-def described(*arguments: object, **keywords: object) -> SimpleNamespace:
-    """Stand in for an action or substitution of launch: keeps what it was described with."""
-    return SimpleNamespace(words=arguments, **keywords)
+View = Callable[..., list[Started]]
+Say = Callable[..., str]
 
 
 @pytest.fixture
@@ -29,39 +26,60 @@ def installed() -> dict[str, str]:
 
 
 @pytest.fixture
-def view(monkeypatch: pytest.MonkeyPatch, installed: dict[str, str]) -> View:
-    """What the launch file adds for arguments that differ from its defaults."""
-    values: dict[str, str] = {}
+def context(installed: dict[str, str]) -> Callable[..., Context]:
+    """What the launch file does with arguments that differ from its defaults."""
+    return lambda **arguments: play(Context(), include(launch_file("simulate", installed), **arguments))
 
-    def argument(name: str, *, default_value: str, **more: object) -> SimpleNamespace:
-        values[name] = default_value
-        return described(name)
 
-    names = {
-        "ament_index_python.packages": {"get_packages_with_prefixes": lambda: installed},
-        "launch": {"LaunchContext": object, "LaunchDescription": described},
-        "launch.actions": {
-            "DeclareLaunchArgument": argument,
-            **dict.fromkeys(("LogInfo", "OpaqueFunction", "Shutdown"), described),
-        },
-        "launch.substitutions": {
-            "LaunchConfiguration": lambda name: SimpleNamespace(perform=lambda context: values[name])
-        },
-        "launch_ros.actions": {"Node": described},
-        "launch_ros.parameter_descriptions": {"ParameterValue": lambda value, value_type: value},
+@pytest.fixture
+def view(context: Callable[..., Context]) -> View:
+    """Nodes beside the simulator."""
+
+    def nodes(**arguments: str) -> list[Started]:
+        simulator, *others = context(**arguments).nodes
+        assert simulator.name == "simulator"
+        return others
+
+    return nodes
+
+
+@pytest.fixture
+def said(context: Callable[..., Context]) -> Say:
+    """The line that the launch file logs instead of starting more than the simulator."""
+
+    def line(**arguments: str) -> str:
+        after = context(**arguments)
+        assert [node.name for node in after.nodes] == ["simulator"]
+        (message,) = after.messages
+        return message
+
+    return line
+
+
+@pytest.mark.parametrize("name", ["bench", "arm_2r"])
+def test_rviz_shows_what_the_simulator_publishes(name: str) -> None:
+    shown = yaml.safe_load((ROOT / "config" / f"{name}.rviz").read_text())["Visualization Manager"]
+    topics = [
+        display[key]["Value"]
+        for display in shown["Displays"]
+        for key in ("Topic", "Description Topic")
+        if key in display
+    ]
+    published = {
+        f"/{interface.name.replace('~', 'simulator').lstrip('/')}"
+        for interface in SimulatorNode.ABOUT.interfaces
+        if interface.kind == "publishes"
     }
-    for name, members in names.items():
-        module = ModuleType(name)
-        vars(module).update(members)
-        monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setitem(sys.modules, "launch_ros", ModuleType("launch_ros"))
-    file = runpy.run_path(str(ROOT / "launch" / "simulate.launch.py"))
-
-    def describe(**changes: str) -> list[SimpleNamespace]:
-        values.update(changes)
-        return file["describe_view"](None)
-
-    return describe
+    assert set(topics) == {"/robot_description", "/simulator/markers"} <= published
+    assert "/simulator/goal_states" in published
+    launch = (ROOT / "launch" / "simulate.launch.py").read_text()
+    assert f"{name}.rviz" in launch
+    assert 'f"simulator/{shadow}_states"' in launch
+    ghosts = [display["TF Prefix"] for display in shown["Displays"] if "TF Prefix" in display]
+    assert ghosts == ["", "goal", "low", "high"]
+    assert '"frame_prefix": f"{shadow}/"' in launch
+    for robot in (ROOT / "config" / "robots").glob("*.urdf"):
+        assert f'<link name="{shown["Global Options"]["Fixed Frame"]}"' in robot.read_text()
 
 
 def test_without_rviz_nothing_is_added(view: View) -> None:
@@ -72,7 +90,7 @@ def test_rviz_gets_frames_of_the_robot_and_of_its_goal(view: View) -> None:
     nodes = {node.name: node for node in view(rviz="true", mass="0.7", joints="['servo_1']")}
     assert list(nodes) == ["robot_state_publisher", "goal_state_publisher", "goal_base", "rviz2"]
     for name in ("robot_state_publisher", "goal_state_publisher"):
-        robot = ElementTree.fromstring(nodes[name].parameters[0]["robot_description"])
+        robot = ElementTree.fromstring(nodes[name].parameters["robot_description"])
         assert robot.find("joint").get("name") == "servo_1"
     assert ("joint_states", "simulator/goal_states") in nodes["goal_state_publisher"].remappings
     assert nodes["goal_base"].arguments == ["--frame-id", "base_link", "--child-frame-id", "goal/base_link"]
@@ -95,8 +113,8 @@ def test_draws_add_robots_at_both_ends_of_the_band(view: View) -> None:
 def test_the_arms_are_shown_from_either_file(view: View, kind: str) -> None:
     model = ROOT / "config" / "robots" / f"erob_2r.{kind}"
     nodes = view(rviz="true", model=str(model), publish_clock="true")
-    assert nodes[0].parameters[0]["robot_description"] == model.with_suffix(".urdf").read_text()
-    assert nodes[0].parameters[0]["use_sim_time"] is True
+    assert nodes[0].parameters["robot_description"] == model.with_suffix(".urdf").read_text()
+    assert nodes[0].parameters["use_sim_time"] is True
     assert nodes[-1].arguments == ["-d", str(ROOT / "config" / "arm_2r.rviz"), "-f", "base_link"]
 
 
@@ -111,15 +129,39 @@ def test_a_robot_stands_on_the_root_of_its_own_urdf(view: View, tmp_path: Path) 
     assert nodes["rviz2"].arguments[-2:] == ["-f", "table"]
 
 
-def test_a_machine_without_rviz_is_told_what_to_install(view: View, installed: dict[str, str]) -> None:
+def test_robots_in_namespaces_are_not_mixed(view: View) -> None:
+    nodes = view(rviz="true", draws="20", namespace="left")
+    assert {node.namespace for node in nodes} == {"/left"}
+    for node in nodes:  # frames of two robots have the same names
+        assert {("/tf", "tf"), ("/tf_static", "tf_static")} <= set(node.remappings)
+    shown = yaml.safe_load((ROOT / "config" / "bench.rviz").read_text())["Visualization Manager"]
+    topics = {
+        display[key]["Value"].lstrip("/")
+        for display in shown["Displays"]
+        for key in ("Topic", "Description Topic")
+        if key in display
+    }
+    assert {(f"/{topic}", topic) for topic in topics} <= set(nodes[-1].remappings)
+
+
+def test_a_machine_without_rviz_is_told_what_to_install(said: Say, installed: dict[str, str]) -> None:
     del installed["rviz2"], installed["robot_state_publisher"]
-    (line,) = view(rviz="true")
-    assert line.msg == (
+    assert said(rviz="true") == (
         "rviz: no package robot_state_publisher, rviz2; the robot moves unseen; "
         "apt install ros-$ROS_DISTRO-robot-state-publisher ros-$ROS_DISTRO-rviz2"
     )
 
 
-def test_a_robot_without_urdf_is_named(view: View, tmp_path: Path) -> None:
-    (line,) = view(rviz="true", model=str(tmp_path / "robot.xml"))
-    assert line.msg == f"rviz: {tmp_path / 'robot.xml'} has no .urdf beside it (RViz reads no MJCF); add one"
+def test_a_robot_without_urdf_is_named(said: Say, tmp_path: Path) -> None:
+    model = tmp_path / "robot.xml"
+    assert said(rviz="true", model=str(model)) == (
+        f"rviz: {model} has no .urdf beside it (RViz reads no MJCF); add one"
+    )
+
+
+def test_a_python_without_mujoco_is_told_what_to_install(said: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ros2 launch` runs in the Python of ROS 2, not in the environment of the nodes."""
+    for name in [name for name in sys.modules if name.startswith("bam_core.mujoco")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    assert "has no module mujoco" in said(rviz="true")

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of a launch file where they are in force, and nodes that get them.
+
+All values are read when the launch file is visited. What is executed later, by an event handler, executes
+where the group that included the file has ended, and its arguments and namespace with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from launch import LaunchContext, LaunchDescription
+from launch.action import Action
+from launch.actions import DeclareLaunchArgument, GroupAction, OpaqueFunction, Shutdown
+from launch_ros.actions import Node
+
+from bam_core.errors import UnknownName, Unreadable, WrongValue
+from bam_ros.launching.argument import Argument
+
+PACKAGE = "bam_bench"
+LEVELS = ("debug", "info", "warn", "error", "fatal")
+COMMON = (
+    Argument(
+        name="namespace",
+        default="",
+        description="namespace of the nodes, within that of the group that includes this file",
+    ),
+    Argument(
+        name="params_file",
+        default="",
+        description="YAML file with parameters of the nodes, also those that have no argument here; an"
+        " argument that is given counts more",
+    ),
+    Argument(name="use_sim_time", default=False, description="true: the nodes' clocks follow /clock"),
+    Argument(
+        name="log_level",
+        default="info",
+        description="debug, info, warn, error or fatal; of a single logger LOGGER:=LEVEL",
+    ),
+)
+"""Arguments of every launch file that starts nodes."""
+
+_NAMESPACE = re.compile(r"/|/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?|", re.ASCII)
+
+
+class LaunchValues:
+    """The arguments of a launch file.
+
+    A parameter of a node has, in this order, the value of an argument that was given, of params_file, of
+    SetParameter in a group around the file, of the launch file, of the node itself. Whether an argument was
+    given is not known to launch files: one that has its default counts as not given.
+
+    Args:
+        context: of the launch, while the file is visited.
+        arguments: all that the file declares.
+
+    Raises:
+        BamError: an argument has a value that it cannot have.
+    """
+
+    def __init__(self, context: LaunchContext, arguments: Sequence[Argument]) -> None:
+        self._context = context
+        texts = {each.name: str(context.launch_configurations[each.name]) for each in arguments}
+        self._given = {each.name for each in arguments if texts[each.name] != each.default_text}
+        self._values = {each.name: each.value(texts[each.name]) for each in arguments}
+        if not _NAMESPACE.fullmatch(self["namespace"]):
+            raise WrongValue(
+                "namespace", self["namespace"], "names of letters, digits and _, with / between them"
+            )
+        if self["log_level"].rpartition(":=")[2].lower() not in LEVELS:
+            raise UnknownName("log_level", self["log_level"], LEVELS)
+        if self["params_file"] and not Path(self["params_file"]).is_file():
+            raise Unreadable(
+                self["params_file"],
+                "does not exist",
+                expected="a YAML file of parameters",
+                advice="correct params_file",
+            )
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of an argument."""
+        return self._values[name]
+
+    @property
+    def namespace(self) -> str:
+        """Absolute namespace of the nodes, such as "/left"; "/": none."""
+        outer = self._context.launch_configurations.get("ros_namespace") or "/"
+        return str(PurePosixPath("/", outer, self["namespace"]))
+
+    def parameters(self, *names: str, **renamed: str) -> dict[str, Any]:
+        """Return the values of those arguments that were given.
+
+        Args:
+            names: of arguments that nodes have as a parameter of the same name.
+            renamed: parameter -> argument, where the names differ.
+        """
+        pairs = {**{name: name for name in names}, **renamed}
+        return {parameter: self[name] for parameter, name in pairs.items() if name in self._given}
+
+    def node(
+        self,
+        executable: str,
+        parameters: Mapping[str, Any],
+        *,
+        title: str,
+        defaults: Mapping[str, Any] | None = None,
+        quiet: bool = True,
+    ) -> Node:
+        """Return a node of this package; its end ends the launch.
+
+        Args:
+            executable: of the node, whose name is the same.
+            parameters: that count more than params_file.
+            title: of the node, in the reason of the launch's end.
+            defaults: parameters that count less than params_file.
+            quiet: whether log_level may keep it from saying what it does.
+        """
+        return Node(
+            package=PACKAGE,
+            executable=executable,
+            name=executable,
+            output="screen",
+            on_exit=Shutdown(reason=f"{title} has ended"),
+            **self.common(parameters, defaults=defaults, quiet=quiet),
+        )
+
+    def common(
+        self, parameters: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None, quiet: bool = True
+    ) -> dict[str, Any]:
+        """Return what `COMMON` means for any node, as keywords of the action `Node`.
+
+        Args:
+            parameters: that count more than params_file.
+            defaults: parameters that count less than params_file.
+            quiet: whether log_level may keep it from saying what it does.
+        """
+        given = {**self.parameters("use_sim_time"), **parameters}
+        words = []
+        if "log_level" in self._given and (quiet or self["log_level"].lower() in LEVELS[:2]):
+            words += ["--log-level", self["log_level"]]
+        for name, value in (defaults or {}).items():
+            words += ["-p", f"{name}:={json.dumps(value)}"]
+        return {
+            "namespace": self["namespace"],
+            # In this order: ROS 2 takes the last value of a parameter.
+            "parameters": [
+                *([self["params_file"]] if self["params_file"] else []),
+                *([given] if given else []),
+            ],
+            "ros_arguments": words,
+        }
+
+    def later(self, action: Action) -> Action:
+        """Return what executes an action later, as if it were executed while the launch file is visited."""
+        configurations = dict(self._context.launch_configurations)
+        environment = dict(self._context.environment)
+
+        def restore(context: LaunchContext) -> None:
+            context.launch_configurations.clear()
+            context.launch_configurations.update(configurations)
+            context.environment.clear()
+            context.environment.update(environment)
+
+        return GroupAction([OpaqueFunction(function=restore), action])  # a group: its end undoes `restore`
+
+
+def describe_launch(
+    arguments: Sequence[Argument], actions: Callable[[LaunchValues], Sequence[Action]]
+) -> LaunchDescription:
+    """Return the description of a launch file.
+
+    Args:
+        arguments: what it declares beside `COMMON`.
+        actions: gives what it executes.
+    """
+    table = (*arguments, *COMMON)
+
+    def visit(context: LaunchContext) -> list[Action]:
+        return list(actions(LaunchValues(context, table)))
+
+    return LaunchDescription([*map(declaration, table), OpaqueFunction(function=visit)])
+
+
+def declaration(argument: Argument) -> DeclareLaunchArgument:
+    """Return an argument as launch knows it."""
+    return DeclareLaunchArgument(
+        argument.name,
+        default_value=argument.default_text,
+        description=argument.description,
+        choices=list(argument.choices) or None,
+    )

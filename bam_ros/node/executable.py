@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An executable of `ros2 run`: a `main`, and one line where a Python module that it needs is missing.
+
+It imports nothing that may be missing itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from bam_core.errors import MissingSoftware
+
+_OURS = ("bam_core", "bam_ros")  # where one of these lacks a module, that is our mistake
+_SOURCED = ("rclpy", "ament_index_python")  # come with ROS 2 alone
+_PACKAGES = {"serial": "pyserial", "yaml": "PyYAML"}
+"""Module -> package of the Python index, where the names differ."""
+
+
+def run(name: str, module: str) -> int:
+    """Run a module's `main` and return its exit status; 2 where it lacks a Python module.
+
+    Args:
+        name: of the executable.
+        module: that has the `main`.
+    """
+    try:
+        return int(import_module(module).main() or 0)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if not missing or missing in _OURS:
+            raise
+        print(_lack(name, missing), file=sys.stderr)
+        return 2
+
+
+def _lack(name: str, missing: str) -> MissingSoftware:
+    """Return what a missing module means."""
+    if missing == "bam_bench":
+        cure = "source install/setup.bash of the workspace that built it"
+    elif missing in _SOURCED or missing.endswith(("_msgs", "_interfaces", "_srvs")):
+        cure = "source ROS 2, and install this package's dependencies: rosdep install --from-paths ."
+    else:
+        package = _PACKAGES.get(missing, missing)
+        pip = f"{sys.executable} -m pip install {package}"
+        cure = f"run `make setup` in bam_bench, which builds with all of them, or {pip}"
+    problem = f"Python module {missing!r} is not installed for {sys.executable}"
+    return MissingSoftware(name, missing, problem=problem, advice=cure)

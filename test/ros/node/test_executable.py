@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executables of `ros2 run`: a missing Python module is one line with the cure."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def executable(tmp_path: Path) -> Path:
+    """An executable as CMake writes it, of a module beside it."""
+    text = (ROOT / "resource" / "node.in").read_text()
+    values = {"Python3_EXECUTABLE": sys.executable, "name": "recorder", "node_module": "given"}
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    file = tmp_path / "recorder"
+    file.write_text(text.replace("bam_ros.given", "given"))
+    file.chmod(0o755)
+    return file
+
+
+def ran(executable: Path, module: str) -> subprocess.CompletedProcess[str]:
+    """Run the executable of a module of this text."""
+    (executable.parent / "given.py").write_text(module)
+    return subprocess.run([executable], cwd=executable.parent, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("where", ["import no_such_module\n", "def main():\n    import no_such_module\n"])
+def test_a_missing_module_is_one_line_with_the_cure(executable: Path, where: str) -> None:
+    ended = ran(executable, where)
+    assert ended.returncode == 2
+    (line,) = ended.stderr.splitlines()
+    assert re.fullmatch(r"recorder: Python module 'no_such_module' is not installed for .*; .*", line)
+    assert "make setup" in line
+    assert "-m pip install no_such_module" in line
+
+
+@pytest.mark.parametrize(
+    ("module", "cure"),
+    [
+        ("serial", "pip install pyserial"),
+        ("rclpy", "source ROS 2"),
+        ("sensor_msgs", "source ROS 2"),
+        ("bam_bench", "source install/setup.bash"),
+    ],
+)
+def test_the_cure_is_that_of_the_module(executable: Path, module: str, cure: str) -> None:
+    ended = ran(executable, f"import sys\nsys.modules[{module!r}] = None\nimport {module}.part\n")
+    assert ended.returncode == 2
+    assert cure in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_mistake_of_ours_keeps_its_traceback(executable: Path) -> None:
+    ended = ran(executable, "import bam_ros.no_such_module\n")
+    assert ended.returncode == 1
+    assert "Traceback" in ended.stderr
+
+
+@pytest.mark.parametrize(("returned", "status"), [("0", 0), ("3", 3), ("None", 0)])
+def test_the_status_is_that_of_the_module(executable: Path, returned: str, status: int) -> None:
+    assert ran(executable, f"def main():\n    return {returned}\n").returncode == status
+
+
+def test_without_the_sourced_package_it_says_what_to_source(executable: Path) -> None:
+    file = executable.parent / "run.py"
+    file.write_text(f"import sys\nsys.modules['bam_ros'] = None\n{executable.read_text()}")
+    ended = subprocess.run([sys.executable, file], capture_output=True, text=True)
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("recorder: ")
+    assert "source install/setup.bash" in line
