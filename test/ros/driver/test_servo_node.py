@@ -163,10 +163,13 @@ def test_limits_are_published(client: Client) -> None:
 
 
 def test_states_reach_reliable_subscribers(client: Client) -> None:
-    heard: list[ServoStates] = []
-    client.node.create_subscription(ServoStates, "servo_states", heard.append, 10)
+    """As MoveIt's monitor and robot_localization subscribe."""
+    states: list[ServoStates] = []
+    joints: list[JointState] = []
+    client.node.create_subscription(ServoStates, "servo_states", states.append, 10)
+    client.node.create_subscription(JointState, "joint_states", joints.append, 10)
     client.run(FakeBus())
-    client.wait_for(lambda: heard)
+    client.wait_for(lambda: states and joints)
 
 
 def test_the_joint_of_a_client_that_died_is_released_and_that_of_another_is_held(client: Client) -> None:

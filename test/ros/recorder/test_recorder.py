@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from bam_bench.msg import ServoCommands, ServoStates
 from recorder_bench import Bench, Operator, directories, hurry, running, short, short_session
 from ros_helpers import FakeBus, wait_for
@@ -80,6 +81,19 @@ def test_a_bag_opens_with_any_reader_of_rosbag2(bench: Bench, tmp_path: Path) ->
         "of a test",
         "mx-protocol1",
     )
+
+
+def test_a_bag_that_is_played_serves_reliable_subscribers_as_the_driver_does(
+    bench: Bench, tmp_path: Path
+) -> None:
+    report = record(bench, tmp_path, scripts=("sin_sin",))
+    information = yaml.safe_load((report.bags[0] / "metadata.yaml").read_text())
+    topics = information["rosbag2_bagfile_information"]["topics_with_message_count"]
+    offered = {
+        each["topic_metadata"]["name"]: each["topic_metadata"]["offered_qos_profiles"] for each in topics
+    }
+    for topic in ("/servo_states", "/joint_states"):
+        assert [profile["reliability"] for profile in offered[topic]] == ["reliable"]
 
 
 def test_torque_goes_on_where_the_arm_is_and_off_at_rest(bench: Bench, tmp_path: Path) -> None:
