@@ -136,8 +136,6 @@ class SessionRecorder:
                     self._hang_load(call)
                     hung = run.block
                     wait_for_bench(link, session, self._driver, call.prepare, call.tick)
-                call.prepare("setting gains")
-                self._driver.set_gains(session.joint, run.kp, call.tick)
                 report = self._record(link, session, run, output, call)
                 bags[run.name] = report.bag
                 self._report = replace(
@@ -151,35 +149,49 @@ class SessionRecorder:
     def _record(
         self, link: BenchLink, session: Session, run: PlannedRun, output: Path, call: _Call
     ) -> RunReport:
-        bag = output / run.name
-        if bag.exists():
-            aside = bag_shelf.set_aside(bag)
-            call.operator.tell(
-                f"run {run.name}: the interrupted bag is kept as {aside.name}, recording again"
-            )
+        problem = cure = ""
         for attempt in range(1, ATTEMPTS + 1):
-            recorder = RunRecorder(link, session, run, bag)
-            call.follow(recorder)
-            report = recorder.record(call.tick)
-            if not report.problem:
+            report = self._attempt(link, session, run, output / run.name, call)
+            if report.spoiled is None:
                 lost = f", {report.dropped} lost on the way from the driver" if report.dropped else ""
                 call.operator.tell(
                     f"run {run.index} of {call.runs}, {run.label}: {report.states} states{lost}",
                     warning=bool(lost),
                 )
                 return report
-            aside = bag_shelf.set_aside(bag, "stalled")
+            problem, cure = report.spoiled.problem, report.spoiled.cure
+            aside = bag_shelf.set_aside(report.bag, report.spoiled.suffix)
             call.operator.tell(
-                f"run {run.index} of {call.runs}, {run.label}: {report.problem}; its bag is kept as"
+                f"run {run.index} of {call.runs}, {run.label}: {problem}; its bag is kept as"
                 f" {aside.name} and counts for nothing (attempt {attempt} of {ATTEMPTS})",
                 warning=True,
             )
         raise BadData(
             f"run {run.label}",
-            f"{report.problem} in the last of {ATTEMPTS} attempts",
-            advice="end other programs on this machine or use a faster one, or raise pause_limit in the"
-            " session, then record again",
+            f"{problem} in the last of {ATTEMPTS} attempts",
+            advice=cure,
         )
+
+    def _attempt(
+        self, link: BenchLink, session: Session, run: PlannedRun, bag: Path, call: _Call
+    ) -> RunReport:
+        """Record a run once; nobody else sets gains meanwhile."""
+        gains = {session.joint: run.kp}
+        call.prepare("setting gains")
+        try:
+            self._driver.hold_gains(gains, call.tick)
+            if bag.exists():
+                aside = bag_shelf.set_aside(bag)
+                call.operator.tell(
+                    f"run {run.name}: the interrupted bag is kept as {aside.name}, recording again"
+                )
+            recorder = RunRecorder(
+                link, session, run, bag, lambda: self._driver.gains_problem(gains, call.tick)
+            )
+            call.follow(recorder)
+            return recorder.record(call.tick)
+        finally:
+            self._driver.free_gains()
 
     def _hang_load(self, call: _Call) -> None:
         if self._driver.can_set_load:

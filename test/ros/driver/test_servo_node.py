@@ -22,7 +22,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from ros_helpers import FakeBus
 from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from bam_core.errors import Conflict, Unavailable
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
@@ -301,6 +301,29 @@ def test_gains_reach_the_servo_and_reboot_clears_its_error(client: Client) -> No
     )
     assert client.call(Trigger, "servos/reboot", Trigger.Request()).success
     client.wait_for(lambda: client.diagnostics[-1].status[0].level == DiagnosticStatus.OK)
+
+
+def test_gains_that_are_held_are_only_read(client: Client, capfd: pytest.CaptureFixture[str]) -> None:
+    bus = FakeBus()
+    node = client.run(bus)
+    recorders, foreign = SetGains.Request(name="joint", kp=8.0), SetGains.Request(name="joint", kp=32.0)
+    assert client.call(SetGains, "servos/set_gains", recorders).success
+    assert client.call(SetBool, "servos/hold_gains", SetBool.Request(data=True)).success
+    refused = client.call(SetGains, "servos/set_gains", foreign)
+    assert not refused.success
+    assert refused.message.startswith("joint: kp 8, ki 0, kd 0 (wanted 32, 0, 0; a recording holds them")
+    assert "/servos/hold_gains" in refused.message
+    assert "joint: kp 8" in capfd.readouterr().err
+    assert bus.gains["joint"] == Gains(kp=8.0, ki=0.0, kd=0.0)
+    assert client.call(SetGains, "servos/set_gains", recorders).success  # they are those
+    bus.gains["joint"] = Gains(kp=4.0, ki=0.0, kd=0.0)  # such as after a dip of the supply
+    assert "kp 4" in client.call(SetGains, "servos/set_gains", recorders).message
+    assert client.call(SetBool, "servos/hold_gains", SetBool.Request(data=False)).success
+    assert client.call(SetGains, "servos/set_gains", foreign).success
+    client.call(SetBool, "servos/hold_gains", SetBool.Request(data=True))
+    node.trigger_deactivate()
+    node.trigger_activate()
+    assert client.call(SetGains, "servos/set_gains", recorders).success
 
 
 def test_every_way_out_of_active_releases(client: Client) -> None:
