@@ -71,6 +71,8 @@ class ServoNode(LifecycleNode):
         self._joints: tuple[str, ...] = ()  # of the bus that was configured last
         self._failure: BamError | None = None  # why configuring failed last
         self._starting = False
+        self.is_over = False
+        """Whether its life cycle has ended, and its process shall."""
         self._gains_hold = GainsHold()
         # Services wait for the bus in a thread of their own, so that commands are taken meanwhile.
         self._worker = ThreadPoolExecutor(1, "services")
@@ -208,8 +210,9 @@ class ServoNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Release the servos and give the bus back."""
+        """Release the servos and give the bus back; the process ends then."""
         self.close()
+        self.is_over = True
         return TransitionCallbackReturn.SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -322,6 +325,7 @@ class ServoNode(LifecycleNode):
 
     def _publish_diagnostics(self) -> None:
         failure = str(self._failure or "")
-        array = servo_diagnostics(self.get_name(), self._bus, self._loop, failure, self._joints)
+        name = self.get_fully_qualified_name().lstrip("/")  # two benches have drivers of the same name
+        array = servo_diagnostics(name, self._bus, self._loop, failure, self._joints)
         array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)

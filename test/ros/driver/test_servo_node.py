@@ -20,7 +20,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
-from ros_helpers import FakeBus
+from ros_helpers import PATIENCE, FakeBus
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
@@ -60,14 +60,14 @@ class Client:
         self.commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
         self.servos: FakeNode | None = None
 
-    def run(self, bus: FakeBus, **parameters: object) -> FakeNode:
+    def run(self, bus: FakeBus, namespace: str = "", **parameters: object) -> FakeNode:
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        self.servos = FakeNode(bus, context=self.context, parameter_overrides=overrides)
+        self.servos = FakeNode(bus, context=self.context, namespace=namespace, parameter_overrides=overrides)
         self.executor.add_node(self.servos)
         self.servos.start()
         return self.servos
 
-    def wait_for(self, predicate: Callable[[], object], timeout: float = 10.0) -> None:
+    def wait_for(self, predicate: Callable[[], object], timeout: float = PATIENCE) -> None:
         deadline = time.monotonic() + timeout
         while not predicate():
             assert time.monotonic() < deadline, "not in time"
@@ -324,6 +324,39 @@ def test_gains_that_are_held_are_only_read(client: Client, capfd: pytest.Capture
     node.trigger_deactivate()
     node.trigger_activate()
     assert client.call(SetGains, "servos/set_gains", recorders).success
+
+
+def test_diagnostics_tell_two_benches_apart(client: Client) -> None:
+    client.run(FakeBus(), namespace="left")
+    client.wait_for(lambda: client.diagnostics)
+    names = [(status.name, status.hardware_id) for status in client.diagnostics[-1].status]
+    assert names == [("left/servos: bus",) * 2, ("left/servos: joint",) * 2]
+
+
+def test_a_stream_that_goes_on_after_a_reboot_switches_nothing_on(client: Client) -> None:
+    bus = FakeBus()
+    client.run(bus, command_timeout=30.0)
+    client.connect()
+
+    def streaming(predicate: Callable[[], object]) -> Callable[[], object]:
+        def step() -> object:
+            client.command(("joint", True, 0.1))
+            return predicate()
+
+        return step
+
+    client.wait_for(streaming(lambda: bus.torque[0]))
+    reboot = client.node.create_client(Trigger, "servos/reboot")
+    client.wait_for(streaming(reboot.service_is_ready))
+    answer = reboot.call_async(Trigger.Request())
+    client.wait_for(streaming(answer.done))
+    after = len(bus.goals)
+    client.wait_for(streaming(lambda: len(bus.goals) > after + 30))
+    assert not any(goal.torque_enable[0] for goal in bus.goals[after:])
+    client.wait_for(lambda: any("rebooted" in s.message for a in client.diagnostics for s in a.status))
+    client.command(("joint", False, math.nan))
+    client.wait_for(lambda: "rebooted" not in client.diagnostics[-1].status[0].message)
+    client.wait_for(streaming(lambda: bus.torque[0]))
 
 
 def test_every_way_out_of_active_releases(client: Client) -> None:
