@@ -29,6 +29,7 @@ from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
 from bam_ros.driver.state_messages import StateMessages
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import declare
+from bam_ros.node.waiting_messages import waiting_messages
 
 # Reliable, because MoveIt and others subscribe so, and subscribers that want best effort are served as well;
 # deep enough for the bursts of a loop that runs at a kilohertz.
@@ -82,7 +83,9 @@ class ServoNode(LifecycleNode):
         self._servo_states = self.create_publisher(ServoStates, "servo_states", STATE_QOS)
         self._configuration = self.create_publisher(ServoConfiguration, "servo_configuration", LATCHED_QOS)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self.create_subscription(ServoCommands, "servo_commands", self._on_commands, COMMAND_QOS)
+        self._commands = self.create_subscription(
+            ServoCommands, "servo_commands", self._take_commands, COMMAND_QOS
+        )
         self.serve(SetGains, "~/set_gains", self._on_set_gains)
         self.create_service(SetBool, "~/hold_gains", self._on_hold_gains)
         self.serve(Trigger, "~/reboot", self._on_reboot)
@@ -236,6 +239,12 @@ class ServoNode(LifecycleNode):
             if self._bus is not None:  # servos that came back may have other settings
                 self._publish_configuration(self._bus)
         self._publish_diagnostics()
+
+    def _take_commands(self, message: ServoCommands) -> None:
+        """Take a message and all that queued up behind it."""
+        self._on_commands(message)
+        for waiting in waiting_messages(self._commands):
+            self._on_commands(waiting)
 
     def _on_commands(self, message: ServoCommands) -> None:
         self._gains_hold.renew()

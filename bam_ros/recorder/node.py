@@ -45,7 +45,9 @@ class RecorderNode(Node):
         super().__init__("recorder", **arguments)
         value = declare(self, self.ABOUT.parameters)
         driver, bench = value["driver"], value["virtual_bench"]
-        self._recorder = SessionRecorder(self, driver=driver, virtual_bench=bench)
+        self._recorder = SessionRecorder(
+            self, driver=driver, virtual_bench=bench, starts_with_driver=value["autostart"]
+        )
         self._busy = threading.Lock()  # while a session is recorded
         self._claim = threading.Lock()  # from the moment on at which one is accepted
         self._stopping = threading.Event()

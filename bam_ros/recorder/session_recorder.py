@@ -11,7 +11,7 @@ from typing import Protocol
 from rclpy.node import Node
 
 from bam_core.errors import BadData
-from bam_ros.recorder import bag_shelf
+from bam_ros.recorder import bag_shelf, readiness
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import DriverClient
 from bam_ros.recorder.readiness import wait_for_bench
@@ -89,10 +89,19 @@ class SessionRecorder:
         node: that the recorder belongs to.
         driver: name of the driver node.
         virtual_bench: name of a virtual bench that mounts the loads instead of an operator; may be empty.
+        starts_with_driver: whether the driver may still be starting, as it may with a virtual bench.
     """
 
-    def __init__(self, node: Node, *, driver: str = "dynamixel", virtual_bench: str = "") -> None:
+    def __init__(
+        self,
+        node: Node,
+        *,
+        driver: str = "dynamixel",
+        virtual_bench: str = "",
+        starts_with_driver: bool = False,
+    ) -> None:
         self._node = node
+        self._starts_with_driver = starts_with_driver or bool(virtual_bench)
         self._driver = DriverClient(node, driver, virtual_bench)
         self.reset()
 
@@ -125,9 +134,11 @@ class SessionRecorder:
             return self._report
         with BenchLink(self._node, session.joint) as link:
             hung: int | None = None
+            patience = readiness.STARTUP if self._starts_with_driver else readiness.DISCOVERY
             for run in left:
                 call = _Call(operator, run, len(plan), self._report.dropped)
-                wait_for_bench(link, session, self._driver, call.prepare, call.tick)
+                wait_for_bench(link, session, self._driver, call.prepare, call.tick, patience)
+                patience = readiness.DISCOVERY
                 if hung is None:
                     warning = supply_warning(session, measured_supply(link, call.tick))
                     if warning:

@@ -227,6 +227,30 @@ def test_no_command_is_lost_while_a_service_runs(client: Client) -> None:
     client.wait_for(lambda: bus.torque == [False] * 5 + [True])
 
 
+def test_commands_that_queued_up_are_taken_at_once(client: Client) -> None:
+    """One per turn of its executor, a driver that gets little processor time would obey seconds late."""
+    node = client.run(FakeBus(), command_timeout=60.0)
+    client.connect()
+    (subscription,) = (each for each in node.subscriptions if each.topic_name == "/servo_commands")
+    turns: list[ServoCommands] = []
+    take = subscription.callback
+
+    def counted(message: ServoCommands) -> None:
+        turns.append(message)
+        take(message)
+
+    subscription.callback = counted
+    commands = client.node.create_publisher(ServoCommands, "servo_commands", 1000)
+    client.wait_for(commands.get_subscription_count)
+    before = node._loop._streams.number  # type: ignore[union-attr]
+    for position in (0.0, 0.1) * 250:
+        commands.publish(ServoCommands(name=["joint"], torque_enable=[True], position=[position]))
+    commands.publish(ServoCommands(name=["joint"], torque_enable=[False], position=[math.nan]))
+    client.wait_for(lambda: node._loop._streams.number == before + 501)  # type: ignore[union-attr]
+    assert len(turns) < 100
+    assert not node._loop._streams.in_force(node._bus.now())[0].torque_enable  # type: ignore[union-attr]
+
+
 def test_no_joint_keeps_an_old_word_in_the_diagnostics(client: Client) -> None:
     bus = FakeBus(("a", "b"))
     node = client.run(bus, failures=1)

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ import yaml
 from bam_bench.msg import ServoCommands, ServoStates
 from bam_bench.srv import SetGains
 from recorder_bench import Bench, Operator, directories, hurry, running, short, short_session
-from ros_helpers import FakeBus, wait_for
+from ros_helpers import PATIENCE, FakeBus, wait_for
 from rosbags.highlevel import AnyReader
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName
@@ -257,6 +258,25 @@ def test_a_missing_driver_is_told_with_how_to_start_one(
     with pytest.raises(Unavailable, match=f"'nobody': .* {start}"):
         recorder.record(short_session(), tmp_path, Operator())
     assert not directories(tmp_path)
+
+
+def test_a_driver_that_starts_together_with_the_recorder_is_waited_for(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", 0.3)
+    monkeypatch.setattr("bam_ros.recorder.readiness.STARTUP", PATIENCE)
+    bench.driver.trigger_deactivate()
+    began = time.monotonic()
+
+    def start_late(progress: Progress) -> bool:
+        if not bench.driver._loop and time.monotonic() - began > 1.0:
+            bench.driver.trigger_activate()
+            monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
+        return False
+
+    recorder = SessionRecorder(bench.node, driver="driver", starts_with_driver=True)
+    report = recorder.record(short_session(scripts=("sin_sin",)), tmp_path, Operator(start_late))
+    assert report.recorded == 1
 
 
 def test_another_servo_than_the_sessions_is_refused(bench: Bench, tmp_path: Path) -> None:
