@@ -46,7 +46,6 @@ def generate_launch_description() -> LaunchDescription:
                 ],
                 name="bam_demo",
                 output="screen",
-                emulate_tty=True,  # for its progress bars
                 on_exit=Shutdown(reason="the demo has ended"),
             ),
         ]

@@ -40,14 +40,14 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.atomic_file import write_text
     from bam_ros.demo import pipeline, plots, report
     from bam_ros.demo.bench import DEMO_BENCHES
-    from bam_ros.node.node_processes import isolate, node_processes
+    from bam_ros.node.node_processes import node_processes
+    from bam_ros.node.private_domain import private_domain
 
     bench = DEMO_BENCHES[arguments.servo]
     output = arguments.output.absolute()
     start = time.monotonic()
     set_aside(output)
-    isolate()
-    with node_processes(output / "logs") as nodes:
+    with private_domain(), node_processes(output / "logs") as nodes:
         pipeline.start_bench(nodes, bench, output, arguments.seed)
         with pipeline.Session(nodes) as client:
             bags = pipeline.record(client, bench, output)

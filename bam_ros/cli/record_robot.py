@@ -99,12 +99,14 @@ def run(arguments: argparse.Namespace) -> int:
             wait_for_robot(robot.links, robot.clients, operator.tick)
             require_playable(motion, robot.links, servos)
             require_clear(motion, robot, contacts)
-            robot.set_gains(motion.kp, operator.tick)
             if not arguments.yes:
                 operator.ask(motion)
                 wait_for_robot(robot.links, robot.clients, operator.tick)
                 require_clear(motion, robot, contacts)
-            recorder = RobotRecorder(robot.links, motion, limits)
+            robot.hold_gains(motion.kp, operator.tick)
+            recorder = RobotRecorder(
+                robot.links, motion, limits, lambda: robot.gains_problem(motion.kp, operator.tick)
+            )
             with operator.watching(recorder, motion):
                 report = recorder.record(bag, operator.tick, operator.tell)
         except RecordingStopped:

@@ -13,6 +13,7 @@ from bam_core.errors import BamError, Unavailable
 from bam_ros.node.client_node import ClientNode
 
 _POLL = 0.05  # s
+_STARTUP = 60.0  # s until a node that was started offers what it has; a busy machine takes long to load it
 _LOGS = "see the nodes' logs"
 
 
@@ -32,7 +33,7 @@ class DemoClient:
         """Leave the graph."""
         self._client.close()
 
-    def call(self, service_type: Any, name: str, request: Any, timeout: float = 30.0) -> Any:
+    def call(self, service_type: Any, name: str, request: Any, timeout: float = _STARTUP) -> Any:
         """Call a service once it is there and return its response.
 
         Raises:
@@ -65,7 +66,7 @@ class DemoClient:
         client = ActionClient(self._node, action_type, name)
         inbox: list[Any] = []
         try:
-            self._wait(client.server_is_ready, f"action {name}", 30.0)
+            self._wait(client.server_is_ready, f"action {name}", _STARTUP)
             accepted = client.send_goal_async(
                 goal, feedback_callback=lambda message: inbox.append(message.feedback)
             )

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +15,6 @@ from ament_index_python.packages import get_package_share_directory
 from bam_bench.action import Identify, Record
 from numpy.typing import NDArray
 from std_srvs.srv import Trigger
-from tqdm import tqdm
 
 from bam_core.mujoco import simulate_recording
 from bam_core.recordings import load_recordings
@@ -24,12 +22,12 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel, load_servo
 from bam_ros.demo.bench import DemoBench
 from bam_ros.demo.client import DemoClient
+from bam_ros.demo.stage import Stage
 from bam_ros.node.node_processes import NodeProcesses
 
 MODELS = ("m1", "m4", "m6")
 VALIDATION = "fraction=0.25"
 
-_BAR = "{desc:<64}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 _RECORDING_TIMEOUT = 600.0  # s
 _IDENTIFICATION_TIMEOUT = 600.0  # s
 
@@ -88,30 +86,21 @@ def start_bench(nodes: NodeProcesses, bench: DemoBench, output: Path, seed: int)
     nodes.start("identification", "bam_ros.identification.node", {"data_directory": output})
 
 
-def _stage(name: str, total: float) -> tqdm:
-    """Return the progress bar of a stage; where standard error is no terminal, one line instead."""
-    bar = tqdm(total=total, desc=name, bar_format=_BAR, disable=None)
-    if bar.disable:
-        print(name, file=sys.stderr, flush=True)
-    return bar
-
-
 def record(client: DemoClient, bench: DemoBench, output: Path) -> list[Path]:
     """Record the session and return its bags."""
     session = Path(get_package_share_directory("bam_bench")) / "config" / "sessions" / bench.session
     goal = Record.Goal(session_file=str(session), output=str(output / "bags"))
-    with _stage("recording", 1.0) as bar:
+    with Stage("recording", 1.0) as stage:
 
         def show(feedback: Any) -> None:
             if feedback.runs:
                 share = min(feedback.elapsed / feedback.duration, 1.0) if feedback.duration else 0.0
-                bar.total = float(feedback.runs)
-                bar.n = max(bar.n, feedback.run - 1 + share)
-                bar.set_description(f"run {feedback.run} of {feedback.runs}: {feedback.label}")
+                words = f"run {feedback.run} of {feedback.runs}: {feedback.label}"
+                line = words.rpartition(": ")[0]  # without what the run is doing just now
+                stage.go(feedback.run - 1 + share, words, line, float(feedback.runs))
 
         result = client.run(Record, "record", goal, show, _RECORDING_TIMEOUT)
-        bar.n = bar.total
-        bar.set_description(f"recorded: {result.recorded} runs, {result.dropped} states lost")
+        stage.end(f"recorded: {result.recorded} runs, {result.dropped} states lost")
     return [Path(bag) for bag in result.bags]
 
 
@@ -120,17 +109,16 @@ def identify(client: DemoClient, bench: DemoBench, output: Path) -> Path:
     goal = Identify.Goal(
         logs=["bags"], servo=bench.servo, models=list(MODELS), validation=VALIDATION, output="identified"
     )
-    with _stage("identifying", float(len(MODELS))) as bar:
+    with Stage("identifying", float(len(MODELS))) as stage:
 
         def show(feedback: Any) -> None:
             if feedback.evaluations and feedback.model in MODELS:
                 share = min(feedback.evaluation / feedback.evaluations, 1.0)
-                bar.n = max(bar.n, MODELS.index(feedback.model) + share)
-                bar.set_description(f"identifying {feedback.model}: {feedback.best_mae * 1e3:.2f} mrad")
+                words = f"identifying {feedback.model}: {feedback.best_mae * 1e3:.2f} mrad"
+                stage.go(MODELS.index(feedback.model) + share, words, f"identifying {feedback.model}")
 
         client.run(Identify, "identify", goal, show, _IDENTIFICATION_TIMEOUT)
-        bar.n = bar.total
-        bar.set_description(f"identified: {', '.join(MODELS)}")
+        stage.end(f"identified: {', '.join(MODELS)}")
     return output / "identified"
 
 
@@ -141,11 +129,12 @@ def evaluate(client: DemoClient, bench: DemoBench, bags: list[Path], identified:
     servos = {name: load_servo(path) for name, path in files.items()}
     held_out = tuple(run for run in load_recordings(bags) if run.name in summary["split"]["test"])
     positions: dict[str, list[NDArray[np.float64]]] = {name: [] for name in servos}
-    with _stage("replaying in MuJoCo", len(servos) * len(held_out)) as bar:
+    words = "replaying in MuJoCo"
+    with Stage(words, len(servos) * len(held_out)) as stage:
         for name, servo in servos.items():
             for run in held_out:
                 positions[name].append(simulate_recording(servo, run, bench_effects=files[name]))
-                bar.update()
+                stage.go(sum(map(len, positions.values())), words)
     revealed = yaml.safe_load(client.call(Trigger, f"{bench.virtual}/reveal", Trigger.Request()).message)
     hidden = {
         key: float(value)

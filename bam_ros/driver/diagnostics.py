@@ -22,7 +22,7 @@ def servo_diagnostics(
     """Return the state of a node in figures and, where something is wrong, in words.
 
     Args:
-        node: name of the node.
+        node: name of the node, with its namespace.
         bus: None while the node is unconfigured.
         loop: None while it is not active.
         failure: why configuring failed, empty where it did not.

@@ -104,7 +104,13 @@ SERVO_INTERFACES = (
         kind="service",
         name="~/set_gains",
         type="bam_bench/SetGains",
-        purpose="gains of the position controller",
+        purpose="gains of the position controller; while they are held it only reads them back",
+    ),
+    Interface(
+        kind="service",
+        name="~/hold_gains",
+        type="std_srvs/SetBool",
+        purpose="true: nobody sets gains until false, or 5 s after the newest servo_commands; for recorders",
     ),
     Interface(
         kind="service",

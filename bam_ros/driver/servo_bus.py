@@ -228,6 +228,14 @@ class ServoBus(ABC):
         """
 
     @abstractmethod
+    def read_gains(self, name: str) -> Gains:
+        """Return the gains that one servo holds, read from it, without writing any.
+
+        Raises:
+            BamError: no such joint, or no answer.
+        """
+
+    @abstractmethod
     def reboot(self, name: str) -> None:
         """Restart one servo, which clears its latched hardware errors; torque is then off on all.
 

@@ -17,10 +17,11 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.diagnostics import servo_diagnostics
+from bam_ros.driver.gains_hold import GainsHold
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.driver.servo_commands import parse_commands
@@ -28,6 +29,7 @@ from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
 from bam_ros.driver.state_messages import StateMessages
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import declare
+from bam_ros.node.waiting_messages import waiting_messages
 
 # Reliable, because MoveIt and others subscribe so, and subscribers that want best effort are served as well;
 # deep enough for the bursts of a loop that runs at a kilohertz.
@@ -70,6 +72,9 @@ class ServoNode(LifecycleNode):
         self._joints: tuple[str, ...] = ()  # of the bus that was configured last
         self._failure: BamError | None = None  # why configuring failed last
         self._starting = False
+        self.is_over = False
+        """Whether its life cycle has ended, and its process shall."""
+        self._gains_hold = GainsHold()
         # Services wait for the bus in a thread of their own, so that commands are taken meanwhile.
         self._worker = ThreadPoolExecutor(1, "services")
         self._service_group = MutuallyExclusiveCallbackGroup()
@@ -78,8 +83,11 @@ class ServoNode(LifecycleNode):
         self._servo_states = self.create_publisher(ServoStates, "servo_states", STATE_QOS)
         self._configuration = self.create_publisher(ServoConfiguration, "servo_configuration", LATCHED_QOS)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self.create_subscription(ServoCommands, "servo_commands", self._on_commands, COMMAND_QOS)
+        self._commands = self.create_subscription(
+            ServoCommands, "servo_commands", self._take_commands, COMMAND_QOS
+        )
         self.serve(SetGains, "~/set_gains", self._on_set_gains)
+        self.create_service(SetBool, "~/hold_gains", self._on_hold_gains)
         self.serve(Trigger, "~/reboot", self._on_reboot)
         self.create_timer(1.0, self._publish_diagnostics)
 
@@ -193,6 +201,7 @@ class ServoNode(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the loop and release the servos."""
+        self._gains_hold.set(False)
         if self._loop is not None:
             self._loop.stop()
             self._loop = None
@@ -204,8 +213,9 @@ class ServoNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Release the servos and give the bus back."""
+        """Release the servos and give the bus back; the process ends then."""
         self.close()
+        self.is_over = True
         return TransitionCallbackReturn.SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -230,7 +240,14 @@ class ServoNode(LifecycleNode):
                 self._publish_configuration(self._bus)
         self._publish_diagnostics()
 
+    def _take_commands(self, message: ServoCommands) -> None:
+        """Take a message and all that queued up behind it."""
+        self._on_commands(message)
+        for waiting in waiting_messages(self._commands):
+            self._on_commands(waiting)
+
     def _on_commands(self, message: ServoCommands) -> None:
+        self._gains_hold.renew()
         if self._loop is None or self._bus is None:
             self._reject("the node is not active; activate it first")
             return
@@ -247,7 +264,7 @@ class ServoNode(LifecycleNode):
         wanted = Gains(kp=request.kp, ki=request.ki, kd=request.kd)
         try:
             bus, loop = self._active()
-            held = loop.call(lambda: bus.set_gains(request.name, wanted))
+            held, is_refused = loop.call(lambda: self._write_gains(bus, request.name, wanted))
         except BamError as error:
             response.message = str(error)
             return response
@@ -255,8 +272,28 @@ class ServoNode(LifecycleNode):
         response.message = f"{request.name}: kp {held.kp:g}, ki {held.ki:g}, kd {held.kd:g}"
         if not response.success:
             response.message += (
-                f" (wanted {wanted.kp:g}, {wanted.ki:g}, {wanted.kd:g}; firmware takes integers)"
+                f" (wanted {wanted.kp:g}, {wanted.ki:g}, {wanted.kd:g}; {self._why_not(is_refused)})"
             )
+        if is_refused and not response.success:
+            self.get_logger().warning(f"set_gains: {response.message}", throttle_duration_sec=1.0)
+        return response
+
+    def _write_gains(self, bus: ServoBus, name: str, wanted: Gains) -> tuple[Gains, bool]:
+        """Write gains, or read those that a recording holds; return the servo's and whether they are held."""
+        if self._gains_hold.active:
+            return bus.read_gains(name), True
+        return bus.set_gains(name, wanted), False
+
+    def _why_not(self, is_refused: bool) -> str:
+        if not is_refused:
+            return "firmware takes integers"
+        service = self.resolve_service_name("~/hold_gains")
+        return f"a recording holds them; wait for its end, or call {service} with false"
+
+    def _on_hold_gains(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._gains_hold.set(request.data)
+        response.success = True
+        response.message = "gains are held" if request.data else "gains may be set"
         return response
 
     def _on_reboot(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -297,6 +334,7 @@ class ServoNode(LifecycleNode):
 
     def _publish_diagnostics(self) -> None:
         failure = str(self._failure or "")
-        array = servo_diagnostics(self.get_name(), self._bus, self._loop, failure, self._joints)
+        name = self.get_fully_qualified_name().lstrip("/")  # two benches have drivers of the same name
+        array = servo_diagnostics(name, self._bus, self._loop, failure, self._joints)
         array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)

@@ -292,6 +292,10 @@ class DynamixelBus(ServoBus):
         """Write the gains of one servo and return what it holds; raises BamError."""
         return self._servo(name).set_gains(gains)
 
+    def read_gains(self, name: str) -> Gains:
+        """Return the gains that the registers of one servo hold; raises BamError."""
+        return self._servo(name).read_gains()
+
     def reboot(self, name: str) -> None:
         """Restart one servo, torque off on all; raises BamError.
 

@@ -334,6 +334,10 @@ class DynamixelServo:
                 )
         for name, value in wanted.items():
             self._borrowed.set(self, name, round(value))
+        return self.read_gains()
+
+    def read_gains(self) -> Gains:
+        """Return the position controller's gains that the servo holds; raises BamError."""
         kp, ki, kd = (float(self.read(name)) for name in _GAINS)
         return Gains(kp=kp, ki=ki, kd=kd)
 

@@ -213,6 +213,10 @@ class ErobBus(ServoBus):
         self._kp[index] = gains.kp
         return Gains(kp=gains.kp, ki=0.0, kd=0.0)
 
+    def read_gains(self, name: str) -> Gains:
+        """Return the gains of one drive's law, which the master runs; raises UnknownName."""
+        return Gains(kp=self._kp[self._index(name)], ki=0.0, kd=0.0)
+
     def reboot(self, name: str) -> None:
         """Reset the fault of one drive, torque off on all.
 

@@ -159,13 +159,16 @@ class FeedForwardBus(ServoBus):
 
     def set_gains(self, name: str, gains: Gains) -> Gains:
         """Set the gains of one joint's PID, which runs here; raises BamError."""
-        if name not in self.names:
-            raise UnknownName("joint", name, self.names)
-        index = self.names.index(name)
+        index = self._index(name)
         wanted = PidGains(p=gains.kp, i=gains.ki, d=gains.kd)
         self._opened().tune(index, wanted)
         self._gains[index] = wanted
         return gains
+
+    def read_gains(self, name: str) -> Gains:
+        """Return the gains of one joint's PID; raises UnknownName."""
+        gains = self._gains[self._index(name)]
+        return Gains(kp=gains.p, ki=gains.i, kd=gains.d)
 
     def reboot(self, name: str) -> None:
         """Restart one servo; raises BamError."""
@@ -209,6 +212,11 @@ class FeedForwardBus(ServoBus):
             )
             self._answered = self._measured
         return self._duty
+
+    def _index(self, name: str) -> int:
+        if name not in self.names:
+            raise UnknownName("joint", name, self.names)
+        return self.names.index(name)
 
     def _opened(self) -> Follower:
         if self._follower is None:

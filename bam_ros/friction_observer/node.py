@@ -8,7 +8,7 @@ from typing import Any
 
 from bam_bench.msg import ContactStates, JointFriction
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
@@ -17,6 +17,7 @@ from bam_core.errors import BamError, Missing, WrongShape
 from bam_core.mujoco import compile_robot, load_robot
 from bam_core.whole_body import FrictionObserver, ObservedFriction, WholeBody
 from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN
+from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
@@ -130,7 +131,7 @@ class FrictionObserverNode(Node):
         self._latest = 0.0
         self._told: set[str] = set()
         self._lost = self._restarts = 0
-        self._publisher = self.create_publisher(JointFriction, "joint_friction", qos_profile_sensor_data)
+        self._publisher = self.create_publisher(JointFriction, "joint_friction", STATE_QOS)
         queue = QoSProfile(depth=_QUEUE, reliability=ReliabilityPolicy.BEST_EFFORT)
         self.create_subscription(JointState, "joint_states", self._on_state, queue)
         self.create_subscription(ContactStates, "contact_states", self._on_contacts, queue)

@@ -200,6 +200,7 @@ class IdentificationNode(Node):
             write_identification(found, output)
         except IdentificationCancelled as stop:
             answer.message = answer.message or str(stop)
+            self.get_logger().warning(answer.message)
         except BamError as error:
             answer.message = str(error)
             self.get_logger().warning(answer.message)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -102,13 +101,3 @@ def node_processes(log_directory: Path) -> Iterator[NodeProcesses]:
         yield nodes
     finally:
         nodes.stop()
-
-
-def isolate() -> None:
-    """Keep this process and its children off the network and away from other robots on this machine.
-
-    To be called before `rclpy.init`. What the user has set stays. The domain is one of those that people
-    rarely choose and whose ports no other program is given.
-    """
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    os.environ.setdefault("ROS_DOMAIN_ID", str(random.SystemRandom().randrange(215, 232)))

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import FrameType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import rclpy
 import rclpy.utilities
@@ -27,6 +30,7 @@ from bam_core.errors import BamError, Unsupported
 from bam_ros.node.node_about import NodeAbout
 
 _POLL = 0.1  # s; a signal is noticed after this at the latest
+_LINGER = 0.5  # s in which the answer to whoever ended a life cycle goes out
 
 
 class StopRequest:
@@ -52,6 +56,31 @@ class StopRequest:
         self._requested = True
 
 
+class LaunchWatch:
+    """Becomes true once the `ros2 launch` that started this process has gone.
+
+    At SIGTERM (of systemd, of docker) or kill -9 it ends without ending its nodes, which would hold their
+    servos for ever. A node that another program started outlives that program, as usual.
+    """
+
+    def __init__(self) -> None:
+        parent = os.getppid()
+        self._launch = parent if _is_launch(parent) else None
+
+    def __call__(self) -> bool:
+        """Return whether the process shall end."""
+        return self._launch is not None and os.getppid() != self._launch
+
+
+def _is_launch(process: int) -> bool:
+    """Return whether a process is `ros2 launch`, as far as its command line tells."""
+    try:
+        words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return b"launch" in words
+
+
 class ManagedNode(Protocol):
     """What `run_node` asks of a node beside being one."""
 
@@ -62,13 +91,24 @@ class ManagedNode(Protocol):
         """Let go of everything. Idempotent, never raises."""
 
 
+@runtime_checkable
+class EndingNode(Protocol):
+    """A node that may end its process by itself.
+
+    Attributes:
+        is_over: whether it shall end.
+    """
+
+    is_over: bool
+
+
 def run_node(
     about: NodeAbout,
     make_node: Callable[[StopRequest], ManagedNode],
     argv: Sequence[str] | None = None,
     make_executor: Callable[[], Executor] = SingleThreadedExecutor,
 ) -> int:
-    """Run one node until a signal ends it and return the exit status.
+    """Run one node until a signal ends it, or its life cycle, or `ros2 launch`; return the exit status.
 
     Args:
         about: what `--help` prints.
@@ -77,7 +117,7 @@ def run_node(
         make_executor: builds the executor that spins the node.
 
     Returns:
-        0 when a signal or a shutdown of ROS 2 ended it, 2 after one line on standard error when the node
+        0 when one of these or a shutdown of ROS 2 ended it, 2 after one line on standard error when the node
         could not start.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -86,6 +126,7 @@ def run_node(
         return 0
     stop = StopRequest()
     stop.install()
+    launch_has_gone = LaunchWatch()
     node: ManagedNode | None = None
     executor: Executor | None = None
     try:
@@ -95,8 +136,12 @@ def run_node(
         executor = make_executor()
         executor.add_node(node)
         node.start()
-        while not stop() and rclpy.utilities.ok():
+        ending = node if isinstance(node, EndingNode) else None
+        while not stop() and not launch_has_gone() and rclpy.utilities.ok():
             executor.spin_once(timeout_sec=_POLL)
+            if ending is not None and ending.is_over:
+                _linger(executor)
+                break
         return 0
     except ExternalShutdownException:
         return 0
@@ -114,6 +159,12 @@ def run_node(
         # All is let go of: one more signal while the interpreter ends shall not change the exit status.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+
+
+def _linger(executor: Executor) -> None:
+    deadline = time.monotonic() + _LINGER
+    while time.monotonic() < deadline and rclpy.utilities.ok():
+        executor.spin_once(timeout_sec=_POLL)
 
 
 def destroy_nodes(executor: Executor | None, *nodes: Node) -> None:

@@ -15,10 +15,10 @@ from sensor_msgs.msg import JointState
 
 from bam_core.recordings.bag_writer import BagTopic
 from bam_core.recordings.message_definition import message_definition
+from bam_ros.driver.servo_node import STATE_QOS
 
 LISTEN_QOS = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Goes with every publisher; deep enough for seconds of states."""
-STATE_QOS = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
 COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED_QOS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL

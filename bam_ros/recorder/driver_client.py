@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bam_bench.srv import SetGains, SetLoad
 from lifecycle_msgs.srv import GetState
 from rclpy.node import Node
+from std_srvs.srv import SetBool
 
-from bam_core.errors import BamError, Unavailable
+from bam_core.errors import BamError, Conflict, Unavailable
 from bam_core.servo.pendulum import PendulumBench
 
 Tick = Callable[[], None]
@@ -20,6 +21,7 @@ Tick = Callable[[], None]
 
 TICK_PERIOD = 0.1
 _ANSWER_TIMEOUT = 15.0  # s; on a busy machine, finding each other alone takes nodes seconds
+_HOLD_ATTEMPTS = 5  # that somebody else sets gains just before they are held, every time, is no chance
 
 
 class DriverClient:
@@ -34,6 +36,7 @@ class DriverClient:
     def __init__(self, node: Node, driver: str, virtual_bench: str = "") -> None:
         self.driver = driver
         self._gains = node.create_client(SetGains, f"{driver}/set_gains")
+        self._hold = node.create_client(SetBool, f"{driver}/hold_gains")
         self._state = node.create_client(GetState, f"{driver}/get_state")
         self._load = node.create_client(SetLoad, f"{virtual_bench}/set_load") if virtual_bench else None
 
@@ -42,15 +45,57 @@ class DriverClient:
         """Whether a virtual bench takes the operator's place."""
         return self._load is not None
 
-    def set_gains(self, joint: str, kp: float, tick: Tick) -> None:
-        """Make the servo's controller proportional with this gain.
+    def hold_gains(self, gains: Mapping[str, float], tick: Tick) -> None:
+        """Make controllers proportional, and keep everybody from setting gains until `free_gains`.
+
+        The driver ends that, too, a while after the newest command.
+
+        Args:
+            gains: joint -> kp, firmware units.
+            tick: called about ten times a second; what it raises ends the wait.
 
         Raises:
-            BamError: no answer, or the servo does not hold the gain afterwards.
+            BamError: no answer, or a servo does not hold its gain.
         """
-        answer = self._call(self._gains, SetGains.Request(name=joint, kp=float(kp)), tick)
-        if not answer.success:
-            raise BamError(answer.message).within(f"gains of {joint!r} at kp {kp:g}")
+        for _ in range(_HOLD_ATTEMPTS):
+            self._call(self._hold, SetBool.Request(data=False), tick)
+            for joint, kp in gains.items():
+                answer = self._set_gains(joint, kp, tick)
+                if not answer.success:
+                    raise BamError(answer.message).within(f"gains of {joint!r} at kp {kp:g}")
+            problem = self.gains_problem(gains, tick)
+            if not problem:
+                return
+        raise Conflict(
+            f"service {self._gains.srv_name}",
+            f"is called by another client, too ({problem})",
+            expected="by the recorder alone",
+            advice="end that client and record again",
+        )
+
+    def gains_problem(self, gains: Mapping[str, float], tick: Tick) -> str:
+        """Return which servo does not hold its gain, as read from it, in words; empty: all do.
+
+        They are held from then on, so that nothing is written here.
+
+        Args:
+            gains: joint -> kp, firmware units.
+            tick: called about ten times a second; what it raises ends the wait.
+
+        Raises:
+            Unavailable: no answer.
+        """
+        self._call(self._hold, SetBool.Request(data=True), tick)
+        for joint, kp in gains.items():
+            answer = self._set_gains(joint, kp, tick)  # which only reads what is held
+            if not answer.success:
+                return str(answer.message)
+        return ""
+
+    def free_gains(self) -> None:
+        """Let others set gains again; waits for nothing, for the driver may have gone."""
+        if self._hold.service_is_ready():
+            self._hold.call_async(SetBool.Request(data=False))
 
     def set_load(self, load: PendulumBench, tick: Tick) -> None:
         """Have the virtual bench hang a load.
@@ -71,6 +116,9 @@ class DriverClient:
             return str(self._call(self._state, GetState.Request(), tick).current_state.label)
         except Unavailable:
             return ""
+
+    def _set_gains(self, joint: str, kp: float, tick: Tick) -> SetGains.Response:
+        return self._call(self._gains, SetGains.Request(name=joint, kp=float(kp)), tick)
 
     def _call(self, client: Any, request: Any, tick: Tick) -> Any:
         service = f"service {client.srv_name}"

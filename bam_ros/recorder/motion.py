@@ -93,6 +93,7 @@ class Motion:
         self._still_since = 0.0
         self._still_at = math.inf
         self._torque_wrong_since: float | None = None
+        self._delay = math.inf  # s, least one of a state so far, with the difference of the clocks
 
     def step(self, now: float, state: JointReading) -> ArmGoal:
         """Return the goal to send now.
@@ -109,6 +110,7 @@ class Motion:
             self._since = now
         self._moved += min(now - (now if self._last_step is None else self._last_step), _LONGEST_STEP)
         self._last_step = now
+        self._delay = min(self._delay, now - state.time)
         self._watch_stillness(now, state)
         self._advance(now, state)
         self._goal = self._next_goal(now)
@@ -216,7 +218,8 @@ class Motion:
             self._torque_wrong_since = None
         elif self._torque_wrong_since is None:
             self._torque_wrong_since = now
-        elif now - self._torque_wrong_since > TORQUE_TIMEOUT:
+        # By when it was measured: on a busy machine states of before the command may wait for their turn.
+        elif state.time + self._delay - self._torque_wrong_since > TORQUE_TIMEOUT:
             wanted = "on" if self._goal.torque_enable else "off"
             raise Unavailable(
                 "servo",

@@ -45,7 +45,9 @@ class RecorderNode(Node):
         super().__init__("recorder", **arguments)
         value = declare(self, self.ABOUT.parameters)
         driver, bench = value["driver"], value["virtual_bench"]
-        self._recorder = SessionRecorder(self, driver=driver, virtual_bench=bench)
+        self._recorder = SessionRecorder(
+            self, driver=driver, virtual_bench=bench, starts_with_driver=value["autostart"]
+        )
         self._busy = threading.Lock()  # while a session is recorded
         self._claim = threading.Lock()  # from the moment on at which one is accepted
         self._stopping = threading.Event()
@@ -184,9 +186,10 @@ class _RemoteOperator:
     def mount_load(self, progress: Progress) -> None:
         """Wait for the service ~/load_mounted."""
         node = self._node
+        load, service = progress.run.load, node.resolve_service_name("~/load_mounted")
         node.get_logger().info(
-            f"hang {progress.run.load.mass:g} kg at {progress.run.load.length:g} m "
-            f"(arm {progress.run.load.arm_mass:g} kg), then call {node.get_name()}/load_mounted"
+            f"hang {load.mass:g} kg at {load.length:g} m (arm {load.arm_mass:g} kg), then call"
+            f" {service} (std_srvs/srv/Trigger)"
         )
         node._load_mounted.clear()
         node._waiting_for_load = True

@@ -21,6 +21,11 @@ from bam_ros.recorder.session import Session
 
 DISCOVERY = 10.0
 """A driver that is not heard after this is not there, s. Discovery takes up to 4 s."""
+STARTUP = 60.0
+"""The same for a driver that is started together with the recorder, s.
+
+A busy machine takes long to load it, and a virtual bench before it.
+"""
 STALE = 30.0
 """s; a second publisher that is listed for longer is a real one: ROS 2 lists a killed one for up to 20 s."""
 _CLOCK_DIFFERENCE = 5.0  # s; more than any delay
@@ -32,6 +37,7 @@ def wait_for_bench(
     driver: DriverClient,
     show: Callable[[str], None],
     tick: Tick,
+    patience: float | None = None,
 ) -> None:
     """Return when one driver sends states of the session's servo, torque off, and no other node commands it.
 
@@ -41,10 +47,12 @@ def wait_for_bench(
         driver: to be asked what is wrong.
         show: told what is waited for, in words.
         tick: called about ten times a second; what it raises ends the wait.
+        patience: s until a driver that is not heard is not there; None: DISCOVERY.
 
     Raises:
         BamError: not so in time, another servo is on the bench, or it cannot hold one of the gains.
     """
+    patience = DISCOVERY if patience is None else patience
     show("waiting for the driver")
     start = time.monotonic()
     while True:
@@ -61,8 +69,8 @@ def wait_for_bench(
                 require_gains(session, link.configuration)
                 require_modelled_law(session, link.configuration)
                 return
-        if not rivals and waited > DISCOVERY:
-            raise what_is_missing(link, driver, tick)
+        if not rivals and waited > patience:
+            raise what_is_missing(link, driver, tick, patience)
         tick()
         time.sleep(TICK_PERIOD / 5.0)
 
@@ -109,8 +117,8 @@ def rivals_of(link: ServoLink[Any]) -> Conflict | None:
     return None
 
 
-def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick) -> Unavailable:
-    """Return what keeps a driver from being used."""
+def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick, patience: float) -> Unavailable:
+    """Return what keeps a driver from being used that was waited for so long, s."""
     name, topics, log = f"driver {driver.driver!r}", link.topics, "look at its log"
     if link.silence < SILENCE and not link.connected:
         return Unavailable(name, f"takes no commands on {topics.commands}", advice=log)
@@ -137,6 +145,6 @@ def what_is_missing(link: ServoLink[Any], driver: DriverClient, tick: Tick) -> U
         )
     return Unavailable(
         name,
-        f"no states on {topics.states} for {DISCOVERY:g} s",
+        f"no states on {topics.states} for {patience:g} s",
         advice=f"start one, e.g. {node_command('bam_ros.dynamixel.node', ['port:=/dev/ttyUSB0'])}",
     )

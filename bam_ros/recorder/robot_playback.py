@@ -235,19 +235,21 @@ class RobotPlayback:
                     told=f"{errors[worst]:.2f} rad",
                     advice="free the robot, raise the gain, or design a motion with less speed or torque",
                 )
-        if self.stage is Stage.DONE or all(each.torque_enabled == self.torque_wanted for each in readings):
+        wrong = [each for each in readings if each.torque_enabled != self.torque_wanted]
+        if self.stage is Stage.DONE or not wrong:
             self._torque_wrong_since = None
         elif self._torque_wrong_since is None:
             self._torque_wrong_since = now
-        elif now - self._torque_wrong_since > TORQUE_TIMEOUT:
+        # By when it was measured: on a busy machine states of before the command may wait for their turn.
+        elif max(each.time for each in wrong) - self._torque_wrong_since > TORQUE_TIMEOUT:
             wanted = "on" if self.torque_wanted else "off"
-            wrong = ", ".join(
+            names = ", ".join(
                 joint
                 for joint, each in zip(self._motion.joints, readings, strict=True)
                 if each.torque_enabled != self.torque_wanted
             )
             raise Unavailable(
-                f"servos of {wrong}",
+                f"servos of {names}",
                 f"torque is not {wanted} {TORQUE_TIMEOUT:g} s after it was commanded so",
                 advice="see the driver's log and /diagnostics for the reason",
             )

@@ -40,7 +40,7 @@ def wait_for_robot(links: Sequence[RobotLink], drivers: Sequence[DriverClient], 
         if rivals and waited > readiness.STALE:
             raise rivals[0]
         if not rivals and waited > readiness.DISCOVERY:
-            raise readiness.what_is_missing(*late[0], tick)
+            raise readiness.what_is_missing(*late[0], tick, readiness.DISCOVERY)
         tick()
         time.sleep(TICK_PERIOD / 5.0)
 

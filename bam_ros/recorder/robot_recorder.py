@@ -68,14 +68,25 @@ class RobotLinks:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close them."""
-        self._stack.close()
+        """Let others set gains again, and close them."""
+        try:
+            for client in self.clients:
+                client.free_gains()
+        finally:
+            self._stack.close()
 
-    def set_gains(self, kp: float, tick: Tick) -> None:
-        """Make every joint's controller proportional with this gain; raises BamError."""
+    def hold_gains(self, kp: float, tick: Tick) -> None:
+        """Make every joint's controller proportional with this gain, until the end; raises BamError."""
         for link, client in zip(self.links, self.clients, strict=True):
-            for joint in link.joints:
-                client.set_gains(joint, kp, tick)
+            client.hold_gains(dict.fromkeys(link.joints, kp), tick)
+
+    def gains_problem(self, kp: float, tick: Tick) -> str:
+        """Return which servo does not hold this gain, in words; empty: all do. Raises Unavailable."""
+        problems = (
+            client.gains_problem(dict.fromkeys(link.joints, kp), tick)
+            for link, client in zip(self.links, self.clients, strict=True)
+        )
+        return next(filter(None, problems), "")
 
 
 class RobotRecorder:
@@ -85,10 +96,18 @@ class RobotRecorder:
         links: to the drivers, ready, with torque off.
         motion: to play.
         limits: when to end.
+        gains_problem: returns which servo does not hold the gain of the motion, in words; empty: all do.
     """
 
-    def __init__(self, links: Sequence[RobotLink], motion: RobotMotion, limits: PlaybackLimits) -> None:
+    def __init__(
+        self,
+        links: Sequence[RobotLink],
+        motion: RobotMotion,
+        limits: PlaybackLimits,
+        gains_problem: Callable[[], str],
+    ) -> None:
         self._links = links
+        self._gains_problem = gains_problem
         self._playback = RobotPlayback(motion, limits)
         self._playback.may_start = False
         self._epoch = links[0].now()
@@ -159,11 +178,19 @@ class RobotRecorder:
         with RunWriter(bag, topics) as self._writer:
             self._playback.may_start = True
             self._wait(self._played, tick)
-            problem = next(filter(None, (watch.problem(self._dropped) for watch in self._watches)), "")
+            problem = self._find_problem()
             if problem:
                 self._writer.spoil()
         self._writer = None
         return problem
+
+    def _find_problem(self) -> str:
+        """Return why the motion had better be recorded again, in words; empty: it is well."""
+        for watch in self._watches:
+            if problem := watch.problem(self._dropped):
+                return problem
+        changed = self._gains_problem()
+        return f"the gains changed during the motion ({changed})" if changed else ""
 
     def heard(self, number: int, now_ns: int, states: ServoStates) -> RobotGoal | None:
         """Take the motion one step further. Called in the link's thread."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,21 @@ _RELEASE_TIME = 1.0  # s; how long a broken-off run waits for torque to be off
 
 
 @dataclass(frozen=True, kw_only=True)
+class Spoiled:
+    """Why a run has to be recorded again.
+
+    Attributes:
+        problem: in words.
+        suffix: of its bag once it is set aside; one that `run_end.is_set_aside` knows.
+        cure: what to do where that happens again and again.
+    """
+
+    problem: str
+    suffix: str
+    cure: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunReport:
     """What became of a run.
 
@@ -37,15 +53,14 @@ class RunReport:
         dropped: states between first and last that are missing in the bag.
         states: that are in the bag.
         pause: longest time between two of them, s.
-        problem: why the run has to be recorded again, in words; its bag is marked as interrupted. Empty: it
-            is complete.
+        spoiled: why the run has to be recorded again; its bag is marked as interrupted. None: it is complete.
     """
 
     bag: Path
     dropped: int
     states: int
     pause: float
-    problem: str = ""
+    spoiled: Spoiled | None = None
 
 
 class RunRecorder:
@@ -56,13 +71,22 @@ class RunRecorder:
         session: that the run is part of.
         run: what to record.
         bag: directory to write, must not exist.
+        gains_problem: returns whether the servo does not hold the gain of the run, in words; empty: it does.
     """
 
-    def __init__(self, link: BenchLink, session: Session, run: PlannedRun, bag: Path) -> None:
+    def __init__(
+        self,
+        link: BenchLink,
+        session: Session,
+        run: PlannedRun,
+        bag: Path,
+        gains_problem: Callable[[], str],
+    ) -> None:
         self._link = link
         self._session = session
         self._run = run
         self._bag = bag
+        self._gains_problem = gains_problem
         self._motion = Motion(
             run.script,
             approach_speed=session.approach_speed,
@@ -112,8 +136,8 @@ class RunRecorder:
             with RunWriter(self._bag, self._link.topics.in_bag()) as self._writer:
                 self._motion.may_start = True
                 self._wait(self._script_over, tick)
-                problem = self._watch.problem(self._dropped)
-                if problem:
+                spoiled = self._find_problem()
+                if spoiled is not None:
                     self._writer.spoil()
             self._writer = None
             self._wait(self._over, tick)
@@ -126,7 +150,7 @@ class RunRecorder:
             dropped=self._dropped,
             states=self._watch.states,
             pause=self._watch.pause,
-            problem=problem,
+            spoiled=spoiled,
         )
 
     def on_states(self, now_ns: int, states: ServoStates) -> ArmGoal | None:
@@ -162,6 +186,25 @@ class RunRecorder:
         """Break the run off. Called in the link's thread."""
         if self._failure is None:
             self._failure = error
+
+    def _find_problem(self) -> Spoiled | None:
+        """Return why the run that was just measured does not count; None where it does."""
+        problem = self._watch.problem(self._dropped)
+        if problem:
+            return Spoiled(
+                problem=problem,
+                suffix="stalled",
+                cure="end other programs on this machine or use a faster one, or raise pause_limit in the"
+                " session, then record again",
+            )
+        problem = self._gains_problem()
+        if problem:
+            return Spoiled(
+                problem=f"the gains changed during the run ({problem})",
+                suffix="changed",
+                cure="end the client that sets gains, check the servo's supply for dips, then record again",
+            )
+        return None
 
     def _changed(self, now_ns: int, before: Phase, after: Phase) -> None:
         if after is Phase.SCRIPT:

@@ -11,7 +11,7 @@ from typing import Protocol
 from rclpy.node import Node
 
 from bam_core.errors import BadData
-from bam_ros.recorder import bag_shelf
+from bam_ros.recorder import bag_shelf, readiness
 from bam_ros.recorder.bench_link import BenchLink
 from bam_ros.recorder.driver_client import DriverClient
 from bam_ros.recorder.readiness import wait_for_bench
@@ -89,10 +89,19 @@ class SessionRecorder:
         node: that the recorder belongs to.
         driver: name of the driver node.
         virtual_bench: name of a virtual bench that mounts the loads instead of an operator; may be empty.
+        starts_with_driver: whether the driver may still be starting, as it may with a virtual bench.
     """
 
-    def __init__(self, node: Node, *, driver: str = "dynamixel", virtual_bench: str = "") -> None:
+    def __init__(
+        self,
+        node: Node,
+        *,
+        driver: str = "dynamixel",
+        virtual_bench: str = "",
+        starts_with_driver: bool = False,
+    ) -> None:
         self._node = node
+        self._starts_with_driver = starts_with_driver or bool(virtual_bench)
         self._driver = DriverClient(node, driver, virtual_bench)
         self.reset()
 
@@ -125,9 +134,11 @@ class SessionRecorder:
             return self._report
         with BenchLink(self._node, session.joint) as link:
             hung: int | None = None
+            patience = readiness.STARTUP if self._starts_with_driver else readiness.DISCOVERY
             for run in left:
                 call = _Call(operator, run, len(plan), self._report.dropped)
-                wait_for_bench(link, session, self._driver, call.prepare, call.tick)
+                wait_for_bench(link, session, self._driver, call.prepare, call.tick, patience)
+                patience = readiness.DISCOVERY
                 if hung is None:
                     warning = supply_warning(session, measured_supply(link, call.tick))
                     if warning:
@@ -136,8 +147,6 @@ class SessionRecorder:
                     self._hang_load(call)
                     hung = run.block
                     wait_for_bench(link, session, self._driver, call.prepare, call.tick)
-                call.prepare("setting gains")
-                self._driver.set_gains(session.joint, run.kp, call.tick)
                 report = self._record(link, session, run, output, call)
                 bags[run.name] = report.bag
                 self._report = replace(
@@ -151,35 +160,49 @@ class SessionRecorder:
     def _record(
         self, link: BenchLink, session: Session, run: PlannedRun, output: Path, call: _Call
     ) -> RunReport:
-        bag = output / run.name
-        if bag.exists():
-            aside = bag_shelf.set_aside(bag)
-            call.operator.tell(
-                f"run {run.name}: the interrupted bag is kept as {aside.name}, recording again"
-            )
+        problem = cure = ""
         for attempt in range(1, ATTEMPTS + 1):
-            recorder = RunRecorder(link, session, run, bag)
-            call.follow(recorder)
-            report = recorder.record(call.tick)
-            if not report.problem:
+            report = self._attempt(link, session, run, output / run.name, call)
+            if report.spoiled is None:
                 lost = f", {report.dropped} lost on the way from the driver" if report.dropped else ""
                 call.operator.tell(
                     f"run {run.index} of {call.runs}, {run.label}: {report.states} states{lost}",
                     warning=bool(lost),
                 )
                 return report
-            aside = bag_shelf.set_aside(bag, "stalled")
+            problem, cure = report.spoiled.problem, report.spoiled.cure
+            aside = bag_shelf.set_aside(report.bag, report.spoiled.suffix)
             call.operator.tell(
-                f"run {run.index} of {call.runs}, {run.label}: {report.problem}; its bag is kept as"
+                f"run {run.index} of {call.runs}, {run.label}: {problem}; its bag is kept as"
                 f" {aside.name} and counts for nothing (attempt {attempt} of {ATTEMPTS})",
                 warning=True,
             )
         raise BadData(
             f"run {run.label}",
-            f"{report.problem} in the last of {ATTEMPTS} attempts",
-            advice="end other programs on this machine or use a faster one, or raise pause_limit in the"
-            " session, then record again",
+            f"{problem} in the last of {ATTEMPTS} attempts",
+            advice=cure,
         )
+
+    def _attempt(
+        self, link: BenchLink, session: Session, run: PlannedRun, bag: Path, call: _Call
+    ) -> RunReport:
+        """Record a run once; nobody else sets gains meanwhile."""
+        gains = {session.joint: run.kp}
+        call.prepare("setting gains")
+        try:
+            self._driver.hold_gains(gains, call.tick)
+            if bag.exists():
+                aside = bag_shelf.set_aside(bag)
+                call.operator.tell(
+                    f"run {run.name}: the interrupted bag is kept as {aside.name}, recording again"
+                )
+            recorder = RunRecorder(
+                link, session, run, bag, lambda: self._driver.gains_problem(gains, call.tick)
+            )
+            call.follow(recorder)
+            return recorder.record(call.tick)
+        finally:
+            self._driver.free_gains()
 
     def _hang_load(self, call: _Call) -> None:
         if self._driver.can_set_load:

@@ -11,7 +11,8 @@ from bam_bench.msg import ServoStates
 
 from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.node.client_node import ClientNode
-from bam_ros.node.node_processes import isolate, node_processes
+from bam_ros.node.node_processes import node_processes
+from bam_ros.node.private_domain import private_domain
 
 RATE = 1000.0
 """States per second that are asked for, as many as the simulation has time steps."""
@@ -29,8 +30,8 @@ def simulator_loop(servos: int = 6, *, warm_up: float = 2.0, duration: float = 1
         `rate`, states per second of the wall clock; `factor`, simulated time per time of the wall clock; and
         the share of a processor that the `node` takes for it.
     """
-    isolate()
     with (
+        private_domain(),
         tempfile.TemporaryDirectory(prefix="bam_bench_") as directory,
         node_processes(Path(directory)) as nodes,
     ):

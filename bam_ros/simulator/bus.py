@@ -265,6 +265,10 @@ class MujocoBus(ServoBus):
         self._kp[index] = self._simulation().kp[index] = round(gains.kp)
         return Gains(kp=float(self._kp[index]), ki=0.0, kd=0.0)
 
+    def read_gains(self, name: str) -> Gains:
+        """Return the gains of one servo; raises UnknownName."""
+        return Gains(kp=float(self._simulation().kp[self._index(name)]), ki=0.0, kd=0.0)
+
     def reboot(self, name: str) -> None:
         """Release one servo; raises UnknownName where there is no such joint."""
         index = self._index(name)

@@ -99,10 +99,11 @@ def _dynamixel_loop(servo: str) -> float:
 
     from bam_ros.driver.servo_node import STATE_QOS
     from bam_ros.node.client_node import ClientNode
-    from bam_ros.node.node_processes import isolate, node_processes
+    from bam_ros.node.node_processes import node_processes
+    from bam_ros.node.private_domain import private_domain
 
-    isolate()
     with (
+        private_domain(),
         tempfile.TemporaryDirectory(prefix="bam_bench_") as directory,
         node_processes(Path(directory)) as nodes,
     ):

@@ -15,7 +15,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from bam_core.errors import Unavailable
 from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.node.client_node import ClientNode
-from bam_ros.node.node_processes import isolate, node_processes
+from bam_ros.node.node_processes import node_processes
+from bam_ros.node.private_domain import private_domain
 
 _STEP, _SWING = 0.25, 0.3  # s between points, rad
 
@@ -35,9 +36,9 @@ def feed_forward_loop(
         `rate`, duties commanded per second, and the share of a processor that the `node` and the emulated
         `servos` take for it.
     """
-    isolate()
     ids = list(range(1, servos + 1))
     with (
+        private_domain(),
         tempfile.TemporaryDirectory(prefix="bam_bench_") as directory,
         node_processes(Path(directory)) as nodes,
     ):

@@ -200,6 +200,9 @@ class FakeBus(ServoBus):
         self.gains[name] = gains
         return gains
 
+    def read_gains(self, name: str) -> Gains:
+        return self.gains[name]
+
     def reboot(self, name: str) -> None:
         self.errors[self._names.index(name)] = 0
 

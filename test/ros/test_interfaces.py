@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bam_core.identification.search.search import MIN_EVALUATIONS
+
 ROOT = Path(__file__).parents[2]
 FILES = sorted(file for kind in ("msg", "srv", "action") for file in (ROOT / kind).iterdir())
 REQUESTS = ["action/Identify.action", "action/Record.action", "srv/IdentifyModel.srv"]
@@ -39,3 +41,9 @@ def test_a_request_says_what_its_empty_fields_mean(name: str) -> None:
     for field, comment in fields(request).items():
         said = ("empty: ", "0: ", "required", "the same seed")
         assert any(word in comment for word in said), f"{name}: {field}"
+
+
+@pytest.mark.parametrize("name", ["action/Identify.action", "srv/IdentifyModel.srv"])
+def test_the_least_number_of_trials_is_told(name: str) -> None:
+    request = (ROOT / name).read_text().partition("---\n")[0]
+    assert f"at least {MIN_EVALUATIONS};" in fields(request)["trials"]

@@ -17,6 +17,7 @@ from std_srvs.srv import Trigger
 from bam_core.errors import BamError
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
+from bam_ros.emulators.dynamixel.bus_link import default_link
 from bam_ros.emulators.dynamixel.line_faults import parse_faults
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
 from bam_ros.node.node_about import Interface, NodeAbout
@@ -52,8 +53,11 @@ class VirtualDynamixelNode(Node):
             ),
             NodeParameter(
                 name="link",
-                default="/tmp/bam_bus",
-                description="symbolic link to the pseudo-terminal; empty: none",
+                default=str(default_link()),
+                description=(
+                    "symbolic link to the pseudo-terminal; empty: none; the default has the user's number,"
+                    " and the namespace where the node has one"
+                ),
             ),
             NodeParameter(
                 name="mass", default=_DEFAULT.pendulum.mass, description="load at the end of the arm, kg"
@@ -106,7 +110,8 @@ class VirtualDynamixelNode(Node):
             seed=value["seed"],
             faults=value["faults"].split(),
         )
-        link = value["link"]
+        is_given = "link" in self._parameter_overrides
+        link = value["link"] if is_given else default_link(self.get_namespace())
         self._bus = build_bus(setup, time.monotonic())
         self._servo = self._bus.servos[0]
         self._server = PtyServer(self._bus, link=Path(link) if link else None, wire_time=value["wire_time"])

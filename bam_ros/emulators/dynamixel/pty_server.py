@@ -15,8 +15,9 @@ import tty
 from pathlib import Path
 from types import TracebackType
 
-from bam_core.errors import BamError, NotWritable
+from bam_core.errors import BamError
 from bam_ros.emulators.dynamixel.bus import VirtualBus
+from bam_ros.emulators.dynamixel.bus_link import BusLink
 from bam_ros.emulators.dynamixel.packets import Reply
 from bam_ros.emulators.dynamixel.served_clock import ServedClock
 
@@ -42,7 +43,7 @@ class PtyServer:
     def __init__(self, bus: VirtualBus, *, link: Path | None = None, wire_time: bool = False) -> None:
         self.bus = bus
         self.lock = threading.Lock()
-        self._link = link
+        self._link = BusLink(link) if link is not None else None
         self._wire_time = wire_time
         self._thread: threading.Thread | None = None
         self._master = self._slave = -1
@@ -53,7 +54,7 @@ class PtyServer:
     @property
     def path(self) -> Path:
         """What a client opens: the link, or the terminal itself."""
-        return self._link or self.device
+        return self._link.path if self._link is not None else self.device
 
     def start(self) -> None:
         """Open the terminal and begin to answer; the first answer is not slowed by compilation.
@@ -71,7 +72,7 @@ class PtyServer:
         self._wake_read, self._wake_write = os.pipe()
         if self._link is not None:
             try:
-                _make_link(self._link, self.device)
+                self._link.make(self.device)
             except BamError:
                 self._close()
                 raise
@@ -85,8 +86,8 @@ class PtyServer:
             return
         os.write(self._wake_write, b"x")
         thread.join()
-        if self._link is not None and self._link.is_symlink() and self._link.readlink() == self.device:
-            self._link.unlink()
+        if self._link is not None:
+            self._link.remove()
         self._close()
 
     def __enter__(self) -> PtyServer:
@@ -145,16 +146,3 @@ def _baud_rate(master: int) -> int:
     """Return the output speed that the client set on its side, bit/s."""
     answer = fcntl.ioctl(master, _TCGETS2, bytes(_TERMIOS2.size))
     return int(_TERMIOS2.unpack(answer)[7])
-
-
-def _make_link(link: Path, device: Path) -> None:
-    if os.path.lexists(link) and not link.is_symlink():
-        raise NotWritable(
-            link, "is a file already", expected="a free name for the link", advice="choose another link"
-        )
-    temporary = link.with_name(f".{link.name}.{os.getpid()}")
-    try:
-        temporary.symlink_to(device)
-        temporary.replace(link)
-    except OSError as error:
-        raise NotWritable(link, error, advice="choose a directory that you can write") from None

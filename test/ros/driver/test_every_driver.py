@@ -17,6 +17,7 @@ import pytest
 from missing import raw_frames
 from ros_helpers import LATE, PATIENCE, VirtualServos
 
+from bam_core.errors import UnknownName
 from bam_core.servo.model import load_servo
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import HALF_TURN
@@ -202,6 +203,18 @@ def test_a_joint_that_does_not_follow_lets_go(kind: str, drive: Open) -> None:
     driven.until(lambda sample: sample.torque_enabled == (True, True), hip=0.0, knee=0.0)
     driven.until(lambda sample: "from its goal for 0.5 s" in str(driven.loop.fault), hip=1.5, knee=1.5)
     driven.until(lambda sample: sample.torque_enabled == (False, False), hip=1.5, knee=1.5)
+
+
+@pytest.mark.parametrize("kind", [*POSITIONS, "feedforward"])
+def test_gains_are_read_as_they_are(kind: str, drive: Open) -> None:
+    bus = drive(kind).bus
+    before = bus.read_gains("knee")
+    wanted = Gains(kp=before.kp + 1.0, ki=0.0, kd=0.0)
+    assert bus.set_gains("hip", wanted) == wanted
+    assert bus.read_gains("hip") == wanted
+    assert bus.read_gains("knee") == before
+    with pytest.raises(UnknownName):
+        bus.read_gains("elbow")
 
 
 # The clock of a simulation

@@ -215,3 +215,9 @@ def test_the_life_cycle_and_its_end(client: Client, server: subprocess.Popen[byt
     assert not client.states[-1].torque_enabled[0]
     server.send_signal(signal.SIGINT)
     assert server.wait(PATIENCE) == 0
+
+
+def test_the_end_of_the_life_cycle_ends_the_process(client: Client, server: subprocess.Popen[bytes]) -> None:
+    client.wait_for(lambda: client.states[-1].torque_enabled[0], command(0.2))
+    assert client.change_state(Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    assert server.wait(PATIENCE) == 0

@@ -20,9 +20,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
-from ros_helpers import FakeBus
+from ros_helpers import PATIENCE, FakeBus
 from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from bam_core.errors import Conflict, Unavailable
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
@@ -60,14 +60,14 @@ class Client:
         self.commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
         self.servos: FakeNode | None = None
 
-    def run(self, bus: FakeBus, **parameters: object) -> FakeNode:
+    def run(self, bus: FakeBus, namespace: str = "", **parameters: object) -> FakeNode:
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        self.servos = FakeNode(bus, context=self.context, parameter_overrides=overrides)
+        self.servos = FakeNode(bus, context=self.context, namespace=namespace, parameter_overrides=overrides)
         self.executor.add_node(self.servos)
         self.servos.start()
         return self.servos
 
-    def wait_for(self, predicate: Callable[[], object], timeout: float = 10.0) -> None:
+    def wait_for(self, predicate: Callable[[], object], timeout: float = PATIENCE) -> None:
         deadline = time.monotonic() + timeout
         while not predicate():
             assert time.monotonic() < deadline, "not in time"
@@ -163,10 +163,13 @@ def test_limits_are_published(client: Client) -> None:
 
 
 def test_states_reach_reliable_subscribers(client: Client) -> None:
-    heard: list[ServoStates] = []
-    client.node.create_subscription(ServoStates, "servo_states", heard.append, 10)
+    """As MoveIt's monitor and robot_localization subscribe."""
+    states: list[ServoStates] = []
+    joints: list[JointState] = []
+    client.node.create_subscription(ServoStates, "servo_states", states.append, 10)
+    client.node.create_subscription(JointState, "joint_states", joints.append, 10)
     client.run(FakeBus())
-    client.wait_for(lambda: heard)
+    client.wait_for(lambda: states and joints)
 
 
 def test_the_joint_of_a_client_that_died_is_released_and_that_of_another_is_held(client: Client) -> None:
@@ -222,6 +225,30 @@ def test_no_command_is_lost_while_a_service_runs(client: Client) -> None:
     go_on.set()
     client.wait_for(future.done)
     client.wait_for(lambda: bus.torque == [False] * 5 + [True])
+
+
+def test_commands_that_queued_up_are_taken_at_once(client: Client) -> None:
+    """One per turn of its executor, a driver that gets little processor time would obey seconds late."""
+    node = client.run(FakeBus(), command_timeout=60.0)
+    client.connect()
+    (subscription,) = (each for each in node.subscriptions if each.topic_name == "/servo_commands")
+    turns: list[ServoCommands] = []
+    take = subscription.callback
+
+    def counted(message: ServoCommands) -> None:
+        turns.append(message)
+        take(message)
+
+    subscription.callback = counted
+    commands = client.node.create_publisher(ServoCommands, "servo_commands", 1000)
+    client.wait_for(commands.get_subscription_count)
+    before = node._loop._streams.number  # type: ignore[union-attr]
+    for position in (0.0, 0.1) * 250:
+        commands.publish(ServoCommands(name=["joint"], torque_enable=[True], position=[position]))
+    commands.publish(ServoCommands(name=["joint"], torque_enable=[False], position=[math.nan]))
+    client.wait_for(lambda: node._loop._streams.number == before + 501)  # type: ignore[union-attr]
+    assert len(turns) < 100
+    assert not node._loop._streams.in_force(node._bus.now())[0].torque_enable  # type: ignore[union-attr]
 
 
 def test_no_joint_keeps_an_old_word_in_the_diagnostics(client: Client) -> None:
@@ -298,6 +325,62 @@ def test_gains_reach_the_servo_and_reboot_clears_its_error(client: Client) -> No
     )
     assert client.call(Trigger, "servos/reboot", Trigger.Request()).success
     client.wait_for(lambda: client.diagnostics[-1].status[0].level == DiagnosticStatus.OK)
+
+
+def test_gains_that_are_held_are_only_read(client: Client, capfd: pytest.CaptureFixture[str]) -> None:
+    bus = FakeBus()
+    node = client.run(bus)
+    recorders, foreign = SetGains.Request(name="joint", kp=8.0), SetGains.Request(name="joint", kp=32.0)
+    assert client.call(SetGains, "servos/set_gains", recorders).success
+    assert client.call(SetBool, "servos/hold_gains", SetBool.Request(data=True)).success
+    refused = client.call(SetGains, "servos/set_gains", foreign)
+    assert not refused.success
+    assert refused.message.startswith("joint: kp 8, ki 0, kd 0 (wanted 32, 0, 0; a recording holds them")
+    assert "/servos/hold_gains" in refused.message
+    assert "joint: kp 8" in capfd.readouterr().err
+    assert bus.gains["joint"] == Gains(kp=8.0, ki=0.0, kd=0.0)
+    assert client.call(SetGains, "servos/set_gains", recorders).success  # they are those
+    bus.gains["joint"] = Gains(kp=4.0, ki=0.0, kd=0.0)  # such as after a dip of the supply
+    assert "kp 4" in client.call(SetGains, "servos/set_gains", recorders).message
+    assert client.call(SetBool, "servos/hold_gains", SetBool.Request(data=False)).success
+    assert client.call(SetGains, "servos/set_gains", foreign).success
+    client.call(SetBool, "servos/hold_gains", SetBool.Request(data=True))
+    node.trigger_deactivate()
+    node.trigger_activate()
+    assert client.call(SetGains, "servos/set_gains", recorders).success
+
+
+def test_diagnostics_tell_two_benches_apart(client: Client) -> None:
+    client.run(FakeBus(), namespace="left")
+    client.wait_for(lambda: client.diagnostics)
+    names = [(status.name, status.hardware_id) for status in client.diagnostics[-1].status]
+    assert names == [("left/servos: bus",) * 2, ("left/servos: joint",) * 2]
+
+
+def test_a_stream_that_goes_on_after_a_reboot_switches_nothing_on(client: Client) -> None:
+    bus = FakeBus()
+    client.run(bus, command_timeout=30.0)
+    client.connect()
+
+    def streaming(predicate: Callable[[], object]) -> Callable[[], object]:
+        def step() -> object:
+            client.command(("joint", True, 0.1))
+            return predicate()
+
+        return step
+
+    client.wait_for(streaming(lambda: bus.torque[0]))
+    reboot = client.node.create_client(Trigger, "servos/reboot")
+    client.wait_for(streaming(reboot.service_is_ready))
+    answer = reboot.call_async(Trigger.Request())
+    client.wait_for(streaming(answer.done))
+    after = len(bus.goals)
+    client.wait_for(streaming(lambda: len(bus.goals) > after + 30))
+    assert not any(goal.torque_enable[0] for goal in bus.goals[after:])
+    client.wait_for(lambda: any("rebooted" in s.message for a in client.diagnostics for s in a.status))
+    client.command(("joint", False, math.nan))
+    client.wait_for(lambda: "rebooted" not in client.diagnostics[-1].status[0].message)
+    client.wait_for(streaming(lambda: bus.torque[0]))
 
 
 def test_every_way_out_of_active_releases(client: Client) -> None:

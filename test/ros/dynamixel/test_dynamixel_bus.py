@@ -273,6 +273,10 @@ def test_gains_are_read_back_and_checked(
     assert (unknown.value.name, unknown.value.valid) == ("elbow", ("joint",))
     held = bus.set_gains("joint", Gains(kp=7.3, ki=0.0, kd=0.0))
     assert held.kp == virtual.get("position_p_gain") == 7  # the answer tells what the register holds
+    virtual.set("position_p_gain", 9)  # as after a dip of the supply
+    writes = len(virtual.writes)
+    assert bus.read_gains("joint") == Gains(kp=9.0, ki=0.0, kd=0.0)
+    assert len(virtual.writes) == writes
 
 
 @pytest.mark.parametrize(("servo", "other"), [("mx106", "mx64"), ("mx106_2", "mx64_2")])

@@ -51,7 +51,10 @@ class Setup(RosClient):
         super().__init__(domain)
         self.found: list[Any] = []
         self.publisher = self.node.create_publisher(JointState, "joint_states", QUEUE)
-        self.node.create_subscription(bam_bench.msg.JointFriction, "joint_friction", self.found.append, QUEUE)
+        reliable = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+        self.node.create_subscription(
+            bam_bench.msg.JointFriction, "joint_friction", self.found.append, reliable
+        )
 
     def start(self, **parameters: Any) -> None:
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]

@@ -180,7 +180,7 @@ def test_feedback_names_model_evaluation_and_error_at_ten_hertz_at_most(client: 
         assert 0.0 < feedback.best_mae < 10.0
 
 
-def test_cancelling_ends_it_and_leaves_no_file(client: Client) -> None:
+def test_cancelling_ends_it_and_leaves_no_file(client: Client, capfd: pytest.CaptureFixture[str]) -> None:
     handle = client.send(**LONG)
     wait_for(lambda: client.feedback, what="feedback")
     assert client.wait(handle.cancel_goal_async()).goals_canceling
@@ -188,6 +188,7 @@ def test_cancelling_ends_it_and_leaves_no_file(client: Client) -> None:
     assert answer.status == GoalStatus.STATUS_CANCELED
     assert not answer.result.success
     assert "cancelled" in answer.result.message
+    assert answer.result.message in capfd.readouterr().err
     assert [path.name for path in client.directory.iterdir()] == ["logs"]
 
 

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes are destroyed when nothing of theirs runs any more, and in no other order."""
+"""Nodes are destroyed when nothing of theirs runs any more, and in no other order; what ends a process."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from bam_bench.action import Identify
@@ -18,7 +24,7 @@ from ros_client import SpinningThread
 from ros_helpers import PATIENCE, wait_for
 from std_msgs.msg import String
 
-from bam_ros.node.process import destroy_nodes
+from bam_ros.node.process import LaunchWatch, destroy_nodes
 
 pytestmark = pytest.mark.ros
 
@@ -100,3 +106,45 @@ def test_nodes_with_actions_under_way_are_destroyed_without_an_exception_in_any_
     said = capfd.readouterr().err
     assert "Traceback" not in said
     assert "never retrieved" not in said
+
+
+LAUNCH = """\
+import subprocess, sys, time
+node = [sys.executable, "-m", "bam_ros.emulators.dynamixel.node", "--ros-args", "-p", f"link:={sys.argv[2]}"]
+print(subprocess.Popen(node).pid, flush=True)
+time.sleep(3600)
+"""
+"""Starts a node and ends at a signal without a word to it, as `ros2 launch` does at SIGTERM."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_node_ends_with_the_launch_that_started_it(
+    ros_domain: int, tmp_path: Path, number: signal.Signals
+) -> None:
+    link = tmp_path / "bus"
+    command = [sys.executable, "-c", LAUNCH, "launch", str(link)]
+    launch = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert launch.stdout is not None
+    node = int(launch.stdout.readline())
+    try:
+        wait_for(lambda: os.path.lexists(link), what="the node")
+        launch.send_signal(number)
+        launch.wait(PATIENCE)
+        wait_for(lambda: not os.path.lexists(link), what="the end of the node")
+    finally:
+        launch.kill()
+        launch.communicate()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(node, signal.SIGKILL)
+
+
+def test_a_node_that_a_shell_started_outlives_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = subprocess.Popen(["sleep", "3600"])
+    try:
+        monkeypatch.setattr(os, "getppid", lambda: shell.pid)
+        has_gone = LaunchWatch()
+        monkeypatch.setattr(os, "getppid", lambda: 1)
+        assert not has_gone()
+    finally:
+        shell.kill()
+        shell.wait()

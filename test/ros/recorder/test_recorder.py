@@ -7,14 +7,17 @@ import math
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from bam_bench.msg import ServoCommands, ServoStates
+from bam_bench.srv import SetGains
 from recorder_bench import Bench, Operator, directories, hurry, running, short, short_session
-from ros_helpers import FakeBus, wait_for
+from ros_helpers import PATIENCE, FakeBus, wait_for
 from rosbags.highlevel import AnyReader
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName
@@ -80,6 +83,19 @@ def test_a_bag_opens_with_any_reader_of_rosbag2(bench: Bench, tmp_path: Path) ->
         "of a test",
         "mx-protocol1",
     )
+
+
+def test_a_bag_that_is_played_serves_reliable_subscribers_as_the_driver_does(
+    bench: Bench, tmp_path: Path
+) -> None:
+    report = record(bench, tmp_path, scripts=("sin_sin",))
+    information = yaml.safe_load((report.bags[0] / "metadata.yaml").read_text())
+    topics = information["rosbag2_bagfile_information"]["topics_with_message_count"]
+    offered = {
+        each["topic_metadata"]["name"]: each["topic_metadata"]["offered_qos_profiles"] for each in topics
+    }
+    for topic in ("/servo_states", "/joint_states"):
+        assert [profile["reliability"] for profile in offered[topic]] == ["reliable"]
 
 
 def test_torque_goes_on_where_the_arm_is_and_off_at_rest(bench: Bench, tmp_path: Path) -> None:
@@ -244,6 +260,25 @@ def test_a_missing_driver_is_told_with_how_to_start_one(
     assert not directories(tmp_path)
 
 
+def test_a_driver_that_starts_together_with_the_recorder_is_waited_for(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", 0.3)
+    monkeypatch.setattr("bam_ros.recorder.readiness.STARTUP", PATIENCE)
+    bench.driver.trigger_deactivate()
+    began = time.monotonic()
+
+    def start_late(progress: Progress) -> bool:
+        if not bench.driver._loop and time.monotonic() - began > 1.0:
+            bench.driver.trigger_activate()
+            monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
+        return False
+
+    recorder = SessionRecorder(bench.node, driver="driver", starts_with_driver=True)
+    report = recorder.record(short_session(scripts=("sin_sin",)), tmp_path, Operator(start_late))
+    assert report.recorded == 1
+
+
 def test_another_servo_than_the_sessions_is_refused(bench: Bench, tmp_path: Path) -> None:
     bench.bus.servos = [ServoIdentity(servo="xl330", id=1)]
     bench.driver._publish_configuration(bench.bus)
@@ -290,7 +325,61 @@ def test_gains_that_the_servo_does_not_take_are_refused(bench: Bench, tmp_path: 
         record(bench, tmp_path)
 
 
-def test_two_servos_share_a_bus(ros_domain: int, tmp_path: Path) -> None:
+def test_a_client_that_sets_gains_during_a_run_is_refused(bench: Bench, tmp_path: Path) -> None:
+    foreign = bench.node.create_client(SetGains, "driver/set_gains")
+    answers: list[SetGains.Response] = []
+    wait_for(foreign.service_is_ready, what="the driver")
+
+    def meddle(progress: Progress) -> bool:
+        if running(progress):
+            future = foreign.call_async(SetGains.Request(name="joint", kp=32.0))
+            wait_for(future.done, what="answer")
+            answers.append(future.result())
+        return False
+
+    report = record(bench, tmp_path, Operator(meddle), scripts=("sin_sin",))
+    assert answers
+    assert not any(answer.success for answer in answers)
+    assert "joint: kp 8, ki 0, kd 0 (wanted 32, 0, 0" in answers[0].message
+    assert bench.bus.gains["joint"] == Gains(kp=8.0, ki=0.0, kd=0.0)
+    assert (report.recorded, load_recordings(report.bags)[0].kp) == (1, 8.0)
+
+    def is_free() -> bool:
+        future = foreign.call_async(SetGains.Request(name="joint", kp=32.0))
+        wait_for(future.done, what="answer")
+        return bool(future.result().success)
+
+    wait_for(is_free, what="gains that may be set after the recording")
+
+
+def test_a_run_whose_gains_changed_all_the_same_is_recorded_again(bench: Bench, tmp_path: Path) -> None:
+    changes = iter([Gains(kp=32.0, ki=0.0, kd=0.0)])
+
+    def dip(progress: Progress) -> bool:
+        if running(progress):
+            bench.bus.gains["joint"] = next(changes, bench.bus.gains["joint"])
+        return False
+
+    operator = Operator(dip)
+    report = record(bench, tmp_path, operator, scripts=("sin_sin",))
+    assert report.recorded == 1
+    name = "m0.50_l0.100_kp8_sin_sin"
+    assert {name, f"{name}.changed-1"} <= set(directories(tmp_path))
+    assert not (tmp_path / f"{name}.changed-1" / "metadata.yaml").exists()
+    told = next(line for line in operator.lines if "the gains changed" in line)
+    assert "joint: kp 32" in told
+    assert [recording.name for recording in load_recordings([tmp_path])] == [name]
+
+
+def test_gains_that_somebody_sets_before_every_run_end_the_session(bench: Bench, tmp_path: Path) -> None:
+    bench.bus.read_gains = lambda name: Gains(kp=32.0, ki=0.0, kd=0.0)  # type: ignore[method-assign]
+    with pytest.raises(Conflict, match="joint: kp 32"):
+        record(bench, tmp_path)
+    assert not any(any(goal.torque_enable) for goal in bench.bus.goals)
+
+
+def test_two_servos_share_a_bus(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hurry(monkeypatch)
     bench = Bench(FakeBus(names=("other", "joint"), period=4e-3))
     try:
         report = record(bench, tmp_path, scripts=("sin_sin",))

@@ -170,6 +170,22 @@ def test_a_servo_that_stays_on_is_noticed() -> None:
         play(make(SCRIPTS["sin_sin"]), Arm(), hold)
 
 
+@pytest.mark.parametrize("behind", [1.5, 0.0])
+@pytest.mark.parametrize("offset", [-3.0, 0.0, 3.0])
+def test_states_that_wait_for_their_turn_are_no_servo_that_disobeys(behind: float, offset: float) -> None:
+    """A recorder that gets no processor sees states late; clocks of two machines may differ, too."""
+    motion, arm = make(SCRIPTS["sin_sin"], error_limit=10.0), Arm()
+    seen: list[JointReading] = []
+    now = 0.0
+    while motion.phase is not Phase.DONE:
+        seen.append(JointReading(time=now + offset, position=arm.position, torque_enabled=arm.torque))
+        late = round(behind / PERIOD) if motion.phase in (Phase.HANG, Phase.RELEASE) else 0
+        arm.follow(motion.step(now, seen[-1 - late]))
+        now += PERIOD
+        assert now < 60.0, "the motion never ends"
+    assert not arm.torque
+
+
 def test_an_arm_with_little_friction_is_caught_while_it_swings() -> None:
     script = replace(SCRIPTS["lift_and_drop"], duration=2.5)
 

@@ -98,6 +98,18 @@ def test_a_goal_asks_for_the_load_then_records(client: Client) -> None:
     assert not client.load_mounted().success
 
 
+def test_the_log_names_the_call_that_says_that_the_load_hangs(
+    client: Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    handle = client.send()
+    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    said = capfd.readouterr().err
+    assert "hang 0.5 kg at 0.1 m" in said
+    assert "then call /recorder/load_mounted (std_srvs/srv/Trigger)" in said
+    client.wait(handle.cancel_goal_async())
+    client.wait(handle.get_result_async())
+
+
 def test_feedback_comes_at_ten_hertz_at_most(client: Client) -> None:
     handle = client.send()
     client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)

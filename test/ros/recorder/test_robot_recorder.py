@@ -67,8 +67,8 @@ def play(
     with RobotLinks(bench.node, drivers, played.joints) as robot:
         wait_for_robot(robot.links, robot.clients, nothing)
         require_playable(played, robot.links)
-        robot.set_gains(played.kp, nothing)
-        recorder = RobotRecorder(robot.links, played, limits)
+        robot.hold_gains(played.kp, nothing)
+        recorder = RobotRecorder(robot.links, played, limits, lambda: robot.gains_problem(played.kp, nothing))
         watch = nothing if tick is None else (lambda: tick(recorder))
         return recorder.record(output, watch, (lines if lines is not None else []).append)
 
@@ -168,6 +168,15 @@ def test_a_hardware_error_ends_it_with_torque_off(bench: Bench, tmp_path: Path) 
     with pytest.raises(BamError, match="wrist"):
         play(bench, tmp_path / "arm_kp8", slow, tick=tick)
     assert bench.bus.torque == [False] * 3
+
+
+def test_a_motion_whose_gains_changed_does_not_count(bench: Bench, tmp_path: Path) -> None:
+    def tick(recorder: RobotRecorder) -> None:
+        bench.bus.gains["elbow"] = Gains(kp=32.0, ki=0.0, kd=0.0)
+
+    report = play(bench, tmp_path / "arm_kp8", motion(), tick=tick)
+    assert "elbow: kp 32" in report.problem
+    assert promised_messages(tmp_path / "arm_kp8") is None  # marked as interrupted
 
 
 def test_a_driver_that_falls_silent_ends_it(
