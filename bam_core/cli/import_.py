@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``bam import``: parameter and log JSON of BAM's own program."""
+"""``bam import``: parameter and log JSON of BAM's own program, and bags to be repaired."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import argparse
 import json
 import logging
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,13 +29,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
         "Turn JSON of BAM's program into ours: a file of parameters (kt, R, ..., model, actuator) into a\n"
-        "servo's YAML file, logs (mass, kp, ..., entries) into rosbag2 directories. What it holds decides."
+        "servo's YAML file, logs (mass, kp, ..., entries) into rosbag2 directories. What it holds decides.\n"
+        "With --repair, turn bags whose recorder was interrupted into whole ones."
     )
     parser.add_argument(
         "files",
         nargs="+",
         metavar="FILE",
-        help="one file of parameters; or logs, or directories that are searched for them recursively",
+        help="one file of parameters; or logs (with --repair: bags), or directories that are searched for "
+        "them recursively",
     )
     parser.add_argument(
         "--output",
@@ -42,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="the YAML file (a zero offset goes into bench_effects/ beside it); or the directory in which "
         "every log becomes a bag of its name; nothing is overwritten",
+    )
+    parser.add_argument(
+        "--repair",
+        action="store_true",
+        help="copy every message that can be read of bags without metadata.yaml, cut off or damaged; of bags "
+        "that are whole nothing is copied",
     )
     parser.add_argument(
         "--servo",
@@ -54,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Import what is there, all of it or nothing."""
     paths = [Path(path) for path in arguments.files]
+    if arguments.repair:
+        if arguments.servo is not None:
+            raise Conflict("--servo", "is for parameters, but --repair is given", advice="leave one out")
+        _repair(paths, Path(arguments.output))
+        return 0
     if any(_holds_parameters(path) for path in paths):
         if len(paths) > 1:
             raise Conflict(
@@ -112,30 +126,65 @@ def _import_logs(paths: Sequence[Path], output: Path) -> None:
             expected="logs of BAM's recorder",
             advice="bags need no import",
         )
-    require_directory(output)
-    for recording in recordings:
-        if (output / recording.name).exists():
-            raise _exists(output / recording.name)
-    _write_bags(recordings, output)
+    _write_bags({each.name: partial(_write_bag, each) for each in recordings}, output)
     for recording in recordings:
         print(f"wrote {output / recording.name}: {recording.script}, {len(recording)} samples")
 
 
-def _write_bags(recordings: Sequence[Recording], output: Path) -> None:
-    """Write all bags under a hidden name first."""
+def _write_bag(recording: Recording, place: Path) -> None:
     from bam_core.exchange import write_bag
 
+    # A log has no date of its own.
+    start = int(recording.source.stat().st_mtime) * _NANOSECONDS
+    write_bag(recording, place, start_ns=start)
+
+
+def _repair(paths: Sequence[Path], output: Path) -> None:
+    from bam_core.recordings.bag_repair import damage, find_bags, repair_bag
+    from bam_core.recordings.discovery import unique_names
+
+    bags = find_bags(paths)
+    whole = [bag for bag in bags if not damage(bag)]
+    for bag in whole:
+        log.info("%s: is whole, not copied", bag)
+    damaged = [bag for bag in bags if bag not in whole]
+    if not damaged:
+        raise BadData(str(paths[0]), "nothing to repair, every bag is whole", advice="use them as they are")
+    lines: list[str] = []
+
+    def write(bag: Path, place: Path) -> None:
+        found = repair_bag(bag, place)
+        lines.append(
+            f"{found.messages} messages on {found.topics} topics, {found.duration:.1f} s (of {bag}:"
+            f" {found.problem})"
+        )
+
+    names = unique_names(damaged)
+    _write_bags({name: partial(write, bag) for name, bag in zip(names, damaged, strict=True)}, output)
+    for name, line in zip(names, lines, strict=True):
+        print(f"wrote {output / name}: {line}")
+
+
+def _write_bags(bags: Mapping[str, Callable[[Path], None]], output: Path) -> None:
+    """Write all bags under a hidden name first.
+
+    Args:
+        bags: name -> writes it into a directory that does not exist.
+        output: directory of all.
+    """
+    require_directory(output)
+    for name in bags:
+        if (output / name).exists():
+            raise _exists(output / name)
     try:
         output.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=output) as hidden:
-            for recording in recordings:
-                # A log has no date of its own.
-                start = int(recording.source.stat().st_mtime) * _NANOSECONDS
-                write_bag(recording, Path(hidden) / recording.name, start_ns=start)
-            for recording in recordings:
-                place = output / recording.name
+            for name, write in bags.items():
+                write(Path(hidden) / name)
+            for name in bags:
+                place = output / name
                 place.parent.mkdir(parents=True, exist_ok=True)
-                (Path(hidden) / recording.name).rename(place)
+                (Path(hidden) / name).rename(place)
     except OSError as error:
         raise NotWritable(output, error) from None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bags of our recorder: a rosbag2 directory or a bare ``.mcap`` file, whole or interrupted.
+"""Bags of one run: a rosbag2 directory or a bare ``.mcap`` file, whole or interrupted.
 
 Topics are found by type, so a namespace does not matter.
 """
@@ -23,15 +23,15 @@ from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
+from bam_core.recordings.joint_series import COMMANDS_TYPE, STATES_TYPE
 from bam_core.recordings.mcap_messages import McapContents, TypedMessage, read_messages
+from bam_core.recordings.plain_bag import PLAIN_TYPES, read_plain_bag
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
 
 log = logging.getLogger(__name__)
 
 RUN_TYPE = "bam_bench/msg/BenchRun"
-STATES_TYPE = "bam_bench/msg/ServoStates"
-COMMANDS_TYPE = "bam_bench/msg/ServoCommands"
 # Fields that can be set from outside -> those of BenchRun.
 _HEADER = {
     "mass": "mass",
@@ -41,6 +41,7 @@ _HEADER = {
     "vin": "supply_voltage",
     "motor": "servo",
     "trajectory": "script",
+    "joint": "joint",
 }
 RUN_FORMAT = 1
 """Newest ``BenchRun.format`` that is understood."""
@@ -51,6 +52,9 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
 
     Time is the states' acquisition stamp since ``BenchRun.start``, cut to the planned duration; the joint is
     the one that ``BenchRun`` names. A goal that the servo does not report is taken from the commands.
+
+    A bag without ``BenchRun`` is of another recorder, such as ``ros2 bag record``: a ``bench.yaml`` must say
+    what hung on which servo, see `bam_core.recordings.plain_bag`.
 
     A bag without ``metadata.yaml`` is what an interrupted recorder leaves: it is read as far as it goes, with
     a warning. With ``metadata.yaml`` the recorder had finished it, so a bag that holds less than that
@@ -71,13 +75,16 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
     finished = _require_whole(path, files, contents)
     cut = not all(content.complete for content in contents)
     messages = [message for content in contents for message in content.messages]
+    if any(rule.set for rule in rules) and not any(message.type == RUN_TYPE for message in messages):
+        return _plain(path, name, files, rules, cut=cut and not finished)
     run = _run(path, messages, cut)
     header, corrections = apply_rules({field: getattr(run, of) for field, of in _HEADER.items()}, rules)
     try:
         require_no_inertia(corrections)
     except BamError as error:
         raise error.within(path) from None
-    states = _states(path, messages, run.joint, cut)
+    joint = header["joint"]
+    states = _states(path, messages, joint, cut)
     commands = [message.value for message in messages if message.type == COMMANDS_TYPE]
 
     time = np.array([_since(state.header.stamp, run.start) for state in states])
@@ -85,11 +92,11 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
     inside = (time >= 0) & (time <= planned)
     if not inside.any():
         raise BadData(
-            f"states of joint '{run.joint}'",
+            f"states of joint '{joint}'",
             f"none lies within the run, 0 to {run.duration:g} s after its first command",
             advice="record the run again",
         ).within(path)
-    index = [list(state.name).index(run.joint) for state in states]
+    index = [list(state.name).index(joint) for state in states]
     time = time[inside]
 
     def column(field: str) -> NDArray[np.float64]:
@@ -100,7 +107,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
         "time": time,
         "position": column("position"),
         "velocity": column("velocity"),
-        "goal_position": _goals(column("goal_position"), time, commands, run),
+        "goal_position": _goals(column("goal_position"), time, commands, run, joint),
         "torque_enabled": column("torque_enabled") > 0.5,
         "voltage": column("voltage"),
         "temperature": column("temperature"),
@@ -134,6 +141,20 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
     return recording
 
 
+def _plain(
+    path: Path, name: str | None, files: Sequence[Path], rules: Sequence[Rule], *, cut: bool
+) -> Recording:
+    messages = [message for file in files for message in read_messages(file, PLAIN_TYPES).messages]
+    return read_plain_bag(
+        path,
+        name or (path.stem if path.is_file() else path.name),
+        _digest(files),
+        messages,
+        rules,
+        cut=cut,
+    )
+
+
 def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[McapContents]) -> bool:
     """Refuse a bag that lost messages after it was finished; tell whether it was finished at all."""
     promised = promised_messages(path)
@@ -164,8 +185,9 @@ def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
         raise Malformed(
             path,
             f"no {RUN_TYPE} in it",
-            expected="one that tells servo, load and gains",
-            advice="record with 'bam record' or the recorder node",
+            expected="one that tells servo, load and gains, or a bench.yaml beside the bag",
+            advice="write bench.yaml, as in set: {mass: 0.5, length: 0.1, kp: 32, motor: mx106}, or record"
+            " with 'bam record'",
         )
     if len({_since(run.start, runs[0].start) for run in runs}) > 1:
         raise Malformed(
@@ -229,7 +251,7 @@ def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool)
 
 
 def _goals(
-    goals: NDArray[np.float64], time: NDArray[np.float64], commands: Sequence[Any], run: Any
+    goals: NDArray[np.float64], time: NDArray[np.float64], commands: Sequence[Any], run: Any, joint: str
 ) -> NDArray[np.float64]:
     """Fill goals that the servo did not report with the last command before the sample."""
     if np.isfinite(goals).all():
@@ -237,7 +259,7 @@ def _goals(
     stamps, positions = [], []
     for command in commands:
         for name, position in zip(command.name, command.position, strict=False):
-            if name == run.joint and np.isfinite(position):
+            if name == joint and np.isfinite(position):
                 stamps.append(_since(command.header.stamp, run.start))
                 positions.append(position)
     if not stamps:

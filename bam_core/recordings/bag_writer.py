@@ -35,6 +35,10 @@ class BagTopic(NamedTuple):
     """Complete definition, as ``bam_core.recordings.message_definition`` gives it."""
     qos: str = ""
     """Offered QoS profiles, the YAML list that rosbag2 writes; empty: not known."""
+    encoding: str = "ros2msg"
+    """Language of the definition."""
+    type_hash: str | None = None
+    """As ROS 2 computes it, "RIHS01_..."; empty: not known; None: computed from the definition."""
 
 
 class BagWriter:
@@ -47,7 +51,7 @@ class BagWriter:
 
     Args:
         directory: must not exist yet; its parents are created.
-        topics: topic name to ``BagTopic`` (or the same three strings).
+        topics: topic name to ``BagTopic`` (or its first three strings).
         flush_period: s.
 
     Raises:
@@ -58,13 +62,16 @@ class BagWriter:
     def __init__(
         self,
         directory: str | os.PathLike[str],
-        topics: Mapping[str, tuple[str, str, str]],
+        topics: Mapping[str, BagTopic | tuple[str, str, str]],
         *,
         flush_period: float = FLUSH_PERIOD,
     ) -> None:
         self.directory = Path(directory).absolute()
         self._topics = {name: BagTopic(*topic) for name, topic in topics.items()}
-        self._hashes = {topic.type: _type_hash(topic) for topic in self._topics.values()}
+        self._hashes = {
+            topic.type: hash_of_type(topic) if topic.type_hash is None else topic.type_hash
+            for topic in self._topics.values()
+        }
         self._flush_period = flush_period
         self._counts = dict.fromkeys(self._topics, 0)
         self._first = self._last = 0
@@ -152,7 +159,7 @@ class BagWriter:
         for name, topic in self._topics.items():
             if topic.type not in schemas:
                 schemas[topic.type] = self._writer.register_schema(
-                    topic.type, "ros2msg", topic.definition.encode()
+                    topic.type, topic.encoding, topic.definition.encode()
                 )
             about = {
                 "offered_qos_profiles": topic.qos,
@@ -201,7 +208,8 @@ class BagWriter:
         }
 
 
-def _type_hash(topic: BagTopic) -> str:
+def hash_of_type(topic: BagTopic) -> str:
+    """Return the hash of a topic's type, "RIHS01_..."; raises BadData where its definition does not parse."""
     store = get_typestore(Stores.EMPTY)
     try:
         store.register(get_types_from_msg(topic.definition, topic.type))

@@ -133,7 +133,12 @@ def _search(directory: Path) -> list[Path]:
     found = sorted(_walk(directory, interrupted))
     for path in sorted(interrupted):
         why = "the recorder set it aside" if is_set_aside(path) else "it ends early"
-        log.warning("%s: interrupted recording passed over (%s); name it to read it", path, why)
+        log.warning(
+            "%s: interrupted recording passed over (%s); name it to read it, or copy what is left of it with"
+            " 'bam import --repair'",
+            path,
+            why,
+        )
     if not found:
         more = f" ({len(interrupted)} interrupted ones passed over)" if interrupted else ""
         raise Malformed(

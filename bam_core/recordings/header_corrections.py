@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sets header fields of recordings from outside, where a recorder wrote them wrongly or not at all.
 
-A file `bench.yaml` applies to all recordings beneath its directory::
+A file `bench.yaml` applies to all recordings beneath its directory, and to the bag that it is in::
 
     set: {vin: 12.0}                                # for all of them
     rules:                                          # for those whose header says so, applied in this order
@@ -39,6 +39,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "vin": "V",
         "motor": "",
         "trajectory": "",
+        "joint": "",  # of bags, that are of several
     }
 )
 """Header fields that can be set, by the names of BAM's logs -> unit; text where there is none."""
@@ -113,12 +114,13 @@ def require_no_inertia(corrections: Iterable[Correction]) -> None:
 
 
 def rules_above(path: Path) -> tuple[Rule, ...]:
-    """Return the rules of every bench.yaml in the directories above a recording, the outermost first.
+    """Return the rules of every bench.yaml above a recording, and in a bag, the outermost first.
 
     Raises:
         BamError: one of them cannot be read, or says something that no header has.
     """
-    found = (directory / NAME for directory in reversed(path.absolute().parents))
+    place = path.absolute()
+    found = (directory / NAME for directory in (*reversed(place.parents), place))
     return tuple(rule for each in found if each.is_file() for rule in _read(each, each.stat().st_mtime_ns))
 
 

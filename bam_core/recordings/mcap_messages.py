@@ -54,21 +54,13 @@ def read_messages(path: Path, types: Collection[str]) -> McapContents:
     Raises:
         FileError: the file is not readable, not MCAP, damaged, or a definition in it does not parse.
     """
-    try:
-        with path.open("rb") as stream:
-            return _decode(path, stream, types)
-    except OSError as error:
-        raise Unreadable(path, error) from None
-
-
-def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContents:
     store = get_typestore(Stores.EMPTY)
     schemas: dict[int, Schema] = {}
     channels: dict[int, Channel] = {}
     messages: list[TypedMessage] = []
     count = 0
     complete = False
-    for record in _records(path, stream):
+    for record in read_records(path):
         if isinstance(record, Schema):
             if record.name in types and record.id not in schemas:
                 _register(path, store, record)
@@ -85,6 +77,22 @@ def _decode(path: Path, stream: BinaryIO, types: Collection[str]) -> McapContent
         elif isinstance(record, Footer):
             complete = True
     return McapContents(messages=tuple(messages), count=count, complete=complete)
+
+
+def read_records(path: Path) -> Iterator[McapRecord]:
+    """Yield the records of an MCAP file up to its end or, where it is cut short, to the last complete chunk.
+
+    Args:
+        path: the ``.mcap`` file.
+
+    Raises:
+        FileError: the file is not readable, not MCAP, or damaged from here on.
+    """
+    try:
+        with path.open("rb") as stream:
+            yield from _records(path, stream)
+    except OSError as error:
+        raise Unreadable(path, error) from None
 
 
 def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:

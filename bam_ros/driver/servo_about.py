@@ -69,6 +69,33 @@ SERVO_PARAMETERS = (
     ),
 )
 """Of every servo node."""
+POSITION_PARAMETERS = (
+    NodeParameter(
+        name="path_tolerance",
+        default=0.0,
+        description=(
+            "how far a joint may be from its path where a goal of follow_joint_trajectory does not say, rad;"
+            " 0: any distance"
+        ),
+        low=0.0,
+        high=100.0,
+    ),
+    NodeParameter(
+        name="goal_tolerance",
+        default=0.0,
+        description="likewise at the end of its path, rad; 0: any distance",
+        low=0.0,
+        high=100.0,
+    ),
+    NodeParameter(
+        name="goal_time_tolerance",
+        default=2.0,
+        description="likewise, time that joints may take to come within it, s; 0: any time",
+        low=0.0,
+        high=3600.0,
+    ),
+)
+"""Of servo nodes whose joints are commanded by position."""
 SERVO_INTERFACES = (
     Interface(
         kind="publishes",
@@ -120,6 +147,29 @@ SERVO_INTERFACES = (
     ),
 )
 """Of every servo node."""
+JOINT_COMMAND = "joint_command"
+"""Topic that only nodes with POSITION_INTERFACES have."""
+POSITION_INTERFACES = (
+    Interface(
+        kind="subscribes",
+        name=JOINT_COMMAND,
+        type="sensor_msgs/JointState",
+        purpose=(
+            "goal positions of the joints it names, with torque on, as ros2_control over topics and Isaac Sim"
+            " send them; servo_commands and trajectories have priority"
+        ),
+    ),
+    Interface(
+        kind="action",
+        name="~/follow_joint_trajectory",
+        type="control_msgs/FollowJointTrajectory",
+        purpose=(
+            "follow a trajectory within tolerances, then hold; as MoveIt sends it; where control_msgs is"
+            " installed"
+        ),
+    ),
+)
+"""Of servo nodes whose joints are commanded by position."""
 
 
 def with_defaults(**defaults: object) -> tuple[NodeParameter, ...]:

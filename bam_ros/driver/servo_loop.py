@@ -334,8 +334,8 @@ class ServoLoop:
         for index in ended - self._silent.keys():
             if not released[index]:  # else its torque was off anyway
                 self._silent[index] = (
-                    f"no servo_commands for {self._settings.command_timeout:g} {self._bus.second} while its"
-                    f" torque was on"
+                    f"no servo_commands for {self._settings.command_timeout:g} {self._bus.second}, nor other"
+                    f" commands, while its torque was on"
                     f" (parameter command_timeout), its torque is off; send them again to go on"
                 )
         back = [index for index in self._silent if index not in ended]

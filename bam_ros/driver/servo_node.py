@@ -20,13 +20,19 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from bam_core.errors import BamError, Unavailable
+from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.diagnostics import servo_diagnostics
 from bam_ros.driver.gains_hold import GainsHold
+from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
+from bam_ros.driver.servo_about import JOINT_COMMAND
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.driver.servo_commands import parse_commands
 from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
 from bam_ros.driver.state_messages import StateMessages
+from bam_ros.driver.trajectory_action import OFF, TrajectoryAction, action_type
+from bam_ros.driver.trajectory_follower import TrajectoryFollower
+from bam_ros.driver.trajectory_goal import DefaultTolerances
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import declare
 from bam_ros.node.waiting_messages import waiting_messages
@@ -57,7 +63,8 @@ class ServoNode(LifecycleNode):
         arguments: as for `rclpy.node.Node`.
 
     Attributes:
-        ABOUT: what the node takes and gives; `SERVO_PARAMETERS` and `SERVO_INTERFACES` are part of it.
+        ABOUT: what the node takes and gives; `SERVO_PARAMETERS` and `SERVO_INTERFACES` are part of it. With
+            `POSITION_PARAMETERS` and `POSITION_INTERFACES` its joints are commanded by position.
     """
 
     ABOUT: ClassVar[NodeAbout]
@@ -67,6 +74,9 @@ class ServoNode(LifecycleNode):
         declare(self, type(self).ABOUT.parameters)
         self._bus: ServoBus | None = None
         self._loop: ServoLoop | None = None
+        self._inputs: CommandInputs | None = None  # of the loop
+        self._joint_command: JointCommandTopic | None = None  # likewise
+        self._follower: TrajectoryFollower | None = None  # likewise
         self._messages: StateMessages | None = None
         self._limits: tuple[Range, ...] = ()
         self._joints: tuple[str, ...] = ()  # of the bus that was configured last
@@ -86,6 +96,9 @@ class ServoNode(LifecycleNode):
         self._commands = self.create_subscription(
             ServoCommands, "servo_commands", self._take_commands, COMMAND_QOS
         )
+        self._trajectory_action: TrajectoryAction | None = None
+        if self._by_position:
+            self._offer_position_inputs()
         self.serve(SetGains, "~/set_gains", self._on_set_gains)
         self.create_service(SetBool, "~/hold_gains", self._on_hold_gains)
         self.serve(Trigger, "~/reboot", self._on_reboot)
@@ -122,6 +135,19 @@ class ServoNode(LifecycleNode):
 
         self.create_service(service_type, name, callback, callback_group=self._service_group)
 
+    @property
+    def _by_position(self) -> bool:
+        """Whether positions come as `joint_command` and as trajectories, too."""
+        return any(interface.name == JOINT_COMMAND for interface in type(self).ABOUT.interfaces)
+
+    def _offer_position_inputs(self) -> None:
+        self.create_subscription(JointState, JOINT_COMMAND, self._on_joint_command, COMMAND_QOS)
+        kind = action_type()
+        if kind is None:
+            self.get_logger().info(OFF)
+        else:
+            self._trajectory_action = TrajectoryAction(self, kind, lambda: self._follower)
+
     def start(self) -> None:
         """Configure and activate where the parameter `autostart` says so.
 
@@ -142,9 +168,7 @@ class ServoNode(LifecycleNode):
 
     def close(self) -> None:
         """Release the servos and give the bus back, in any state. Idempotent, never raises."""
-        if self._loop is not None:
-            self._loop.stop()
-            self._loop = None
+        self._stop_loop()
         if self._bus is not None:
             self._bus.close()
             self._bus = None
@@ -152,6 +176,9 @@ class ServoNode(LifecycleNode):
     def destroy_node(self) -> None:
         """End the node, and the thread of its services."""
         self._worker.shutdown(wait=False)
+        if self._trajectory_action is not None:
+            self._trajectory_action.destroy()
+            self._trajectory_action = None
         super().destroy_node()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -196,15 +223,18 @@ class ServoNode(LifecycleNode):
             failures=int(self.get_parameter("failures").value),
         )
         self._loop = ServoLoop(self._bus, settings, self._publish, self._on_event)
+        self._inputs = CommandInputs(
+            self._loop, self._bus.now, len(self._bus.names), settings.command_timeout
+        )
+        if self._by_position:
+            self._take_positions(self._bus, self._loop, self._inputs, settings.command_timeout)
         self._loop.start()
         return TransitionCallbackReturn.SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the loop and release the servos."""
         self._gains_hold.set(False)
-        if self._loop is not None:
-            self._loop.stop()
-            self._loop = None
+        self._stop_loop()
         return TransitionCallbackReturn.SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -223,12 +253,36 @@ class ServoNode(LifecycleNode):
         self.close()
         return TransitionCallbackReturn.SUCCESS
 
+    def _take_positions(self, bus: ServoBus, loop: ServoLoop, inputs: CommandInputs, timeout: float) -> None:
+        """Begin to obey `joint_command` and trajectories."""
+        self._joint_command = JointCommandTopic(bus.names, inputs, self.get_logger().warning)
+        default = DefaultTolerances(
+            path=float(self.get_parameter("path_tolerance").value),
+            goal=float(self.get_parameter("goal_tolerance").value),
+            goal_time=float(self.get_parameter("goal_time_tolerance").value),
+        )
+        self._follower = TrajectoryFollower(
+            bus, loop, inputs, lambda: joint_limits(bus, self._limits), default, timeout
+        )
+
+    def _stop_loop(self) -> None:
+        """End a trajectory, stop the loop, release the servos. Idempotent, never raises."""
+        follower, self._follower = self._follower, None
+        if follower is not None:
+            follower.stop("the node is not active any more; activate it")
+        if self._loop is not None:
+            self._loop.stop()
+            self._loop = None
+        self._inputs = self._joint_command = None
+
     def _publish(self, sample: ServoSample, sequence: int) -> None:
         """Publish a sample; called in the loop's thread."""
         assert self._messages is not None
         joint_state, servo_states = self._messages.fill(sample, sequence)
         self._joint_states.publish(joint_state)
         self._servo_states.publish(servo_states)
+        if (follower := self._follower) is not None:
+            follower.step(sample)
 
     def _on_event(self, is_error: bool, line: str) -> None:
         """Tell everybody what happened in the loop; called in the loop's thread."""
@@ -238,6 +292,8 @@ class ServoNode(LifecycleNode):
             self.get_logger().info(line)
             if self._bus is not None:  # servos that came back may have other settings
                 self._publish_configuration(self._bus)
+        if (follower := self._follower) is not None:
+            follower.check()
         self._publish_diagnostics()
 
     def _take_commands(self, message: ServoCommands) -> None:
@@ -248,17 +304,30 @@ class ServoNode(LifecycleNode):
 
     def _on_commands(self, message: ServoCommands) -> None:
         self._gains_hold.renew()
-        if self._loop is None or self._bus is None:
+        if self._inputs is None or self._bus is None:
             self._reject("the node is not active; activate it first")
             return
         try:
             limits = joint_limits(self._bus, self._limits)
-            self._loop.take(parse_commands(message, self._bus.names, limits))
+            commands = parse_commands(message, self._bus.names, limits)
+            self._inputs.take(CommandInput.SERVO_COMMANDS, commands)
         except BamError as error:
             self._reject(str(error))
 
     def _reject(self, reason: str) -> None:
         self.get_logger().warning(f"servo_commands: ignored, {reason}", throttle_duration_sec=1.0)
+
+    def _on_joint_command(self, message: JointState) -> None:
+        if self._joint_command is None or self._bus is None:
+            self.get_logger().warning(
+                "joint_command: ignored, the node is not active; activate it first", throttle_duration_sec=1.0
+            )
+            return
+        try:
+            limits = joint_limits(self._bus, self._limits)
+            self._joint_command.take(message.name, message.position, limits)
+        except BamError as error:
+            self.get_logger().warning(f"joint_command: ignored, {error}", throttle_duration_sec=1.0)
 
     def _on_set_gains(self, request: SetGains.Request, response: SetGains.Response) -> SetGains.Response:
         wanted = Gains(kp=request.kp, ki=request.ki, kd=request.kd)

@@ -8,7 +8,12 @@ from typing import Any
 
 from rclpy.node import Node
 
-from bam_ros.driver.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.driver.servo_about import (
+    POSITION_INTERFACES,
+    POSITION_PARAMETERS,
+    SERVO_INTERFACES,
+    SERVO_PARAMETERS,
+)
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
@@ -97,8 +102,8 @@ class DynamixelNode(ServoNode):
             " commands stay away. When the port vanishes the node says so in /diagnostics, looks for it once"
             " a second, and goes on with torque off when it is back."
         ),
-        parameters=(*BUS_PARAMETERS, *SERVO_PARAMETERS),
-        interfaces=SERVO_INTERFACES,
+        parameters=(*BUS_PARAMETERS, *SERVO_PARAMETERS, *POSITION_PARAMETERS),
+        interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
         example=("port:=/dev/ttyUSB0", "ids:='[1]'"),
     )
 

@@ -8,7 +8,12 @@ from typing import Any
 
 from bam_core.errors import OutOfRange
 from bam_ros.driver.joint_limits import parse_limits
-from bam_ros.driver.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.driver.servo_about import (
+    POSITION_INTERFACES,
+    POSITION_PARAMETERS,
+    SERVO_INTERFACES,
+    SERVO_PARAMETERS,
+)
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.erob.bus import ErobBus
@@ -102,8 +107,9 @@ class ErobNode(ServoNode):
                 description="whether drives act in step with the first one's clock, which the master follows",
             ),
             *SERVO_PARAMETERS,
+            *POSITION_PARAMETERS,
         ),
-        interfaces=SERVO_INTERFACES,
+        interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
         example=("interface:=eth0", "positions:='[1]'"),
     )
 

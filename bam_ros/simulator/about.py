@@ -6,7 +6,12 @@ from __future__ import annotations
 import math
 
 from bam_core.mujoco import BENCH_JOINT
-from bam_ros.driver.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.driver.servo_about import (
+    POSITION_INTERFACES,
+    POSITION_PARAMETERS,
+    SERVO_INTERFACES,
+    SERVO_PARAMETERS,
+)
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter
 
@@ -155,9 +160,11 @@ ABOUT = NodeAbout(
             high=16383.0,
         ),
         *SERVO_PARAMETERS,
+        *POSITION_PARAMETERS,
     ),
     interfaces=(
         *SERVO_INTERFACES,
+        *POSITION_INTERFACES,
         *SIMULATION_INTERFACES,
     ),
     example=("servos:='[mx106]'", "mass:=1.0", "length:=0.15"),

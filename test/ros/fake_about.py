@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
-from bam_ros.driver.servo_about import SERVO_INTERFACES, SERVO_PARAMETERS
+from bam_ros.driver.servo_about import (
+    POSITION_INTERFACES,
+    POSITION_PARAMETERS,
+    SERVO_INTERFACES,
+    SERVO_PARAMETERS,
+)
 from bam_ros.node.node_about import NodeAbout
 
 FAKE_ABOUT = NodeAbout(
     name="servos",
     module="nowhere",
     purpose="Drives servos that do not exist.",
-    parameters=SERVO_PARAMETERS,
-    interfaces=SERVO_INTERFACES,
+    parameters=(*SERVO_PARAMETERS, *POSITION_PARAMETERS),
+    interfaces=(*SERVO_INTERFACES, *POSITION_INTERFACES),
     example=(),
 )

@@ -19,10 +19,21 @@ from ros_helpers import LATE, PATIENCE, VirtualServos
 
 from bam_core.errors import UnknownName
 from bam_core.servo.model import load_servo
+from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import HALF_TURN
+from bam_ros.driver.joint_path import PathPoint
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
 from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+from bam_ros.driver.trajectory_follower import TrajectoryFollower
+from bam_ros.driver.trajectory_goal import (
+    DefaultTolerances,
+    Ending,
+    Outcome,
+    ToleranceRequest,
+    TrajectoryGoal,
+)
 from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.bus import ErobBus
@@ -215,6 +226,83 @@ def test_gains_are_read_as_they_are(kind: str, drive: Open) -> None:
     assert bus.read_gains("knee") == before
     with pytest.raises(UnknownName):
         bus.read_gains("elbow")
+
+
+# Other inputs than servo_commands
+
+LIMITS = (HALF_TURN, HALF_TURN)
+
+
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_joint_command_moves_joints_until_servo_commands_switch_one_off(kind: str, drive: Open) -> None:
+    driven = drive(kind)
+    inputs = CommandInputs(driven.loop, driven.bus.now, len(JOINTS), TIMEOUT)
+    warnings: list[str] = []
+    topic = JointCommandTopic(driven.bus.names, inputs, warnings.append)
+
+    def streaming(
+        reached: Callable[[ServoSample], bool], **positions: float
+    ) -> Callable[[ServoSample], bool]:
+        def step(sample: ServoSample) -> bool:
+            topic.take(list(positions), list(positions.values()), LIMITS)
+            return reached(sample)
+
+        return step
+
+    def there(sample: ServoSample) -> bool:
+        return abs(sample.goal_position[0] - 0.2) < 2e-3 and abs(sample.goal_position[1] + 0.1) < 2e-3
+
+    driven.until(streaming(there, hip=0.2, knee=-0.1))
+    inputs.take(CommandInput.SERVO_COMMANDS, {0: JointCommand()})
+    both = {"hip": 0.2, "knee": -0.1}
+    driven.until(streaming(lambda sample: sample.torque_enabled == (False, True), **both))
+    since = driven.bus.now()
+    driven.until(streaming(lambda _: driven.bus.now() - since > 1.2 * TIMEOUT, **both))
+    assert driven.samples[-1].torque_enabled == (False, True)  # it went on, and must pause first
+    assert len(warnings) == 1
+    since = driven.bus.now()
+    driven.until(streaming(lambda _: driven.bus.now() - since > 1.2 * TIMEOUT, knee=-0.1))
+    driven.until(streaming(lambda sample: sample.torque_enabled == (True, True), **both))
+
+
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_a_trajectory_is_followed_and_held(kind: str, drive: Open) -> None:
+    driven = drive(kind)
+    inputs = CommandInputs(driven.loop, driven.bus.now, len(JOINTS), TIMEOUT)
+    follower = TrajectoryFollower(
+        driven.bus, driven.loop, inputs, lambda: LIMITS, DefaultTolerances(), TIMEOUT
+    )
+
+    def step(reached: Callable[[ServoSample], bool]) -> Callable[[ServoSample], bool]:
+        def follow(sample: ServoSample) -> bool:
+            follower.step(sample)
+            return reached(sample)
+
+        return follow
+
+    driven.until(step(lambda sample: True))
+    outcomes: list[Outcome] = []
+    goal = TrajectoryGoal(
+        joints=("knee", "hip"),
+        points=(PathPoint(time=0.5, position=(-0.2, 0.2)), PathPoint(time=1.0, position=(0.1, -0.1))),
+        goal={name: ToleranceRequest(position=0.3) for name in JOINTS},
+        goal_time=PATIENCE,
+    )
+    follower.start(goal, outcomes.append)
+    driven.until(step(lambda sample: bool(outcomes)))
+    assert [outcome.ending for outcome in outcomes] == [Ending.SUCCEEDED], outcomes
+    highest = max(sample.goal_position[0] for sample in driven.samples if sample.torque_enabled[0])
+    assert highest == pytest.approx(0.2, abs=0.1)
+    since = driven.bus.now()
+    driven.until(step(lambda sample: driven.bus.now() - since > 1.5 * TIMEOUT))
+    sample = driven.samples[-1]
+    assert sample.torque_enabled == (True, True), driven.events
+    assert sample.goal_position == pytest.approx((-0.1, 0.1), abs=2e-3)
+    inputs.take(CommandInput.SERVO_COMMANDS, {0: JointCommand(), 1: JointCommand()})
+    driven.until(step(lambda sample: sample.torque_enabled == (False, False)))
+    since = driven.bus.now()
+    driven.until(step(lambda sample: driven.bus.now() - since > 1.5 * TIMEOUT))
+    assert driven.samples[-1].torque_enabled == (False, False)
 
 
 # The clock of a simulation

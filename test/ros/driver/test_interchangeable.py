@@ -80,19 +80,22 @@ class Client(RosClient):
         self.node.create_subscription(
             DiagnosticArray, "/diagnostics", lambda array: self.diagnostics.extend(array.status), 10
         )
-        self._commands = self.node.create_publisher(ServoCommands, "servo_commands", 1)
-        self._wish: ServoCommands | None = None
+        self._publishers = {
+            ServoCommands: self.node.create_publisher(ServoCommands, "servo_commands", 1),
+            JointState: self.node.create_publisher(JointState, "joint_command", 1),
+        }
+        self._wish: ServoCommands | JointState | None = None
         self._next_command = 0.0
 
     def while_waiting(self) -> None:
         if self._wish is not None and time.monotonic() > self._next_command:
             self._next_command = time.monotonic() + 0.02
-            self._commands.publish(self._wish)
+            self._publishers[type(self._wish)].publish(self._wish)
 
     def wait_for(
         self,
         predicate: Callable[[], object],
-        wish: ServoCommands | None = None,
+        wish: ServoCommands | JointState | None = None,
         timeout: float = PATIENCE,
     ) -> None:
         """Send the wish over and over until the predicate is true."""
@@ -157,6 +160,23 @@ def test_torque_goes_off_when_commands_stop_and_on_when_they_are_back(client: Cl
     client.wait_for(lambda: not client.states[-1].torque_enabled[0])
     client.wait_for(lambda: client.says(DiagnosticStatus.ERROR, "command_timeout"))
     client.wait_for(lambda: client.states[-1].torque_enabled[0], command(0.2))
+
+
+def test_joint_command_moves_the_joint_and_does_not_undo_torque_off(client: Client) -> None:
+    wish = JointState(name=["joint", "of another driver"], position=[0.4, 0.1])
+    client.wait_for(lambda: abs(client.states[-1].position[0] - 0.4) < 0.04, wish)
+    assert list(client.states[-1].torque_enabled) == [True]
+    client.wait_for(lambda: not client.states[-1].torque_enabled[0], command(0.4, torque=False))
+    count = len(client.states)
+    client.wait_for(lambda: len(client.states) > count + 10, wish)
+    assert not client.states[-1].torque_enabled[0]
+
+
+@pytest.mark.parametrize("command_timeout", [0.5])
+def test_torque_goes_off_when_joint_command_stops(client: Client) -> None:
+    client.wait_for(lambda: client.states[-1].torque_enabled[0], JointState(name=["joint"], position=[0.2]))
+    client.wait_for(lambda: not client.states[-1].torque_enabled[0])
+    client.wait_for(lambda: client.says(DiagnosticStatus.ERROR, "command_timeout"))
 
 
 def test_gains_and_reboot(client: Client) -> None:

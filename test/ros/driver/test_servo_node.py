@@ -8,6 +8,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 import rclpy
@@ -25,6 +26,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from bam_core.errors import Conflict, Unavailable
+from bam_ros.driver import servo_node
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
 from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
 
@@ -417,3 +419,32 @@ def test_without_autostart_the_node_waits(client: Client) -> None:
     node.trigger_cleanup()
     node.trigger_configure()
     assert bus.opened == 2
+
+
+def test_two_clients_command_joints_of_their_own_through_two_topics(client: Client) -> None:
+    node = client.run(FakeBus(("a", "b")), command_timeout=30.0)
+    client.connect()
+    other = client.node.create_publisher(JointState, "joint_command", 1)
+    client.wait_for(other.get_subscription_count)
+    client.command(("a", True, 0.25))
+    other.publish(JointState(name=["a", "b"], position=[1.0, -0.25]))
+    client.wait_for(lambda: list(client.states[-1].position) == [0.25, -0.25])
+    assert node._follower is not None
+
+
+def test_joint_command_before_the_node_is_active_changes_nothing(client: Client) -> None:
+    bus = FakeBus()
+    node = client.run(bus, autostart=False)
+    node._on_joint_command(JointState(name=["joint"], position=[0.5]))
+    assert bus.goals == []
+
+
+@pytest.mark.parametrize("kind", [None, "installed"])
+def test_a_node_says_once_where_it_has_no_action(
+    client: Client, kind: str | None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(servo_node, "action_type", lambda: kind)
+    monkeypatch.setattr(servo_node, "TrajectoryAction", lambda *_: SimpleNamespace(destroy=lambda: None))
+    client.run(FakeBus())
+    said = capfd.readouterr().err
+    assert said.count("follow_joint_trajectory: off, the package control_msgs is not installed") == (not kind)

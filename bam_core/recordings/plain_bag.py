@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on the bench in bags without ``BenchRun``, such as ``ros2 bag record`` makes of any nodes.
+
+What such a bag does not say of its run is in a ``bench.yaml`` beside it: load, gain and servo.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bam_core.arrays import Array
+from bam_core.errors import BadData, BamError, Malformed, Missing, UnknownName
+from bam_core.recordings.bad_readings import without_false_readings
+from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, require_no_inertia
+from bam_core.recordings.joint_series import SERIES_TYPES, JointSeries, joint_series
+from bam_core.recordings.mcap_messages import TypedMessage
+from bam_core.recordings.recording import Recording
+from bam_core.servo.pendulum import PendulumBench
+
+log = logging.getLogger(__name__)
+
+_CONFIGURATION = "bam_bench/msg/ServoConfiguration"
+PLAIN_TYPES = SERIES_TYPES | {_CONFIGURATION}
+"""Message types that are read."""
+
+_EXAMPLE = "set: {mass: 0.5, arm_mass: 0.05, length: 0.1, kp: 32, vin: 15, motor: mx106}"
+_REQUIRED = ("mass", "length", "kp", "motor")
+
+
+def read_plain_bag(
+    path: Path, name: str, digest: str, messages: Sequence[TypedMessage], rules: Sequence[Rule], *, cut: bool
+) -> Recording:
+    """Return the run from where torque goes on to where it goes off for the last time.
+
+    Where nobody reports torque, it counts as on from the first goal to the end. Which topics count: see
+    `bam_core.recordings.joint_series`. Samples are those of the joint's positions.
+
+    Args:
+        path: of the bag.
+        name: of the recording.
+        digest: of the bag's data.
+        messages: of `PLAIN_TYPES`.
+        rules: that say what the bag does not.
+        cut: whether its recorder was interrupted.
+
+    Raises:
+        Malformed: nobody says load, gain or servo.
+        BamError: it has no such joint, or unusable values; the line begins with the path.
+    """
+    series = joint_series(path, messages)
+    try:
+        joint = _joint(series, apply_rules({}, rules)[0].get("joint"))
+        configuration = _configuration(messages, joint)
+        known = {"joint": joint, "trajectory": path.stem if path.is_file() else path.name, **configuration}
+        header, corrections = apply_rules(known, rules)
+        require_no_inertia(corrections)
+        _require_header(path, header)
+        samples = _samples(series, joint)
+        samples, left_out = without_false_readings(samples)
+        supply = header["vin"] if "vin" in header else _measured_supply(samples["voltage"])
+        bench = PendulumBench(
+            mass=header["mass"], arm_mass=header.get("arm_mass", 0.0), length=header["length"]
+        )
+    except Malformed:
+        raise
+    except BamError as error:
+        raise error.within(path) from None
+    recording = Recording(
+        name=name,
+        source=path,
+        sha256=digest,
+        servo=header["motor"],
+        firmware="",
+        bench=bench,
+        open_loop=False,
+        kp=header["kp"],
+        demand_limit=header["demand_limit"],
+        supply_voltage=supply,
+        script=header["trajectory"],
+        left_out=left_out,
+        corrections=tuple(corrections),
+        **samples,
+    )
+    if cut:
+        log.warning("%s: interrupted, the first %.1f s of it are there", path, recording.duration)
+    if header["unmodelled"]:
+        log.warning("%s: the servo's settings are not all in the model: %s", path, header["unmodelled"])
+    return recording
+
+
+def _joint(series: JointSeries, wanted: str | None) -> str:
+    """Return the joint on the bench."""
+    joints = series.joints
+    if not joints:
+        raise BadData(
+            "joints",
+            f"{len(series.position)} have positions and {len(series.goal_position)} goals, and none both",
+            expected="servo_states, or joint_states with the goals that were sent",
+            advice="record those topics, too",
+        )
+    if wanted is not None:
+        if wanted not in joints:
+            raise UnknownName("joint", wanted, joints)
+        return wanted
+    if len(joints) > 1:
+        raise Missing(
+            "joint",
+            f"which of {', '.join(joints)} is on the bench",
+            advice=f"say it in {NAME}, as in set: {{joint: {joints[0]}}}",
+        )
+    return joints[0]
+
+
+def _configuration(messages: Sequence[TypedMessage], joint: str) -> dict[str, Any]:
+    """Return what the driver says of the servo, where it was recorded."""
+    found: dict[str, Any] = {"demand_limit": math.inf, "unmodelled": ""}
+    for message in messages:
+        if message.type == _CONFIGURATION and joint in message.value.name:
+            index = list(message.value.name).index(joint)
+            found["demand_limit"] = float(_entry(message.value, "demand_limit", index, math.inf))
+            found["unmodelled"] = str(_entry(message.value, "unmodelled", index, ""))
+            if message.value.servo[index]:
+                found["motor"] = str(message.value.servo[index])
+    return found
+
+
+def _entry(message: Any, field: str, index: int, default: Any) -> Any:
+    """Return a joint's entry of a field; bags of older versions lack some fields."""
+    entries = getattr(message, field, None)
+    return default if entries is None else entries[index]
+
+
+def _require_header(path: Path, header: Mapping[str, Any]) -> None:
+    missing = [name for name in _REQUIRED if name not in header]
+    if missing:
+        raise Malformed(
+            path,
+            f"no bam_bench/msg/BenchRun in it, and nothing says {', '.join(missing)}",
+            expected=f"a file {NAME} beside it, as in {_EXAMPLE}",
+            advice=f"write {NAME}, or record with 'bam record'",
+        )
+
+
+def _samples(series: JointSeries, joint: str) -> dict[str, Any]:
+    position, goal = series.position[joint], series.goal_position[joint]
+    torque = series.reported["torque_enabled"].get(joint)
+    begin, end = max(position.time[0], goal.time[0]), position.time[-1]
+    if torque is not None:
+        on = torque.time[torque.value > 0.5]
+        if not len(on):
+            raise BadData(
+                f"torque of joint '{joint}'", "is never on", advice="record a run in which a client moves it"
+            )
+        begin, end = max(begin, on[0]), on[-1]
+    time = position.time[(position.time >= begin) & (position.time <= end)]
+    if not len(time):
+        raise BadData(
+            f"joint '{joint}'",
+            f"has no position after its first goal, which comes {begin - position.time[0]:.3g} s after its"
+            " first position",
+            advice="stamp goals and positions with the same clock, and record both",
+        )
+
+    def reported(field: str) -> Array:
+        of_joint = series.reported[field].get(joint)
+        return np.full(len(time), math.nan) if of_joint is None else of_joint.at(time)
+
+    velocity = series.velocity.get(joint)
+    return {
+        "time": time - time[0],
+        "position": position.at(time),
+        "velocity": np.full(len(time), math.nan) if velocity is None else velocity.at(time),
+        "goal_position": goal.held(time),
+        "torque_enabled": np.ones(len(time), bool) if torque is None else torque.at(time) > 0.5,
+        "voltage": reported("voltage"),
+        "temperature": reported("temperature"),
+        "duty": reported("duty"),
+    }
+
+
+def _measured_supply(voltage: Array) -> float:
+    known = voltage[np.isfinite(voltage)]
+    if not len(known):
+        raise Missing("vin", "the supply, V, which nobody measured", advice=f"say it in {NAME}")
+    return float(np.median(known))

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several inputs of one driver: joint by joint, the one with the highest priority is obeyed."""
+
+from __future__ import annotations
+
+import enum
+import math
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
+
+from bam_ros.driver.goal_shaper import JointCommand
+
+
+class CommandInput(enum.Enum):
+    """Where a command comes from."""
+
+    SERVO_COMMANDS = "servo_commands"
+    TRAJECTORY = "follow_joint_trajectory"
+    JOINT_COMMAND = "joint_command"
+    HOLD = "hold"
+    """Keeps joints where a trajectory left them, until somebody else commands them."""
+
+
+_CLOSES = {
+    CommandInput.SERVO_COMMANDS: (CommandInput.TRAJECTORY, CommandInput.JOINT_COMMAND, CommandInput.HOLD),
+    CommandInput.TRAJECTORY: (CommandInput.JOINT_COMMAND,),
+    CommandInput.JOINT_COMMAND: (CommandInput.HOLD,),
+    CommandInput.HOLD: (),
+}
+"""Input -> those that must not command a joint which it commands."""
+
+
+class CommandSink(Protocol):
+    """What takes the commands: a `ServoLoop`."""
+
+    def take(self, commands: Mapping[int, JointCommand]) -> None:
+        """Take commands by the joint's place on the bus."""
+
+
+class CommandInputs:
+    """Passes commands on, joint by joint, where no input of higher priority has named the joint.
+
+    An input that names a joint, to switch its torque on or off, closes it to the inputs below. The joint is
+    open to them again once for `timeout` neither have named it: a client that kept commanding meanwhile is
+    not obeyed before it has paused, so that torque that was commanded off stays off.
+
+    Args:
+        sink: where commands go.
+        now: the time on the clock of the bus, s.
+        joints: how many there are.
+        timeout: s, on the clock of the bus.
+    """
+
+    def __init__(self, sink: CommandSink, now: Callable[[], float], joints: int, timeout: float) -> None:
+        self._sink = sink
+        self._now = now
+        self._timeout = timeout
+        self._lock = threading.Lock()  # decision and command are one: none may come in between
+        self._closed = {source: [-math.inf] * joints for source in CommandInput}  # s; when it was last
+
+    def take(self, source: CommandInput, commands: Mapping[int, JointCommand]) -> frozenset[int]:
+        """Pass commands on and return the joints that are closed to this input; from any thread.
+
+        Args:
+            source: where they come from.
+            commands: by the joint's place on the bus.
+        """
+        with self._lock:
+            now = self._now()
+            refused = self._refused(source, commands, now)
+            for index in refused:
+                self._closed[source][index] = now
+            admitted = {index: command for index, command in commands.items() if index not in refused}
+            for index in admitted:
+                for other in _CLOSES[source]:
+                    self._closed[other][index] = now
+                if source is CommandInput.TRAJECTORY:  # what it leaves is held, whoever came before it
+                    self._closed[CommandInput.HOLD][index] = -math.inf
+            if admitted:
+                self._sink.take(admitted)
+            return refused
+
+    def closed(self, source: CommandInput, joints: Iterable[int]) -> frozenset[int]:
+        """Return which of these joints are closed to an input; from any thread."""
+        with self._lock:
+            return self._refused(source, joints, self._now())
+
+    def _refused(self, source: CommandInput, joints: Iterable[int], now: float) -> frozenset[int]:
+        closed = self._closed[source]
+        return frozenset(index for index in joints if now - closed[index] <= self._timeout)

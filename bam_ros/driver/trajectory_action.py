@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The action `control_msgs/FollowJointTrajectory`, where that package is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action.server import ActionServer, CancelResponse, ServerGoalHandle
+from rclpy.node import Node
+from rclpy.task import Future
+
+from bam_ros.driver.joint_path import PathPoint
+from bam_ros.driver.trajectory_follower import Progress, TrajectoryFollower
+from bam_ros.driver.trajectory_goal import Ending, ErrorCode, Outcome, ToleranceRequest, TrajectoryGoal
+
+NAME = "~/follow_joint_trajectory"
+"""Of the action."""
+OFF = (
+    "follow_joint_trajectory: off, the package control_msgs is not installed; install it (Debian:"
+    " ros-$ROS_DISTRO-control-msgs), source ROS 2, start again"
+)
+"""What a node says where it has no action."""
+
+
+def action_type() -> Any:
+    """Return `control_msgs/action/FollowJointTrajectory`; None where it is not installed."""
+    try:
+        from control_msgs.action import FollowJointTrajectory
+    except ImportError:
+        return None
+    return FollowJointTrajectory
+
+
+class TrajectoryAction:
+    """Serves the action with a follower.
+
+    A goal that cannot be followed is accepted and aborted at once, because only a result can tell why.
+
+    Args:
+        node: that has the action; its executor is spun.
+        kind: see `action_type`.
+        follower: returns the one in use; None while the node is not active.
+    """
+
+    def __init__(self, node: Node, kind: Any, follower: Callable[[], TrajectoryFollower | None]) -> None:
+        self._node, self._kind, self._follower = node, kind, follower
+        self._server = ActionServer(
+            node, kind, NAME, self._execute, cancel_callback=lambda _: CancelResponse.ACCEPT
+        )
+
+    def destroy(self) -> None:
+        """Take the action away; nobody spins its node any more."""
+        self._server.destroy()
+
+    async def _execute(self, handle: ServerGoalHandle) -> Any:
+        request = handle.request
+        done: Future = Future(executor=self._node.executor)
+
+        def on_done(outcome: Outcome) -> None:
+            done.set_result(outcome)
+            if self._node.executor is not None:
+                self._node.executor.wake()
+
+        def on_progress(progress: Progress) -> None:
+            handle.publish_feedback(self._feedback(request, progress))
+
+        follower = self._follower()
+        if follower is None:
+            on_done(_refused("the node is not active; activate it first"))
+        elif request_has_other_joints(request):
+            on_done(
+                _refused("joints of several degrees of freedom are not known (expected none); leave them out")
+            )
+        else:
+            follower.start(
+                goal_of(request),
+                on_done,
+                cancelled=lambda: bool(handle.is_cancel_requested),
+                on_progress=on_progress,
+            )
+        outcome: Outcome = await done
+        if outcome.ending is Ending.SUCCEEDED:
+            handle.succeed()
+        elif outcome.ending is Ending.CANCELLED:
+            handle.canceled()
+        else:
+            self._node.get_logger().warning(f"follow_joint_trajectory: aborted, {outcome.text}")
+            handle.abort()
+        return self._kind.Result(error_code=int(outcome.code), error_string=outcome.text)
+
+    def _feedback(self, request: Any, progress: Progress) -> Any:
+        feedback = self._kind.Feedback(joint_names=list(request.trajectory.joint_names))
+        feedback.header.frame_id = request.trajectory.header.frame_id
+        feedback.header.stamp.sec, feedback.header.stamp.nanosec = divmod(progress.stamp, 10**9)
+        states = {
+            "desired": (progress.desired, progress.desired_velocity),
+            "actual": (progress.actual, progress.actual_velocity),
+            "error": (
+                _difference(progress.desired, progress.actual),
+                _difference(progress.desired_velocity, progress.actual_velocity),
+            ),
+        }
+        since = max(round(progress.time * 1e9), 0)
+        for name, (positions, velocities) in states.items():
+            point = getattr(feedback, name)
+            point.positions, point.velocities = list(positions), list(velocities)
+            point.time_from_start.sec, point.time_from_start.nanosec = divmod(since, 10**9)
+        return feedback
+
+
+def goal_of(request: Any) -> TrajectoryGoal:
+    """Return what a goal of the action asks for.
+
+    Args:
+        request: its goal message.
+    """
+    trajectory = request.trajectory
+    return TrajectoryGoal(
+        joints=tuple(trajectory.joint_names),
+        points=tuple(
+            PathPoint(
+                time=_seconds(point.time_from_start),
+                position=tuple(point.positions),
+                velocity=tuple(point.velocities),
+                acceleration=tuple(point.accelerations),
+            )
+            for point in trajectory.points
+        ),
+        stamp=trajectory.header.stamp.sec * 10**9 + trajectory.header.stamp.nanosec,
+        path=_tolerances(request.path_tolerance),
+        goal=_tolerances(request.goal_tolerance),
+        goal_time=_seconds(request.goal_time_tolerance),
+    )
+
+
+def request_has_other_joints(request: Any) -> bool:
+    """Return whether a goal has joints of several degrees of freedom, which newer definitions know."""
+    return bool(getattr(getattr(request, "multi_dof_trajectory", None), "joint_names", ()))
+
+
+def _tolerances(messages: Any) -> dict[str, ToleranceRequest]:
+    return {
+        message.name: ToleranceRequest(position=message.position, velocity=message.velocity)
+        for message in messages
+    }
+
+
+def _refused(text: str) -> Outcome:
+    return Outcome(ending=Ending.ABORTED, code=ErrorCode.INVALID_GOAL, text=text)
+
+
+def _difference(one: tuple[float, ...], other: tuple[float, ...]) -> list[float]:
+    return [a - b for a, b in zip(one, other, strict=True)]
+
+
+def _seconds(duration: Any) -> float:
+    return float(duration.sec) + 1e-9 * float(duration.nanosec)

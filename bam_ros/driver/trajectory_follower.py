@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joints follow a trajectory within tolerances, one goal at a time; afterwards they are held."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from bam_core.errors import BamError
+from bam_ros.driver.command_inputs import CommandInput, CommandInputs
+from bam_ros.driver.goal_shaper import JointCommand
+from bam_ros.driver.joint_limits import Range
+from bam_ros.driver.joint_path import JointPath, check_points
+from bam_ros.driver.servo_bus import ServoBus, ServoSample
+from bam_ros.driver.servo_loop import ServoLoop
+from bam_ros.driver.trajectory_goal import (
+    DefaultTolerances,
+    Ending,
+    ErrorCode,
+    Outcome,
+    Tolerance,
+    Tolerances,
+    TrajectoryGoal,
+)
+
+FEEDBACK_PERIOD = 0.05
+"""Least time between two reports of progress, s on the clock of the bus."""
+
+_TORQUE_ON_TIME = 1.0  # s; every driver has switched torque on after this,
+_TORQUE_ON_SAMPLES = 20  # and after so many samples: the machine may stand still meanwhile
+_HOLD_SHARE = 0.25  # of the timeout of commands, after which a held joint is commanded anew
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Where joints are on their way; tuples are parallel to the joints of the goal.
+
+    Attributes:
+        stamp: of the sample, ns.
+        time: since the start of the trajectory, s.
+        desired: positions, rad.
+        desired_velocity: rad/s.
+        actual: positions, rad.
+        actual_velocity: rad/s.
+    """
+
+    stamp: int
+    time: float
+    desired: tuple[float, ...]
+    desired_velocity: tuple[float, ...]
+    actual: tuple[float, ...]
+    actual_velocity: tuple[float, ...]
+
+
+@dataclass(kw_only=True)
+class _Active:
+    """A goal that is being followed."""
+
+    places: tuple[int, ...]
+    path: JointPath
+    start: float  # s on the clock of the bus
+    began: float  # s likewise; when it was accepted
+    limits: tuple[Range, ...]
+    tolerances: Tolerances
+    cancelled: Callable[[], bool] = lambda: False
+    on_progress: Callable[[Progress], None] = lambda _: None
+    on_done: Callable[[Outcome], None] = lambda _: None
+    was_on: set[int] = field(default_factory=set)  # joints whose torque has been seen to be on
+    samples: int = 0  # seen since it was accepted
+    reported: float = -math.inf  # s; the last report of progress
+
+
+class TrajectoryFollower:
+    """Commands joints along the trajectory of the newest goal.
+
+    A goal switches torque on. It ends where it is reached within its tolerances, is cancelled, violates a
+    tolerance, is replaced by a newer goal, loses a joint to an input of higher priority, or where torque goes
+    off. Joints that have torque afterwards are held at the goal in force (at their measured position where
+    they left the path) until somebody else commands them, or torque goes off.
+
+    Args:
+        bus: of the loop.
+        loop: whose samples `step` gets.
+        inputs: of the driver.
+        limits: returns lowest and highest goal of each joint on the bus, rad.
+        default: tolerances.
+        timeout: of commands, s.
+    """
+
+    def __init__(
+        self,
+        bus: ServoBus,
+        loop: ServoLoop,
+        inputs: CommandInputs,
+        limits: Callable[[], Sequence[Range]],
+        default: DefaultTolerances,
+        timeout: float,
+    ) -> None:
+        self._bus, self._loop, self._inputs = bus, loop, inputs
+        self._limits = limits
+        self._default = default
+        self._hold_period = _HOLD_SHARE * timeout
+        self._lock = threading.RLock()  # goals come from another thread than samples
+        self._active: _Active | None = None
+        self._sample: ServoSample | None = None
+        self._held: dict[int, float] = {}  # joint -> rad
+        self._held_at = -math.inf  # s; when held joints were commanded last
+
+    @property
+    def held(self) -> frozenset[int]:
+        """Joints that are held where a trajectory left them."""
+        with self._lock:
+            return frozenset(self._held)
+
+    def start(
+        self,
+        goal: TrajectoryGoal,
+        on_done: Callable[[Outcome], None],
+        *,
+        cancelled: Callable[[], bool] = lambda: False,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+    ) -> None:
+        """Follow a goal instead of the one before, or say at once why not; from any thread.
+
+        Args:
+            goal: of a client.
+            on_done: called once, in this thread or in that of the loop.
+            cancelled: asked with each sample.
+            on_progress: called in the loop's thread.
+        """
+        with self._lock:
+            try:
+                active = self._accepted(goal)
+            except _RefusedError as refusal:
+                on_done(_aborted(str(refusal), refusal.code))
+                return
+            active.cancelled, active.on_progress, active.on_done = cancelled, on_progress, on_done
+            if self._active is not None:
+                self._end(self._active, _aborted("replaced by a newer goal"))
+            for place in active.places:
+                self._held.pop(place, None)
+            self._active = active
+
+    def step(self, sample: ServoSample) -> None:
+        """Command what is due; called in the loop's thread with each sample."""
+        with self._lock:
+            self._sample = sample
+            if self._loop.latched:
+                self.stop(self._loop.fault or "torque is off")
+            if self._active is not None:
+                self._follow(self._active, sample)
+            self._hold()
+
+    def check(self) -> None:
+        """End the goal where torque went off on every joint; called where something happened in the loop."""
+        with self._lock:
+            if self._loop.latched:
+                self.stop(self._loop.fault or "torque is off")
+
+    def stop(self, reason: str) -> None:
+        """End the goal and hold nothing any more: torque is off, or goes off; from any thread.
+
+        Args:
+            reason: in words.
+        """
+        with self._lock:
+            if self._active is not None:
+                self._end(self._active, _aborted(reason), hold=False)
+            self._held.clear()
+
+    def _accepted(self, goal: TrajectoryGoal) -> _Active:
+        """Return what will be followed; raises _RefusedError."""
+        names, sample, now = self._bus.names, self._sample, self._bus.now()
+        try:
+            places = goal.places(names)
+        except BamError as error:
+            raise _RefusedError(str(error), ErrorCode.INVALID_JOINTS) from None
+        try:
+            limits = tuple(self._limits()[place] for place in places)
+            check_points(goal.points, goal.joints, limits)
+            tolerances = goal.tolerances(self._default)
+        except BamError as error:
+            raise _RefusedError(str(error)) from None
+        if self._loop.latched:
+            raise _RefusedError(f"torque is off: {self._loop.fault}")
+        if sample is None or any(not math.isfinite(sample.position[place]) for place in places):
+            raise _RefusedError("joints: no position was read yet (expected one); wait for joint_states")
+        if closed := self._inputs.closed(CommandInput.TRAJECTORY, places):
+            raise _RefusedError(_taken(names, closed))
+        path = JointPath(goal.points)
+        start = self._start(goal, path, sample, now)
+        states = [self._state(place, sample, now) for place in places]
+        positions, velocities = zip(*states, strict=True)
+        return _Active(
+            places=places,
+            path=path.starting_from(now - start, positions, velocities),
+            start=start,
+            began=now,
+            limits=limits,
+            tolerances=tolerances,
+        )
+
+    def _start(self, goal: TrajectoryGoal, path: JointPath, sample: ServoSample, now: float) -> float:
+        """Return when a goal starts, s on the clock of the bus; raises _RefusedError where it is over."""
+        if not goal.stamp:
+            return now
+        start = self._bus.acquired(sample) + 1e-9 * (goal.stamp - sample.stamp)
+        late = now - start - path.end
+        if late > 0.0:
+            raise _RefusedError(
+                f"header.stamp: the trajectory ended {late:.3g} s ago (expected an end ahead, on the clock of"
+                f" joint_states); send it earlier, or with the stamp 0",
+                ErrorCode.OLD_HEADER_TIMESTAMP,
+            )
+        return start
+
+    def _state(self, place: int, sample: ServoSample, now: float) -> tuple[float, float]:
+        """Return where a joint is, as far as goals are concerned: position in rad and velocity in rad/s."""
+        active = self._active
+        if active is not None and place in active.places:
+            index = active.places.index(place)
+            position, velocity = active.path.at(now - active.start)
+            return position[index], velocity[index]
+        if place in self._held:
+            return self._held[place], 0.0
+        return _in_force(sample, place), 0.0
+
+    def _follow(self, active: _Active, sample: ServoSample) -> None:
+        if active.cancelled():
+            self._end(active, Outcome(ending=Ending.CANCELLED, text="cancelled"))
+            return
+        now = self._bus.now()
+        if (reason := self._torque_off(active, sample, now)) is not None:
+            self._end(active, _aborted(reason))
+            return
+        progress = self._progress(active, sample)
+        if now - active.reported >= FEEDBACK_PERIOD:
+            active.reported = now
+            active.on_progress(progress)
+        if progress.time < active.path.end:
+            if wrong := self._errors(active, active.tolerances.path, progress):
+                self._end(
+                    active,
+                    _aborted(f"on its path, {wrong}", ErrorCode.PATH_TOLERANCE_VIOLATED),
+                    measured=True,
+                )
+                return
+        elif wrong := self._errors(active, active.tolerances.goal, progress):
+            if progress.time > active.path.end + active.tolerances.goal_time:
+                self._end(active, _aborted(f"at its end, {wrong}", ErrorCode.GOAL_TOLERANCE_VIOLATED))
+                return
+        elif len(active.was_on) == len(active.places):
+            if self._command(active, active.path.last):
+                self._end(active, Outcome(ending=Ending.SUCCEEDED), active.path.last)
+            return
+        self._command(active, active.path.at(now - active.start)[0])
+
+    def _command(self, active: _Active, positions: Sequence[float]) -> bool:
+        """Send goals; end the goal, and return false, where an input of higher priority commands a joint."""
+        commands = {
+            place: JointCommand(torque_enable=True, position=min(max(position, low), high))
+            for place, position, (low, high) in zip(active.places, positions, active.limits, strict=True)
+        }
+        refused = self._inputs.take(CommandInput.TRAJECTORY, commands)
+        if refused:
+            self._end(active, _aborted(_taken(self._bus.names, refused)))
+        return not refused
+
+    def _torque_off(self, active: _Active, sample: ServoSample, now: float) -> str | None:
+        """Return which joint lost its torque, or did not get it; None where all is well."""
+        active.samples += 1
+        late = now - active.began > _TORQUE_ON_TIME and active.samples > _TORQUE_ON_SAMPLES
+        for place in active.places:
+            name = self._bus.names[place]
+            if sample.torque_enabled[place]:
+                active.was_on.add(place)
+            elif place in active.was_on or late:
+                if self._inputs.closed(CommandInput.TRAJECTORY, (place,)):
+                    return _taken(self._bus.names, (place,))
+                return f"{name}: its torque is off ({self._loop.withheld.get(name, 'expected on')})"
+        return None
+
+    def _progress(self, active: _Active, sample: ServoSample) -> Progress:
+        time = self._bus.acquired(sample) - active.start
+        desired, velocity = active.path.at(time)
+        return Progress(
+            stamp=sample.stamp,
+            time=time,
+            desired=desired,
+            desired_velocity=velocity,
+            actual=tuple(sample.position[place] for place in active.places),
+            actual_velocity=tuple(sample.velocity[place] for place in active.places),
+        )
+
+    def _errors(self, active: _Active, tolerances: Sequence[Tolerance], progress: Progress) -> str:
+        """Return which joint is not where it should be, in words; empty: all are."""
+        for index, (place, tolerance) in enumerate(zip(active.places, tolerances, strict=True)):
+            wrong = tolerance.exceeded(
+                progress.actual[index] - progress.desired[index],
+                progress.actual_velocity[index] - progress.desired_velocity[index],
+            )
+            if wrong:
+                return f"{self._bus.names[place]}: {wrong}; free the joint, or raise the tolerance"
+        return ""
+
+    def _end(
+        self,
+        active: _Active,
+        outcome: Outcome,
+        at: Sequence[float] | None = None,
+        *,
+        measured: bool = False,
+        hold: bool = True,
+    ) -> None:
+        """Report what became of a goal, and hold its joints.
+
+        Args:
+            active: the goal.
+            outcome: of it.
+            at: positions at which they are held, rad; None: the goals in force.
+            measured: hold them where they are instead, so that one that is blocked is not pressed on.
+            hold: whether they are held at all.
+        """
+        self._active = None
+        self._held_at = -math.inf
+        sample = self._sample
+        for index, place in enumerate(active.places):
+            if not hold or sample is None or not sample.torque_enabled[place]:
+                continue
+            position = sample.position[place] if measured else _in_force(sample, place)
+            low, high = active.limits[index]
+            self._held[place] = min(max(at[index] if at is not None else position, low), high)
+        active.on_done(outcome)
+
+    def _hold(self) -> None:
+        now = self._bus.now()
+        if not self._held or now - self._held_at < self._hold_period:
+            return
+        self._held_at = now
+        commands = {
+            place: JointCommand(torque_enable=True, position=position)
+            for place, position in self._held.items()
+        }
+        for place in self._inputs.take(CommandInput.HOLD, commands):
+            del self._held[place]
+
+
+class _RefusedError(Exception):
+    """A goal that is not followed.
+
+    Args:
+        text: why, one line.
+        code: of the result.
+    """
+
+    def __init__(self, text: str, code: ErrorCode = ErrorCode.INVALID_GOAL) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def _in_force(sample: ServoSample, place: int) -> float:
+    """Return the goal that a joint has, rad; where it has none, its position."""
+    goal = sample.goal_position[place]
+    return goal if sample.torque_enabled[place] and math.isfinite(goal) else sample.position[place]
+
+
+def _taken(names: Sequence[str], places: Iterable[int]) -> str:
+    joints = ", ".join(names[place] for place in sorted(places))
+    return f"{joints}: commanded by servo_commands (expected no such command for command_timeout); stop them"
+
+
+def _aborted(text: str, code: ErrorCode = ErrorCode.INVALID_GOAL) -> Outcome:
+    return Outcome(ending=Ending.ABORTED, code=code, text=text)
