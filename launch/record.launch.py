@@ -22,10 +22,10 @@ from launch.event_handlers import OnProcessIO
 from launch.events.process import ProcessIO
 from launch_ros.actions import Node
 
+from bam_ros.emulators.dynamixel.bus_link import default_link
 from bam_ros.launching.argument import Argument
 from bam_ros.launching.launch_values import LaunchValues, describe_launch
 
-VIRTUAL_PORT = "/tmp/bam_bus"
 VIRTUAL_INTERFACE = "ecat0"
 SESSIONS = Path(__file__).parents[1] / "config" / "sessions"
 QUICK, NONE = "quick", "none"
@@ -58,7 +58,7 @@ ARGUMENTS = (
         name="port",
         default="",
         description="serial device of the servo, such as /dev/ttyUSB0; empty: the only one there is, "
-        "or where the servo is virtual /tmp/bam_bus, with the namespace left /tmp/bam_bus_left",
+        "or where the servo is virtual a link in /tmp of this user and namespace",
     ),
     Argument(name="baud_rate", default=0, description="bit/s that is tried first; 0: find it"),
     Argument(name="id", default=1, description="bus id of the servo, or position of an erob on its segment"),
@@ -104,7 +104,7 @@ def nodes(values: LaunchValues) -> list[Action]:
             f"master at {interface}",
         )
     else:
-        port = values["port"] or VIRTUAL_PORT + values.namespace.rstrip("/").replace("/", "_")
+        port = values["port"] or str(default_link(values.namespace))
         bench, driver, sign = _virtual_dynamixel(values, port), _dynamixel(values, port), port
     return [_after(bench, values.later(driver), sign), bench, _recorder(values)]
 

@@ -24,6 +24,7 @@ from launch_played import (
 
 from bam_core.errors import BamError, UnknownName, Unreadable, WrongType, WrongValue
 from bam_ros.dynamixel.node import DynamixelNode
+from bam_ros.emulators.dynamixel.bus_link import default_link
 from bam_ros.emulators.dynamixel.node import VirtualDynamixelNode
 from bam_ros.emulators.erob.node import VirtualErobNode
 from bam_ros.erob.node import ErobNode
@@ -68,7 +69,7 @@ def started(name: str, **arguments: str) -> Context:
     """What a launch file started; of a virtual bench, after it has said that it is there."""
     context = play(Context(), include(launch_file(name), **arguments))
     said = {**context.launch_configurations}
-    context.says(f"at {said.get('port') or '/tmp/bam_bus'}; master at {said.get('interface') or 'ecat0'}")
+    context.says(f"at {said.get('port') or default_link()}; master at {said.get('interface') or 'ecat0'}")
     return context
 
 
@@ -197,12 +198,12 @@ def test_a_driver_that_starts_later_starts_as_if_its_group_had_not_ended() -> No
     context = play(Context(), [GroupAction([*group, *include(record, **arguments)])])
     assert context.launch_configurations == {}
     assert {node.name for node in context.nodes} == {"virtual_dynamixel", "recorder"}
-    context.says("MX-106 id 7 at 1000000 bit/s: /tmp/bam_bus_left")
+    context.says(f"MX-106 id 7 at 1000000 bit/s: {default_link('/left')}")
     driver = context.started("dynamixel")
     assert {node.namespace for node in context.nodes} == {"/left"}
     assert {node.environment["ROS_DOMAIN_ID"] for node in context.nodes} == {"7"}
     assert driver.parameters == {
-        "port": "/tmp/bam_bus_left",
+        "port": str(default_link("/left")),
         "rate": 100.0,
         "baud_rate": 57600,
         "ids": [7],
@@ -217,14 +218,14 @@ def test_two_virtual_benches_in_two_namespaces_are_not_mixed() -> None:
     for side, seed in (("left", "1"), ("right", "2")):
         play(context, [GroupAction(include(record, virtual="true", namespace=side, seed=seed, joint=side))])
     for side in ("right", "left"):
-        context.says(f"MX-106 id 1 at 1000000 bit/s: /tmp/bam_bus_{side}")
+        context.says(f"MX-106 id 1 at 1000000 bit/s: {default_link(side)}")
     for side, seed in (("left", 1), ("right", 2)):
         nodes = {node.name: node for node in context.nodes if node.namespace == f"/{side}"}
         assert set(nodes) == {"virtual_dynamixel", "recorder", "dynamixel"}
         link = nodes["virtual_dynamixel"].parameters
-        assert (link["link"], link["seed"]) == (f"/tmp/bam_bus_{side}", seed)
+        assert (link["link"], link["seed"]) == (str(default_link(side)), seed)
         driver = nodes["dynamixel"].parameters
-        assert (driver["port"], driver["joint_names"]) == (f"/tmp/bam_bus_{side}", [side])
+        assert (driver["port"], driver["joint_names"]) == (str(default_link(side)), [side])
 
 
 @pytest.mark.parametrize(
