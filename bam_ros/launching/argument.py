@@ -34,7 +34,7 @@ class Argument:
 
     @property
     def default_text(self) -> str:
-        """The default as it is written after `:=`; plain text, which `ros2 launch --show-args` prints."""
+        """The default as it is written after `:=`; plain text, which `--show-args` prints."""
         items = self.default if isinstance(self.default, list) else [self.default]
         return ",".join(str(item).lower() if isinstance(item, bool) else str(item) for item in items)
 
