@@ -323,4 +323,4 @@ def detuned(servo: ServoModel, by: float, rng: np.random.Generator) -> ServoMode
         resistance=shares[1] * servo.motor.resistance,
         armature=shares[2] * servo.motor.armature,
     )
-    return replace(servo, motor=motor, friction=servo.friction.no_load_scaled(float(shares[3])))
+    return replace(servo, motor=motor, friction=servo.friction.scaled(no_load=float(shares[3])))

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from bam_core.report.numbers import Scale, mrad, quantity, round_up
 from bam_core.report.robot_results import RobotEstimate, RobotModel, RobotResults
 
-_SCALES = {"zero": 1e3, "strength": 1e2, "friction": 1e2, "mass": 1e2, "centre": 1e3}  # to mrad, %, %, %, mm
+_SHARES = ("strength", "back_emf", "friction", "load_friction", "mass")
+_SCALES = {"zero": 1e3, **dict.fromkeys(_SHARES, 1e2), "centre": 1e3}  # to mrad, %, mm
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,9 @@ from bam_core._checks import require_not_negative
 from bam_core.errors import UnknownName
 from bam_core.servo.model import ServoModel
 
+SHARES_BY_NAME = ("zero", "strength", "back_emf", "friction", "load_friction", "mass")
+"""Deviations that are one number of a joint or a body."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RobotDeviations:
@@ -21,7 +24,9 @@ class RobotDeviations:
         delay: s from the time of a goal in the recording to when its servo obeys.
         zero: joint -> rad that its encoder says at the description's zero.
         strength: joint -> share by which its motor's torque is larger than its type's.
+        back_emf: joint -> share by which its torque constant, and so its back-EMF, is larger than its type's.
         friction: joint -> share by which its gear's friction without load is larger than its type's.
+        load_friction: joint -> the same of its friction under load.
         mass: body -> share by which it is heavier than described.
         centre: body -> (3,) m by which its centre of mass is off, in the body's frame.
     """
@@ -29,7 +34,9 @@ class RobotDeviations:
     delay: float = 0.0
     zero: Mapping[str, float] = field(default_factory=dict)
     strength: Mapping[str, float] = field(default_factory=dict)
+    back_emf: Mapping[str, float] = field(default_factory=dict)
     friction: Mapping[str, float] = field(default_factory=dict)
+    load_friction: Mapping[str, float] = field(default_factory=dict)
     mass: Mapping[str, float] = field(default_factory=dict)
     centre: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
 
@@ -39,7 +46,7 @@ class RobotDeviations:
     def by_name(self) -> dict[str, float]:
         """Return all of them by the names of a fit's unknowns: "delay", "zero elbow", "centre trunk x"."""
         found = {"delay": self.delay}
-        for section in ("zero", "strength", "friction", "mass"):
+        for section in SHARES_BY_NAME:
             found |= {f"{section} {name}": value for name, value in getattr(self, section).items()}
         for body, shift in self.centre.items():
             found |= {f"centre {body} {axis}": value for axis, value in zip("xyz", shift, strict=True)}
@@ -48,15 +55,21 @@ class RobotDeviations:
     def unit(self, servo: ServoModel, joint: str) -> ServoModel:
         """Return the unit of a servo's type that is on a joint.
 
-        A stronger motor gives a larger torque at the same voltage, with the same back-EMF: less resistance.
+        A stronger motor gives a larger torque at the same voltage: less resistance. One with more back-EMF
+        has a larger torque constant, and as much more resistance, for its strength stays.
         """
-        strength, friction = self.strength.get(joint, 0.0), self.friction.get(joint, 0.0)
-        if strength:
-            motor = replace(servo.motor, resistance=servo.motor.resistance / (1.0 + strength))
+        strength, back_emf = self.strength.get(joint, 0.0), self.back_emf.get(joint, 0.0)
+        if strength or back_emf:
+            motor = replace(
+                servo.motor,
+                torque_constant=servo.motor.torque_constant * (1.0 + back_emf),
+                resistance=servo.motor.resistance * (1.0 + back_emf) / (1.0 + strength),
+            )
             servo = replace(servo, motor=motor)
-        if friction:
-            servo = replace(servo, friction=servo.friction.no_load_scaled(1.0 + friction))
-        return servo
+        friction = servo.friction.scaled(
+            no_load=1.0 + self.friction.get(joint, 0.0), load=1.0 + self.load_friction.get(joint, 0.0)
+        )
+        return servo if friction is servo.friction else replace(servo, friction=friction)
 
     def apply(self, model: mujoco.MjModel) -> None:
         """Change masses and centres of a compiled robot, in place; inertias scale with the mass.

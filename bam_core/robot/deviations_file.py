@@ -15,14 +15,13 @@ import yaml
 
 from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, UnknownName, WrongType
-from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.deviations import SHARES_BY_NAME, RobotDeviations
 from bam_core.yaml_file import read_yaml
 
 FOLDER = "deviations"
 
-_BY_NAME = ("zero", "strength", "friction", "mass")
 _HEAD = """# One robot's deviations from its description; no part of its servos.
-# Units: delay s, zero rad, centre m, strength, friction and mass as shares.
+# Units: delay s, zero rad, centre m, all others as shares.
 """
 
 
@@ -34,7 +33,7 @@ def deviations_path(directory: str | os.PathLike[str], model: str) -> Path:
 def save_deviations(deviations: RobotDeviations, path: str | os.PathLike[str]) -> None:
     """Write them; raises NotWritable."""
     sections: dict[str, Any] = {"delay": deviations.delay}
-    for name in _BY_NAME:
+    for name in SHARES_BY_NAME:
         sections[name] = {key: float(value) for key, value in getattr(deviations, name).items()}
     sections["centre"] = {key: [float(each) for each in shift] for key, shift in deviations.centre.items()}
     write_text(path, _HEAD + yaml.safe_dump(sections, sort_keys=False))
@@ -48,10 +47,10 @@ def load_deviations(path: str | os.PathLike[str]) -> RobotDeviations:
     """
     path = Path(path)
     told = read_yaml(path)
+    known = ("delay", *SHARES_BY_NAME, "centre")
     try:
         if not isinstance(told, dict):
-            raise WrongType("its content", told, "sections delay, zero, strength, friction, mass, centre")
-        known = ("delay", *_BY_NAME, "centre")
+            raise WrongType("its content", told, f"sections {', '.join(known)}")
         for name in told:
             if name not in known:
                 raise UnknownName("section", name, known)
@@ -60,7 +59,7 @@ def load_deviations(path: str | os.PathLike[str]) -> RobotDeviations:
             centre={name: _three(f"centre {name}", each) for name, each in told.get("centre", {}).items()},
             **{
                 section: {name: _number(f"{section} {name}", each) for name, each in told[section].items()}
-                for section in _BY_NAME
+                for section in SHARES_BY_NAME
                 if section in told
             },
         )

@@ -5,8 +5,8 @@ Levenberg-Marquardt steps lead there. The Jacobian of one serves the next, corre
 showed. A derivative is the difference of two simulations, a fifth of a standard deviation apart: contacts and
 friction make positions rough at less.
 
-How much an error counts is not known beforehand. A first descent assumes it, a second one takes it from what
-the first has left, and the covariance from what the second has left.
+How much an error counts is not known beforehand. A first descent assumes it, and changes only what is little
+known. A second one changes everything, and takes the errors that are left for what they are, again and again.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ decide."""
 
 _STEP, _OTHER_STEP = 0.2, 0.3  # standard deviations
 _STEPS = 30
-_ROUGH, _FINE = 0.05, 1.0
-"""Gain of a step that is worthwhile: a share of the cost in the first descent, which only has to show how
-errors scatter; in the second a part of the cost, of which one is one standard deviation of one unknown."""
+_LEAST_GAIN = 1.0
+"""A step that lowers the cost by less ends a descent: one standard deviation of one unknown."""
+_ROUGH = 0.02  # of the cost; a step that gains less ends the first descent
+_WELL = 0.3  # of the cost; after a step that gains less, derivatives are found anew
 
-_TRIED = (
-    *((damping, 1.0) for damping in (0.0, 0.03, 0.3, 3.0, 30.0, 300.0)),
-    *((0.0, share) for share in (0.5, 0.2)),
-)
-"""Damping and share of the step; simulations of a step are few beside those of its derivatives."""
+_DAMPINGS = (0.0, 0.003, 0.03, 0.3, 3.0, 30.0, 300.0)
+_CHORDS = 3
+"""Steps that are tried with each damping, one after the other from the same derivatives: a single one leaves
+a curved valley, the next one leads back into it, further along. They cost few simulations beside derivatives.
+"""
 _SPACING = 0.02  # s; errors are means over as long: shorter ones are noise of encoder and bus
 
 
@@ -180,17 +181,15 @@ def fit_robot(
                 "simulation", "diverges with the servos given", advice="check servos and gains"
             )
         progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
-        place = _with_jacobian(problem, _Place(point=point, errors=here, jacobian=np.empty((0, 0))))
-        noise = assumed_noise(len(joints))
-        for which in ("first", "second"):
-
-            def say(words: str, which: str = which) -> None:
-                progress(f"{which} descent, {words}")
-
-            weighing = problem.weighing(noise)
-            cost = weighing.cost(place.errors, place.point)
-            place = _descend(problem, weighing, _ROUGH * cost if which == "first" else _FINE, place, say)
-            noise = problem.noise(place.errors)
+        place = _Place(point=point, errors=here, jacobian=np.zeros((len(here), len(point))))
+        assumed = assumed_noise(len(joints))
+        everything = np.ones(len(point), dtype=bool)
+        for descent in (
+            _Descent(name="first", share=_ROUGH, free=unknowns.is_wide, noise=lambda errors: assumed),
+            _Descent(name="second", share=0.0, free=everything, noise=problem.noise),
+        ):
+            place = _descend(problem, descent, place, progress)
+        noise = problem.noise(place.errors)
         other = _other_jacobian(problem, place)
     return RobotFit(
         unknowns=unknowns,
@@ -222,9 +221,27 @@ def information(
     here = problem.errors([point])[0]
     if here is None:
         raise DivergedError("simulation", "diverges with the servos given", advice="check servos and gains")
-    jacobian = _jacobian(problem, _Place(point=point, errors=here, jacobian=np.empty((0, 0))))
+    place = _Place(point=point, errors=here, jacobian=np.empty((0, 0)))
+    jacobian = _jacobian(problem, place, np.ones(len(point), dtype=bool))
     weighing = problem.weighing(assumed_noise(len(joints)))
     return np.asarray((jacobian.T * (weighing.worth / weighing.scale**2)) @ jacobian)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Descent:
+    """How far to descend.
+
+    Attributes:
+        name: in words of progress.
+        share: of the cost; a step that gains less ends it.
+        free: (unknowns,) which of them change.
+        noise: of errors, given those that are left.
+    """
+
+    name: str
+    share: float
+    free: NDArray[np.bool_]
+    noise: Callable[[Array], Noise]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -242,37 +259,45 @@ class _Place:
     jacobian: Array
 
 
-def _descend(
-    problem: _Problem,
-    weighing: _Weighing,
-    worthwhile: float,
-    place: _Place,
-    progress: Callable[[str], None],
-) -> _Place:
-    """Return where no step is worthwhile, with its derivatives; it begins at one that has its own."""
-    is_new = True
+def _descend(problem: _Problem, descent: _Descent, place: _Place, progress: Callable[[str], None]) -> _Place:
+    """Return where no step is worthwhile, with its derivatives."""
+    place, is_new, weighing = (
+        _with_jacobian(problem, place, descent.free),
+        True,
+        problem.weighing(descent.noise(place.errors)),
+    )
     for number in range(_STEPS):
         gain, end, there = _step(problem, weighing, place)
-        progress(f"step {number + 1}: {1e3 * np.abs(there).mean():.2f} mrad")
-        if gain >= worthwhile:
-            jacobian, is_new = _carried(place.jacobian, end - place.point, there - place.errors), False
-            place = _Place(point=end, errors=there, jacobian=jacobian)
-        elif is_new:
+        progress(f"{descent.name} descent, step {number + 1}: {1e3 * np.abs(there).mean():.2f} mrad")
+        share = gain / weighing.cost(place.errors, place.point)
+        worthwhile = gain >= _LEAST_GAIN and share >= descent.share
+        if is_new and not worthwhile:
             break
-        else:
-            place, is_new = _with_jacobian(problem, place), True
-    return place if is_new else _with_jacobian(problem, place)
+        if gain > 0.0:
+            jacobian = _carried(place.jacobian, end - place.point, there - place.errors)
+            place, is_new = _Place(point=end, errors=there, jacobian=jacobian), False
+        if not worthwhile or share < _WELL:
+            place, is_new = _with_jacobian(problem, place, descent.free), True
+            weighing = problem.weighing(descent.noise(place.errors))
+    return place if is_new else _with_jacobian(problem, place, descent.free)
 
 
-def _with_jacobian(problem: _Problem, place: _Place) -> _Place:
-    return replace(place, jacobian=_jacobian(problem, place))
+def _with_jacobian(problem: _Problem, place: _Place, free: NDArray[np.bool_]) -> _Place:
+    return replace(place, jacobian=_jacobian(problem, place, free))
 
 
-def _jacobian(problem: _Problem, place: _Place) -> Array:
-    """Return (errors, unknowns), rad per coordinate, from differences to one side: good enough to descend."""
-    steps = _STEP * np.eye(len(place.point))
+def _jacobian(problem: _Problem, place: _Place, free: NDArray[np.bool_]) -> Array:
+    """Return (errors, unknowns), rad per coordinate, zero for those that are not free.
+
+    From differences to one side: good enough to descend.
+    """
+    jacobian = np.zeros((len(place.errors), len(place.point)))
+    steps = _STEP * np.eye(len(place.point))[free]
     moved = problem.errors([place.point + each for each in steps])
-    return _columns([None if each is None else (each - place.errors) / _STEP for each in moved], place.errors)
+    jacobian[:, free] = _columns(
+        [None if each is None else (each - place.errors) / _STEP for each in moved], place.errors
+    )
+    return jacobian
 
 
 def _other_jacobian(problem: _Problem, place: _Place) -> Array:
@@ -304,19 +329,30 @@ def _carried(jacobian: Array, moved: Array, changed: Array) -> Array:
 
 def _step(problem: _Problem, weighing: _Weighing, place: _Place) -> tuple[float, Array, Array]:
     """Return the gain of the best of several steps, where it leads, and the errors there."""
-    normal, slope = weighing.normal(place.jacobian, place.point, place.errors)
-    lowest = problem.unknowns.least - place.point
-    steps = [
-        share * _lowest_point(normal + damping * np.diag(np.diag(normal)), slope, lowest)
-        for damping, share in _TRIED
-    ]
     cost = weighing.cost(place.errors, place.point)
     best = (0.0, place.point, place.errors)
-    ends = [place.point + each for each in steps]
-    for end, errors in zip(ends, problem.errors(ends), strict=True):
-        if errors is not None and (gain := cost - weighing.cost(errors, end)) > best[0]:
-            best = (gain, end, errors)
+    tried = [(damping, place.point, place.errors) for damping in _DAMPINGS]
+    for _ in range(_CHORDS):
+        ends = [
+            _end(problem, weighing, replace(place, point=p, errors=e), damping) for damping, p, e in tried
+        ]
+        found = problem.errors(ends)
+        tried = [
+            (damping, end, errors)
+            for (damping, _, _), end, errors in zip(tried, ends, found, strict=True)
+            if errors is not None
+        ]
+        for _, end, errors in tried:
+            if (gain := cost - weighing.cost(errors, end)) > best[0]:
+                best = (gain, end, errors)
     return best
+
+
+def _end(problem: _Problem, weighing: _Weighing, place: _Place, damping: float) -> Array:
+    """Return where a step leads."""
+    normal, slope = weighing.normal(place.jacobian, place.point, place.errors)
+    damped = normal + damping * np.diag(np.diag(normal))
+    return place.point + _lowest_point(damped, slope, problem.unknowns.least - place.point)
 
 
 def _lowest_point(normal: Array, slope: Array, least: Array) -> Array:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.mujoco.robot import compile_robot
@@ -33,6 +34,9 @@ _LOGARITHMIC = {
 }
 """Parameters whose size is known -> standard deviation of their logarithm."""
 
+_OF_A_UNIT = ("strength", "back_emf", "friction", "load_friction")
+"""What differs between the units of a servo's type."""
+
 _SHARE_OF_STALL = {"viscous": 0.02, "coulomb": 0.02, "stribeck_coulomb": 0.02}  # N·m, at 1 rad/s
 _LOAD = 0.2  # a load's share that a gear loses
 _QUADRATIC = 0.02  # 1/(N·m)
@@ -48,7 +52,9 @@ class Tolerances:
         expected_delay: s.
         zero: rad, of every encoder.
         strength: share, of every motor's torque beside its type's.
+        back_emf: share, of every motor's torque constant beside its type's.
         friction: share, of every gear's friction without load beside its type's.
+        load_friction: share, of its friction under load.
         mass: share, of the mass of every heavy body.
         centre: m, of its centre, in every direction.
     """
@@ -57,7 +63,9 @@ class Tolerances:
     expected_delay: float = 5e-3
     zero: float = 0.02
     strength: float = 0.05
+    back_emf: float = 0.05
     friction: float = 0.1
+    load_friction: float = 0.1
     mass: float = 0.03
     centre: float = 3e-3
 
@@ -88,8 +96,8 @@ class Unknowns:
         wide = self.tolerances
         names += ["delay"] if wide.delay else []
         names += [f"zero {joint}" for joint in self.joints if wide.zero]
-        names += [f"strength {joint}" for joint in self.joints if wide.strength]
-        names += [f"friction {joint}" for joint in self.joints if wide.friction]
+        for name in _OF_A_UNIT:
+            names += [f"{name} {joint}" for joint in self.joints if getattr(wide, name)]
         names += [f"mass {body}" for body in self.bodies if wide.mass]
         names += [f"centre {body} {axis}" for body in self.bodies if wide.centre for axis in "xyz"]
         object.__setattr__(self, "names", tuple(names))
@@ -133,6 +141,15 @@ class Unknowns:
             least["delay"] = -self.tolerances.expected_delay / self.tolerances.delay
         return np.array(list(least.values()))
 
+    @property
+    def is_wide(self) -> NDArray[np.bool_]:
+        """(unknowns,) which are little known beforehand: servo types, delay and zeros.
+
+        The others could take their place: heavier links, stronger motors and more friction move alike.
+        """
+        narrow = tuple(f"{name} " for name in (*_OF_A_UNIT, "mass", "centre"))
+        return np.array([not name.startswith(narrow) for name in self.names])
+
     def value(self, servo: str, parameter: str, coordinate: float) -> float:
         """Return a servo's parameter at one of its coordinates; it grows with it."""
         model = self.servos[servo]
@@ -142,17 +159,16 @@ class Unknowns:
         """Return how the robot deviates at a point, (unknowns,)."""
         value = dict(zip(self.names, map(float, point), strict=True))
         wide = self.tolerances
+        units = {
+            name: {
+                joint: math.expm1(getattr(wide, name) * value.get(f"{name} {joint}", 0.0))
+                for joint in self.joints
+            }
+            for name in _OF_A_UNIT
+        }
         return RobotDeviations(
             delay=max(wide.expected_delay + wide.delay * value.get("delay", 0.0), 0.0),
             zero={joint: wide.zero * value.get(f"zero {joint}", 0.0) for joint in self.joints},
-            strength={
-                joint: math.expm1(wide.strength * value.get(f"strength {joint}", 0.0))
-                for joint in self.joints
-            },
-            friction={
-                joint: math.expm1(wide.friction * value.get(f"friction {joint}", 0.0))
-                for joint in self.joints
-            },
             mass={body: math.expm1(wide.mass * value.get(f"mass {body}", 0.0)) for body in self.bodies},
             centre={
                 body: (
@@ -162,6 +178,7 @@ class Unknowns:
                 )
                 for body in self.bodies
             },
+            **units,
         )
 
 

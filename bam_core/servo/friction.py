@@ -66,15 +66,21 @@ class Friction:
         """Return the eleven coefficients by name, in the order of FRICTION_PARAMETERS."""
         return {name: getattr(self, name) for name in FRICTION_PARAMETERS}
 
-    def no_load_scaled(self, scale: float) -> Friction:
-        """Return the law with the friction that no load causes scaled, as temperature scales it."""
-        if scale == 1.0:
+    def scaled(self, *, no_load: float = 1.0, load: float = 1.0) -> Friction:
+        """Return the law with the friction that no load causes, and the one that load causes, scaled."""
+        if no_load == load == 1.0:
             return self
         return replace(
             self,
-            viscous=scale * self.viscous,
-            coulomb=scale * self.coulomb,
-            stribeck_coulomb=scale * self.stribeck_coulomb,
+            viscous=no_load * self.viscous,
+            coulomb=no_load * self.coulomb,
+            stribeck_coulomb=no_load * self.stribeck_coulomb,
+            load_motor=load * self.load_motor,
+            load_external=load * self.load_external,
+            load_motor_stribeck=load * self.load_motor_stribeck,
+            load_external_stribeck=load * self.load_external_stribeck,
+            quadratic_motor=load * self.quadratic_motor,
+            quadratic_external=load * self.quadratic_external,
         )
 
     def budget(

@@ -249,7 +249,7 @@ class ReferenceSimulation:
 
     @property
     def _warm_friction(self) -> Friction:
-        return self.friction.no_load_scaled(self.servo_effects.temperature_scale(self.case_temperature_rise))
+        return self.friction.scaled(no_load=self.servo_effects.temperature_scale(self.case_temperature_rise))
 
     def _gravity(self, position: float, velocity: float, half_step: float) -> float:
         angle = position + half_step * velocity - self.bench_effects.zero_offset

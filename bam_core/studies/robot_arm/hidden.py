@@ -122,7 +122,7 @@ def _unit(servo: ServoModel, random: np.random.Generator) -> ServoModel:
         torque_constant=servo.motor.torque_constant * np.exp(random.normal(0.0, 0.03)),
         resistance=servo.motor.resistance * np.exp(random.normal(0.0, 0.03)),
     )
-    more = np.exp(random.normal(0.0, 0.05))
-    loaded = {name: more * getattr(servo.friction, name) for name in _LOADED}
-    friction = replace(servo.friction.no_load_scaled(np.exp(random.normal(0.0, 0.1))), **loaded)
-    return replace(servo, motor=motor, friction=friction)
+    load = np.exp(random.normal(0.0, 0.05))
+    return replace(
+        servo, motor=motor, friction=servo.friction.scaled(no_load=np.exp(random.normal(0.0, 0.1)), load=load)
+    )

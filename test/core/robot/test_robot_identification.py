@@ -113,6 +113,26 @@ def test_files_of_deviations_tell_what_is_wrong_in_them(tmp_path: Path) -> None:
             load_deviations(path)
 
 
+def test_units_deviate_from_their_type_in_one_thing_each() -> None:
+    servo = load_servo("mx106")
+    deviations = RobotDeviations(
+        strength={"a": 0.1}, back_emf={"b": 0.1}, friction={"c": 0.1}, load_friction={"d": 0.1}
+    )
+    strong, quick, rough, worn = (deviations.unit(servo, joint) for joint in "abcd")
+    assert strong.stall_torque() == pytest.approx(1.1 * servo.stall_torque())
+    assert strong.motor.torque_constant == servo.motor.torque_constant
+    assert quick.stall_torque() == pytest.approx(servo.stall_torque())
+    assert quick.motor.torque_constant == pytest.approx(1.1 * servo.motor.torque_constant)
+    before = servo.friction.coefficients()
+    for unit, of_load in ((rough, False), (worn, True)):
+        for name, value in unit.friction.coefficients().items():
+            no_load = name in ("viscous", "coulomb", "stribeck_coulomb")
+            scaled = not name.startswith("stribeck_") or no_load
+            larger = scaled and no_load is not of_load
+            assert value == pytest.approx(before[name] * (1.1 if larger else 1.0)), name
+    assert deviations.unit(servo, "e") is servo
+
+
 def test_unknowns_begin_at_what_is_given_and_stay_possible() -> None:
     unknowns = Unknowns(
         servos={name: with_friction_model(load_servo(name), "m6") for name in TYPES.values()},
@@ -147,6 +167,10 @@ def test_an_interval_that_reaches_over_zero_begins_there() -> None:
     assert unknowns.value("mx106", "viscous", least["mx106 viscous"]) == 0.0
     assert unknowns.value("mx106", "viscous", 0.99 * least["mx106 viscous"]) > 0.0
     assert unknowns.deviations_at(np.maximum(-20.0, unknowns.least)).delay == 0.0
+    wide = dict(zip(unknowns.names, unknowns.is_wide, strict=True))
+    assert wide["mx106 viscous"]
+    assert wide["zero shoulder"]
+    assert not wide["back_emf shoulder"]
     assert np.isinf(least["mx106 torque_constant"])
 
 

@@ -404,7 +404,7 @@ def test_friction_without_load_is_that_of_the_temperature_that_was_logged():
     recording = random_run(8, 2e-3)
     warm = dataclasses.replace(recording, temperature=np.full(len(recording), 45.0))
     rollout = Rollout([recording, warm], firmware=model.firmware, dt=2e-3)
-    half = servo(law("m4").no_load_scaled(0.5), model="m4")
+    half = servo(law("m4").scaled(no_load=0.5), model="m4")
     found = rollout.positions(parameter_vector(model))
     np.testing.assert_allclose(found[1], rollout.positions(parameter_vector(half))[0], atol=1e-9)
     assert np.array_equal(found[0], rollout.positions(parameter_vector(servo(law("m4"), model="m4")))[0])
