@@ -143,9 +143,7 @@ class ServoNode(LifecycleNode):
     def _offer_position_inputs(self) -> None:
         self.create_subscription(JointState, JOINT_COMMAND, self._on_joint_command, COMMAND_QOS)
         kind = action_type()
-        if kind is None:
-            self.get_logger().info(OFF)
-        else:
+        if kind is not None:
             self._trajectory_action = TrajectoryAction(self, kind, lambda: self._follower)
 
     def start(self) -> None:
@@ -206,6 +204,8 @@ class ServoNode(LifecycleNode):
         self._messages = StateMessages(bus.names, str(self.get_parameter("frame_id").value))
         self._publish_configuration(bus)
         self.get_logger().info(found)
+        if self._by_position and self._trajectory_action is None:
+            self.get_logger().info(OFF)
         for line in (*limit_warnings(bus, self._limits), *bus.warnings):
             self.get_logger().warning(line)
         return TransitionCallbackReturn.SUCCESS
