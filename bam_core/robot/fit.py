@@ -12,7 +12,7 @@ known. A second one changes everything, and takes the errors that are left for w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import lsq_linear
 
 from bam_core.arrays import Array
+from bam_core.errors import BamError
 from bam_core.robot.noise import Noise, assumed_noise, measured_noise
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import DivergedError, RobotBench
@@ -95,16 +96,33 @@ class _Problem:
         spacing = [self.rows(run).shape[1] * float(np.median(np.diff(run.time))) for run in self.runs]
         return measured_noise(parts, spacing)
 
+    def begin(self) -> Array:
+        """Return the errors of all runs where the unknowns begin, rad; raises BamError."""
+        try:
+            return self._result(self._submit(np.zeros(len(self.unknowns.names))))
+        except DivergedError:
+            raise DivergedError(
+                "simulation", "diverges with the servos given", advice="check servos and gains"
+            ) from None
+
     def errors(self, points: Sequence[Array]) -> list[Array | None]:
-        """Return the errors of all runs at points, one after the other, rad; None where one diverged."""
-        jobs = [[self.pool.submit(self._of_run, run, point) for run in self.runs] for point in points]
+        """Return the errors of all runs at points, one after the other, rad; None where they cannot be had.
+
+        A simulation may diverge there, or the engine refuse a servo that is too quick for its steps.
+        """
         found: list[Array | None] = []
-        for job in jobs:
+        for job in [self._submit(point) for point in points]:
             try:
-                found.append(np.concatenate([each.result() for each in job]))
-            except DivergedError:
+                found.append(self._result(job))
+            except BamError:
                 found.append(None)
         return found
+
+    def _submit(self, point: Array) -> list[Future[Array]]:
+        return [self.pool.submit(self._of_run, run, point) for run in self.runs]
+
+    def _result(self, job: Sequence[Future[Array]]) -> Array:
+        return np.concatenate([each.result() for each in job])
 
     def _of_run(self, run: RobotRun, point: Array) -> Array:
         simulated = self.bench.simulate(
@@ -175,11 +193,7 @@ def fit_robot(
     point = np.zeros(len(unknowns.names))
     with ThreadPoolExecutor(allowed_threads(), thread_name_prefix="robot") as pool:
         problem = _Problem(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool)
-        here = problem.errors([point])[0]
-        if here is None:
-            raise DivergedError(
-                "simulation", "diverges with the servos given", advice="check servos and gains"
-            )
+        here = problem.begin()
         progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
         place = _Place(point=point, errors=here, jacobian=np.zeros((len(here), len(point))))
         assumed = assumed_noise(len(joints))
@@ -218,9 +232,7 @@ def information(
     """
     problem = _Problem(bench=bench, runs=[run], joints=joints, unknowns=unknowns, pool=pool)
     point = np.zeros(len(unknowns.names))
-    here = problem.errors([point])[0]
-    if here is None:
-        raise DivergedError("simulation", "diverges with the servos given", advice="check servos and gains")
+    here = problem.begin()
     place = _Place(point=point, errors=here, jacobian=np.empty((0, 0)))
     jacobian = _jacobian(problem, place, np.ones(len(point), dtype=bool))
     weighing = problem.weighing(assumed_noise(len(joints)))
