@@ -6,7 +6,7 @@ showed. A derivative is the difference of two simulations, a fifth of a standard
 friction make positions rough at less.
 
 How much an error counts is not known beforehand. A first descent assumes it, and changes only what is little
-known. A second one changes everything, and takes the errors that are left for what they are, again and again.
+known. A second one changes everything, and measures noise in the errors that are left with each new Jacobian.
 """
 
 from __future__ import annotations
@@ -232,9 +232,7 @@ def information(
     """
     problem = _Problem(bench=bench, runs=[run], joints=joints, unknowns=unknowns, pool=pool)
     point = np.zeros(len(unknowns.names))
-    here = problem.begin()
-    place = _Place(point=point, errors=here, jacobian=np.empty((0, 0)))
-    jacobian = _jacobian(problem, place, np.ones(len(point), dtype=bool))
+    jacobian = _jacobian(problem, point, problem.begin(), np.ones(len(point), dtype=bool))
     weighing = problem.weighing(assumed_noise(len(joints)))
     return np.asarray((jacobian.T * (weighing.worth / weighing.scale**2)) @ jacobian)
 
@@ -273,11 +271,8 @@ class _Place:
 
 def _descend(problem: _Problem, descent: _Descent, place: _Place, progress: Callable[[str], None]) -> _Place:
     """Return where no step is worthwhile, with its derivatives."""
-    place, is_new, weighing = (
-        _with_jacobian(problem, place, descent.free),
-        True,
-        problem.weighing(descent.noise(place.errors)),
-    )
+    weighing = problem.weighing(descent.noise(place.errors))
+    place, is_new = _with_jacobian(problem, place, descent.free), True
     for number in range(_STEPS):
         gain, end, there = _step(problem, weighing, place)
         progress(f"{descent.name} descent, step {number + 1}: {1e3 * np.abs(there).mean():.2f} mrad")
@@ -295,20 +290,18 @@ def _descend(problem: _Problem, descent: _Descent, place: _Place, progress: Call
 
 
 def _with_jacobian(problem: _Problem, place: _Place, free: NDArray[np.bool_]) -> _Place:
-    return replace(place, jacobian=_jacobian(problem, place, free))
+    return replace(place, jacobian=_jacobian(problem, place.point, place.errors, free))
 
 
-def _jacobian(problem: _Problem, place: _Place, free: NDArray[np.bool_]) -> Array:
+def _jacobian(problem: _Problem, point: Array, here: Array, free: NDArray[np.bool_]) -> Array:
     """Return (errors, unknowns), rad per coordinate, zero for those that are not free.
 
     From differences to one side: good enough to descend.
     """
-    jacobian = np.zeros((len(place.errors), len(place.point)))
-    steps = _STEP * np.eye(len(place.point))[free]
-    moved = problem.errors([place.point + each for each in steps])
-    jacobian[:, free] = _columns(
-        [None if each is None else (each - place.errors) / _STEP for each in moved], place.errors
-    )
+    jacobian = np.zeros((len(here), len(point)))
+    steps = _STEP * np.eye(len(point))[free]
+    moved = problem.errors([point + each for each in steps])
+    jacobian[:, free] = _columns([None if each is None else (each - here) / _STEP for each in moved], here)
     return jacobian
 
 
