@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
@@ -49,12 +50,12 @@ class JointCommandTopic:
             )
             return
         commands: dict[int, JointCommand] = {}
-        named = list(names)
-        for name, position in zip(named, positions, strict=True):
-            if self._obeyable(name, float(position), named.count(name), limits):
+        times = Counter(names)
+        for name, position in zip(names, positions, strict=True):
+            if self._obeyable(name, float(position), times[name], limits):
                 commands[self._places[name]] = JointCommand(torque_enable=True, position=float(position))
         refused = self._inputs.take(CommandInput.JOINT_COMMAND, commands)
-        for name in named:
+        for name in names:
             if (index := self._places.get(name)) in refused:
                 self._ignore(
                     "closed",

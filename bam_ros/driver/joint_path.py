@@ -9,8 +9,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bam_core.errors import Missing, OutOfRange, WrongShape
+from bam_core.errors import Missing, OutOfRange
 from bam_ros.driver.joint_limits import Range
+from bam_ros.driver.trajectory_row import check_row
 
 _SHORTEST = 1e-6  # s; a point that follows sooner is passed over: no digits are left of what leads to it
 _Polynomial = tuple[float, float, float, float, float, float]  # of the time since its point, rising powers
@@ -133,21 +134,8 @@ def _check_rows(where: str, point: PathPoint, joints: Sequence[str]) -> None:
         ("accelerations", point.acceleration, False),
     )
     for name, row, required in rows:
-        if len(row) != len(joints) and (row or required):
-            raise WrongShape(
-                f"trajectory {name} of {where}",
-                len(row),
-                f"{len(joints)}, one per joint",
-                told=f"{len(row)} numbers",
-            )
-        for joint, value in zip(joints, row, strict=False):
-            if not math.isfinite(value):
-                raise OutOfRange(
-                    f"trajectory {name} of {where}, joint {joint!r}",
-                    value,
-                    "a finite number",
-                    told=f"{value:g}",
-                )
+        if row or required:
+            check_row(f"trajectory {name} of {where}", row, joints, "one per joint")
 
 
 def _pieces(first: PathPoint, second: PathPoint) -> list[_Polynomial]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from bam_core.errors import Missing, OutOfRange, UnknownName, WrongShape
 from bam_core.feedforward import Points
+from bam_ros.driver.trajectory_row import check_row
 
 _STEADY = 2e-3  # s; two clocks that drift apart by less are read too coarsely to tell
 
@@ -65,21 +65,7 @@ def _rows(message: JointTrajectory, field: str, joints: Sequence[str]) -> NDArra
     rows = []
     for number, point in enumerate(message.points):
         row = [float(value) for value in getattr(point, field)]
-        if len(row) != len(joints):
-            raise WrongShape(
-                f"trajectory {field} of point {number}",
-                len(row),
-                f"{len(joints)}, as in every point",
-                told=f"{len(row)} numbers",
-            )
-        for joint, value in zip(joints, row, strict=True):
-            if not math.isfinite(value):
-                raise OutOfRange(
-                    f"trajectory {field} of point {number}, joint {joint!r}",
-                    value,
-                    "a finite number",
-                    told=f"{value:g}",
-                )
+        check_row(f"trajectory {field} of point {number}", row, joints, "as in every point")
         rows.append(row)
     return np.array(rows)
 
