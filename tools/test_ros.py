@@ -22,6 +22,7 @@ PARTS = {
     "erob": ["erob", "emulators/erob"],
     "dynamixel": ["dynamixel", "emulators/dynamixel"],
     "feedforward": ["feedforward", "simulator", "identification", "node"],
+    "recorder": ["recorder", "cli"],
 }
 NOTHING_CHOSEN = 5  # status of pytest where its arguments choose no test of a part
 _LOCK = threading.Lock()
