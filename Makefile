@@ -4,7 +4,7 @@ SOURCES := bam_core bam_ros examples launch test tools setup.py
 
 ROUNDS ?= 20
 
-.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak format lock clean
+.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -44,6 +44,12 @@ bench: setup  ## speed tables, also into bench_results.json
 
 soak: setup  ## ten minutes of the EtherCAT cycle on an emulated drive, every cycle accounted for
 	@$(PY) -m bam_ros.studies.soak
+
+faults: setup  ## what happens after every fault on every driver in every state: faults.md, faults.json (an hour)
+	@$(PY) -m bam_ros.studies.faults
+
+soak-drivers: setup  ## half an hour of each driver with six servos, clients killed at random
+	@$(PY) -m bam_ros.studies.faults.soak
 
 format: setup  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)

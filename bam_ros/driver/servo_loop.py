@@ -99,6 +99,7 @@ class ServoLoop:
         self._silent: dict[int, str] = {}  # joints whose commands stopped while torque was on -> the same
         self._lost_in_a_row = 0
         self._bus_lost = False
+        self._away = ""  # why a lost bus cannot be opened
         self._was_gone = False
         self._requests: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._stopping = threading.Event()
@@ -127,8 +128,11 @@ class ServoLoop:
         """Why torque is off though it may be wanted on, in one line; None when all is well."""
         if self._fault is None:
             return "; ".join(_by_reason(self._withheld)) or None
+        away = f" (still looked for: {self._away})" if self._bus_lost and self._away else ""
         asking = ", ".join(self._withheld)
-        return f"{self._fault} (torque is still asked for: {asking})" if asking else self._fault
+        return (
+            f"{self._fault}{away} (torque is still asked for: {asking})" if asking else f"{self._fault}{away}"
+        )
 
     @property
     def latched(self) -> bool:
@@ -376,6 +380,7 @@ class ServoLoop:
     def _lose(self, reason: str, *, gone: bool = False) -> None:
         """Give the bus up for now: whatever still hears us is released."""
         self._bus_lost = True
+        self._away = ""
         self._sample = None
         self._bus.release()
         self._latch(reason, gone=gone)
@@ -388,7 +393,8 @@ class ServoLoop:
         except OtherServos as error:
             self._latch(str(error), gone=self._was_gone)
             return False
-        except BamError:
+        except BamError as error:
+            self._away = str(error)
             return False
         self._bus_lost = False
         self._lost_in_a_row = 0

@@ -15,6 +15,7 @@ from bam_ros.driver.servo_bus import (
     BusTimeout,
     Gains,
     LawSettings,
+    OtherServos,
     ServoBus,
     ServoGoal,
     ServoIdentity,
@@ -51,6 +52,7 @@ class ErobBus(ServoBus):
         self._goals = self._released(0)
         self._codes: dict[str, int] = {}
         self._settings_warnings: tuple[str, ...] = ()
+        self._serials: tuple[int, ...] = ()  # of the drives that were there first
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -138,6 +140,7 @@ class ErobBus(ServoBus):
         """Start the master, which brings every drive to OP with torque off.
 
         Raises:
+            OtherServos: drives are not where they were before; none was given torque.
             BamError: one line that tells which of these failed, and what to do.
         """
         self.close()
@@ -148,10 +151,13 @@ class ErobBus(ServoBus):
         settings = self._settings
         self._goals = self._released(0)
         self._master = MasterProcess(self._master_settings, self._stop)
+        self._require_same_drives(self._master.serials)
         self._settings_warnings = settings.warnings(self._master.ratings)
         drives = ", ".join(
-            f"{joint}: {servo.title} at position {position}"
-            for joint, servo, position in zip(settings.joints, self._models, settings.positions, strict=True)
+            f"{joint}: {servo.title} at position {position}, serial number {serial}"
+            for joint, servo, position, serial in zip(
+                settings.joints, self._models, settings.positions, self._serials, strict=True
+            )
         )
         return (
             f"interface {settings.interface}: {drives}; {settings.rate:g} cycles per second,"
@@ -249,6 +255,22 @@ class ErobBus(ServoBus):
         if self._master is not None:
             self._master.close()
             self._master = None
+
+    def _require_same_drives(self, serials: tuple[int, ...]) -> None:
+        """Refuse drives that were replugged in another order: goals of one joint would move another one."""
+        changed = [
+            f"{name}: serial number {now}, before {before}"
+            for name, now, before in zip(self.names, serials, self._serials, strict=False)
+            if now != before
+        ]
+        if changed:
+            self.close()
+            raise OtherServos(
+                f"interface {self._settings.interface}",
+                f"came back with drives in other places ({'; '.join(changed)}), torque stays off",
+                advice="plug them as they were, or clean the node up and configure it anew",
+            )
+        self._serials = serials
 
     def _object(self, verb: str, name: str, index: int, subindex: int, data: bytes) -> str:
         answer = self._ask(verb, axis=self._index(name), index=index, subindex=subindex, data=data.hex())

@@ -177,20 +177,21 @@ class Commissioning:
         self._segment.soem.write_state()
         self._wait_state(SlaveState.OP, cycle)
 
-    def read_number(self, index: int, item: Object, default: int | None = None) -> int:
+    def read_number(self, index: int, item: Object, default: int | None = None, *, subindex: int = 0) -> int:
         """Read an unsigned object while no process data runs.
 
         Args:
             index: of the drive.
             item: the object.
             default: what to return where the drive does not have it; None: that is an error.
+            subindex: of the object.
 
         Raises:
             BamError: it cannot be read.
         """
         slave = self._segment.slaves[index]
         try:
-            return int.from_bytes(slave.sdo_read(item, 0), "little")
+            return int.from_bytes(slave.sdo_read(item, subindex), "little")
         except _SDO_ERRORS as error:
             if default is not None and isinstance(error, pysoem.SdoError):
                 return default

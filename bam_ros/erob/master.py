@@ -17,7 +17,7 @@ from bam_ros.erob.commissioning import Commissioning
 from bam_ros.erob.cycle import Cycle
 from bam_ros.erob.master_settings import MasterSettings
 from bam_ros.erob.messages import Note, failure_note, receive, send
-from bam_ros.erob.objects import Object
+from bam_ros.erob.objects import SERIAL_NUMBER, Object
 from bam_ros.erob.pacing import prefer_this_process
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.segment import Segment
@@ -54,7 +54,7 @@ def serve(link: socket.socket, settings: MasterSettings) -> None:
         try:
             segment.open()
             try:
-                cycle, ratings = _bring_up(link, segment, settings)
+                cycle, opened = _bring_up(link, segment, settings)
             except Unavailable as error:
                 if isinstance(error, BusGone) or time.monotonic() > until:
                     raise
@@ -62,7 +62,7 @@ def serve(link: socket.socket, settings: MasterSettings) -> None:
                 trouble = [f"{error} (it came up when that was tried again)"]
                 continue
             warnings = [*trouble, *segment.warnings]
-            _say(link, Note("opened", {"warnings": warnings, "ratings": ratings}))
+            _say(link, Note("opened", {**opened, "warnings": warnings}))
             cycle.run()
             return
         finally:
@@ -82,8 +82,10 @@ def _segment(settings: MasterSettings) -> Segment:
 
 def _bring_up(
     link: socket.socket, segment: Segment, settings: MasterSettings
-) -> tuple[Cycle, list[tuple[float, float]]]:
-    """Bring drives to OP with torque off; return their cycle, and rated current, A, and torque, N·m, of each.
+) -> tuple[Cycle, dict[str, list[object]]]:
+    """Bring drives to OP with torque off; return their cycle and what the node wants to know of each.
+
+    That is rated current, A, and torque, N·m, and the serial number, 0 where a drive has none.
 
     Raises:
         BamError: a step failed; Unavailable where the same again may work, for SOEM does not repeat every
@@ -91,9 +93,11 @@ def _bring_up(
     """
     commissioning = Commissioning(segment)
     commissioning.scan()
-    axes = []
+    axes: list[Axis] = []
+    serials: list[object] = []
     for index, axis in enumerate(settings.axes):
         commissioning.prepare(index)
+        serials.append(commissioning.read_number(index, Object.IDENTITY, default=0, subindex=SERIAL_NUMBER))
         axes.append(
             Axis(
                 name=axis.joint,
@@ -116,7 +120,8 @@ def _bring_up(
     commissioning.go_operational(cycle.warm_up)
     cycle.require_answers()
     cycle.reset_line_faults()
-    return cycle, [(axis.ratings.current, axis.ratings.torque) for axis in axes]
+    ratings: list[object] = [(axis.ratings.current, axis.ratings.torque) for axis in axes]
+    return cycle, {"ratings": ratings, "serials": serials}
 
 
 def _ratings(commissioning: Commissioning, who: str, index: int) -> Ratings:

@@ -32,6 +32,7 @@ class MasterProcess:
     Attributes:
         warnings: what is not as it should be, one line each.
         ratings: of each drive, rated current, A, and torque, N·m; NaN where it does not say.
+        serials: number of each drive; 0 where it has none.
         report: newest figures of the cycle, by name.
         lost_share: of the cycles between the last two reports, 0..1.
 
@@ -71,6 +72,7 @@ class MasterProcess:
             raise
         self.warnings = tuple(opened["warnings"])
         self.ratings = tuple((current, torque) for current, torque in opened["ratings"])
+        self.serials: tuple[int, ...] = tuple(opened["serials"])
 
     @property
     def pid(self) -> int:

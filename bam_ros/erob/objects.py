@@ -7,6 +7,8 @@ from enum import IntEnum
 
 VENDOR_ID = 0x5A65726F
 PRODUCT_CODE = 0x00029252
+SERIAL_NUMBER = 4
+"""Subindex of `Object.IDENTITY`."""
 COUNTS_PER_TURN = 524288
 """Of the encoder at the output shaft."""
 

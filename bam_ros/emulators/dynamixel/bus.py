@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 
 from bam_core.errors import Conflict
 from bam_ros.emulators.dynamixel import protocol1, protocol2
@@ -39,6 +40,8 @@ class VirtualBus:
                 )
         self.servos = tuple(servos)
         self.faults = faults or LineFaults()
+        self.double: VirtualServo | None = None
+        """Fault: one more servo, with the id of another; both answer at once."""
         self._last = 0.0
         self._parsers: dict[int, StreamParser] = {}
         if any(servo.table.protocol == 1 for servo in servos):
@@ -48,7 +51,7 @@ class VirtualBus:
 
     def update(self, now: float) -> None:
         """Let time pass on every servo."""
-        for servo in self.servos:
+        for servo in (*self.servos, *([self.double] if self.double is not None else ())):
             servo.update(now)
 
     def receive(self, data: bytes, now: float, baud_rate: int | None = None) -> list[Reply]:
@@ -71,8 +74,30 @@ class VirtualBus:
                 for servo in servos:
                     servo.update(now)
                     servo.heard(now)
-                replies.extend(self._dispatch(packet, protocol, servos, now))
+                answers = list(self._dispatch(packet, protocol, servos, now))
+                if self.double is not None:
+                    answers = self._collided(answers, packet, protocol, servos, now)
+                replies.extend(answers)
         return [reply for reply in map(self.faults.strike, replies) if reply is not None]
+
+    def _collided(
+        self, answers: list[Reply], packet: Packet, protocol: int, servos: list[VirtualServo], now: float
+    ) -> list[Reply]:
+        """Return what is on the line where the double answers as well: a bit is 0 where either sends 0."""
+        double = self.double
+        assert double is not None
+        double.update(now)
+        double.heard(now)
+        crowd = [double if servo.id == double.id else servo for servo in servos]
+        others = list(self._dispatch(packet, protocol, crowd, now))
+        heard = []
+        for first, second in zip_longest(answers, others):
+            if first is None or second is None:
+                heard.append(first or second)
+                continue
+            pairs = zip_longest(first.data, second.data, fillvalue=0xFF)  # a line at rest is 1
+            heard.append(first._replace(data=bytes(one & other for one, other in pairs)))
+        return heard
 
     def _dispatch(
         self, packet: Packet, protocol: int, servos: list[VirtualServo], now: float

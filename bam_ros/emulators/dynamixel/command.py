@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -20,10 +18,11 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_bus
 from bam_ros.emulators.dynamixel.bus import VirtualBus
+from bam_ros.emulators.dynamixel.control import COMMANDS, Control
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
 from bam_ros.emulators.dynamixel.servo import SERVO_FAULTS
+from bam_ros.emulators.serving import ignore_signals, serve, stop_signals
 
-_STOP = {signal.SIGINT, signal.SIGTERM}
 _FAULTS = (
     f"what is broken from the start: drop=P, corrupt=P (probabilities), {', '.join(SERVO_FAULTS)},"
     " and with Protocol 2.0 encoder, shock"
@@ -50,6 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=default.seed, help="of the hidden parameters")
     add("--fault", nargs="*", default=[], metavar="FAULT", help=_FAULTS)
     add("--wire-time", action="store_true", help="take as long as the bytes would on a real line")
+    add("--control", action="store_true",
+        help=f"obey lines on standard input ({'; '.join(COMMANDS)}), and end with it")  # fmt: skip
     add("--reveal", action="store_true", help="print the hidden parameters at the end")
     return parser
 
@@ -86,31 +87,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         setup, joints, bus = _build(arguments)
-        stopped = _stop_signals()
+        stopped = stop_signals()
         with PtyServer(bus, link=arguments.link, wire_time=arguments.wire_time) as server:
             ids = ", ".join(str(servo.id) for servo in bus.servos)
             title = ", ".join(dict.fromkeys(servo.table.title for servo in bus.servos))
             print(f"ready: {title} id {ids} at {setup.baud_rate} bit/s: {server.path}", flush=True)
-            print(f"connect with: {_example(setup, joints, server.path)}", flush=True)
-            os.read(stopped, 1)
+            if not arguments.control:  # whose lines are answers
+                print(f"connect with: {_example(setup, joints, server.path)}", flush=True)
+            obey = Control(server, setup).obey if arguments.control else None
+            serve(stopped, obey)
     except BamError as error:
         print(error, file=sys.stderr)
         return 2
     if arguments.reveal:
         print("\n".join(servo.bench.hidden.to_yaml() for servo in bus.servos), flush=True)
-    for number in _STOP:  # one more shall not change how the process ends
-        signal.signal(number, signal.SIG_IGN)
+    ignore_signals()
     return 0
-
-
-def _stop_signals() -> int:
-    """Take SIGINT and SIGTERM over; return a file descriptor that becomes readable with the first of them.
-
-    Waiting for the signals themselves would not do: threads of numerical libraries receive them, too.
-    """
-    readable, writable = os.pipe()
-    os.set_blocking(writable, False)
-    signal.set_wakeup_fd(writable)
-    for number in _STOP:
-        signal.signal(number, lambda number, frame: None)
-    return readable

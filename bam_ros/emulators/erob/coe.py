@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from enum import IntEnum
 
 from bam_ros.emulators.erob.object_dictionary import Abort, DataType, ObjectDictionary, SdoAbort
@@ -49,17 +50,39 @@ def emergency(code: int, register: int, detail: bytes = b"") -> bytes:
     )
 
 
+@dataclass
+class RefusedRequest:
+    """Fault: one SDO request is aborted.
+
+    Attributes:
+        count: requests so far.
+        number: which one is aborted, counted from 1; 0: none.
+    """
+
+    count: int = 0
+    number: int = 0
+
+    def hits(self) -> bool:
+        """Count a request; return whether it is the one."""
+        self.count += 1
+        return self.count == self.number
+
+
 class SdoServer:
     """Answers one master's requests.
 
     Args:
         dictionary: what is read and written.
         size: of a message's content at most, bytes.
+        refused: which request is aborted.
     """
 
-    def __init__(self, dictionary: ObjectDictionary, size: int) -> None:
+    def __init__(
+        self, dictionary: ObjectDictionary, size: int, refused: RefusedRequest | None = None
+    ) -> None:
         self._dictionary = dictionary
         self._size = size
+        self._refused = refused or RefusedRequest()
         self.reset()
 
     def reset(self) -> None:
@@ -91,6 +114,8 @@ class SdoServer:
         command, index, subindex = _SDO.unpack_from(body.ljust(8, b"\0"))
         specifier = command >> 5
         try:
+            if self._refused.hits():
+                raise SdoAbort(Abort.GENERAL)
             if len(body) < 8 and specifier != 0:
                 raise SdoAbort(Abort.UNKNOWN_COMMAND)
             match specifier:

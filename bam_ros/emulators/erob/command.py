@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
-import select
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -23,11 +20,12 @@ from bam_ros.emulators.erob.faults import SLAVE_FAULTS, parse_faults
 from bam_ros.emulators.erob.hidden_drive import SERVOS
 from bam_ros.emulators.erob.server import SegmentServer
 from bam_ros.emulators.erob.veth import VethPair
+from bam_ros.emulators.serving import ignore_signals, serve, stop_signals
 
-_STOP = {signal.SIGINT, signal.SIGTERM}
 _FAULTS = (
-    "what is broken from the start: drop=P, corrupt=P, garble=P, reorder=P (probabilities), delay=SECONDS;"
-    f" {', '.join((*SLAVE_FAULTS, *DRIVE_FAULTS))}, fault=CODE, each with @SLAVE, or of every slave"
+    "what is broken from the start: drop=P, corrupt=P, garble=P, truncate=P, reorder=P (probabilities),"
+    f" delay=SECONDS; {', '.join((*SLAVE_FAULTS, *DRIVE_FAULTS))}, fault=CODE, each with @SLAVE, or of"
+    " every slave"
 )
 _LARGEST_CODE = 0xFFFFFFFF
 _COMMAND = f"{sys.executable} -m bam_ros.emulators.erob"
@@ -117,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
             faults = parse_faults(arguments.fault, setup.slaves)
             segment = build_segment(setup, time.monotonic_ns())
-            stopped = _stop_signals()
+            stopped = stop_signals()
             if pair is not None:
                 stack.enter_context(pair)
             server = SegmentServer(segment, interface, seed=setup.seed)
@@ -127,44 +125,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             gc.collect()
             gc.disable()  # frames make no garbage in cycles, and a collection would make one of them late
             print(f"ready: {setup.slaves} x {setup.servo} at {interface}{master}", flush=True)
-            _wait(server, stopped, control=arguments.control)
+            serve(stopped, (lambda line: obey(server, line)) if arguments.control else None)
     except BamError as error:
         print(error, file=sys.stderr)
         return 2
     if arguments.reveal:
         print("\n".join(slave.bench.hidden.to_yaml() for slave in segment.slaves), flush=True)
-    for number in _STOP:  # one more shall not change how the process ends
-        signal.signal(number, signal.SIG_IGN)
+    ignore_signals()
     return 0
-
-
-def _wait(server: SegmentServer, stopped: int, *, control: bool) -> None:
-    """Obey lines from standard input until it ends, or just wait, until a signal comes."""
-    poll = select.poll()
-    poll.register(stopped, select.POLLIN)
-    if control:
-        poll.register(sys.stdin.fileno(), select.POLLIN)
-    rest = b""
-    while True:
-        for which, _ in poll.poll():
-            if which == stopped:
-                return
-            data = os.read(which, 4096)
-            if not data:
-                return
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                print(obey(server, line.decode(errors="replace")), flush=True)
-
-
-def _stop_signals() -> int:
-    """Take SIGINT and SIGTERM over; return a file descriptor that becomes readable with the first of them.
-
-    Waiting for the signals themselves would not do: threads of numerical libraries receive them, too.
-    """
-    readable, writable = os.pipe()
-    os.set_blocking(writable, False)
-    signal.set_wakeup_fd(writable)
-    for number in _STOP:
-        signal.signal(number, lambda number, frame: None)
-    return readable

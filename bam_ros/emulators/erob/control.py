@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, WrongType
 from bam_core.servo.pendulum import PendulumBench
@@ -13,8 +14,20 @@ from bam_ros.emulators.erob.faults import parse_faults
 from bam_ros.emulators.erob.server import SegmentServer
 from bam_ros.emulators.erob.slave import VirtualSlave
 
-COMMANDS = ("faults [WORD ...]", "load MASS LENGTH [ARM_MASS]", "place SLAVE POSITION", "look", "reveal")
-"""What `obey` understands."""
+COMMANDS = (
+    "faults [WORD ...]",
+    "load MASS LENGTH [ARM_MASS]",
+    "place SLAVE POSITION",
+    "abort SLAVE NUMBER",
+    "swap",
+    "look",
+    "reveal",
+)
+"""What `obey` understands.
+
+`abort` refuses the SDO request with this NUMBER, counted from now on (0: none). `swap` plugs the drives in
+the reverse order, and switches them off and on.
+"""
 
 
 def set_load(server: SegmentServer, pendulum: PendulumBench) -> None:
@@ -52,10 +65,16 @@ def _do(server: SegmentServer, words: list[str]) -> object:
             set_load(server, PendulumBench(mass=_number(mass), length=_number(length), arm_mass=arm_mass))
             return {}
         case ["place", which, position]:
-            if not which.isdecimal() or not 1 <= int(which) <= len(slaves):
-                raise OutOfRange("slave", which, f"1 to {len(slaves)}")
             with server.lock:
-                slaves[int(which) - 1].bench.place(_number(position))
+                _slave(slaves, which).bench.place(_number(position))
+            return {}
+        case ["abort", which, number] if number.isdecimal():
+            refused = _slave(slaves, which).refused
+            refused.count, refused.number = 0, int(number)
+            return {}
+        case ["swap"]:
+            with server.lock:
+                server.segment.reverse(time.monotonic_ns())
             return {}
         case ["look"]:
             return look(server)
@@ -63,6 +82,12 @@ def _do(server: SegmentServer, words: list[str]) -> object:
             return [slave.bench.hidden.to_yaml() for slave in slaves]
         case _:
             raise UnknownName("command", " ".join(words), COMMANDS)
+
+
+def _slave(slaves: Sequence[VirtualSlave], which: str) -> VirtualSlave:
+    if not which.isdecimal() or not 1 <= int(which) <= len(slaves):
+        raise OutOfRange("slave", which, f"1 to {len(slaves)}")
+    return slaves[int(which) - 1]
 
 
 def look(server: SegmentServer) -> dict[str, object]:
@@ -100,6 +125,7 @@ def _look_at(slave: VirtualSlave, now: int) -> dict[str, object]:
         "current": float(state[physics.CURRENT]),
         "supply": float(state[physics.SUPPLY]),
         "temperature": slave.bench.temperature,
+        "sdo_requests": slave.refused.count,
     }
 
 

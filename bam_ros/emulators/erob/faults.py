@@ -12,7 +12,7 @@ from bam_ros.emulators.erob.drive import DRIVE_FAULTS, LASTING_FAULTS
 from bam_ros.emulators.erob.segment import Segment
 from bam_ros.emulators.erob.slave import VirtualSlave
 
-PROBABILITIES = ("drop", "corrupt", "garble", "reorder")
+PROBABILITIES = ("drop", "corrupt", "garble", "truncate", "reorder")
 """Frame faults with a probability."""
 FRAME_FAULTS = (*PROBABILITIES, "delay")
 SLAVE_FAULTS = ("lost", "safe_op", "sdo_timeout", "wkc")
@@ -20,6 +20,7 @@ SLAVE_FAULTS = ("lost", "safe_op", "sdo_timeout", "wkc")
 LONGEST_DELAY = 10.0
 """s"""
 _CODE = "fault"
+_ETHERNET = 14  # bytes of the header without which an interface takes no frame
 _HEADERS = 26  # bytes in which `garble` flips a bit: Ethernet and EtherCAT header, first datagram's header
 HOLD = 3_000_000
 """How long an overtaken frame waits for the one that overtakes it, ns."""
@@ -32,11 +33,12 @@ class FrameFaults:
     drop: float = 0.0
     corrupt: float = 0.0
     garble: float = 0.0
+    truncate: float = 0.0
     reorder: float = 0.0
     delay: float = 0.0
 
     def __bool__(self) -> bool:
-        return any((self.drop, self.corrupt, self.garble, self.reorder, self.delay))
+        return any((self.drop, self.corrupt, self.garble, self.truncate, self.reorder, self.delay))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,3 +168,7 @@ class FrameDice:
     def garble(self, frame: bytearray, length: int) -> None:
         """Flip one bit where a master can notice it."""
         frame[self._random.randrange(min(length, _HEADERS))] ^= 1 << self._random.randrange(8)
+
+    def cut(self, length: int) -> int:
+        """Return how much of a frame arrives, less than half of it."""
+        return self._random.randrange(_ETHERNET, max(length // 2, _ETHERNET + 1))

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from bam_ros.emulators.erob import mailbox, sii
-from bam_ros.emulators.erob.coe import SdoServer
+from bam_ros.emulators.erob.coe import RefusedRequest, SdoServer
 from bam_ros.emulators.erob.distributed_clock import NEVER
 from bam_ros.emulators.erob.mailbox import MailboxError, MalformedMessageError, Message, Protocol
 from bam_ros.emulators.erob.object_dictionary import ObjectDictionary
@@ -25,14 +25,19 @@ class MailboxServer:
         memory: of the controller.
         managers: the one that the master writes to, the one that it reads from.
         dictionary: what SDO transfers read and write.
+        refused: which SDO request is aborted.
     """
 
     def __init__(
-        self, memory: bytearray, managers: Sequence[SyncManager], dictionary: ObjectDictionary
+        self,
+        memory: bytearray,
+        managers: Sequence[SyncManager],
+        dictionary: ObjectDictionary,
+        refused: RefusedRequest | None = None,
     ) -> None:
         self._memory = memory
         self._out, self._in = managers
-        self._sdo = SdoServer(dictionary, sii.MAILBOX_SIZE - mailbox.HEADER.size)
+        self._sdo = SdoServer(dictionary, sii.MAILBOX_SIZE - mailbox.HEADER.size, refused)
         self._waiting: deque[tuple[int, Message]] = deque()
         self._last_sent = b""
         self._heard_counter = 0

@@ -73,7 +73,7 @@ class VirtualErobNode(Node):
                 name="faults",
                 default="",
                 description=(
-                    "what is broken, in words: drop=P corrupt=P garble=P reorder=P (probabilities)"
+                    "what is broken, in words: drop=P corrupt=P garble=P truncate=P reorder=P (probabilities)"
                     f" delay=SECONDS on the line; {', '.join((*SLAVE_FAULTS, *DRIVE_FAULTS))}, fault=CODE,"
                     " each with @SLAVE, or of every slave; empty repairs it"
                 ),

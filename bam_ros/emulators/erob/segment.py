@@ -62,6 +62,13 @@ class Segment:
             slave.controller.clock.entry = HOP * i
             slave.controller.clock.turn = 2 * HOP * (count - 1 - i)
 
+    def reverse(self, now: int) -> None:
+        """Plug the slaves in the reverse order, switched off and on meanwhile."""
+        self.slaves = self.slaves[::-1]
+        for slave in self.slaves:
+            slave.power_on(now)
+        self.connect(self.slaves)
+
     def update(self, now: int) -> int:
         """Do what is due, and return when the next thing will be, ns."""
         due = NEVER

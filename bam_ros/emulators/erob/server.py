@@ -172,6 +172,8 @@ class SegmentServer:
             return
         if dice.hits(faults.garble):
             dice.garble(buffer, length)
+        if dice.hits(faults.truncate):
+            length = dice.cut(length)
         hold = round(faults.delay * 1e9)
         if dice.hits(faults.reorder):
             hold += HOLD

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from bam_ros.emulators.erob import sii
 from bam_ros.emulators.erob.bench import Bench
-from bam_ros.emulators.erob.coe import emergency
+from bam_ros.emulators.erob.coe import RefusedRequest, emergency
 from bam_ros.emulators.erob.controller import SlaveController
 from bam_ros.emulators.erob.device_objects import SHORTEST_CYCLE, add_device_objects
 from bam_ros.emulators.erob.distributed_clock import NEVER
@@ -61,6 +61,8 @@ class VirtualSlave:
         """Fault: it does not go to OP, and does not stay there."""
         self.mute = False
         """Fault: it does not answer SDO requests."""
+        self.refused = RefusedRequest()
+        """Fault: it aborts one SDO request."""
         self.due = NEVER
         """When `update` has to be called next, ns."""
         self.power_on(now)
@@ -96,7 +98,7 @@ class VirtualSlave:
         self.controller.firmware = self
         self.states = AlStateMachine(self._enter)
         mailboxes = self.controller.sync_managers[:2]
-        self._mailbox = MailboxServer(self.controller.memory, mailboxes, self.dictionary)
+        self._mailbox = MailboxServer(self.controller.memory, mailboxes, self.dictionary, self.refused)
         self._control: int | None = None
         self._control_due = NEVER
         self._pending_since = 0

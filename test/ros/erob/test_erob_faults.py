@@ -63,12 +63,12 @@ def test_what_may_come_up_is_tried_again_and_that_is_told(
 ) -> None:
     tries = 0
 
-    def bring_up(*_: object) -> tuple[object, list[object]]:
+    def bring_up(*_: object) -> tuple[object, dict[str, object]]:
         nonlocal tries
         tries += 1
         if tries == 1:
             raise kind("slave at position 2", "does not reach OP", advice="switch it off and on")
-        return SimpleNamespace(run=lambda: None), []
+        return SimpleNamespace(run=lambda: None), {}
 
     monkeypatch.setattr(master, "_bring_up", bring_up)
     monkeypatch.setattr(master.Segment, "open", lambda self: None)

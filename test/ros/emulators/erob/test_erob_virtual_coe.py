@@ -276,3 +276,11 @@ def test_writes_that_are_refused_change_nothing():
         with pytest.raises(SdoAbort):
             objects.write(0x2003, 0, data)
         assert objects.entry(0x2003).value == 1
+
+
+def test_one_request_can_be_aborted_as_a_fault(wire):
+    wire.slave.refused.number = wire.slave.refused.count + 2
+    read = struct.pack("<BHBI", 0x40, Object.IDENTITY, 1, 0)
+    assert wire.sdo(read)[0] != 0x80
+    assert abort(wire.sdo(read)) is Abort.GENERAL
+    assert wire.sdo(read)[0] != 0x80

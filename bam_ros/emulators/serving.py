@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the command of an emulator waits: for lines that it obeys, until a signal or the end of its input."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable
+
+_STOP = (signal.SIGINT, signal.SIGTERM)
+
+
+def stop_signals() -> int:
+    """Take SIGINT and SIGTERM over; return a file descriptor that becomes readable with the first of them.
+
+    Waiting for the signals themselves would not do: threads of numerical libraries receive them, too.
+    """
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    signal.set_wakeup_fd(writable)
+    for number in _STOP:
+        signal.signal(number, lambda number, frame: None)
+    return readable
+
+
+def serve(stopped: int, obey: Callable[[str], str] | None) -> None:
+    """Obey lines from standard input until it ends, or just wait, until a signal comes.
+
+    Args:
+        stopped: of `stop_signals`.
+        obey: from a line to its answer; None: input is not read.
+    """
+    poll = select.poll()
+    poll.register(stopped, select.POLLIN)
+    if obey is not None:
+        poll.register(sys.stdin.fileno(), select.POLLIN)
+    rest = b""
+    while True:
+        for which, _ in poll.poll():
+            if which == stopped or obey is None:
+                return
+            data = os.read(which, 4096)
+            if not data:
+                return
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                print(obey(line.decode(errors="replace")), flush=True)
+
+
+def ignore_signals() -> None:
+    """Let one more signal not change how the process ends."""
+    for number in _STOP:
+        signal.signal(number, signal.SIG_IGN)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The matrix as a page: one table per driver, the largest times, and what is not safe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bam_ros.studies.faults.cell import Cell
+from bam_ros.studies.faults.events import State
+from bam_ros.studies.faults.startup import STATE
+
+_STATES = [state.value for state in State]
+
+
+def page(cells: Sequence[Cell]) -> str:
+    """Return the matrix in Markdown."""
+    unsafe = [cell for cell in cells if cell.problems]
+    lines = [
+        "# The fault matrix",
+        "",
+        f"{len(cells)} cells, {len(unsafe)} unsafe. Times in s until torque was off on the servos themselves,"
+        ' as the emulator knows it; in brackets the bound. "kept": torque is rightly kept; "off": it was off'
+        " and stayed so.",
+    ]
+    for driver in dict.fromkeys(cell.driver for cell in cells):
+        mine = [cell for cell in cells if cell.driver == driver]
+        states = [state for state in _STATES if any(cell.state == state for cell in mine)]
+        lines += ["", f"## {driver}", "", f"| event | bound | {' | '.join(states)} | largest | it says |"]
+        lines += ["|---" * (len(states) + 4) + "|"]
+        for event in dict.fromkeys(cell.event for cell in mine if cell.state in states):
+            row = {cell.state: cell for cell in mine if cell.event == event}
+            bounds = [cell.bound for cell in row.values()]
+            bound = "-" if bounds[0] is None else f"{bounds[0]:.2f}"
+            times = [cell.seconds for cell in row.values() if not math.isnan(cell.seconds)]
+            largest = f"{max(times):.2f}" if times else "-"
+            says = next((cell.says for cell in row.values() if cell.says), "").replace("|", "/")
+            shown = [_show(row[state]) if state in row else "" for state in states]
+            lines += [f"| {event} | {bound} | {' | '.join(shown)} | {largest} | {says} |"]
+        lines += _startups([cell for cell in mine if cell.state == STATE])
+    if unsafe:
+        lines += ["", "## Not safe", ""]
+        lines += [
+            f"- {cell.driver}, {cell.state}, {cell.event}: {'; '.join(cell.problems)}" for cell in unsafe
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _startups(cells: Sequence[Cell]) -> list[str]:
+    """Return the table of what was wrong before the driver started."""
+    if not cells:
+        return []
+    lines = ["", "Wrong before it starts; torque stays off:", "", "| what | safe | after s | it ends with |"]
+    lines += ["|---|---|---|---|"]
+    for cell in cells:
+        says = cell.says.replace("|", "/") or "(starts)"
+        lines += [f"| {cell.event} | {'**NO**' if cell.problems else 'yes'} | {cell.seconds:.1f} | {says} |"]
+    return lines
+
+
+def _show(cell: Cell) -> str:
+    if cell.problems:
+        return "**NO**"
+    if cell.state == State.IDLE.value:
+        return "off"
+    return "kept" if cell.bound is None else f"{cell.seconds:.2f}"

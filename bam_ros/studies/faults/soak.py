@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make soak-drivers`: a driver with six servos for long, its clients killed and started again at random."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from bam_core.atomic_file import write_text
+from bam_core.errors import BamError, UnknownName
+from bam_core.text_table import format_table
+from bam_ros.node.private_domain import private_domain
+from bam_ros.studies.faults.rig import Rig, Watcher
+from bam_ros.studies.faults.servos import DRIVERS
+
+JOINTS = 6
+_SETTLING = 20.0  # s after which memory counts: until then caches fill
+_PERIOD = 3.0  # s between two deaths of clients, on the mean
+_GROWTH = 0.05
+"""Share by which memory may grow after it has settled."""
+_STEP = 1.0  # s
+
+
+@dataclass(frozen=True, kw_only=True)
+class Soaked:
+    """What a long run came to.
+
+    Attributes:
+        driver: which.
+        seconds: how long.
+        states: published by the driver, as their sequence counts.
+        lost: of them, on their way to the listener.
+        deaths: of clients.
+        memory: of the driver's process once it has settled and at the end, MiB.
+        descriptors: open files, likewise.
+        faults: lines of the driver's log that are errors, and not of a client that died.
+    """
+
+    driver: str
+    seconds: float
+    states: int
+    lost: int
+    deaths: int
+    memory: tuple[float, float]
+    descriptors: tuple[int, int]
+    faults: tuple[str, ...]
+
+    def complaints(self) -> tuple[str, ...]:
+        """Return what is not as it must be, one line each."""
+        lines = []
+        before, after = self.memory
+        if after > before * (1.0 + _GROWTH):
+            lines.append(f"{self.driver}: memory grew from {before:.1f} to {after:.1f} MiB")
+        if self.descriptors[1] > self.descriptors[0]:
+            lines.append(
+                f"{self.driver}: descriptors grew from {self.descriptors[0]} to {self.descriptors[1]}"
+            )
+        if self.lost:
+            lines.append(f"{self.driver}: {self.lost} of {self.states} states lost")
+        lines += [f"{self.driver}: {fault}" for fault in self.faults]
+        return tuple(lines)
+
+
+def soak(driver: str, seconds: float, seed: int = 0, *, show: bool = False) -> Soaked:
+    """Let a driver run; raises BamError where it does not start.
+
+    Args:
+        driver: key in DRIVERS.
+        seconds: how long, after it has settled.
+        seed: of the deaths.
+        show: whether to draw a progress bar.
+    """
+    dice = random.Random(seed)
+    watcher = Watcher()
+    try:
+        with DRIVERS[driver](JOINTS) as servos, Rig(servos, watcher) as rig:
+            rig.start_driver(servos.patience)
+            count = _Count(watcher)
+            line = "swing 0.2" if servos.by_position else "torque"
+            for client in rig.clients:
+                client.say(line)
+            time.sleep(_SETTLING)
+            before, first = _use(rig), count.number
+            deaths = 0
+            lost = count.lost
+            began = last = time.monotonic()
+            with tqdm(total=round(seconds), disable=not show, unit="s", desc=driver) as progress:
+                while time.monotonic() - began < seconds:
+                    time.sleep(_STEP)
+                    progress.update(round(time.monotonic() - last))
+                    last = time.monotonic()
+                    if dice.random() < _STEP / _PERIOD:
+                        client = dice.choice(rig.clients)
+                        client.kill()
+                        client.say(line)
+                        deaths += 1
+            after = _use(rig)
+            return Soaked(
+                driver=driver,
+                seconds=time.monotonic() - began,
+                states=count.number - first,
+                lost=count.lost - lost,
+                deaths=deaths,
+                memory=(before[0], after[0]),
+                descriptors=(before[1], after[1]),
+                faults=tuple(rig.errors(besides="no servo_commands for|commands are back|named by none")),
+            )
+    finally:
+        watcher.close()
+
+
+class _Count:
+    """Counts states by their sequence, in the watcher's thread."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.number = self.lost = 0
+        watcher.on_state = self._take
+
+    def _take(self, sequence: int) -> None:
+        if self.number:
+            self.lost += max(sequence - self.number - 1, 0)
+        self.number = sequence
+
+
+def _use(rig: Rig) -> tuple[float, int]:
+    """Return memory, MiB, and open files of the driver."""
+    assert rig.driver is not None
+    place = Path("/proc") / str(rig.driver.pid)
+    pages = int((place / "statm").read_text().split()[1])
+    return pages * 4096 / 2**20, len(list((place / "fd").iterdir()))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run it for each driver and print the table; status 1 where something is not as it must be."""
+    parser = argparse.ArgumentParser(prog="make soak-drivers", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=1800.0, help="of each driver (default: %(default)g)")
+    parser.add_argument("--drivers", nargs="+", default=list(DRIVERS), metavar="NAME", help="(default: all)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="receives the figures")
+    arguments = parser.parse_args(argv)
+    results = []
+    try:
+        for driver in arguments.drivers:
+            if driver not in DRIVERS:
+                raise UnknownName("driver", driver, DRIVERS)
+            with private_domain():
+                results.append(soak(driver, arguments.seconds, show=True))
+    except BamError as error:
+        print(f"make soak-drivers: {error}", file=sys.stderr)
+        return 2
+    rows = [
+        (
+            result.driver,
+            f"{result.seconds:.0f}",
+            str(result.states),
+            str(result.lost),
+            str(result.deaths),
+            f"{result.memory[0]:.1f}, {result.memory[1]:.1f}",
+            f"{result.descriptors[0]}, {result.descriptors[1]}",
+        )
+        for result in results
+    ]
+    names = ("driver", "s", "states", "lost", "clients killed", "MiB at start, end", "open files")
+    print(format_table(names, rows))
+    if arguments.json:
+        write_text(arguments.json, json.dumps([asdict(result) for result in results], indent=1))
+    complaints = [line for result in results for line in result.complaints()]
+    for line in complaints:
+        print(line, file=sys.stderr)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
