@@ -72,8 +72,8 @@ figures; each claim's page gives the reason.
 What does not hold is one of three. *Contradicted*: a statement of the paper came out wrong; a direction, an
 order, that something happens or that nothing does is the other way by more than its uncertainty, or an effect
 whose size is told, such as "3 times higher", is nearer to none than to that size in all of ours. *Not
-decided*: a result is within its uncertainty, or hangs on a setting that the paper does not give. *Missed*: all
-else, such as a figure of the paper that lies outside of ours and its threshold.
+decided*: a result is within its uncertainty, or hangs on a setting that the paper does not give. *Missed*:
+all else, such as a figure of the paper that lies outside of ours and its threshold.
 
 *Chosen after*: a threshold or a setting was chosen when results had been seen. Such claims are marked, and
 are not counted among those that hold.
