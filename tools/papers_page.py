@@ -14,7 +14,48 @@ from typing import Any
 
 from bam_core.reproduce import DEVICES
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "papers.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "papers.md"
+_TESTS = "test/core/reproduce"
+
+BUGS = {
+    "BAM": {
+        "test_reproduce_bam_mistakes.py": (
+            "test_a_wrong_sign_of_the_load_in_the_simulation_that_is_fitted_shows_in_the_arm",
+            "test_servos_without_friction_show_in_the_arm_and_on_the_bench",
+            "test_twice_the_delay_shows_in_the_inertia",
+        ),
+    },
+    "Dynaban": {
+        "test_reproduce_dynaban.py": (
+            "test_an_error_in_the_simulation_turns_claims_to_no",
+            "test_errors_in_the_law_take_the_authors_fit_away_from_their_recordings",
+        ),
+    },
+    "Egle": {
+        "test_reproduce_egle.py": ("test_deliberate_bugs_turn_claims_to_no",),
+        "test_reproduce_egle_squats.py": ("test_deliberate_bugs_turn_claims_to_no",),
+    },
+    "Kikuuwe": {
+        "test_reproduce_kikuuwe.py": ("test_deliberate_bugs_turn_claims_to_no",),
+    },
+}
+"""Tests with deliberate bugs (sign of the load, friction off, delays), by paper and file."""
+
+
+def _bugs() -> str:
+    """Return the tests as a list; each is looked up."""
+    lines = []
+    for paper, files in BUGS.items():
+        for name, tests in files.items():
+            text = (ROOT / _TESTS / name).read_text(encoding="utf-8")
+            missing = [test for test in tests if f"def {test}(" not in text]
+            if missing:
+                raise SystemExit(f"{name}: has no {', '.join(missing)}; mend BUGS in {__file__}")
+            lines.append(f"- {paper}: `{_TESTS}/{name}`: {', '.join(f'`{test}`' for test in tests)}")
+    return "\n".join(lines)
+
+
 HEAD = f"""# Papers redone
 
 `bam reproduce PAPER --output DIR` redoes a paper: it prints each claim beside what is found here, and writes
@@ -28,17 +69,32 @@ code, and settings that the paper leaves open. *On synthetic data*: simulated se
 what is fitted or compensated, as real ones do. *On real data*: recordings. Thresholds follow the paper's
 figures; each claim's page gives the reason.
 
-*Contradicted*: what the paper states in words, as a direction or as an order, comes out the other way by more
-than its uncertainty. A figure that is missed, too large or too small, does not contradict. Where a result is
-within its uncertainty, or hangs on a setting that the paper does not give, nothing is decided: the claim does
-not hold, does not contradict, and the reason says so.
+What does not hold is one of three. *Contradicted*: a statement of the paper came out wrong; a direction, an
+order, that something happens or that nothing does is the other way by more than its uncertainty, or an effect
+whose size is told, such as "3 times higher", is nearer to none than to that size in all of ours. *Not
+decided*: a result is within its uncertainty, or hangs on a setting that the paper does not give. *Missed*:
+all else, such as a figure of the paper that lies outside of ours and its threshold.
 
-Figures and tables of the paper are counted, as redone, redone in part, or not redone. Lemmas, remarks and
-what was added here are listed beside them.
+*Chosen after*: a threshold or a setting was chosen when results had been seen. Such claims are marked, and
+are not counted among those that hold.
+
+What is not redone is counted over all rows: figures and tables, and beside these lemmas, remarks and what was
+added here.
+
+That claims can fail is tested: deliberate bugs turn them to NO.
+
+{_bugs()}
 
 Made by `tools/papers_page.py` from complete runs.
 """
-_END = "## What does not hold", "## By construction", "## On synthetic data", "## On real data", "!["
+_END = (
+    "## What does not hold",
+    "## What holds by",
+    "## By construction",
+    "## On synthetic data",
+    "## On real data",
+    "![",
+)
 
 
 def main(pages: list[str]) -> int:
@@ -51,21 +107,41 @@ def main(pages: list[str]) -> int:
                 break
             lines.append(f"#{line}" if line.startswith("#") else line)
         parts.append("\n".join(lines).strip() + "\n")
-        failed = [
-            each for each in json.loads((page.parent / "summary.json").read_text()) if not each["holds"]
-        ]
+        claims = json.loads((page.parent / "summary.json").read_text())
+        failed = [each for each in claims if not each["holds"]]
         if failed:
             parts.append(f"### What does not hold\n\n{_table(failed)}\n")
+        late = [each for each in claims if each["holds"] and each["chosen_after"]]
+        if late:
+            parts.append(f"### What holds by choices made after results were seen\n\n{_late_table(late)}\n")
     PAGE.write_text("\n".join(parts), encoding="utf-8")
     return 0
 
 
 def _table(claims: list[dict[str, Any]]) -> str:
-    rows = [("claim", "kind", "paper", "ours", "contradicts", "why"), ("---",) * 6]
+    rows = [("claim", "kind", "paper", "ours", "outcome", "why")]
     for each in claims:
-        ours = f"{_text(each['ours'])} {each['unit']}".strip()
-        contradicts = "yes" if each["contradicts"] else ""
-        rows.append((each["claim"], each["kind"], _text(each["paper"]), ours, contradicts, each["reason"]))
+        late = f"; chosen after results were seen: {each['chosen_after']}" if each["chosen_after"] else ""
+        rows.append((*_compared(each), _outcome(each), each["reason"] + late))
+    return _rows(rows)
+
+
+def _late_table(claims: list[dict[str, Any]]) -> str:
+    rows = [("claim", "kind", "paper", "ours", "what was chosen after")]
+    return _rows([*rows, *((*_compared(each), each["chosen_after"]) for each in claims)])
+
+
+def _compared(claim: dict[str, Any]) -> tuple[str, str, str, str]:
+    ours = f"{_text(claim['ours'])} {claim['unit']}".strip()
+    return claim["claim"], claim["kind"], _text(claim["paper"]), ours
+
+
+def _outcome(claim: dict[str, Any]) -> str:
+    return "contradicted" if claim["contradicts"] else "not decided" if claim["undecided"] else "missed"
+
+
+def _rows(rows: list[tuple[str, ...]]) -> str:
+    rows.insert(1, ("---",) * len(rows[0]))
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows)
 
 

@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from bam_core.arms import PATHS, ArmTrack, TwoLinkArm, path_points
 from bam_core.plots.models import MODEL_COLORS
+
+_COLUMNS = 2
+_APART = 0.13  # of points of a group
+MARKERS = "osD^vP"
+"""Of M1 to M6."""
 
 
 def plot_paths(arms: Sequence[TwoLinkArm], paths: Sequence[str]) -> Figure:
@@ -34,29 +41,42 @@ def plot_paths(arms: Sequence[TwoLinkArm], paths: Sequence[str]) -> Figure:
 
 
 def plot_arm_errors(arms: Mapping[str, Mapping[tuple[str, str], Mapping[str, float]]]) -> Figure:
-    """Draw a group of bars per path and gain, a panel per arm.
+    """Draw points per path and gain, a panel per arm, two in a row.
+
+    Points, as the axis is logarithmic: bars have no foot there.
 
     Args:
         arms: title -> (path, gain) -> model -> mean absolute error of the joints, rad.
     """
-    figure = Figure(figsize=(11.0, 3.4 * len(arms) + 0.4), layout="constrained")
-    panels = np.atleast_1d(np.asarray(figure.subplots(len(arms), 1)))
-    for axes, (title, mae) in zip(panels, arms.items(), strict=True):
+    rows = math.ceil(len(arms) / _COLUMNS)
+    figure = Figure(figsize=(15.0, 3.6 * rows + 0.4), layout="constrained")
+    panels = figure.subplots(rows, _COLUMNS, squeeze=False, sharey="row").ravel()
+    for axes, (title, mae) in zip(panels, arms.items(), strict=False):
         models = list(next(iter(mae.values())))
         place = np.arange(len(mae), dtype=np.float64)
-        width = 0.85 / len(models)
         for index, model in enumerate(models):
             heights = [1e3 * of_model[model] for of_model in mae.values()]
-            offset = (index - 0.5 * (len(models) - 1)) * width
-            axes.bar(place + offset, heights, width, label=model.upper(), color=MODEL_COLORS[index])
-        axes.set_xticks(place, [f"{path.replace('_', ' ')}\n{gain}" for path, gain in mae])
-        axes.set_ylabel("mean absolute error [mrad]")
+            offset = (index - 0.5 * (len(models) - 1)) * _APART
+            axes.plot(
+                place + offset, heights, MARKERS[index], ms=6, color=MODEL_COLORS[index], label=model.upper()
+            )
+        for border in place[1:] - 0.5:
+            axes.axvline(border, color="0.85", lw=0.8)
+        axes.set_xlim(-0.5, len(mae) - 0.5)
+        axes.set_xticks(
+            place, [f"{path.replace('_', chr(10))}\n{gain}" for path, gain in mae], fontsize="small"
+        )
         axes.set_yscale("log")
+        axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)))
         for formatted in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
             formatted("{x:g}")
         axes.set_title(f"{title}; low gains (LG) and high ones (HG)", fontsize="medium")
-        axes.grid(axis="y", alpha=0.3)
+        axes.grid(axis="y", which="both", alpha=0.3)
         axes.set_axisbelow(True)
+    for axes in panels[::_COLUMNS]:
+        axes.set_ylabel("mean absolute error [mrad]")
+    for axes in panels[len(arms) :]:
+        axes.remove()
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="outside lower center", ncols=len(labels), fontsize="small", frameon=False

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"Not redone: {exhibit.name}, {exhibit.subject}: {exhibit.remark}")
         elif exhibit.extent == "in part":
             print(f"Redone in part: {exhibit.name}, {exhibit.subject}; missing: {exhibit.missing}")
-    held = sum(each.holds for each in redone.claims)
+    held = sum(each.counts for each in redone.claims)
     print(f"{redone.counts()}.\n{held} of {len(redone.claims)} hold. {time.monotonic() - start:.0f} s.")
     pictures = sorted(path.name for path in arguments.output.glob("*.png"))
     print(f"In {arguments.output}: page.md, summary.json, {', '.join(pictures)}")

@@ -13,6 +13,8 @@ from bam_core.gears.axproj import axproj
 from bam_core.gears.internal_force import internal_forces
 
 _GREEN, _BLUE, _RED = "#2ca02c", "#1f77b4", "#d62728"
+# Heads end where the projection is: by default an arrow stops two points before it.
+_ARROW = {"arrowstyle": "-|>", "color": _BLUE, "linewidth": 1.2, "shrinkA": 0.0, "shrinkB": 0.0}
 _REGIONS = ("#ffffff", "#c7e9c0", "#fbd3df")  # inside, at an edge, at a vertex, as in the paper
 
 
@@ -70,13 +72,14 @@ def plot_projection(problem: tuple[Array, Array, Array], outline: Array, corners
     for name, place, (right, up) in zip("ABCD", corners, ((1, 1), (1, -1), (-1, -1), (-1, 1)), strict=True):
         ax.plot(*place, "o", color="black", markersize=4)
         ax.annotate(
-            name, place, xytext=(8 * right, 8 * up), textcoords="offset points", ha="center", va="center"
+            name, place, xytext=(-9 * right, -9 * up), textcoords="offset points", ha="center", va="center"
         )
     random = np.random.default_rng(4)
     for _ in range(16):
         v = np.array([random.uniform(grid[0], grid[-1]) for grid in grids])
         y = axproj(v, A, phi, P).projection
-        ax.annotate("", tuple(y), tuple(v), arrowprops={"arrowstyle": "->", "color": _BLUE, "linewidth": 1.2})
+        if np.any(y != v):  # what stays has no arrow
+            ax.annotate("", tuple(y), tuple(v), arrowprops=_ARROW)
         ax.plot(*v, ".", color=_BLUE, markersize=5)
     ax.set(xlabel="v₁ [rad/s]", ylabel="v₂ [rad/s]")
     ax.set_title(

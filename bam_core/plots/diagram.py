@@ -34,7 +34,7 @@ _COLUMNS = 4  # of panels, at most
 _POINTS = 121
 _TICKS = 6  # at most, on either axis
 _AREA_ALPHA = 0.16
-_ROOM_LEVEL, _ROOM_TILTED = 0.09, 0.035  # around a label, of the axis; with less of it there is none
+_ROOM_LEVEL, _ROOM_TILTED = 0.09, 0.028  # around a label, of the axis; with less of it there is none
 
 
 def stall_torque(servo: ServoModel) -> float:
@@ -78,14 +78,17 @@ def plot_diagram(servos: Sequence[tuple[str, ServoModel]], *, max_torque: float 
     columns = math.ceil(len(servos) / rows)
     figure = Figure(figsize=(max(4.4 * columns, 5.6), 4.6 * rows + 0.8), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    of_one = len(servos) > 1 and len({label for label, _ in servos}) == 1
     limits: dict[str, float] = {}
     for _, servo in servos:
         limits[servo.name] = max(limits.get(servo.name, 0.0), stall_torque(servo))
     for ax, (label, servo) in zip(panels, servos, strict=False):
         draw_diagram(ax, servo, max_torque or limits[servo.name])
-        ax.set_title(f"{label}  ({servo.friction_model.upper()})")
+        ax.set_title(servo.friction_model.upper() if of_one else f"{label}  ({servo.friction_model.upper()})")
     for ax in panels[len(servos) :]:
         ax.remove()
+    if of_one:
+        figure.suptitle(servos[0][0])
     speeds = ", ".join(f"{velocity:g}" for velocity in VELOCITIES)
     figure.legend(
         handles=_handles(),
@@ -126,6 +129,9 @@ def _draw_areas(ax: Axes, friction: Friction, motor: NDArray[np.float64], load: 
         depth = at_speed[0][label]
         if depth.max() > 0.0:
             ax.contourf(motor, load, depth, levels=[0.0, np.inf], colors=[color], alpha=_AREA_ALPHA)
+            if label == "static":
+                _label_band(ax, depth > 0.0, motor.max())
+                continue
             free = np.min([depths[label] for depths in at_speed], axis=0) > 0.0
             _label_area(ax, label, free & off_diagonal, motor.max())
 
@@ -139,7 +145,7 @@ def _depths(
 
 
 def _label_area(ax: Axes, label: str, free: NDArray[np.bool_], limit: float) -> None:
-    """Write where lines leave most room; along the diagonal in a narrow band, nothing in a narrower one."""
+    """Write where lines leave most room; along the diagonal where there is little, nothing where less."""
     room = distance_transform_edt(np.pad(free, 1))[1:-1, 1:-1] / _POINTS
     # Along a band there is as much room everywhere: its middle, then.
     off_center = np.abs(np.add.outer(np.arange(_POINTS), np.arange(_POINTS)) / _POINTS - 1.0)
@@ -150,6 +156,15 @@ def _label_area(ax: Axes, label: str, free: NDArray[np.bool_], limit: float) -> 
     level = room[row, column] > _ROOM_LEVEL
     tilt, size = (0.0, "medium") if level else (45.0, "small")
     ax.text(x, y, label, rotation=tilt, fontsize=size, ha="center", va="center", rotation_mode="anchor")
+
+
+def _label_band(ax: Axes, static: NDArray[np.bool_], limit: float) -> None:
+    """Write on the diagonal's middle, at the same place in all panels; nothing where the area is narrower."""
+    middle = _POINTS // 2
+    if distance_transform_edt(static)[middle, middle] / _POINTS > _ROOM_TILTED:
+        frame = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
+        place = 0.5 * limit
+        ax.text(place, place, "static", rotation=45.0, fontsize="small", ha="center", va="center", bbox=frame)
 
 
 def _handles() -> list[Artist]:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bam_core.reproduce._bam_fits import Repeat, Repeats, spread
 from bam_core.reproduce._bam_relations import (
-    ALIKE,
+    CLEAR,
     NOT_UNDERSTOOD,
     Errors,
     Relation,
     best_of_all,
+    means,
     statement,
     steps,
 )
@@ -21,21 +22,28 @@ from bam_core.servo.friction import FRICTION_MODELS
 FACTORS: Mapping[str, float] = {"mx64": 2.93, "mx106": 2.02, "erob80_100": 2.34, "erob80_50": 1.51}
 """Section VI-A: test MAE of M1 over that of the best model."""
 
+PARAMETERS_ALIKE = 0.05
+"""Relative; by as much k_t that the authors published for the MX-64 differs between M1 and M6."""
+
 _HALF = 0.5
 _TEST_WORDS = "test MAE of the repeat with the lowest training MAE"
 _MODELS = tuple(FRICTION_MODELS)
 
 
-def factor_claim(label: str, mae: Errors, factors: Sequence[float], kind: Kind, reason: str = "") -> Claim:
+def factor_claim(
+    label: str, errors: Errors, factors: Sequence[float], kind: Kind, reason: str = "", note: str = ""
+) -> Claim:
     """Section VI-A: how much better the best model is than M1.
 
     Args:
         label: of the servo.
-        mae: of test logs.
+        errors: of test logs.
         factors: of the paper; several where it has no such servo: then between the lowest and the highest.
         kind: of data.
         reason: why it may miss.
+        note: what else is to be known where it holds.
     """
+    mae = means(errors)
     ours = mae["m1"] / min(mae.values())
     low = 1.0 + (1.0 - _HALF) * (min(factors) - 1.0)
     high = 1.0 + (1.0 + _HALF) * (max(factors) - 1.0)
@@ -47,16 +55,16 @@ def factor_claim(label: str, mae: Errors, factors: Sequence[float], kind: Kind, 
         holds=low <= ours <= high,
         kind=kind,
         threshold_reason=f"{low:.2f} to {high:.2f}: what the paper's {ends} is above 1, which is no"
-        " improvement, within half of it",
+        f" improvement, within half of it{f'; {note}' if note else ''}",
         reason="" if low <= ours <= high else reason or NOT_UNDERSTOOD,
     )
 
 
-def dynamixel_claims(label: str, mae: Errors, kind: Kind, reason: str = "") -> Iterator[Claim]:
+def dynamixel_claims(label: str, errors: Errors, kind: Kind, reason: str = "") -> Iterator[Claim]:
     """Section VI-A of Dynamixel servos: better from M1 through M5, no better with M6."""
     yield statement(
         f"VI-A, {label}: consistent improvements in MAE from M1 through M5",
-        mae,
+        errors,
         steps(_MODELS[:5]),
         kind,
         f"each model is better than the one before; {_TEST_WORDS}",
@@ -64,7 +72,7 @@ def dynamixel_claims(label: str, mae: Errors, kind: Kind, reason: str = "") -> I
     )
     yield statement(
         f"VI-A, {label}: no improvement for M6",
-        mae,
+        errors,
         (Relation(model="m5", than="m1"), Relation(model="m6", than="m5", denied=True)),
         kind,
         f"M6 is no better than M5, where M5 is better than M1: else no model would be; {_TEST_WORDS}",
@@ -72,11 +80,11 @@ def dynamixel_claims(label: str, mae: Errors, kind: Kind, reason: str = "") -> I
     )
 
 
-def erob_100_claims(label: str, mae: Errors, kind: Kind, reason: str = "") -> Iterator[Claim]:
+def erob_100_claims(label: str, errors: Errors, kind: Kind, reason: str = "") -> Iterator[Claim]:
     """Section VI-A of the eRob80:100."""
     yield statement(
         f"VI-A, {label}: the best performance is achieved with M6",
-        mae,
+        errors,
         best_of_all("m6"),
         kind,
         f"M6 is better than each of the others; {_TEST_WORDS}",
@@ -84,7 +92,7 @@ def erob_100_claims(label: str, mae: Errors, kind: Kind, reason: str = "") -> It
     )
     yield statement(
         f"VI-A, {label}: gradual improvements from M1 to M6",
-        mae,
+        errors,
         steps(_MODELS),
         kind,
         f"each model is better than the one before; {_TEST_WORDS}",
@@ -92,11 +100,11 @@ def erob_100_claims(label: str, mae: Errors, kind: Kind, reason: str = "") -> It
     )
 
 
-def erob_50_claims(label: str, mae: Errors, kind: Kind, reason: str = "") -> Iterator[Claim]:
+def erob_50_claims(label: str, errors: Errors, kind: Kind, reason: str = "") -> Iterator[Claim]:
     """Section VI-A of the eRob80:50: M3 is better than M1 and M2, nothing beyond is clearly better."""
     yield statement(
         f"VI-A, {label}: no clear improvement beyond M3",
-        mae,
+        errors,
         (
             *(Relation(model="m3", than=simpler) for simpler in ("m1", "m2")),
             *(Relation(model=larger, than="m3", denied=True) for larger in ("m4", "m5", "m6")),
@@ -124,8 +132,9 @@ def repeat_claims(
         f"V-B, {label}: repeats converge to the same scores",
         of_scores,
         kind,
-        f"training MAE of the repeats within {100 * ALIKE:.0f} % of each other in every model: as in the"
-        " orders of models, where errors within that are alike",
+        CLEAR,
+        f"training MAE of the repeats within {100 * CLEAR:.0f} % of each other in every model, half of the"
+        " smallest step between models that the paper calls an improvement: repeats then exchange no models",
         scores,
     )
     of_motors = {model: _parameter_spread(each) for model, each in repeats.items()}
@@ -133,7 +142,8 @@ def repeat_claims(
         f"V-B, {label}: repeats converge to the same parameters",
         of_motors,
         kind,
-        f"k_t, R and J_m of the repeats, which every model has, within {100 * ALIKE:.0f} % of each other: by"
+        PARAMETERS_ALIKE,
+        f"k_t, R and J_m of the repeats, which every model has, within {100 * PARAMETERS_ALIKE:.0f} %: by"
         " as much k_t that the authors published for the MX-64 differs between M1 and M6; friction's own are"
         " left out, for those that are near zero have no relative spread",
         parameters,
@@ -147,9 +157,9 @@ def _parameter_spread(repeats: Sequence[Repeat]) -> float:
 
 
 def _agreement(
-    words: str, spreads: Mapping[str, float], kind: Kind, threshold_reason: str, reason: str
+    words: str, spreads: Mapping[str, float], kind: Kind, limit: float, threshold_reason: str, reason: str
 ) -> Claim:
-    holds = max(spreads.values()) <= ALIKE
+    holds = max(spreads.values()) <= limit
     return Claim(
         claim=words,
         paper=True,

@@ -72,9 +72,9 @@ def synthetic_exhibits() -> tuple[Exhibit, ...]:
         Exhibit(
             name="fig. 7",
             subject="MAE of M1 to M6 on the paths of both arms, low and high gains",
-            remark="arms as in fig. 1, four of each, whose joints have 15 % more or less friction than the"
-            " servos of the bench: by as much the real humanoid's joints differ from it (decided after it was"
-            " seen that without it M1 over M4 is 5 to 11 on the Dynamixel arm); models of fig. 5"
+            remark="arms as in fig. 1, with joints as on the bench, and four of each, whose joints have 15 %"
+            " more or less friction: by as much the real humanoid's joints differ from the bench (decided"
+            " when ratios without it had been seen: these claims are marked); models of fig. 5"
             " drive them in MuJoCo with this suite's actuation, which takes τ_e of the step at hand where the"
             " paper takes that of the step before",
             pictures=("fig7.png",),

@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+import numpy as np
+
+from bam_core.arrays import Array
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.found_servo import found_servo
 from bam_core.recordings.recording import Recording
@@ -23,7 +26,7 @@ TRIALS = 4000
 """Simulations of all training logs per model and repeat; section V-B."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Repeat:
     """One model, identified once.
 
@@ -31,7 +34,7 @@ class Repeat:
         servo: with the parameters that were found.
         bench_effects: those that were fitted.
         train: mean absolute position error of the training logs, rad.
-        test: likewise of the logs that took no part.
+        tested: likewise of each log that took no part, (logs,).
         trials: simulations of all training logs.
         seconds: of processor time that it took, of all threads.
     """
@@ -39,7 +42,7 @@ class Repeat:
     servo: ServoModel
     bench_effects: BenchEffects
     train: float
-    test: float
+    tested: Array
     trials: int
     seconds: float
 
@@ -91,7 +94,7 @@ def identify_repeatedly(
                     servo=replace(fitted, integrator="midpoint"),
                     bench_effects=bench_effects,
                     train=float(fitter.rollout.errors(fit.vector).mean()),
-                    test=float(unseen.errors(fit.vector).mean()),
+                    tested=np.asarray(unseen.errors(fit.vector)),
                     trials=fit.result.evaluations,
                     seconds=time.process_time() - begin,
                 )

@@ -137,6 +137,7 @@ def growth_claim(label: str, points: MotionPoints) -> Claim:
         threshold_reason=f"the slope is over {_SURE:g} standard errors above zero; torques from duty, supply"
         " and the motor identified with M1, which knows no load, loads from the angle",
         contradicts=slope < -_SURE * error,
+        undecided=-_SURE * error <= slope <= _SURE * error,
         reason="" if holds else _why_no_growth(slope, error),
     )
 

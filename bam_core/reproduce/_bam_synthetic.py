@@ -12,6 +12,7 @@ from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.reproduce._bam_causes import NO_CAUSES, SYNTHETIC
 from bam_core.reproduce._bam_claims import (
     FACTORS,
+    PARAMETERS_ALIKE,
     dynamixel_claims,
     erob_50_claims,
     erob_100_claims,
@@ -20,7 +21,7 @@ from bam_core.reproduce._bam_claims import (
 )
 from bam_core.reproduce._bam_fits import TRIALS, Repeats, best_repeats, identify_repeatedly
 from bam_core.reproduce._bam_published import published
-from bam_core.reproduce._bam_relations import ALIKE
+from bam_core.reproduce._bam_relations import Errors
 from bam_core.reproduce._bam_truth import (
     SPUR_GEARS,
     Reality,
@@ -114,15 +115,15 @@ def identified(
     )
 
 
-def errors_of(repeats: Repeats) -> dict[str, float]:
-    """Return by model the test error of the repeat with the lowest training error, rad."""
-    return {model: each.test for model, each in best_repeats(repeats).items()}
+def errors_of(repeats: Repeats) -> Errors:
+    """Return by model the errors of test logs of the repeat with the lowest training error, rad."""
+    return {model: each.tested for model, each in best_repeats(repeats).items()}
 
 
 def synthetic_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
     """Sections VI-A, II-A and V-B of one of BAM's servos."""
-    mae, causes = errors_of(repeats), SYNTHETIC.get(name, NO_CAUSES)
-    yield factor_claim(name, mae, [FACTORS[name]], "synthetic", causes.factor)
+    errors, causes = errors_of(repeats), SYNTHETIC.get(name, NO_CAUSES)
+    yield factor_claim(name, errors, [FACTORS[name]], "synthetic", causes.factor)
     of_servo = (
         dynamixel_claims
         if name.startswith("mx")
@@ -130,7 +131,7 @@ def synthetic_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
         if name == "erob80_100"
         else erob_50_claims
     )
-    yield from of_servo(name, mae, "synthetic", causes.statements)
+    yield from of_servo(name, errors, "synthetic", causes.statements)
     yield _inertia_claim(name, repeats)
     if len(next(iter(repeats.values()))) > 1:
         yield from repeat_claims(
@@ -144,7 +145,7 @@ def _inertia_claim(name: str, repeats: Repeats) -> Claim:
     model = min(best, key=lambda each: best[each].train)
     true = true_servo(name).servo.motor.armature
     ours = best[model].servo.motor.armature
-    holds = abs(ours / true - 1.0) <= ALIKE
+    holds = abs(ours / true - 1.0) <= PARAMETERS_ALIKE
     return Claim(
         claim=f"II-A, {name}: J_m that is identified is the servo's",
         paper=true,
@@ -152,8 +153,9 @@ def _inertia_claim(name: str, repeats: Repeats) -> Claim:
         unit="kg·m²",
         holds=holds,
         kind="synthetic",
-        threshold_reason=f"within {100 * ALIKE:.0f} %, as repeats of an identification are held against each"
-        " other; the model is that with the lowest MAE in training",
+        threshold_reason=f"within {100 * PARAMETERS_ALIKE:.0f} %, as parameters of repeats are held against"
+        " each other; the model is that with the lowest MAE in training",
+        chosen_after="the limit was lowered until a delay that is twice as long shows",
         reason="" if holds else _WHY_INERTIA,
     )
 

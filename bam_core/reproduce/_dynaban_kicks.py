@@ -123,6 +123,7 @@ class Figures:
         delay: (runs, joints) s.
         deformation: (runs, joints) rad.
         error: (runs, joints) rad, without a shift.
+        reached: (runs, joints) range of the measured motion over that of the goal.
         foot_delay: (runs,) of its place, s.
         foot_deformation: (runs,) m.
         trunk_delay: (runs,) of its orientation, s.
@@ -133,6 +134,7 @@ class Figures:
     delay: Array
     deformation: Array
     error: Array
+    reached: Array
     foot_delay: Array
     foot_deformation: Array
     trunk_delay: Array
@@ -148,6 +150,7 @@ class Figures:
                 delay=self.delay[rows],
                 deformation=self.deformation[rows],
                 error=self.error[rows],
+                reached=self.reached[rows],
                 foot_delay=self.foot_delay[rows],
                 foot_deformation=self.foot_deformation[rows],
                 trunk_delay=self.trunk_delay[rows],
@@ -280,6 +283,7 @@ def figures(runs: Sequence[Performance], repeats: int) -> Figures:
         delay=np.array([[each.delay for each in row] for row in followed]),
         deformation=np.array([[each.deformation for each in row] for row in followed]),
         error=np.array([[each.error for each in row] for row in followed]),
+        reached=np.array([np.ptp(run.position, axis=0) / np.ptp(run.goal, axis=0) for run in runs]),
         foot_delay=np.array([each.delay for each in feet]),
         foot_deformation=np.array([each.deformation for each in feet]),
         trunk_delay=np.array([each.delay for each in trunks]),

@@ -162,21 +162,23 @@ def plot_joint(runs: Mapping[str, Sequence[Performance]], joint: int, title: str
 
 
 def plot_delays(
-    joints: Sequence[str], delay: Mapping[str, Array], ignored: Sequence[int], reach: float, title: str
+    joints: Sequence[str], delay: Mapping[str, Array], ignored: Mapping[int, str], reach: float, title: str
 ) -> Figure:
     """Draw the delay of each joint with its standard deviation (fig. 3).
 
     Args:
         joints: names.
         delay: way of control, key in COLORS -> (runs, joints) s.
-        ignored: joints that hardly move, whose delay says nothing.
+        ignored: joints whose delay says nothing -> why, in a word; they are drawn pale and count in no mean.
         reach: the largest delay that is looked for, s.
         title: above it.
     """
     figure = Figure(figsize=(9.5, 4.4), layout="constrained")
     axes = figure.subplots()
     _draw_bars(axes, joints, {way: 1e3 * values for way, values in delay.items()}, ignored)
-    axes.axhline(1e3 * reach, color="0.5", ls="--", lw=1.0, label="largest delay that is looked for")
+    for side in (reach, -reach):
+        label = "limit of the search" if side > 0.0 else None
+        axes.axhline(1e3 * side, color="0.5", ls="--", lw=1.0, label=label)
     axes.set_ylabel("delay [ms]")
     axes.legend(fontsize="small")
     axes.set_title(title, fontsize="medium")
@@ -187,7 +189,7 @@ def plot_deformations(
     joints: Sequence[str],
     error: Mapping[str, Array],
     deformation: Mapping[str, Array],
-    ignored: Sequence[int],
+    ignored: Mapping[int, str],
     title: str,
 ) -> Figure:
     """Draw RMS errors of each joint, not shifted and shifted, with standard deviations (fig. 4).
@@ -196,7 +198,7 @@ def plot_deformations(
         joints: names.
         error: way of control, key in COLORS -> (runs, joints) rad, without a shift.
         deformation: likewise, once shifted by the delay.
-        ignored: joints that hardly move.
+        ignored: as of `plot_delays`.
         title: above it.
     """
     figure = Figure(figsize=(9.5, 7.0), layout="constrained")
@@ -246,21 +248,26 @@ def plot_cartesian(runs: Mapping[str, Sequence[Performance]], title: str) -> Fig
 
 def _draw_mean(axes: Axes, time: Array, rows: Array, way: str) -> None:
     low, high = np.percentile(rows, [_LOW, _HIGH], axis=0)
-    axes.fill_between(time, low, high, color=COLORS[way], alpha=0.3, lw=0)
-    axes.plot(time, rows.mean(axis=0), color=COLORS[way], lw=1.5, label=way)
+    axes.fill_between(time, low, high, color=COLORS[way], alpha=0.25, lw=0)
+    for border in (low, high):  # a band under other bands shows by its borders
+        axes.plot(time, border, color=COLORS[way], lw=0.6)
+    axes.plot(time, rows.mean(axis=0), color=COLORS[way], lw=1.5, label=way, zorder=3)
 
 
 def _draw_bars(
-    axes: Axes, joints: Sequence[str], values: Mapping[str, Array], ignored: Sequence[int]
+    axes: Axes, joints: Sequence[str], values: Mapping[str, Array], ignored: Mapping[int, str]
 ) -> None:
     """Draw (runs, joints) per way as bars, and the mean over those joints that count."""
     counting = [j for j in range(len(joints)) if j not in ignored]
-    names = [name.replace("_", "\n") + ("\n(flat)" if j in ignored else "") for j, name in enumerate(joints)]
+    names = [
+        name.replace("_", "\n") + (f"\n({ignored[j]})" if j in ignored else "")
+        for j, name in enumerate(joints)
+    ]
     place = np.arange(len(names) + 1, dtype=np.float64)
     width = 0.8 / len(values)
     for index, (way, rows) in enumerate(values.items()):
         shown = np.column_stack((rows, rows[:, counting].mean(axis=1)))
-        axes.bar(
+        bars = axes.bar(
             place + (index - 0.5 * (len(values) - 1)) * width,
             shown.mean(axis=0),
             width,
@@ -269,6 +276,8 @@ def _draw_bars(
             label=way,
             error_kw={"lw": 0.8},
         )
+        for joint in ignored:
+            bars[joint].set_alpha(0.3)
     axes.axhline(0.0, color="0.3", lw=0.8)
     axes.set_xticks(place, [*names, "mean"], fontsize="x-small")
     axes.grid(axis="y", alpha=0.3)

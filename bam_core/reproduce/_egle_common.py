@@ -9,6 +9,12 @@ import numpy as np
 
 from bam_core.arrays import Array
 
+ACCURATE = 0.05
+"""Of F_c, up to which friction is found "accurately" (fig. 6.5a) or "very accurately" (fig. 6.2).
+
+A quarter of the Stribeck part; the thesis tells no size, and draws one curve over the other in both.
+"""
+
 Say = Callable[[str], None]
 
 

@@ -64,6 +64,7 @@ def inertia_claims(
             both[0].shift < 0.0,
             "the direction",
             "N·m",
+            undecided=True,
             reason=_SIGNS,
         ),
         claim(
@@ -74,6 +75,7 @@ def inertia_claims(
             both[-1].shift > 0.0,
             "the direction",
             "N·m",
+            undecided=True,
             reason=_SIGNS,
         ),
         claim(

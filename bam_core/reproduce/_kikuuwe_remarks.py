@@ -209,14 +209,13 @@ def _single_valued() -> Claim:
     found = len(all_solutions(*arguments))
     return claim(
         "construction",
-        f"(67), remark 4: solutions of a step of two joints, σ_max(P) = {largest_gain(arguments[3]):.3f}",
-        1,
+        f"remark 4: solutions of a step of two joints, σ_max(P) = {largest_gain(arguments[3]):.3f}",
+        "not proven that it is one",
         found,
-        found == 1,
-        "(67) writes axproj as a single-valued function, and (68) takes 'the' solution",
-        contradicts=True,
-        reason="while one joint sticks, the other has |ρ̂| > 1 and jams: Φ is not monotone in s, which remark"
-        " 4 leaves open. It takes γ_v > 1; (57) alone does not rule it out",
+        found > 1,
+        "more than one, found by trying all combinations: what the remark leaves open is not so in general."
+        " While one joint sticks, the other has |ρ̂| > 1 and jams, so that Φ is not monotone in s; it takes"
+        " γ_v > 1",
     )
 
 
@@ -248,8 +247,7 @@ def _all_signs(random: np.random.Generator, count: int) -> list[Claim]:
             0,
             several,
             several == 0,
-            "(67) writes axproj as a single-valued function",
-            contradicts=True,
+            "random problems are no more than rarely like that of remark 4",
         ),
     ]
 
@@ -277,7 +275,8 @@ def _solvers(problems: int, fixed_problems: int) -> list[Claim]:
             unsolved == 0,
             "'one simple way to solve', 'with a small positive number c': it leaves none, to 1e-10 rad/s, if"
             f" c may be any of {', '.join(f'{c:g}' for c in _ANY_C)}, relative to 1/(‖A‖·‖φ‖), and"
-            f" iterations {_PATIENCE}; the paper limits neither. 5000 iterations, tried first, left two",
+            f" iterations {_PATIENCE}; the paper limits neither",
+            chosen_after="5000 iterations, tried first, left two",
         ),
         claim(
             "construction",

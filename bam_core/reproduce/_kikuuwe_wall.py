@@ -58,6 +58,7 @@ def wall_claims(walls: Walls, case: str) -> list[Claim]:
             forces[0] < forces[1] < forces[2],
             "the paper's words: each larger than the one before",
             "N",
+            undecided=True,
             reason=f"when the wall sets out, the hands are {_list(depths)} m in it, and then it turns joints"
             f" by {_list(turned)} rad at most: so soft a wall does not move the robot with γ_v = 0.6 either,"
             f" which is deeper in it than that with 1.1. {_OPEN}",
@@ -70,6 +71,7 @@ def wall_claims(walls: Walls, case: str) -> list[Claim]:
             turned[2] == 0.0,
             _STUCK_REASON,
             "rad",
+            undecided=True,
             reason=_OPEN,
         ),
         claim(
@@ -81,6 +83,7 @@ def wall_claims(walls: Walls, case: str) -> list[Claim]:
             "a robot without friction presses with the 500 N of its drive, and with none once that is off;"
             " 'high' is read as twice the drive",
             "N",
+            undecided=True,
             reason=_OPEN,
         ),
         claim(
@@ -91,6 +94,7 @@ def wall_claims(walls: Walls, case: str) -> list[Claim]:
             gap > 0.0 and held > 0.0,
             "the hand has left the wall, on which it pressed until it was pulled",
             "m",
+            undecided=True,
             reason=f"the wall presses on the locked robot with {held / 1e3:.1f} kN, and a pull of 500 N does"
             f" not overcome what friction that grows with this load holds. {_OPEN}",
         ),
@@ -116,6 +120,7 @@ def mixed_claims(walls: Walls, case: str) -> list[Claim]:
                     if locks
                     else f"more than {_MOVED:g} rad: the wall's advance turns one joint by about 0.2 rad",
                     "rad",
+                    undecided=True,
                     reason=f"the other joint gives way by {moved[1 - joint]:.2f} rad and is accelerated by up"
                     f" to {pace[1 - joint]:.0f} rad/s², which turns the locked joint once the wall's force"
                     f" has little leverage on it. {_OPEN}",

@@ -17,7 +17,7 @@ from bam_core.arms.plots import plot_arm_errors, plot_arm_run, plot_paths
 from bam_core.plots.diagram import plot_diagram
 from bam_core.plots.models import plot_model_errors
 from bam_core.plots.save import save_figure
-from bam_core.reproduce._bam_arms import ArmErrors, arm_claims, arm_runs
+from bam_core.reproduce._bam_arms import DIFFER_WORDS, ArmErrors, arm_claims, arm_runs
 from bam_core.reproduce._bam_claims import FACTORS
 from bam_core.reproduce._bam_diagrams import diagram_claims, measured_borders, plot_measured
 from bam_core.reproduce._bam_exhibits import synthetic_exhibits
@@ -29,6 +29,7 @@ from bam_core.reproduce._bam_real import (
     sts3215_found,
     xl330_found,
 )
+from bam_core.reproduce._bam_relations import means
 from bam_core.reproduce._bam_squats import plot_squats, simulated_squats, squat_claims, squat_exhibit
 from bam_core.reproduce._bam_synthetic import (
     WHOLE,
@@ -84,7 +85,8 @@ def _real(task: Task) -> Redone:
         exhibits += real_exhibits(name, redone=servo is not None)
         if servo is not None:
             claims += real_claims(servo)
-            _save(task, plot_model_errors({name: servo.test}, {name: servo.title}), f"fig5_{name}.png")
+            figure = plot_model_errors({name: means(servo.test)}, {name: servo.title})
+            _save(task, figure, f"fig5_{name}.png")
             _save(task, plot_motion_points({load_servo(name).title: servo.motion}), f"fig3_{name}.png")
     return Redone(claims=tuple(claims), exhibits=tuple(exhibits))
 
@@ -98,7 +100,8 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
     for name, truth in truths.items():
         found[name] = identified(name, truth, task.say, campaign)
         claims += synthetic_claims(name, found[name])
-    _save(task, plot_model_errors({n: errors_of(each) for n, each in found.items()}, titles), "fig5.png")
+    averages = {name: means(errors_of(each)) for name, each in found.items()}
+    _save(task, plot_model_errors(averages, titles), "fig5.png")
 
     task.say("measuring drive and backdrive torques")
     fitted = {
@@ -120,8 +123,9 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
         task.say(f"moving {arm.title}")
         first, second = (truths[servo] for servo in arm.servos)
         runs = arm_runs(arm, (first, second), [found[servo] for servo in arm.servos])
-        claims += arm_claims(arm, best, runs.errors)
-        moved[arm.title] = runs.errors
+        claims += [*arm_claims(arm, best, runs.as_benched), *arm_claims(arm, best, runs.errors, differ=True)]
+        moved[f"{arm.title}, joints as on the bench"] = runs.as_benched
+        moved[f"{arm.title}, joints with {DIFFER_WORDS}"] = runs.errors
         if name == "dynamixel_2r":
             shown = {model: runs.simulated[model] for model in ("m1", "m4")}
             _save(task, plot_arm_run(arm, runs.true, shown), "fig1.png")

@@ -40,11 +40,15 @@ UNEXPECTED = "not understood: nobody has looked for a cause yet"
 class Claim:
     """One figure or statement of a paper.
 
-    One rule decides for all papers what contradicts: what a paper states in words, as a direction or as an
-    order, and what comes out the other way by more than its uncertainty. A figure that is missed, too large
-    or too small, does not contradict. A result within its uncertainty decides nothing, and neither does one
-    that hangs on a setting which the paper does not give, if with another value of it the claim comes out:
-    such a claim does not hold, does not contradict, and `reason` says that the data do not decide.
+    What does not hold is one of three. One rule for all papers:
+
+    contradicted: a statement of the paper came out wrong. It says a direction, an order, that something
+        happens or that nothing does, and the opposite comes out by more than its uncertainty. Of an effect
+        whose size is told, such as "3 times higher", the opposite is no effect: it contradicts where all of
+        ours, as a ratio, is nearer to 1 than to the paper's figure.
+    not decided: a result within its uncertainty, or one that hangs on a setting which the paper does not
+        give and comes out with another value of it.
+    missed: all else, such as a figure of the paper that lies outside of ours and its threshold.
 
     Attributes:
         claim: where it stands and what it is, such as "table 6.2, knee, F_v error".
@@ -55,12 +59,15 @@ class Claim:
         kind: what it is found on.
         threshold_reason: where `holds` draws the line and why there, such as "the paper's factor, ±30 %:
             what its three repeats differ by".
-        contradicts: whether ours says the opposite of the paper's statement, by the rule above.
+        contradicts: whether the paper's statement came out wrong, by the rule above.
+        undecided: whether the data do not decide, by the rule above; `reason` says what leaves it open.
+        chosen_after: which choice was made when results had been seen, such as a threshold or a setting;
+            empty where none was. Such a claim is not counted among those that hold.
         reason: why it does not hold: a cause that was measured or checked, or "not understood" and what was
             excluded.
 
     Raises:
-        ValueError: another kind, no threshold_reason, or a contradiction that holds.
+        ValueError: another kind, no threshold_reason, or more than one outcome.
     """
 
     claim: str
@@ -71,15 +78,27 @@ class Claim:
     kind: Kind
     threshold_reason: str
     contradicts: bool = False
+    undecided: bool = False
+    chosen_after: str = ""
     reason: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS or not self.threshold_reason:
             raise ValueError(f"{self.claim!r}: needs one of the kinds {KINDS} and a threshold_reason")
-        if self.contradicts and self.holds:
-            raise ValueError(f"{self.claim!r}: a contradiction does not hold")
+        if self.holds + self.contradicts + self.undecided > 1:
+            raise ValueError(f"{self.claim!r}: holds, contradicts or is not decided")
         if not self.holds and not self.reason:  # it held whenever somebody looked
             object.__setattr__(self, "reason", UNEXPECTED)
+
+    @property
+    def missed(self) -> bool:
+        """Whether it does not hold, is decided, and does not contradict."""
+        return not (self.holds or self.contradicts or self.undecided)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts among those that hold: no choice was made when results had been seen."""
+        return self.holds and not self.chosen_after
 
 
 def claim(
@@ -92,9 +111,11 @@ def claim(
     unit: str = "",
     *,
     contradicts: bool = False,
+    undecided: bool = False,
+    chosen_after: str = "",
     reason: str = UNEXPECTED,
 ) -> Claim:
-    """Return a claim, of which `reason` and `contradicts` count only where it does not hold.
+    """Return a claim, of which outcome and `reason` count only where it does not hold.
 
     Args:
         kind: what it is found on.
@@ -105,6 +126,8 @@ def claim(
         threshold: where `holds` draws the line and why there.
         unit: of both.
         contradicts: whether it contradicts the paper where it does not hold; see `Claim`.
+        undecided: whether it is not decided where it neither holds nor contradicts.
+        chosen_after: see `Claim`.
         reason: why it does not hold.
     """
     failed = not holds
@@ -117,6 +140,8 @@ def claim(
         kind=kind,
         threshold_reason=threshold,
         contradicts=failed and bool(contradicts),
+        undecided=failed and bool(undecided) and not contradicts,
+        chosen_after=chosen_after,
         reason=reason if failed else "",
     )
 
@@ -139,14 +164,18 @@ def figures(claim: Claim) -> tuple[str, str, str, str]:
 
 
 def verdict(claim: Claim) -> str:
-    """Return "yes", "NO", or "NO: contradicts"."""
-    if claim.holds:
-        return "yes"
-    return "NO: contradicts" if claim.contradicts else "NO"
+    """Return whether it holds, or what it is instead, and whether a choice came after results."""
+    word = "yes" if claim.holds else f"NO: {outcome(claim)}"
+    return f"{word}, chosen after" if claim.chosen_after else word
+
+
+def outcome(claim: Claim) -> str:
+    """Return what a claim is that does not hold; see `Claim`."""
+    return "contradicted" if claim.contradicts else "not decided" if claim.undecided else "missed"
 
 
 def write_claims(claims: Sequence[Claim], path: Path) -> None:
-    """Write them as a JSON list of objects whose keys are the attributes of `Claim`.
+    """Write them as a JSON list of objects whose keys are the attributes of `Claim`, and `missed`.
 
     Raises:
         BamError: the file cannot be written.
@@ -161,6 +190,9 @@ def write_claims(claims: Sequence[Claim], path: Path) -> None:
             "kind": each.kind,
             "threshold_reason": each.threshold_reason,
             "contradicts": bool(each.contradicts),
+            "missed": bool(each.missed),
+            "undecided": bool(each.undecided),
+            "chosen_after": each.chosen_after,
             "reason": each.reason,
         }
         for each in claims

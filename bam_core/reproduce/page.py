@@ -34,6 +34,9 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
     failed = [each for each in redone.claims if not each.holds]
     if failed:
         parts += ["## What does not hold", _claims(failed)]
+    late = [each for each in redone.claims if each.holds and not each.counts]
+    if late:
+        parts += ["## What holds by choices made after results were seen", _claims(late)]
     for kind in KINDS:
         chosen = [each for each in redone.claims if each.kind == kind]
         if chosen:
@@ -66,10 +69,18 @@ def _pictures(exhibit: Exhibit) -> Iterator[tuple[str, str]]:
 
 def _claims(claims: Sequence[Claim]) -> str:
     rows = [
-        (*figures(each), verdict(each), "; ".join(filter(None, (each.threshold_reason, each.reason))))
+        (
+            *figures(each),
+            verdict(each),
+            "; ".join(filter(None, (each.threshold_reason, _chosen_after(each), each.reason))),
+        )
         for each in claims
     ]
     return _table(("claim", "paper", "ours", "unit", "holds", "threshold and its reason"), rows)
+
+
+def _chosen_after(claim: Claim) -> str:
+    return f"CHOSEN AFTER results were seen: {claim.chosen_after}" if claim.chosen_after else ""
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

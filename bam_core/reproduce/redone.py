@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +26,7 @@ DEVICES: Mapping[str, str] = MappingProxyType(
 """Folder with recordings that some paper takes -> where they can be had."""
 
 Extent = Literal["yes", "in part", "no"]
+_EXTENT_WORDS: Mapping[Extent, str] = {"yes": "redone", "in part": "in part", "no": "not redone"}
 
 
 def _say_nothing(words: str) -> None:
@@ -113,18 +114,30 @@ class Redone:
     exhibits: tuple[Exhibit, ...]
 
     def counts(self) -> str:
-        """Return one line: claims by kind, those contradicted, figures and tables that are not redone."""
+        """Return one line: claims by kind and by outcome, and what is not redone."""
         parts = []
         for kind in KINDS:
             chosen = [each for each in self.claims if each.kind == kind]
-            held = sum(each.holds for each in chosen)
-            parts.append(f"{len(chosen)} {_KIND_WORDS[kind]} ({held} hold)")
-        extents = [each.extent for each in self.exhibits if each.is_numbered]
+            held, late = sum(each.counts for each in chosen), sum(_holds_late(each) for each in chosen)
+            more = f", {late} more by choices made after results were seen" if late else ""
+            parts.append(f"{len(chosen)} {_KIND_WORDS[kind]} ({held} hold{more})")
+        numbered = [each.extent for each in self.exhibits if each.is_numbered]
+        beside = [each.extent for each in self.exhibits if not each.is_numbered]
         parts += [
             f"{sum(each.contradicts for each in self.claims)} contradicted",
-            f"{extents.count('no')} not redone",
+            f"{sum(each.missed for each in self.claims)} missed",
+            f"{sum(each.undecided for each in self.claims)} not decided",
+            f"{(numbered + beside).count('no')} not redone",
         ]
         return (
-            f"{', '.join(parts)} (of {len(extents)} figures and tables; {extents.count('yes')} are redone,"
-            f" {extents.count('in part')} in part)"
+            f"{', '.join(parts)} (figures and tables: {_extents(numbered)}; beside these: {_extents(beside)})"
         )
+
+
+def _holds_late(claim: Claim) -> bool:
+    return claim.holds and not claim.counts
+
+
+def _extents(extents: Sequence[Extent]) -> str:
+    parts = (f"{extents.count(each)} {word}" for each, word in _EXTENT_WORDS.items())
+    return f"{', '.join(parts)} of {len(extents)}"

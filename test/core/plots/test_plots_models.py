@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 
 from bam_core.arms import ARMS, PATHS
-from bam_core.arms.plots import plot_arm_errors, plot_paths
+from bam_core.arms.plots import MARKERS, plot_arm_errors, plot_paths
 from bam_core.plots.models import plot_model_errors
 from bam_core.reproduce.bam import FACTORS
 from bam_core.servo.friction import FRICTION_MODELS
@@ -33,10 +33,13 @@ def test_the_paths_of_an_arm_are_drawn_to_one_scale() -> None:
         assert len({(axes.get_xlim(), axes.get_ylim()) for axes in row}) == 1
 
 
-def test_the_legend_of_the_arms_errors_covers_no_bar() -> None:
+def test_the_arms_errors_are_points_and_the_legend_covers_none() -> None:
     errors = {(path, gain): dict.fromkeys(FRICTION_MODELS, 0.02) for path in PATHS for gain in ("LG", "HG")}
     figure = plot_arm_errors({"an arm": errors, "another one": errors})
     figure.draw_without_rendering()
     (legend,) = figure.legends
-    assert [len(axes.patches) for axes in figure.axes] == [6 * len(errors)] * 2
+    points = [line for line in figure.axes[0].lines if line.get_marker() in MARKERS]
+    assert [len(line.get_ydata()) for line in points] == [len(errors)] * 6
+    assert {height for line in points for height in line.get_ydata()} == {20.0}
+    assert not any(axes.patches for axes in figure.axes)  # bars on a logarithmic axis
     assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)

@@ -61,6 +61,25 @@ CLAIMS = (
         threshold_reason=REASON,
         reason="it does not end",
     ),
+    Claim(
+        claim="it grows",
+        paper=1.0,
+        ours=1.1,
+        holds=True,
+        kind="real",
+        threshold_reason=REASON,
+        chosen_after="twenty per cent were allowed",
+    ),
+    Claim(
+        claim="it ends",
+        paper=1.0,
+        ours=1.1,
+        holds=False,
+        kind="real",
+        threshold_reason=REASON,
+        undecided=True,
+        reason="the end is not told",
+    ),
 )
 EXHIBITS = (
     Exhibit(name="fig. 1", subject="a rod", remark="as in the paper", pictures=("figure_1.png",)),
@@ -82,11 +101,13 @@ EXHIBITS = (
     ),
     Exhibit(name="fig. 1, another rod", subject="added", redone=False, remark="needs that rod"),
 )
-KEYS = ["claim", "paper", "ours", "unit", "holds", "kind", "threshold_reason", "contradicts", "reason"]
+KEYS = ["claim", "paper", "ours", "unit", "holds", "kind", "threshold_reason", "contradicts", "missed"]
+KEYS += ["undecided", "chosen_after", "reason"]
 
 
 def test_tables_are_by_kind_and_shout_where_paper_and_ours_differ() -> None:
-    construction, synthetic = claims_table(CLAIMS).split("On synthetic data")
+    construction, others = claims_table(CLAIMS).split("On synthetic data")
+    synthetic, real = others.split("On real data")
     lines = construction.splitlines()
     assert lines[0] == "By construction"
     assert lines[2].split() == ["claim", "paper", "ours", "unit", "holds"]
@@ -94,14 +115,17 @@ def test_tables_are_by_kind_and_shout_where_paper_and_ours_differ() -> None:
     assert "0.2513" in lines[4]
     assert lines[4].endswith("yes")
     lines = synthetic.strip().splitlines()
-    assert lines[2].split()[-4:] == ["yes", "no", "NO:", "contradicts"]
-    assert lines[3].split()[-4:] == ["-", "inf", "N", "NO"]
+    assert lines[2].split()[-4:] == ["yes", "no", "NO:", "contradicted"]
+    assert lines[3].split()[-5:] == ["-", "inf", "N", "NO:", "missed"]
+    lines = real.strip().splitlines()
+    assert lines[2].endswith("yes, chosen after")
+    assert lines[3].endswith("NO: not decided")
 
 
 def test_claims_are_written_as_plain_json(tmp_path: Path) -> None:
     write_claims(CLAIMS, tmp_path / "summary.json")
     entries = json.loads((tmp_path / "summary.json").read_text())
-    assert [list(entry) for entry in entries] == [KEYS] * 3
+    assert [list(entry) for entry in entries] == [KEYS] * len(CLAIMS)
     assert entries[0] == {
         "claim": "table 1, error",
         "paper": 0.25,
@@ -111,8 +135,18 @@ def test_claims_are_written_as_plain_json(tmp_path: Path) -> None:
         "kind": "construction",
         "threshold_reason": REASON,
         "contradicts": False,
+        "missed": False,
+        "undecided": False,
+        "chosen_after": "",
         "reason": "",
     }
+    assert [(each["contradicts"], each["missed"], each["undecided"]) for each in entries[1:]] == [
+        (True, False, False),
+        (False, True, False),
+        (False, False, False),
+        (False, False, True),
+    ]
+    assert entries[3]["chosen_after"]
     assert entries[1]["paper"] is True
     assert entries[1]["contradicts"] is True
     assert entries[2]["ours"] == "inf"
@@ -125,6 +159,8 @@ def test_claims_are_written_as_plain_json(tmp_path: Path) -> None:
         {"kind": "guess"},
         {"threshold_reason": ""},
         {"contradicts": True, "reason": "it slides"},  # though it holds
+        {"undecided": True},
+        {"holds": False, "contradicts": True, "undecided": True},
     ],
 )
 def test_a_claim_says_its_kind_its_threshold_and_why_it_does_not_hold(wrong: dict[str, object]) -> None:
@@ -142,10 +178,18 @@ def test_reason_and_contradiction_of_a_claim_count_only_where_it_does_not_hold()
     assert claim("real", "it grows", "yes", 2.0, False, REASON).reason.startswith("not understood")
 
 
-def test_counts_are_of_claims_by_kind_of_contradictions_and_of_the_papers_own_figures_and_tables() -> None:
+def test_a_contradiction_is_decided() -> None:
+    made = claim("real", "it grows", "yes", 2.0, False, REASON, contradicts=True, undecided=True)
+    assert made.contradicts
+    assert not made.undecided
+
+
+def test_counts_are_of_claims_by_kind_and_outcome_and_leave_out_what_was_chosen_after() -> None:
     assert Redone(claims=CLAIMS, exhibits=EXHIBITS).counts() == (
-        "1 by construction (1 hold), 2 on synthetic data (0 hold), 0 on real data (0 hold), 1 contradicted,"
-        " 1 not redone (of 3 figures and tables; 1 are redone, 1 in part)"
+        "1 by construction (1 hold), 2 on synthetic data (0 hold), 2 on real data (0 hold, 1 more by choices"
+        " made after results were seen), 1 contradicted, 1 missed, 1 not decided, 2 not redone (figures and"
+        " tables: 1 redone, 1 in part, 1 not redone of 3; beside these: 1 redone, 0 in part, 1 not redone of"
+        " 2)"
     )
 
 
@@ -213,11 +257,11 @@ def test_the_command_prints_the_table_and_leaves_summary_and_plots(
     assert main(["reproduce", paper, "--output", str(output)]) == 0
     printed = capsys.readouterr().out
     assert "A paper, 2022" in printed
-    assert "1 of 3 hold" in printed
+    assert "1 of 5 hold" in printed
     assert "figure_1.png" in printed
     assert "Not redone: fig. 2, a photograph: needs the robot" in printed
     assert "Redone in part: table II, two rods; missing: the second, which is not told" in printed
-    assert len(json.loads((output / "summary.json").read_text())) == 3
+    assert len(json.loads((output / "summary.json").read_text())) == len(CLAIMS)
     page = (output / "page.md").read_text()
     for part in (
         "# A paper, 2022",
@@ -232,9 +276,10 @@ def test_the_command_prints_the_table_and_leaves_summary_and_plots(
         "## On synthetic data",
         "it slides",
         "(figure_1.png)",
+        "## What holds by choices made after results were seen",
+        "CHOSEN AFTER results were seen: twenty per cent were allowed",
     ):
         assert part in page
-    assert "## On real data" not in page
 
 
 def test_a_data_directory_that_is_not_there_is_told_before_the_work(

@@ -13,6 +13,7 @@ import pytest
 from refusals import refused
 
 from bam_core.arms import PATHS, find_arm
+from bam_core.arrays import Array
 from bam_core.errors import Malformed, Missing, Unreadable
 from bam_core.reproduce import Task, bam
 from bam_core.reproduce._bam_arms import arm_claims
@@ -51,8 +52,16 @@ def mae(**of_model: float) -> dict[str, float]:
     return {**{model: 0.03 * 0.8**n for n, model in enumerate(FRICTION_MODELS)}, **of_model}
 
 
+def runs(errors: dict[str, float]) -> dict[str, Array]:
+    """Errors of 30 runs with these means, a little apart from model to model."""
+    random = np.random.default_rng(5)
+    spread = np.exp(random.normal(0.0, 0.03, (len(errors), 30)))
+    spread /= spread.mean(axis=1, keepdims=True)
+    return {model: mean * row for (model, mean), row in zip(errors.items(), spread, strict=True)}
+
+
 def repeat(**changes: float) -> Repeat:
-    known = {"train": 0.01, "test": 0.012, "trials": 4000, "seconds": 30.0}
+    known = {"train": 0.01, "tested": np.array([0.012]), "trials": 4000, "seconds": 30.0}
     servo = load_servo("mx64")
     motor = replace(servo.motor, torque_constant=changes.pop("torque_constant", 1.6))
     return Repeat(servo=replace(servo, motor=motor), bench_effects=IDEAL_BENCH, **{**known, **changes})
@@ -63,11 +72,11 @@ def repeat(**changes: float) -> Repeat:
 )
 def test_a_factor_has_to_be_about_the_paper_s_neither_less_nor_more(ours: float, holds: bool) -> None:
     errors = {**dict.fromkeys(FRICTION_MODELS, 0.03), "m6": 0.03 / ours}
-    assert factor_claim("mx106", errors, [2.02], "synthetic").holds is holds
+    assert factor_claim("mx106", runs(errors), [2.02], "synthetic").holds is holds
 
 
 def test_a_servo_that_the_paper_lacks_may_lie_between_two_that_it_has() -> None:
-    claim = factor_claim("a servo", mae(m6=0.012), [2.02, 2.93], "real")
+    claim = factor_claim("a servo", runs(mae(m6=0.012)), [2.02, 2.93], "real")
     assert claim.paper == "2.02 to 2.93"
     assert claim.holds
 
@@ -78,32 +87,34 @@ def test_a_servo_that_the_paper_lacks_may_lie_between_two_that_it_has() -> None:
         (mae(m6=0.0122), [True, True], [False, False]),
         (mae(m6=0.0090), [True, False], [False, True]),  # clearly better than M5
         (mae(m6=0.0122, m3=0.026), [False, True], [True, False]),  # worse than M2
-        (mae(m6=0.0122, m2=0.0299), [False, True], [False, False]),  # M1 and M2 are alike
+        (mae(m6=0.0122, m2=0.0300), [False, True], [False, False]),  # M1 and M2 are alike
         (dict.fromkeys(FRICTION_MODELS, 0.02), [False, False], [False, False]),  # all are
     ],
 )
 def test_a_dynamixel_improves_from_m1_through_m5_and_no_further(
     errors: dict[str, float], holds: list[bool], contradicts: list[bool]
 ) -> None:
-    claims = list(dynamixel_claims("mx64", errors, "synthetic"))
+    claims = list(dynamixel_claims("mx64", runs(errors), "synthetic"))
     assert [each.holds for each in claims] == holds
     assert [each.contradicts for each in claims] == contradicts
 
 
 def test_an_erob_100_improves_up_to_m6_and_an_erob_50_up_to_m3() -> None:
-    assert [each.holds for each in erob_100_claims("erob", mae(), "synthetic")] == [True, True]
-    assert [each.holds for each in erob_100_claims("erob", mae(m6=0.02), "synthetic")] == [False, False]
+    assert [each.holds for each in erob_100_claims("erob", runs(mae()), "synthetic")] == [True, True]
+    worse = runs(mae(m6=0.02))
+    assert [each.holds for each in erob_100_claims("erob", worse, "synthetic")] == [False, False]
     flat = mae(**dict.fromkeys(("m3", "m4", "m5", "m6"), 0.015))
-    assert [each.holds for each in erob_50_claims("erob", flat, "synthetic")] == [True]
+    assert [each.holds for each in erob_50_claims("erob", runs(flat), "synthetic")] == [True]
     for wrong in (mae(), dict.fromkeys(FRICTION_MODELS, 0.02)):
-        assert [each.holds for each in erob_50_claims("erob", wrong, "synthetic")] == [False]
+        assert [each.holds for each in erob_50_claims("erob", runs(wrong), "synthetic")] == [False]
 
 
 @pytest.mark.parametrize(
     ("changes", "holds"),
     [
         ({}, [True, True]),
-        ({"train": 0.0106}, [False, True]),
+        ({"train": 0.0107}, [True, True]),  # within half a step between models
+        ({"train": 0.0109}, [False, True]),
         ({"torque_constant": 1.7}, [True, False]),
     ],
 )
@@ -115,7 +126,7 @@ def test_repeats_have_to_agree_in_scores_and_parameters(changes: dict[str, float
 
 
 def test_the_best_repeat_is_chosen_by_training_alone() -> None:
-    one, other = repeat(train=0.01, test=0.02), repeat(train=0.011, test=0.012)
+    one, other = repeat(train=0.01, tested=np.array([0.02])), repeat(train=0.011)
     assert best_repeats({"m1": [other, one]})["m1"] is one
     assert spread([0.9, 1.0, 1.1]) == pytest.approx(0.2)
 
@@ -139,7 +150,7 @@ def test_an_arm_s_claims_need_the_paper_s_model_to_be_best_and_twice_as_good_eve
 def test_of_the_erob_arm_the_means_count() -> None:
     arm = find_arm("erob_2r")
     errors = {(path, gain): mae(m6=0.010) for path in PATHS for gain in ("LG", "HG")}
-    errors["square", "HG"] = mae(m6=0.018)
+    errors["square", "HG"] = mae(m6=0.0125)  # worse than M5 there
     assert [each.holds for each in arm_claims(arm, "m6", errors)] == [True, True]
 
 
@@ -279,10 +290,22 @@ def test_a_real_servo_is_held_against_paper_and_authors() -> None:
     errors = dict(zip(FRICTION_MODELS, (0.0561, 0.0557, 0.045, 0.0374, 0.0366, 0.04), strict=True))
     repeats = {model: [repeat()] * 3 for model in FRICTION_MODELS}
     motion = points(friction=lambda load: 0.1 + 0.3 * load)
-    found = RealServo(name="xl330", title="XL330", train=errors, test=errors, repeats=repeats, motion=motion)
-    claims = list(real_claims(found))
-    assert len(claims) == 7
+    tested = runs(errors)
+    found = RealServo(name="xl330", title="XL330", train=errors, test=tested, repeats=repeats, motion=motion)
+    assert len(list(real_claims(found))) == 7
+    claims = list(real_claims(replace(found, saturated=tested)))
+    assert len(claims) == 10
     assert all(each.kind == "real" for each in claims)
+    assert "another reason than the paper's" in claims[0].threshold_reason
+
+
+def test_arms_whose_joints_differ_were_chosen_after() -> None:
+    arm = find_arm("dynamixel_2r")
+    errors = {(path, gain): mae(m4=0.0125, m5=0.014, m6=0.014) for path in PATHS for gain in ("LG", "HG")}
+    assert not any(each.chosen_after for each in arm_claims(arm, "m4", errors))
+    late = list(arm_claims(arm, "m4", errors, differ=True))
+    assert all(each.chosen_after for each in late)
+    assert all("±15 %" in each.claim for each in late)
 
 
 def test_without_recordings_it_is_said_where_they_can_be_had(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
+from bam_core.arrays import Array
 from bam_core.reproduce._bam_profile import common_factor, deviations, gap, profile_claim
-from bam_core.reproduce._bam_relations import Relation, best_of_all, statement, steps
+from bam_core.reproduce._bam_relations import CLEAR, Relation, best_of_all, statement, steps
 from bam_core.reproduce.claim import Claim
 from bam_core.servo.friction import FRICTION_MODELS
 
@@ -20,46 +22,76 @@ def mae(**of_model: float) -> dict[str, float]:
     return {**dict.fromkeys(FRICTION_MODELS, 0.02), **of_model}
 
 
+def runs(**of_model: float) -> dict[str, Array]:
+    """Errors of 30 runs with these means, which are hard for all models alike, and a little apart."""
+    random = np.random.default_rng(3)
+    hard = np.exp(random.normal(0.0, 0.5, 30))
+    found = {}
+    for model, mean in mae(**of_model).items():
+        errors = hard * np.exp(random.normal(0.0, 0.03, 30))
+        found[model] = mean * errors / errors.mean()
+    return found
+
+
 @pytest.mark.parametrize(
     ("error", "denied", "holds", "contradicts"),
     [
-        (0.0188, False, True, False),
-        (0.0192, False, False, False),  # alike, which decides nothing
-        (0.0208, False, False, False),
-        (0.0212, False, False, True),
-        (0.0188, True, False, True),
-        (0.0192, True, True, False),  # alike: no better
-        (0.0212, True, True, False),
+        (0.0190, False, True, False),  # 5 % better, though runs differ by half
+        (0.0201, False, False, False),  # chance
+        (0.0210, False, False, True),
+        (0.0170, True, False, True),  # 15 % better: a clear improvement
+        (0.0185, True, False, False),  # 7.5 %: may be one
+        (0.0195, True, True, False),  # 2.5 %: sure, and none that the paper would speak of
+        (0.0210, True, True, False),
     ],
 )
 def test_a_relation_holds_is_contradicted_or_is_open(
     error: float, denied: bool, holds: bool, contradicts: bool
 ) -> None:
     relation = Relation(model="m2", than="m1", denied=denied)
-    assert relation.holds(mae(m2=error)) is holds
-    assert relation.contradicts(mae(m2=error)) is contradicts
+    assert relation.holds(runs(m2=error)) is holds
+    assert relation.contradicts(runs(m2=error)) is contradicts
 
 
-def words(relation_mae: dict[str, float]) -> Claim:
-    return statement("V", relation_mae, steps(("m1", "m2", "m3")), "real", "each is better", "a cause")
+def test_runs_that_are_not_paired_decide_less() -> None:
+    paired = runs(m2=0.0190)
+    mixed = paired | {"m2": np.random.default_rng(0).permutation(paired["m2"])}
+    relation = Relation(model="m2", than="m1")
+    assert relation.holds(paired)
+    assert not relation.holds(mixed)
+
+
+def test_a_clear_improvement_is_half_of_the_smallest_step_of_the_paper() -> None:
+    assert pytest.approx(1.0 - 2.34 ** (-0.5 / 5), abs=0.002) == CLEAR
+
+
+def words(errors: dict[str, Array]) -> Claim:
+    return statement("V", errors, steps(("m1", "m2", "m3")), "real", "each is better", "a cause")
+
+
+def test_what_the_former_limit_left_open_says_so() -> None:
+    small = words(runs(m2=0.0193, m3=0.0175))
+    assert small.holds
+    assert "5 %" in small.chosen_after
+    assert not words(runs(m2=0.018, m3=0.016)).chosen_after
 
 
 def test_one_opposite_relation_contradicts_a_statement_and_one_open_leaves_it_open() -> None:
-    assert words(mae(m2=0.018, m3=0.016)).holds
-    undecided = words(mae(m2=0.0199, m3=0.016))
-    assert not undecided.holds
-    assert not undecided.contradicts
-    assert undecided.reason == "the data do not decide: M2 against M1 -0.5 %, alike"
-    opposite = words(mae(m2=0.03, m3=0.0299))
+    assert words(runs(m2=0.018, m3=0.016)).holds
+    open_one = words(runs(m2=0.0200, m3=0.016))
+    assert open_one.undecided
+    assert open_one.reason.startswith("the data do not decide: M2 against M1 +0.0 % (-")
+    opposite = words(runs(m2=0.03, m3=0.03))
     assert opposite.contradicts
-    assert opposite.reason == (
-        "M2 against M1 +50.0 %, worse; the data do not decide: M3 against M2 -0.3 %, alike; a cause"
-    )
+    assert not opposite.undecided
+    assert opposite.reason.startswith("M2 against M1 +50.0 % (+")
+    assert "the data do not decide: M3 against M2" in opposite.reason
+    assert opposite.reason.endswith("a cause")
 
 
 def test_the_best_of_all_is_better_than_each_of_the_others() -> None:
-    assert statement("V", mae(m4=0.015), best_of_all("m4"), "real", "best").holds
-    assert statement("V", mae(m4=0.015, m6=0.01), best_of_all("m4"), "real", "best", "a").contradicts
+    assert statement("V", runs(m4=0.015), best_of_all("m4"), "real", "best").holds
+    assert statement("V", runs(m4=0.015, m6=0.01), best_of_all("m4"), "real", "best", "a").contradicts
 
 
 def profile(**of_model: float) -> Claim:
