@@ -281,7 +281,9 @@ class RobotBench:
             forces = move_as_measured(model, measured, path)
         stand(model, data, self.root)
         mujoco.mj_forward(model, data)
-        control = self._controls(model, data, run, goals, times - deviations.delay)
+        # The engine's velocities belong to the middle of its steps, so a torque acts from half a step before
+        # its time until half a step after it.
+        control = self._controls(model, data, run, goals, times - deviations.delay - 0.5 * self.step)
         return _Begun(
             model=model,
             data=data,
