@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bam_core.errors import BamError, Malformed, Missing, Unreadable
+from bam_core.recordings.supply import Supply
 from bam_core.report._fields import Fields
 from bam_core.report.loading import SUMMARY, read_summary
 from bam_core.report.robot_curves import load_robot_curves
@@ -78,7 +79,7 @@ def _run(name: str, is_test: bool, entry: Fields, errors: Fields) -> RobotRunInf
         name=name,
         is_test=is_test,
         kp=entry.number("kp"),
-        supply_voltage=entry.number("supply_voltage"),
+        supply=Supply(used=entry.number("supply_voltage"), recorded=entry.number("recorded_voltage")),
         goal_distance=errors.child(name).number("goal_distance"),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from bam_core.recordings.supply import supply_warning
 from bam_core.report.numbers import change, mrad
 from bam_core.report.overview import Tile
 from bam_core.report.robot_results import RobotModel, RobotResults
@@ -58,6 +59,8 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
 def robot_warnings(results: RobotResults, model: RobotModel) -> list[str]:
     """Return what a reader should beware of before using the model, one sentence each."""
     found = []
+    if warning := supply_warning({name: run.supply for name, run in results.runs.items()}):
+        found.append(f"{warning}.")
     train, test = (model.after.mean(runs, results.joints) for runs in (results.train, results.test))
     if not results.test:
         found.append(

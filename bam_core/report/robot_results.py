@@ -10,6 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
+from bam_core.recordings.supply import Supply
 from bam_core.report.results import Trajectory
 from bam_core.servo.model import ServoModel
 
@@ -80,14 +81,14 @@ class RobotRunInfo:
         name: of the recording.
         is_test: no fit has seen it.
         kp: gain, firmware units.
-        supply_voltage: V.
+        supply: as used, and as recorded.
         goal_distance: mean distance of joints from their goals, rad.
     """
 
     name: str
     is_test: bool
     kp: float
-    supply_voltage: float
+    supply: Supply
     goal_distance: float
 
 

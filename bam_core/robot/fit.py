@@ -6,7 +6,9 @@ showed. A derivative is the difference of two simulations, a fifth of a standard
 friction make positions rough at less.
 
 How much an error counts is not known beforehand. A first descent assumes it, and changes only what is little
-known. A second one changes everything, and measures noise in the errors that are left with each new Jacobian.
+known; its simulations start anew from measured states, so that no joint is led astray by where it once stuck.
+A second one changes everything, simulates whole runs, and measures noise in the errors that are left with
+each new Jacobian.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ _CHORDS = 3
 """Steps that are tried with each damping, one after the other from the same derivatives: a single one leaves
 a curved valley, the next one leads back into it, further along. They cost few simulations beside derivatives.
 """
+_HORIZON = 1.0  # s between two measured states in the first descent
 _SPACING = 0.02  # s; errors are means over as long: shorter ones are noise of encoder and bus
 
 
@@ -195,14 +198,14 @@ def fit_robot(
         problem = _Problem(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool)
         here = problem.begin()
         progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
-        place = _Place(point=point, errors=here, jacobian=np.zeros((len(here), len(point))))
+        short = replace(problem, bench=bench.restarted(_HORIZON))
+        begin = _Place(point=point, errors=here, jacobian=np.zeros((len(here), len(point))))
         assumed = assumed_noise(len(joints))
         everything = np.ones(len(point), dtype=bool)
-        for descent in (
-            _Descent(name="first", share=_ROUGH, free=unknowns.is_wide, noise=lambda errors: assumed),
-            _Descent(name="second", share=0.0, free=everything, noise=problem.noise),
-        ):
-            place = _descend(problem, descent, place, progress)
+        first = _Descent(name="first", share=_ROUGH, free=unknowns.is_wide, noise=lambda errors: assumed)
+        place = _descend(short, first, _seen_by(short, begin, begin), progress)
+        second = _Descent(name="second", share=0.0, free=everything, noise=problem.noise)
+        place = _descend(problem, second, _seen_by(problem, place, begin), progress)
         noise = problem.noise(place.errors)
         other = _other_jacobian(problem, place)
     return RobotFit(
@@ -287,6 +290,12 @@ def _descend(problem: _Problem, descent: _Descent, place: _Place, progress: Call
             place, is_new = _with_jacobian(problem, place, descent.free), True
             weighing = problem.weighing(descent.noise(place.errors))
     return place if is_new else _with_jacobian(problem, place, descent.free)
+
+
+def _seen_by(problem: _Problem, place: _Place, begin: _Place) -> _Place:
+    """Return a place with the errors that a problem has there; where it has none, where all began."""
+    (errors,) = problem.errors([place.point])
+    return begin if errors is None else replace(place, errors=errors)
 
 
 def _with_jacobian(problem: _Problem, place: _Place, free: NDArray[np.bool_]) -> _Place:

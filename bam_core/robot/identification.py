@@ -141,7 +141,12 @@ class RobotIdentification:
             "joints": {joint: self.task.types[joint] for joint in self.task.joints},
             "root": self.task.bench.root,
             "runs": {
-                run.name: {"kp": run.kp, "supply_voltage": run.supply_voltage, "interval": run.interval}
+                run.name: {
+                    "kp": run.kp,
+                    "supply_voltage": run.supply_voltage,
+                    "recorded_voltage": run.recorded_voltage,
+                    "interval": run.interval,
+                }
                 for run in self.task.runs
             },
             "models": {

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable
 from bam_core.recordings.discovery import data_files
-from bam_core.recordings.header_corrections import apply_rules, rules_above
+from bam_core.recordings.header_corrections import NAME, apply_rules, rules_above
+from bam_core.recordings.supply import supply_warning
 from bam_core.robot.bag_run import read_bag_run
 from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs
 from bam_core.robot.lerobot_units import RADIANS, UNITS
@@ -65,6 +66,9 @@ def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | N
     runs = [
         _complete(run, path, settings, intervals) for path in _files(paths) for run in _read(path, settings)
     ]
+    source = "--vin" if settings.supply_voltage is not None else NAME
+    if warning := supply_warning({run.name: run.supply for run in runs}, source):
+        log.warning(warning)
     names = [run.name for run in runs]
     for name in intervals:
         if name not in names:
@@ -129,6 +133,7 @@ def _complete(
         run,
         kp=float(kp),
         supply_voltage=settings.supply_voltage if settings.supply_voltage is not None else header.get("vin"),
+        recorded_voltage=run.supply_voltage,
         interval=intervals.get(run.name),
     )
 

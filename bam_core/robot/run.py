@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, UnknownName, WrongShape
+from bam_core.recordings.supply import Supply
 from bam_core.robot.csv_columns import read_columns
 
 _TIME, _GOAL, _READ = "time", "goal:", "read:"
@@ -31,6 +33,7 @@ class RobotRun:
         position: (n, joints) rad, measured.
         kp: position gain of all servos, firmware units; None: not known.
         supply_voltage: V; None: not known.
+        recorded_voltage: V, what the recording says of it, whoever gave another one; None: nothing.
         interval: (first, last) time that counts, s; None: all of it.
 
     Raises:
@@ -45,6 +48,7 @@ class RobotRun:
     position: Array
     kp: float | None = None
     supply_voltage: float | None = None
+    recorded_voltage: float | None = None
     interval: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -66,6 +70,14 @@ class RobotRun:
                 expected=f"a part of {self.time[0]:g} to {self.time[-1]:g} s",
                 advice="correct it",
             )
+
+    @property
+    def supply(self) -> Supply:
+        """What was given beside what was recorded."""
+        return Supply(
+            used=math.nan if self.supply_voltage is None else self.supply_voltage,
+            recorded=math.nan if self.recorded_voltage is None else self.recorded_voltage,
+        )
 
     @property
     def counts(self) -> NDArray[np.bool_]:

@@ -24,7 +24,8 @@ from bam_core.mujoco.native.state import motor_torque_address
 from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.as_measured import measured_path, move_as_measured
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
-from bam_core.robot.root import prepare_root, stand
+from bam_core.robot.restarts import Piece, pieces, start_states
+from bam_core.robot.root import FIXED, prepare_root, stand
 from bam_core.robot.run import RobotRun
 from bam_core.servo.model import ServoModel
 
@@ -103,6 +104,7 @@ class RobotBench:
         settling: s before a run with its first goals.
         lead: s of a run before the interval that counts; None: all of it.
         others: how the other joints move.
+        horizon: s, after which a simulation starts anew from measured states, again and again; None: never.
     """
 
     spec: mujoco.MjSpec
@@ -111,6 +113,7 @@ class RobotBench:
     settling: float = SETTLING
     lead: float | None = None
     others: Others = "simulated"
+    horizon: float | None = None
 
     @classmethod
     def make(
@@ -130,6 +133,17 @@ class RobotBench:
         spec = self.spec.copy()
         spec.option.timestep = step
         return replace(self, spec=spec, step=step, settling=settling, lead=lead)
+
+    def restarted(self, horizon: float) -> RobotBench:
+        """Return a bench whose simulations start anew from measured states every `horizon`, s.
+
+        Only where all of a state is measured, which that of a base that moves is not, and where joints do not
+        move as measured anyhow; elsewhere the bench itself is returned.
+        """
+        require_positive("simulation", horizon=horizon)
+        if self.root != FIXED or self.others == "measured":
+            return self
+        return replace(self, horizon=horizon)
 
     def simulate(
         self,
@@ -173,11 +187,36 @@ class RobotBench:
     ) -> Array:
         """Return (n, joints) rad where joints move by their servos, and others as measured."""
         begun = self._begin(run, servos, deviations, measured)
+        if self.horizon is not None:
+            return self._in_pieces(
+                run, begun, pieces(begun.times, run.time[begun.first], self.horizon), servos
+            )
         path = self._rollout(begun, [1 + address for address in begun.addresses])
         simulated = run.position.copy()
-        for column in range(len(run.joints)):
-            there = np.interp(run.time[begun.first :], begun.times, path[:, column])
-            simulated[begun.first :, column] = there + begun.zero[column]
+        simulated[begun.first :] = _at(run.time[begun.first :], begun.times, path) + begun.zero
+        return simulated
+
+    def _in_pieces(
+        self, run: RobotRun, begun: _Begun, parts: Sequence[Piece], servos: Mapping[str, ServoModel]
+    ) -> Array:
+        """Return the same, each piece but the first from a measured state."""
+        model, data = begun.model, begun.data
+        columns = [1 + address for address in begun.addresses]
+        positions, speeds = start_states(run, servos, begun.times[[part.start for part in parts[1:]]])
+        ends = np.searchsorted(run.time, begun.times[[part.end for part in parts[:-1]]])
+        rows = np.split(np.arange(begun.first, len(run.time)), ends - begun.first)
+        first = np.empty(mujoco.mj_stateSize(model, _STATE))
+        mujoco.mj_getState(model, data, first, _STATE)
+        simulated = run.position.copy()
+        for number, (part, inside) in enumerate(zip(parts, rows, strict=True)):
+            mujoco.mj_setState(model, data, first, _STATE)
+            if number:
+                data.qpos[begun.addresses] = positions[number - 1] - begun.zero
+                data.qvel[model.jnt_dofadr[begun.joints]] = speeds[number - 1]
+                data.qacc_warmstart[:] = 0.0
+            path = self._rollout(replace(begun, control=begun.control[part.start : part.end]), columns)
+            times = begun.times[part.start : part.end + 1]
+            simulated[inside] = _at(run.time[inside], times, path) + begun.zero
         return simulated
 
     def trace(
@@ -242,7 +281,9 @@ class RobotBench:
             forces = move_as_measured(model, measured, path)
         stand(model, data, self.root)
         mujoco.mj_forward(model, data)
-        control = self._controls(model, data, run, goals, times - deviations.delay)
+        # The engine's velocities belong to the middle of its steps, so a torque acts from half a step before
+        # its time until half a step after it.
+        control = self._controls(model, data, run, goals, times - deviations.delay - 0.5 * self.step)
         return _Begun(
             model=model,
             data=data,
@@ -334,3 +375,8 @@ class RobotBench:
             if not np.all(np.abs(state[speeds]) < _LARGEST_SPEED):
                 raise DivergedError("simulation", "diverged", advice="check servos, gains and step")
         return path
+
+
+def _at(times: Array, steps: Array, path: Array) -> Array:
+    """Return (times, columns) a path (steps, columns) between its steps."""
+    return np.stack([np.interp(times, steps, each) for each in path.T], axis=1)

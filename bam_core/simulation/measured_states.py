@@ -27,10 +27,7 @@ _SOFT = 1e-9  # keeps the normal equations solvable where weights leave two samp
 
 
 def measured_states(recording: Recording, times: Array, resolution: float) -> Array:
-    """Return positions and velocities at some times.
-
-    Positions are interpolated between samples. Where the arm is hardly faster than encoder counts could
-    feign, it rests.
+    """Return positions and velocities at some times; see `states_between`.
 
     Args:
         recording: what was measured.
@@ -41,13 +38,32 @@ def measured_states(recording: Recording, times: Array, resolution: float) -> Ar
         (n, 2) rad and rad/s.
     """
     clock = recording.time - recording.time[0]
-    half = min(max(round(_WINDOW / recording.dt), _LEAST), (len(clock) - 1) // 2)
+    return states_between(clock, recording.position, times, resolution)
+
+
+def states_between(clock: Array, measured: Array, times: Array, resolution: float) -> Array:
+    """Return positions and velocities at some times.
+
+    Positions are interpolated between samples. Where the arm is hardly faster than encoder counts could
+    feign, it rests.
+
+    Args:
+        clock: (samples,) s.
+        measured: (samples,) rad.
+        times: (n,) s, within the clock.
+        resolution: one encoder count, rad.
+
+    Returns:
+        (n, 2) rad and rad/s.
+    """
+    spacing = float(np.median(np.diff(clock)))
+    half = min(max(round(_WINDOW / spacing), _LEAST), (len(clock) - 1) // 2)
     nearest = np.searchsorted(clock, times)
     first = np.clip(nearest - half, 0, len(clock) - 2 * half - 1)
     around = first[:, None] + np.arange(2 * half + 1)
-    reach = half * recording.dt  # so that powers of the time are of one size
+    reach = half * spacing  # so that powers of the time are of one size
     ahead = (clock[around] - times[:, None]) / reach
-    position = recording.position[around]
+    position = measured[around]
     design = np.stack([ahead**power for power in range(_TERMS)], axis=2)
     weights = np.ones_like(ahead)
     noise = resolution / math.sqrt(12.0)
@@ -61,4 +77,4 @@ def measured_states(recording: Recording, times: Array, resolution: float) -> Ar
     speed = cubic[:, 1, 0] / reach
     deviation = scale[:, 0] / reach * np.sqrt(np.linalg.inv(information)[:, 1, 1])
     rests = np.abs(speed) < _RESTS * deviation
-    return np.stack([np.interp(times, clock, recording.position), np.where(rests, 0.0, speed)], axis=1)
+    return np.stack([np.interp(times, clock, measured), np.where(rests, 0.0, speed)], axis=1)

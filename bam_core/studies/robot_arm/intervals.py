@@ -6,15 +6,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster
-from bam_core.errors import BamError, OutOfRange
+from bam_core.errors import BamError, Conflict, Malformed, OutOfRange
 from bam_core.executors import Call, Shared, open_cluster, run_jobs, this_machine
 from bam_core.studies.robot_arm.hidden import draw_arm, draw_session
 from bam_core.studies.robot_arm.ours import MODEL, identify_arm
@@ -49,14 +51,35 @@ class Parameter:
         return self.low <= self.truth <= self.high
 
 
-def one_arm(settings: tuple[float, float], seed: int) -> list[Parameter]:
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """One arm, identified.
+
+    Attributes:
+        seed: that it was drawn with.
+        rate: of the recording, Hz.
+        duration: of a run, s.
+        cpu_seconds: that its identification took, of one processor.
+        parameters: of both servos.
+    """
+
+    seed: int
+    rate: float
+    duration: float
+    cpu_seconds: float
+    parameters: list[Parameter]
+
+
+def one_arm(settings: tuple[float, float], seed: int) -> Arm:
     """Draw, record and identify one arm; settings are rate, Hz, and duration of a run, s."""
     rate, duration = settings
     random = np.random.default_rng((seed, 7))
     arm = draw_arm(random)
     fitted, _ = draw_session(arm, random, rate=rate, duration=duration)
+    begin = time.process_time()
     found = identify_arm(fitted).fits[MODEL].estimates
-    return [
+    seconds = time.process_time() - begin
+    parameters = [
         Parameter(
             name=f"{servo} {name}",
             truth=arm.types[servo].parameters[name],
@@ -68,6 +91,7 @@ def one_arm(settings: tuple[float, float], seed: int) -> list[Parameter]:
         for servo, estimates in found.items()
         for name, each in estimates.items()
     ]
+    return Arm(seed=seed, rate=rate, duration=duration, cpu_seconds=seconds, parameters=parameters)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,9 +100,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="python -m bam_core.studies.robot_arm.intervals", description=__doc__.split("\n")[0]
     )
     parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="seed of the first arm")
     parser.add_argument("--rate", type=float, default=100.0, metavar="HZ")
     parser.add_argument("--duration", type=float, default=8.0, metavar="S", help="of each of four runs")
-    parser.add_argument("--json", default="robot_arm_intervals.json", metavar="FILE")
+    parser.add_argument(
+        "--json",
+        default="robot_arm_intervals.json",
+        metavar="FILE",
+        help="results; arms that are in it already are kept",
+    )
     add_cluster(parser)
     arguments = parser.parse_args(argv)
     try:
@@ -92,21 +122,44 @@ def _study(arguments: argparse.Namespace) -> int:
     if arguments.repeats < 1:
         raise OutOfRange("--repeats", arguments.repeats, "at least 1")
     require_file(arguments.json)
-    shared = Shared((arguments.rate, arguments.duration))
-    calls = [Call(one_arm, shared, (seed,)) for seed in range(arguments.repeats)]
-    done: dict[int, list[Parameter]] = {}
+    settings = (arguments.rate, arguments.duration)
+    done = {arm.seed: arm for arm in _read(Path(arguments.json))}
+    if any((arm.rate, arm.duration) != settings for arm in done.values()):
+        raise Conflict(
+            f"--json {arguments.json}", "holds arms of another rate or duration", advice="name another file"
+        )
+    left = [seed for seed in range(arguments.first, arguments.first + arguments.repeats) if seed not in done]
+    shared = Shared(settings)
     with (
         this_machine() if arguments.cluster is None else open_cluster(arguments.cluster) as executor,
-        tqdm(total=len(calls), desc="intervals", unit="arm", disable=None) as bar,
+        tqdm(total=len(left), desc="intervals", unit="arm", disable=None) as bar,
     ):
-        for index, result in run_jobs(executor, calls):
-            done[index] = result
+        for _, arm in run_jobs(executor, [Call(one_arm, shared, (seed,)) for seed in left]):
+            done[arm.seed] = arm
             bar.update()
-            entries = [[vars(each) for each in done[seed]] for seed in sorted(done)]
-            write_text(arguments.json, json.dumps(entries, indent=1) + "\n")  # an ended study keeps these
-    print(_table([each for seed in sorted(done) for each in done[seed]]))
+            entries = [asdict(done[seed]) for seed in sorted(done)]
+            write_text(
+                arguments.json, json.dumps(entries, indent=1) + "\n"
+            )  # an ended study goes on from here
+    arms = [done[seed] for seed in sorted(done)]
+    print(_table([each for arm in arms for each in arm.parameters]))
+    seconds = [arm.cpu_seconds for arm in arms]
+    print(f"{len(arms)} arms, {np.mean(seconds):.0f} s of one processor each ({max(seconds):.0f} at most)")
     print(f"wrote {arguments.json}")
     return 0
+
+
+def _read(path: Path) -> list[Arm]:
+    """Return the arms of an earlier study; raises Malformed where a file holds something else."""
+    if not path.exists():
+        return []
+    try:
+        return [
+            Arm(**(entry | {"parameters": [Parameter(**each) for each in entry["parameters"]]}))
+            for entry in json.loads(path.read_text(encoding="utf-8"))
+        ]
+    except (ValueError, TypeError, KeyError):
+        raise Malformed(path, "is no file of this study", advice="name another or remove it") from None
 
 
 def _table(found: Sequence[Parameter]) -> str:

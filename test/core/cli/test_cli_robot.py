@@ -91,6 +91,16 @@ def test_what_is_wrong_is_one_line(
     assert said in errors
 
 
+def test_a_supply_that_the_servos_did_not_measure_is_warned_of(
+    place: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = (place / "a_kp16.csv").read_text().splitlines()
+    log = tmp_path / "a_kp16.csv"
+    log.write_text("\n".join([lines[0] + ",vin", *(f"{line},14.7" for line in lines[1:])]))
+    assert main(command(place, "validate", str(log))) == 0
+    assert caplog.text.count("vin: 12 V given by --vin, 14.7 V recorded (a_kp16); ") == 1
+
+
 @pytest.mark.parametrize("words", [["--effects", "zero_offset"], ["--servo", "mx106"], ["--trials", "500"]])
 def test_options_of_a_bench_are_refused_for_a_robot(
     words: list[str], place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

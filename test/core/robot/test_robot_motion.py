@@ -159,8 +159,9 @@ def test_torques_and_speeds_of_a_trace_are_those_of_the_servos_in_python() -> No
     settling = int((trace.time < -1e-9).sum())
     speeds, torques = [], []
     for step in range(len(trace.time) - 1):
-        sample = max((step - settling) // 10, 0)
-        actuation.goal_position[:] = run.goal_position[sample]
+        before, sample = (max((each - settling) // 10, 0) for each in (step - 1, step))
+        # A goal acts from half a step before on.
+        actuation.goal_position[:] = run.goal_position[[before, sample]].mean(axis=0)
         actuation.step()
         speeds.append(data.qvel.copy())
         torques.append(np.array(actuation.motor_torque))

@@ -128,6 +128,17 @@ def test_without_test_runs_the_page_says_so(tmp_path: Path) -> None:
     assert 'class="badge">test' not in page
 
 
+def test_the_page_warns_of_a_supply_that_is_not_what_was_recorded(output: Path) -> None:
+    assert "recorded" not in render_robot(load_robot_results(output))
+    path = output / "summary.json"
+    summary = json.loads(path.read_text())
+    summary["runs"]["run2"] |= {"supply_voltage": 12.0, "recorded_voltage": 14.7}
+    path.write_text(json.dumps(summary))
+    assert "vin: 12 V given, 14.7 V recorded (run2); motors will seem" in render_robot(
+        load_robot_results(output)
+    )
+
+
 def test_the_command_knows_a_robot_s_directory(output: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert is_of_robot(output)
     (output / "trajectories.npz").unlink()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,6 +89,45 @@ def test_the_gain_comes_from_the_user_then_bench_yaml_then_the_name(path: Path, 
     path.unlink()
     with pytest.raises(Missing, match=r"squat\.csv, kp"):
         load_runs([nameless])
+
+
+def with_supply(path: Path, volt: float) -> Path:
+    """Add what was measured to a file."""
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0] + ",vin", *(f"{line},{volt}" for line in lines[1:])]))
+    return path
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING]
+
+
+def test_a_supply_that_is_not_what_was_recorded_is_told_in_one_line(
+    path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with_supply(path, 14.7)
+    write_csv(goals(), tmp_path / "mute_kp20.csv")  # says nothing of its supply
+    runs = {run.name: run for run in load_runs([tmp_path], RunSettings(supply_voltage=12.0))}
+    (line,) = warnings(caplog)
+    assert line.startswith("vin: 12 V given by --vin, 14.7 V recorded (squat_kp20_a); ")
+    assert "18 % stronger" in line  # the same torques from less voltage
+    assert (runs["squat_kp20_a"].supply_voltage, runs["squat_kp20_a"].recorded_voltage) == (12.0, 14.7)
+    assert runs["mute_kp20"].recorded_voltage is None
+    caplog.clear()
+    (tmp_path / "bench.yaml").write_text("set: {vin: 16.0}")
+    load_runs([tmp_path])
+    (line,) = warnings(caplog)
+    assert line.startswith("vin: 16 V given by bench.yaml, 14.7 V recorded")
+    assert "9 % weaker" in line
+
+
+@pytest.mark.parametrize("given", [None, 14.7, 14.4])
+def test_a_supply_that_was_not_given_or_agrees_is_not_told_of(
+    given: float | None, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (run,) = load_runs([with_supply(path, 14.7)], RunSettings(supply_voltage=given))
+    assert not warnings(caplog)
+    assert run.supply_voltage == (given or 14.7)
 
 
 def test_an_interval_belongs_to_a_log_by_its_name(path: Path, tmp_path: Path) -> None:

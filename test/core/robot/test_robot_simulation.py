@@ -32,12 +32,23 @@ def test_joints_move_as_with_the_servos_in_python() -> None:
     for _ in range(round(SETTLING / step)):
         actuation.step()
     there = np.empty_like(found)
-    for sample in range(len(run.time)):  # goals fall on steps: samples are 10 ms apart
+    for sample, goal in enumerate(run.goal_position):  # goals fall on steps: samples are 10 ms apart
         there[sample] = data.qpos
-        actuation.goal_position[:] = run.goal_position[sample]
+        actuation.goal_position[:] = 0.5 * (actuation.goal_position + goal)  # acts from half a step before
         for _ in range(10):
             actuation.step()
+            actuation.goal_position[:] = goal
     assert np.abs(found - there).max() < 1e-4
+
+
+def test_long_steps_neither_advance_nor_delay_a_motion() -> None:
+    run = goals()
+    fine = bench(2.5e-4).simulate(run, servos())
+    coarse = bench(4e-3).simulate(run, servos())
+    assert np.abs(coarse - fine).mean() < 0.2e-3
+    moving = np.gradient(fine, run.time, axis=0)
+    early = (moving * (coarse - fine)).sum() / (moving**2).sum()  # s
+    assert abs(early) < 0.1e-3  # goals in force from the start of a step on would be 1.9 ms early
 
 
 def test_a_delay_moves_the_motion_by_that_time() -> None:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from mujoco import sysid
 
+from bam_core.executors import Call
 from bam_core.studies.robot_arm import compare, intervals
 from bam_core.studies.robot_arm.arm import BODIES, JOINTS, motion, six_joint_arm
 from bam_core.studies.robot_arm.hidden import draw_arm, draw_session, joint_types
@@ -58,11 +60,40 @@ def test_a_share_is_of_the_intervals_that_hold_the_truth() -> None:
     assert table[-2].split() == ["a", "c", "100", "0", "-"]
 
 
+def test_a_study_goes_on_where_it_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[int] = []
+
+    def here(executor: object, calls: list[Call[intervals.Arm]]) -> Iterator[tuple[int, intervals.Arm]]:
+        one = Parameter(name="a b", truth=1.0, value=1.0, low=0.5, high=1.5, told=True)
+        for index, call in enumerate(calls):
+            (rate, duration), (seed,) = call.shared.value, call.arguments
+            asked.append(seed)
+            yield (
+                index,
+                intervals.Arm(seed=seed, rate=rate, duration=duration, cpu_seconds=2.0, parameters=[one]),
+            )
+
+    monkeypatch.setattr(intervals, "run_jobs", here)
+    words = ["--first", "3", "--json", str(tmp_path / "arms.json")]
+    assert intervals.main(["--repeats", "2", *words]) == 0
+    assert intervals.main(["--repeats", "4", *words]) == 0
+    assert asked == [3, 4, 5, 6]
+    assert "4 arms, 2 s" in capsys.readouterr().out
+    assert intervals.main(["--rate", "500", *words]) == 2
+    assert "another rate" in capsys.readouterr().err
+    (tmp_path / "arms.json").write_text("[1]")
+    assert intervals.main(words) == 2
+    assert "no file of this study" in capsys.readouterr().err
+
+
 @pytest.mark.long
 def test_an_arm_is_found_and_its_intervals_are_written(tmp_path: Path) -> None:
     output = tmp_path / "intervals.json"
     assert intervals.main(["--repeats", "1", "--duration", "4", "--json", str(output)]) == 0
-    (entries,) = json.loads(output.read_text())
+    (arm,) = json.loads(output.read_text())
+    entries = arm["parameters"]
     assert {each["name"].split()[0] for each in entries} == {"mx106", "mx64"}
     assert sum(each["low"] <= each["truth"] <= each["high"] for each in entries) > 0.7 * len(entries)
 
