@@ -4,7 +4,7 @@ SOURCES := bam_core bam_ros examples launch test tools setup.py
 
 ROUNDS ?= 20
 
-.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak format lock clean
+.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak fuzz format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -44,6 +44,9 @@ bench: setup  ## speed tables, also into bench_results.json
 
 soak: setup  ## ten minutes of the EtherCAT cycle on an emulated drive, every cycle accounted for
 	@$(PY) -m bam_ros.studies.soak
+
+fuzz: setup  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
+	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
 
 format: setup  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)
