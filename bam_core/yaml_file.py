@@ -22,7 +22,7 @@ MOST_ELEMENTS = 500_000
 """Keys, values and list entries of a document, each alias counted as all that it stands for."""
 DEEPEST = 50
 """Sections within sections."""
-_LARGEST_NUMBER = 2**63  # what fits no machine number is a mistake, and fails where it becomes one
+_LARGEST_NUMBER = 2**64  # what fits no machine number is a mistake, and fails where it becomes one
 _LONGEST_NUMBER = 100  # characters; "1:1:1:1", in sixties, takes time with the square of its length
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's, where PyYAML was built with it

@@ -30,7 +30,8 @@ def promised_messages(path: Path) -> int | None:
     information = _information(metadata)
     if path.is_dir():
         return _count(metadata, information)
-    for entry in information.get("files") or []:
+    files = information.get("files")
+    for entry in files if isinstance(files, list) else ():
         if isinstance(entry, dict) and entry.get("path") == path.name:
             return _count(metadata, entry)
     if information.get("relative_file_paths") == [path.name]:
