@@ -4,7 +4,7 @@ SOURCES := bam_core bam_ros examples launch test tools setup.py
 
 ROUNDS ?= 20
 
-.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers format lock clean
+.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers fuzz format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -50,6 +50,9 @@ faults: setup  ## what happens after every fault on every driver in every state:
 
 soak-drivers: setup  ## half an hour of each driver with six servos, clients killed at random
 	@$(PY) -m bam_ros.studies.faults.soak
+
+fuzz: setup  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
+	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
 
 format: setup  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)

@@ -20,18 +20,27 @@ _E = TypeVar("_E", bound="BamError")
 CORRECT_IT = "correct it"
 """What to do, where nothing better is known."""
 
+_LONGEST = 4000  # characters of a line
+
 
 class BamError(Exception):
     """A mistake in what the user gave, or something that the program needs and does not find.
 
     The command line prints its line on standard error and exits with status 2; nodes log it. It never needs a
     traceback. Errors may be pickled: jobs in other processes raise them as well.
+
+    It is one line whatever names and values from files are in it: characters that do not print, such as line
+    breaks and the escape sequences of terminals, are written as in Python, and the middle of a very long line
+    is left out.
     """
+
+    def __init__(self, line: str = "") -> None:
+        super().__init__(_one_line(line))
 
     def within(self: _E, place: object) -> _E:
         """Return this error, its line preceded by where it was found, such as the path of a file."""
         moved = copy.copy(self)
-        moved.args = (f"{place}: {self}",)
+        moved.args = (_one_line(f"{place}: {self}"),)
         return moved
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -299,6 +308,16 @@ class Unavailable(BamError):
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM, where a command ends on it as on Ctrl-C; the exit status tells them apart."""
+
+
+def _one_line(text: str) -> str:
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST * 3 // 4]} ... {text[-_LONGEST // 4 :]}"
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
+    )
 
 
 def _told(reason: OSError) -> str:

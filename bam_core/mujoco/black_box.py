@@ -7,7 +7,6 @@ import io
 import itertools
 import os
 import tempfile
-import zipfile
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from bam_core.atomic_file import write_bytes
 from bam_core.errors import Malformed, MissingSoftware
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.actuation import ServoActuation
+from bam_core.npz_file import read_arrays
 from bam_core.servo.model import ServoModel, load_servo
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -121,12 +121,14 @@ class DivergedRun:
 def load_diverged_run(path: str | os.PathLike[str]) -> DivergedRun:
     """Read the file of a black box.
 
+    It holds a compiled model, which MuJoCo loads without looking at it closely: read files of people that you
+    trust only.
+
     Raises:
         BamError: it is none, another version of MuJoCo wrote it, or the engine plugin it needs is not built.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            entries = {name: file[name] for name in file.files}
+        entries = read_arrays(Path(path))
         version = str(entries["mujoco"])
         if version != mujoco.__version__:
             raise MissingSoftware(
@@ -148,7 +150,7 @@ def load_diverged_run(path: str | os.PathLike[str]) -> DivergedRun:
             states=entries["states"],
             memories=entries["memories"],
         )
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise Malformed(
             path, f"cannot be read as the dump of a simulation ({error})", advice="give a diverged_*.npz"
         ) from None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.errors import BadData, BamError, Conflict, Malformed, Missing, OutOfRange
+from bam_core.errors import BadData, BamError, Conflict, Malformed, Missing, OutOfRange, WrongShape
 from bam_core.recordings.bad_readings import without_false_readings
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
@@ -43,6 +43,15 @@ _HEADER = {
     "trajectory": "script",
     "joint": "joint",
 }
+_COLUMNS = (  # of states, that are read
+    "position",
+    "velocity",
+    "goal_position",
+    "torque_enabled",
+    "voltage",
+    "temperature",
+    "duty",
+)
 RUN_FORMAT = 1
 """Newest ``BenchRun.format`` that is understood."""
 
@@ -247,7 +256,16 @@ def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool)
             f"is on several topics ({', '.join(topics)})",
             advice="record only one of them",
         ).within(path)
-    return [message.value for message in chosen]
+    states = [message.value for message in chosen]
+    for state in states:
+        if any(len(getattr(state, field)) != len(state.name) for field in _COLUMNS):
+            raise WrongShape(
+                "states",
+                f"sequence {getattr(state, 'sequence', '?')}",
+                "as many values as names in each field",
+                advice="record the run again",
+            ).within(path)
+    return states
 
 
 def _goals(

@@ -6,10 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from bam_core.errors import Malformed, Unreadable
+from bam_core.errors import Malformed
 from bam_core.recordings.bag_writer import METADATA_NAME
+from bam_core.yaml_file import read_yaml
 
 
 def promised_messages(path: Path) -> int | None:
@@ -31,7 +30,8 @@ def promised_messages(path: Path) -> int | None:
     information = _information(metadata)
     if path.is_dir():
         return _count(metadata, information)
-    for entry in information.get("files") or []:
+    files = information.get("files")
+    for entry in files if isinstance(files, list) else ():
         if isinstance(entry, dict) and entry.get("path") == path.name:
             return _count(metadata, entry)
     if information.get("relative_file_paths") == [path.name]:
@@ -41,10 +41,8 @@ def promised_messages(path: Path) -> int | None:
 
 def _information(metadata: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(metadata.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Unreadable(metadata, error) from None
-    except (yaml.YAMLError, UnicodeDecodeError):
+        content = read_yaml(metadata)
+    except Malformed:
         content = None
     information = content.get("rosbag2_bagfile_information") if isinstance(content, dict) else None
     if not isinstance(information, dict):

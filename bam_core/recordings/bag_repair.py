@@ -16,7 +16,7 @@ from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME, BagTopic, BagWriter, hash_of_type
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import NAME as BENCH_NAME
-from bam_core.recordings.mcap_messages import read_records
+from bam_core.recordings.mcap_messages import channel_of, read_records
 
 _MESSAGE_ENCODING = "cdr"  # of ROS 2
 
@@ -147,7 +147,7 @@ class _Contents:
                 elif isinstance(record, Channel):
                     channels[record.id] = record
                 elif isinstance(record, Message):
-                    channel = channels[record.channel_id]
+                    channel = channel_of(self.path, channels, record)
                     if channel.message_encoding == _MESSAGE_ENCODING:
                         self.count += 1
                         yield channel, schemas.get(channel.schema_id), record

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -15,7 +16,8 @@ from mcap.writer import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from bam_core._version import __version__
-from bam_core.errors import BadData, NotWritable
+from bam_core.errors import BadData, Malformed, NotWritable
+from bam_core.yaml_file import parse_yaml
 
 FLUSH_PERIOD = 0.3
 """At most this long [s] does a written message wait before it is handed to the operating system."""
@@ -185,7 +187,7 @@ class BagWriter:
                         "name": name,
                         "type": topic.type,
                         "serialization_format": "cdr",
-                        "offered_qos_profiles": yaml.safe_load(topic.qos) or [],
+                        "offered_qos_profiles": _profiles(topic.qos),
                         "type_description_hash": self._hashes[topic.type],
                     },
                     "message_count": self._counts[name],
@@ -208,6 +210,7 @@ class BagWriter:
         }
 
 
+@lru_cache(maxsize=64)
 def hash_of_type(topic: BagTopic) -> str:
     """Return the hash of a topic's type, "RIHS01_..."; raises BadData where its definition does not parse."""
     store = get_typestore(Stores.EMPTY)
@@ -220,6 +223,14 @@ def hash_of_type(topic: BagTopic) -> str:
             f"does not parse ({error})",
             advice="give the complete text with every type it contains",
         ) from error
+
+
+def _profiles(text: str) -> Any:
+    """Return QoS profiles as metadata keep them; none where a bag of others has something else there."""
+    try:
+        return parse_yaml(text, Path("offered_qos_profiles")) or []
+    except Malformed:
+        return []
 
 
 def _dump(value: dict[str, Any]) -> str:

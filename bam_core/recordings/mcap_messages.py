@@ -6,8 +6,9 @@ Types come from the schemas in the file itself, so neither ROS 2 nor the message
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -17,6 +18,7 @@ from mcap.stream_reader import StreamReader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from bam_core.errors import Malformed, Unreadable
+from bam_core.recordings.message_fields import missing_field
 
 
 class TypedMessage(NamedTuple):
@@ -54,7 +56,8 @@ def read_messages(path: Path, types: Collection[str]) -> McapContents:
     Raises:
         FileError: the file is not readable, not MCAP, damaged, or a definition in it does not parse.
     """
-    store = get_typestore(Stores.EMPTY)
+    store = _store(())
+    known: dict[str, bytes] = {}
     schemas: dict[int, Schema] = {}
     channels: dict[int, Channel] = {}
     messages: list[TypedMessage] = []
@@ -63,13 +66,15 @@ def read_messages(path: Path, types: Collection[str]) -> McapContents:
     for record in read_records(path):
         if isinstance(record, Schema):
             if record.name in types and record.id not in schemas:
-                _register(path, store, record)
+                known[record.name] = _definition(path, record)
+                store = _parsed(path, known)
+                _require_fields(path, store, record.name)
             schemas[record.id] = record
         elif isinstance(record, Channel):
             channels[record.id] = record
         elif isinstance(record, Message):
             count += 1
-            channel = channels[record.channel_id]
+            channel = channel_of(path, channels, record)
             name = schemas[channel.schema_id].name if channel.schema_id in schemas else ""
             if name in types:
                 value = _deserialise(path, store, record, name, channel.topic)
@@ -77,6 +82,18 @@ def read_messages(path: Path, types: Collection[str]) -> McapContents:
         elif isinstance(record, Footer):
             complete = True
     return McapContents(messages=tuple(messages), count=count, complete=complete)
+
+
+def channel_of(path: Path, channels: Mapping[int, Channel], message: Message) -> Channel:
+    """Return the channel of a message; raises Malformed where the file has not described it before."""
+    channel = channels.get(message.channel_id)
+    if channel is None:
+        raise Malformed(
+            path,
+            f"is damaged (a message of channel {message.channel_id}, which it has not described)",
+            advice="restore it from a backup or record the run again",
+        )
+    return channel
 
 
 def read_records(path: Path) -> Iterator[McapRecord]:
@@ -127,7 +144,7 @@ class _ExactStream:
         return self._stream.read(length)
 
 
-def _register(path: Path, store: Any, schema: Schema) -> None:
+def _definition(path: Path, schema: Schema) -> bytes:
     if schema.encoding != "ros2msg":
         raise Malformed(
             path,
@@ -135,12 +152,35 @@ def _register(path: Path, store: Any, schema: Schema) -> None:
             expected="ros2msg",
             advice="record with message definitions in .msg form",
         )
+    return bytes(schema.data)
+
+
+def _parsed(path: Path, definitions: Mapping[str, bytes]) -> Any:
+    """Return what decodes messages of these types; the last of them is new."""
     try:
-        store.register(get_types_from_msg(schema.data.decode(), schema.name))
+        return _store(tuple(definitions.items()))
     except Exception as error:  # rosbags raises whatever its parser meets
         raise Malformed(
-            path, f"the definition of {schema.name} in it does not parse", advice="record the run again"
+            path,
+            f"the definition of {list(definitions)[-1]} in it does not parse",
+            advice="record the run again",
         ) from error
+
+
+def _require_fields(path: Path, store: Any, name: str) -> None:
+    if problem := missing_field(store.fielddefs, name):
+        raise Malformed(
+            path, problem, expected="the type as bam_bench and ROS 2 define it", advice="record the run again"
+        )
+
+
+@lru_cache(maxsize=64)
+def _store(definitions: tuple[tuple[str, bytes], ...]) -> Any:
+    """Return what decodes messages of these types: parsing them takes longer than reading a short bag."""
+    store = get_typestore(Stores.EMPTY)
+    for name, definition in definitions:
+        store.register(get_types_from_msg(definition.decode(), name))
+    return store
 
 
 def _deserialise(path: Path, store: Any, message: Message, name: str, topic: str) -> Any:

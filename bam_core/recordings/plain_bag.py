@@ -125,15 +125,15 @@ def _configuration(messages: Sequence[TypedMessage], joint: str) -> dict[str, An
             index = list(message.value.name).index(joint)
             found["demand_limit"] = float(_entry(message.value, "demand_limit", index, math.inf))
             found["unmodelled"] = str(_entry(message.value, "unmodelled", index, ""))
-            if message.value.servo[index]:
-                found["motor"] = str(message.value.servo[index])
+            if servo := str(_entry(message.value, "servo", index, "")):
+                found["motor"] = servo
     return found
 
 
 def _entry(message: Any, field: str, index: int, default: Any) -> Any:
     """Return a joint's entry of a field; bags of older versions lack some fields."""
     entries = getattr(message, field, None)
-    return default if entries is None else entries[index]
+    return default if entries is None or index >= len(entries) else entries[index]
 
 
 def _require_header(path: Path, header: Mapping[str, Any]) -> None:

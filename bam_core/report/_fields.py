@@ -129,5 +129,5 @@ def read_json(path: Path) -> Fields:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise Malformed(path, f"is not JSON at {where} ({error.msg})", advice=_REMEDY) from None
-    except RecursionError:
-        raise Malformed(path, "is nested too deeply", expected="a summary", advice=_REMEDY) from None
+    except (ValueError, RecursionError):  # a number of thousands of digits, or nesting as deep
+        raise Malformed(path, "is no sensible JSON", expected="a summary", advice=_REMEDY) from None

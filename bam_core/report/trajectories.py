@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bam_core.errors import Malformed
+from bam_core.npz_file import read_arrays
 from bam_core.report.results import Trajectory
 
 TRAJECTORIES = "trajectories.npz"
@@ -55,9 +54,8 @@ def load_trajectories(
 def opened(path: Path) -> Iterator[Any]:
     """Give the arrays of a file; raises Malformed for anything that is wrong with them meanwhile."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            yield arrays
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        yield read_arrays(path)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise Malformed(path, f"is damaged ({problem})", advice="run 'bam identify' again") from None
 

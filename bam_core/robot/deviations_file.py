@@ -54,6 +54,8 @@ def load_deviations(path: str | os.PathLike[str]) -> RobotDeviations:
         for name in told:
             if name not in known:
                 raise UnknownName("section", name, known)
+            if name != "delay" and not isinstance(told[name], dict):
+                raise WrongType(name, told[name], "a section of names with values")
         return RobotDeviations(
             delay=_number("delay", told.get("delay", 0.0)),
             centre={name: _three(f"centre {name}", each) for name, each in told.get("centre", {}).items()},

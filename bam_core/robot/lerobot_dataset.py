@@ -9,7 +9,6 @@ those that a frame should have had, `frame_index / fps`: LeRobot does not keep w
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
@@ -20,6 +19,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Malformed, Missing, MissingSoftware, Unreadable
+from bam_core.json_file import read_json
 from bam_core.robot.lerobot_units import (
     DEGREES,
     NORMALISED,
@@ -118,11 +118,10 @@ def _run(
 
 def _info(path: Path) -> dict[str, Any]:
     place = path / INFO
+    info = read_json(place, expected="the description of a LeRobot dataset")
     try:
-        info = json.loads(place.read_text(encoding="utf-8"))
         version = str(info["codebase_version"])
-    except OSError as error:
-        raise Unreadable(place, error) from None
+        info = dict(info)
     except (ValueError, TypeError, KeyError):
         raise Malformed(place, "is no description of a LeRobot dataset") from None
     if not version.startswith(_VERSION):
@@ -132,7 +131,7 @@ def _info(path: Path) -> dict[str, Any]:
             expected="version 3",
             advice="convert it, with: python -m lerobot.scripts.convert_dataset_v21_to_v30",
         )
-    return dict(info)
+    return info
 
 
 def _columns(path: Path, info: dict[str, Any]) -> dict[str, Array]:

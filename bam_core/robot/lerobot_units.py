@@ -8,7 +8,6 @@ for both. Degrees can be recognised: all joints then have the same step between 
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData, Malformed, Missing, UnknownName, Unreadable
+from bam_core.errors import BadData, Malformed, Missing, UnknownName
+from bam_core.json_file import read_json
 
 DEGREES, RADIANS, NORMALISED = "deg", "rad", "normalised"
 UNITS = (DEGREES, RADIANS, NORMALISED)
@@ -66,14 +66,12 @@ def load_calibration(path: str | os.PathLike[str]) -> Calibration:
         BamError: it cannot be read, or is no such file.
     """
     path = Path(path)
+    expected = "JSON of LeRobot with range_min and range_max of every motor"
+    told = read_json(path, expected=expected, advice="name the arm's file")
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
         ranges = {name: (int(each["range_min"]), int(each["range_max"])) for name, each in told.items()}
         inverted = frozenset(name for name, each in told.items() if each.get("drive_mode"))
-    except OSError as error:
-        raise Unreadable(path, error) from None
-    except (ValueError, TypeError, KeyError, AttributeError):
-        expected = "JSON of LeRobot with range_min and range_max of every motor"
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         raise Malformed(path, "is no calibration", expected=expected, advice="name the arm's file") from None
     for name, (first, last) in ranges.items():
         if not 0 <= first < last < _COUNTS:

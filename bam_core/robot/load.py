@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -12,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable
+from bam_core.json_file import read_json
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import NAME, apply_rules, rules_above
 from bam_core.recordings.supply import supply_warning
@@ -149,15 +149,10 @@ def _intervals(path: str | os.PathLike[str] | None) -> dict[str, tuple[float, fl
     if path is None:
         return {}
     expected = 'JSON such as {"squat.csv": [1.5, 5.0]}'
-    try:
-        told = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Unreadable(path, error) from None
-    except ValueError:
-        raise Malformed(path, "is no JSON", expected=expected) from None
+    told = read_json(Path(path), expected=expected)
     try:
         found = {_bare(name): (float(first), float(last)) for name, (first, last) in told.items()}
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise Malformed(path, "does not give two times for every log", expected=expected) from None
     for name, (first, last) in found.items():
         if not first < last:

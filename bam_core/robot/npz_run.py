@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, Unreadable
+from bam_core.npz_file import read_arrays
 from bam_core.robot.run import RobotRun
 
 _QPOS, _SENSOR, _CONTROL = 2, 0, 5  # members of mujoco.sysid.SignalType
@@ -66,21 +66,18 @@ def read_npz_run(path: str | os.PathLike[str]) -> RobotRun:
 
 def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        return read_arrays(path)
     except OSError as error:
         raise Unreadable(path, error) from None
     except ValueError as error:
-        if "pickle" not in str(error).lower() and "allow_pickle" not in str(error):
-            raise Malformed(path, "is no archive of NumPy", expected=_EXPECTED) from None
+        if "pickle" not in str(error).lower():
+            raise Malformed(path, f"is no archive of NumPy ({error})", expected=_EXPECTED) from None
         raise Malformed(
             path,
             "holds pickled objects, which could run any program, as older mujoco.sysid wrote them",
             expected="arrays alone",
             advice="load and save the trajectory with a newer MuJoCo",
         ) from None
-    except (zipfile.BadZipFile, EOFError, TypeError, AttributeError):  # a single array is no archive
-        raise Malformed(path, "is no archive of NumPy", expected=_EXPECTED) from None
 
 
 def _of_sysid(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> RobotRun:

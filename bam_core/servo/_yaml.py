@@ -181,6 +181,10 @@ def _servo_fields(data: dict[str, Any]) -> dict[str, Any]:
     for name in fields.get("effects", ()):
         if not isinstance(name, str):
             raise WrongType("effects", name, "names", told=f"a list with {_kind(name)}")
+    for section in ("train_data", "validation_data"):
+        for key, value in fields.get("provenance", {}).get(section, {}).items():
+            if not isinstance(key, str) or not isinstance(value, str):
+                raise WrongType(f"provenance.{section}", value, "recording: SHA-256", told=_kind(value))
     if isinstance(fields["firmware"], dict):
         fields["firmware"] = _firmware(fields["firmware"])
     fields["search"] = {key: _range(key, value) for key, value in fields.get("search", {}).items()}

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from bam_core.errors import Conflict, Malformed, UnknownName, Unreadable
+from bam_core.errors import Conflict, Malformed, UnknownName
+from bam_core.yaml_file import read_yaml
 from bam_ros.erob.objects import Object
 
 LARGEST = 128
@@ -158,14 +157,7 @@ def load_layout(name: str) -> PdoLayout:
     path = _LAYOUTS / f"{name}.yaml" if name in layout_names() else Path(name)
     if not path.suffix and not path.exists():
         raise UnknownName("layout", name, layout_names(), advice="or give a YAML file")
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = yaml.safe_load(text)
-    except OSError as error:
-        raise Unreadable(path, error) from None
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise Malformed(path, f"is no YAML ({' '.join(str(error).split())})") from None
-    return parse_layout(name, content)
+    return parse_layout(name, read_yaml(path))
 
 
 def parse_layout(name: str, content: Any) -> PdoLayout:

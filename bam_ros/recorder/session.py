@@ -11,6 +11,9 @@ from bam_core.recordings.trajectories import TrajectoryScript
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 
+MOST_RUNS = 10_000
+"""Of a session; a day has 8000 of them."""
+
 PAUSE_LIMIT = 0.03
 """Default of `Session.pause_limit`, s.
 
@@ -114,6 +117,15 @@ class Session:
                 "at most 3",
                 told=f"{self.approach_speed:g} rad/s",
                 advice="go slower",
+            )
+        count = len(self.loads) * len(self.gains) * len(self.scripts) * self.repetitions
+        if count > MOST_RUNS:
+            raise OutOfRange(
+                "session",
+                count,
+                f"at most {MOST_RUNS}",
+                told=f"{count} runs (loads x gains x scripts x repetitions)",
+                advice="make several of it",
             )
         for number, load in enumerate(self.loads, 1):
             require_positive(f"session loads, entry {number},", length=load.length)

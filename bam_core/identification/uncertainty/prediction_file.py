@@ -14,6 +14,7 @@ import numpy as np
 from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, Malformed, Missing
 from bam_core.identification.uncertainty.prediction import Prediction
+from bam_core.json_file import read_json
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import ServoModel, load_servo, servo_path
 from bam_core.servo.parameters import MOTOR_PARAMETERS
@@ -57,8 +58,8 @@ def load_prediction(servo: str | os.PathLike[str]) -> Prediction | None:
     path = prediction_path(servo)
     if not path.exists():
         return None
+    content = read_json(path, advice="run 'bam identify' again")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
         ranges = {str(name): (float(low), float(high)) for name, (low, high) in content["ranges"].items()}
         return Prediction(
             ranges=ranges,
@@ -69,7 +70,7 @@ def load_prediction(servo: str | os.PathLike[str]) -> Prediction | None:
         )
     except BamError as error:
         raise error.within(path) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise Malformed(path, f"is damaged ({problem})", advice="run 'bam identify' again") from None
 

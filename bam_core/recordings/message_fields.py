@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What messages in bags must have to be read: a bag says itself what its types are, and may say anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_TIME = {"sec": "int32", "nanosec": "uint32"}
+_HEADER = {"stamp": "builtin_interfaces/msg/Time"}
+_STAMPED = {"header": "std_msgs/msg/Header"}
+_NUMBERS = "float64[]"
+
+FIELDS: Mapping[str, Mapping[str, str]] = {
+    "builtin_interfaces/msg/Time": _TIME,
+    "std_msgs/msg/Header": _HEADER,
+    "bam_bench/msg/BenchRun": {
+        "format": "uint32",
+        "servo": "string",
+        "joint": "string",
+        "firmware": "string",
+        **dict.fromkeys(("mass", "arm_mass", "length", "kp", "ki", "kd", "supply_voltage"), "float64"),
+        "script": "string",
+        "duration": "float64",
+        "start": "builtin_interfaces/msg/Time",
+        "demand_limit?": "float64",
+    },
+    "bam_bench/msg/ServoStates": {
+        **_STAMPED,
+        "name": "string[]",
+        **dict.fromkeys(
+            ("position", "velocity", "duty", "voltage", "temperature", "goal_position"), _NUMBERS
+        ),
+        "torque_enabled": "bool[]",
+    },
+    "bam_bench/msg/ServoCommands": {**_STAMPED, "name": "string[]", "position": _NUMBERS},
+    "bam_bench/msg/ServoConfiguration": {
+        "name": "string[]",
+        "servo": "string[]",
+        "demand_limit?": _NUMBERS,
+        "unmodelled?": "string[]",
+    },
+    "sensor_msgs/msg/JointState": {
+        **_STAMPED,
+        "name": "string[]",
+        "position": _NUMBERS,
+        "velocity": _NUMBERS,
+    },
+    "trajectory_msgs/msg/JointTrajectory": {
+        **_STAMPED,
+        "joint_names": "string[]",
+        "points": "trajectory_msgs/msg/JointTrajectoryPoint[]",
+    },
+    "trajectory_msgs/msg/JointTrajectoryPoint": {"positions": _NUMBERS},
+}
+"""Type -> fields that are read, and their types. A ``?`` behind a field: older versions lack it."""
+
+_BASE, _NAME, _ARRAY = 1, 2, 3  # rosbags' kinds of types; the others are sequences
+
+
+def missing_field(types: Mapping[str, Any], name: str) -> str:
+    """Return which field a type lacks, or has with another type, in words; empty: it has all that are read.
+
+    Args:
+        types: rosbags' field definitions of all types.
+        name: of the type, such as "bam_bench/msg/ServoStates"; those in it are looked at as well.
+    """
+    found = {field: _told(kind) for field, kind in types[name][1]} if name in types else {}
+    for key, expected in FIELDS.get(name, {}).items():
+        field = key.removesuffix("?")
+        if field not in found:
+            if key != field:
+                continue
+            return f"{field} of {name} is missing"
+        if found[field] != expected:
+            return f"{field} of {name} is of type {found[field]}"
+        inner = expected.removesuffix("[]")
+        if inner in FIELDS and (problem := missing_field(types, inner)):
+            return problem
+    return ""
+
+
+def _told(kind: Any) -> str:
+    """Return a type in the words of .msg files."""
+    what, of = kind
+    if int(what) == _NAME:
+        return str(of)
+    if int(what) == _BASE:
+        return str(of[0])
+    inner, length = of
+    return f"{_told(inner)}[{length or ''}]" if int(what) == _ARRAY else f"{_told(inner)}[]"

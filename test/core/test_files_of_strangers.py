@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of others cannot run code, exhaust memory or stack, or put control characters on a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+
+from bam_core.errors import BamError, Malformed, Unreadable
+from bam_core.json_file import read_json
+from bam_core.npz_file import LARGEST, read_arrays
+from bam_core.yaml_file import LARGEST_FILE, read_yaml
+
+LAUGHS = "\n".join(
+    ["a0: &a0 [lol, lol]"]
+    + [f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}, *a{i - 1}, *a{i - 1}, *a{i - 1}]" for i in range(1, 30)]
+)
+MERGED = "\n".join(
+    ["a0: &a0 {x: 1}"] + [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}" for i in range(1, 12)]
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LAUGHS,
+        MERGED,
+        "&a [*a]",
+        "[" * 100_000,
+        "{a: " * 60,
+        "- " * 5000,
+        "x: " + "9" * 5000,
+        "x: 999999999999999999999",
+        "x: " + "1:" * 60 + "1",
+        "x: 2001-99-99",
+        "x: !!int a",
+        "x: !!float ''",
+        "x: !!timestamp never",
+        "x: !!bool perhaps",
+        "x: !!python/object/apply:os.system ['touch /tmp/run']",
+        "x: !!python/name:os.system",
+        "x: {[a]: 1}",
+        "x: \x1b[2J",
+    ],
+)
+def test_yaml_that_no_file_of_ours_is_like(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(text)
+    with refused(Malformed) as caught:
+        read_yaml(path)
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_large_yaml_file_is_not_even_read(tmp_path: Path) -> None:
+    path = tmp_path / "file.yaml"
+    with path.open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)
+    with refused(Malformed):
+        read_yaml(path)
+
+
+def test_aliases_that_stand_for_little_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text("base: &base {kp: 8}\na: {<<: *base, ki: 1}\nb: [*base, *base]\n")
+    assert read_yaml(path) == {"base": {"kp": 8}, "a": {"kp": 8, "ki": 1}, "b": [{"kp": 8}, {"kp": 8}]}
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a": ' + "9" * 5000 + "}", "{", "\xff", ""])
+def test_json_that_is_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "file.json"
+    path.write_bytes(text.encode("latin-1"))
+    with refused(Malformed):
+        read_json(path)
+
+
+def test_json_that_is_not_there(tmp_path: Path) -> None:
+    with refused(Unreadable):
+        read_json(tmp_path / "file.json")
+
+
+def npz(content: bytes) -> io.BytesIO:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("a.npy", content)
+    return stream
+
+
+def test_arrays_larger_than_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.npy", "w") as entry:
+        for _ in range(LARGEST // 10**6 + 1):
+            entry.write(bytes(10**6))
+    assert path.stat().st_size < 10**6
+    with pytest.raises(ValueError, match="bytes"):
+        read_arrays(path)
+
+
+def test_an_array_that_says_it_is_larger_than_any_memory(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    np.save(stream, np.zeros(3))
+    path = tmp_path / "a.npz"
+    told, said = b"(3,), }", b"(%d,), }" % 10**15
+    large = stream.getvalue().replace(told + b" " * (len(said) - len(told)), said)
+    assert len(large) == len(stream.getvalue())
+    path.write_bytes(npz(large).getvalue())
+    with pytest.raises(ValueError, match=r"\w"):
+        read_arrays(path)
+
+
+def test_pickled_objects_are_not_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, a=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(ValueError, match="pickle"):
+        read_arrays(path)
+
+
+def test_arrays_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, a=np.arange(3), b=np.array(["x"]))
+    assert {name: each.tolist() for name, each in read_arrays(path).items()} == {"a": [0, 1, 2], "b": ["x"]}
+
+
+@pytest.mark.parametrize("text", ["a\nb", "\x1b[2J", "\u202e", "\u2028", "\udcff", "\0"])
+def test_an_error_is_one_line_that_prints(text: str) -> None:
+    error = BamError(f"name {text!s}: wrong; correct it")
+    assert str(error).isprintable()
+    assert str(error.within(f"/tmp/{text}")).isprintable()
+
+
+def test_a_very_long_name_leaves_place_for_what_to_do() -> None:
+    line = str(BamError(f"name {'x' * 10**6}: unknown; choose another"))
+    assert len(line) < 5000
+    assert line.startswith("name xxx")
+    assert line.endswith("; choose another")
+
+
+def test_json_numbers_stay_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps({"a": [1, 2.5, None]}))
+    assert read_json(path) == {"a": [1, 2.5, None]}

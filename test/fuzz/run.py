@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Searches for inputs that break a target, guided by coverage; `make fuzz` runs it.
+
+Each target has a process of its own, so that a hang, a crash of the interpreter or memory beyond 1 GB is
+that of one target. Inputs that reach new code are kept in a folder beside the results; the next run begins
+with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fuzz.target import CORPUS, HANG, MEMORY, load_target, target_names
+
+ROOT = Path(__file__).resolve().parents[2]
+ENGINE = "atheris==3.0.0"
+RESULTS = "fuzz_results.json"
+_CHILD = "--child"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a run of one target found.
+
+    Attributes:
+        target: name.
+        inputs: how many were tried.
+        wanted: how many were to be tried; the time limit may end a run before.
+        coverage: edges of the code of the target that inputs reached.
+        corpus: inputs that each reach something which others do not.
+        memory: largest of the process, MB.
+        seconds: taken.
+        findings: files with inputs that break a property; none is what is expected.
+    """
+
+    target: str
+    inputs: int
+    wanted: int
+    coverage: int
+    corpus: int
+    memory: int
+    seconds: float
+    findings: list[str]
+
+
+def main(arguments: list[str]) -> int:
+    """Fuzz; return 0 where nothing was found."""
+    if arguments[:1] == [_CHILD]:
+        return fuzz_one(arguments[1], arguments[2:])
+    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
+    parser.add_argument("--runs", type=int, default=0, help="inputs per target (default: what it asks for)")
+    parser.add_argument("--seconds", type=int, default=0, help="longest time per target (default: any)")
+    parser.add_argument("--seed", type=int, default=1, help="of the search")
+    parser.add_argument("--output", type=Path, default=Path("fuzz_output"), help="where inputs are kept")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(target_names())}")
+    given = parser.parse_args(arguments)
+    unknown = sorted(set(given.targets) - set(target_names()))
+    if unknown:
+        print(f"target {unknown[0]!r}: unknown (valid: {', '.join(target_names())}); choose one of these")
+        return 2
+    if not _install_engine():
+        return 2
+    outcomes = []
+    for name in given.targets or target_names():
+        outcome = _run(name, given.runs or load_target(name).runs, given.seconds, given.seed, given.output)
+        outcomes.append(outcome)
+        _write(outcomes, given.output / RESULTS)
+        print(_row(outcome), flush=True)
+    found = [finding for outcome in outcomes for finding in outcome.findings]
+    print(f"{len(outcomes)} targets, {sum(each.inputs for each in outcomes)} inputs, {len(found)} findings")
+    for finding in found:
+        print(f"  {finding}: breaks a property (why: see the log); mend it and keep it in {CORPUS}")
+    return 1 if found else 0
+
+
+def _install_engine() -> bool:
+    if importlib.util.find_spec("atheris"):
+        return True
+    command = [sys.executable, "-m", "pip", "install", "--quiet", ENGINE]
+    if subprocess.run(command, check=False).returncode == 0:
+        return True
+    print(
+        f"make fuzz: {ENGINE} cannot be installed (expected CPython 3.11 to 3.13 on Linux, and a package"
+        f" index); use such a Python, or `make test`, which replays what was found"
+    )
+    return False
+
+
+def _run(name: str, runs: int, seconds: int, seed: int, output: Path) -> Outcome:
+    """Run one target in a process of its own."""
+    kept, log = output / "inputs" / name, output / f"{name}.log"
+    findings = output / "findings" / name
+    for path in (kept, findings):
+        path.mkdir(parents=True, exist_ok=True)
+    before = set(findings.iterdir())
+    own = CORPUS / name
+    options = [
+        f"-runs={runs}",
+        f"-seed={seed}",
+        f"-timeout={HANG:g}",
+        f"-rss_limit_mb={MEMORY >> 20}",
+        f"-artifact_prefix={findings}/",
+        "-print_final_stats=1",
+        "-close_fd_mask=0",
+        *([f"-max_total_time={seconds}"] if seconds else []),
+    ]
+    corpora = [str(kept), *([str(own)] if own.is_dir() else [])]
+    began = time.monotonic()
+    with log.open("w") as stream:
+        done = subprocess.run(
+            [sys.executable, "-m", "fuzz.run", _CHILD, name, *options, *corpora],
+            cwd=ROOT,
+            env=_environment(),
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    text = log.read_text(errors="replace")
+    found = sorted(str(path) for path in set(findings.iterdir()) - before)
+    if done.returncode and not found:
+        found = [str(log)]
+    return Outcome(
+        target=name,
+        inputs=_last(r"stat::number_of_executed_units:\s*(\d+)", text) or _last(r"#(\d+)\s", text),
+        wanted=runs,
+        coverage=_last(r"cov: (\d+)", text),
+        corpus=_last(r"corp: (\d+)", text),
+        memory=_last(r"stat::peak_rss_mb:\s*(\d+)", text) or _last(r"rss: (\d+)Mb", text),
+        seconds=round(time.monotonic() - began, 1),
+        findings=found,
+    )
+
+
+def _environment() -> dict[str, str]:
+    test = ROOT / "test"
+    places = [str(ROOT), str(test), str(test / "core"), str(test / "ros"), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places)), "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _last(pattern: str, text: str) -> int:
+    found = re.findall(pattern, text)
+    return int(found[-1]) if found else 0
+
+
+def _write(outcomes: list[Outcome], path: Path) -> None:
+    """Keep what earlier runs of other targets found."""
+    told = {}
+    if path.is_file():
+        told = {each["target"]: each for each in json.loads(path.read_text())}
+    told.update({each.target: asdict(each) for each in outcomes})
+    path.write_text(json.dumps([told[name] for name in sorted(told)], indent=1) + "\n")
+
+
+def _row(each: Outcome) -> str:
+    verdict = f"{len(each.findings)} findings" if each.findings else "nothing found"
+    short = "" if each.inputs >= each.wanted else f" of {each.wanted}"
+    return (
+        f"{each.target:24} {each.inputs:9}{short} inputs, {each.coverage:5} edges, {each.corpus:5} kept,"
+        f" {each.memory:4} MB, {each.seconds:7.0f} s: {verdict}"
+    )
+
+
+def fuzz_one(name: str, options: list[str]) -> int:
+    """Fuzz one target in this process; does not return where the engine ends it."""
+    import atheris
+
+    # Modules are instrumented while they are imported; what numba compiles must not be.
+    wanted, others = _modules(name)
+    with atheris.instrument_imports(include=wanted, exclude=others):
+        target = load_target(name)
+    kept = next(Path(each) for each in options if not each.startswith("-"))
+    for number, seed in enumerate(target.seeds()):
+        (kept / f"seed_{number:04d}").write_bytes(seed)
+    atheris.Setup([f"fuzz {name}", f"-max_len={target.longest}", *options], target.check)
+    atheris.Fuzz()
+    return 0
+
+
+def _modules(name: str) -> tuple[list[str], list[str]]:
+    """Return the modules that a target names, and all others; another process imports them to find out."""
+    program = (
+        "import json, sys; from fuzz.target import load_target; target = load_target(sys.argv[1]);"
+        "list(target.seeds())[:3] and [target.check(each) for each in list(target.seeds())[:3]];"
+        "print(json.dumps([target.modules, list(sys.modules)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, name], check=True, stdout=subprocess.PIPE, text=True
+    )
+    wanted, loaded = json.loads(done.stdout.splitlines()[-1])
+    inside = tuple(f"{each}." for each in wanted)
+    others = [each for each in loaded if each not in wanted and not each.startswith(inside)]
+    return wanted, others
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
