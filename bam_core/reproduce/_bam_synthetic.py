@@ -155,7 +155,7 @@ def _inertia_claim(name: str, repeats: Repeats) -> Claim:
         kind="synthetic",
         threshold_reason=f"within {100 * PARAMETERS_ALIKE:.0f} %, as parameters of repeats are held against"
         " each other; the model is that with the lowest MAE in training",
-        chosen_after="the limit was lowered until a delay that is twice as long shows",
+        chosen_after="the limit was lowered until longer delays show",
         reason="" if holds else _WHY_INERTIA,
     )
 

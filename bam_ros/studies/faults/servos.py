@@ -215,7 +215,7 @@ class Simulated(Servos):
     def parameters(self) -> dict[str, object]:
         """Of the driver."""
         model = {"model": self._model} if self._model else {"mass": MASS, "length": LENGTH}
-        return {"torque_on_speed": TORQUE_ON_SPEED, "servos": [self.servo], **model}
+        return {**super().parameters, "servos": [self.servo], **model}
 
     def driven(self) -> tuple[bool, ...] | None:
         """See `Servos.driven`."""

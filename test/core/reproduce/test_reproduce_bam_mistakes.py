@@ -37,8 +37,8 @@ def without_friction(truth: TrueServo) -> TrueServo:
     return replace(truth, servo=replace(truth.servo, friction=Friction(coulomb=1e-3)))
 
 
-def with_twice_the_delay(truth: TrueServo) -> TrueServo:
-    return replace(truth, reality=replace(truth.reality, delay=2.0 * truth.reality.delay))
+def with_three_times_the_delay(truth: TrueServo) -> TrueServo:
+    return replace(truth, reality=replace(truth.reality, delay=3.0 * truth.reality.delay))
 
 
 def held(claims: Iterable[Claim]) -> set[str]:
@@ -82,11 +82,14 @@ def test_a_wrong_sign_of_the_load_in_the_simulation_that_is_fitted_shows_in_the_
 
 
 def test_servos_without_friction_show_in_the_arm_and_on_the_bench(right_arm: set[str]) -> None:
-    assert right_arm - arm(without_friction) == right_arm
+    assert RATIO in right_arm - arm(without_friction)  # that M5 does not improve on M4 holds without, too
     lost = pendulum("mx64") - pendulum("mx64", without_friction)
     assert "VI-A, mx64: MAE of M1 over that of the best" in lost
 
 
-def test_twice_the_delay_shows_in_the_inertia() -> None:
-    lost = pendulum("erob80_50", campaign=THIRD) - pendulum("erob80_50", with_twice_the_delay, THIRD)
+def test_three_times_the_delay_shows_in_the_inertia() -> None:
+    """Twice the delay moves J_m from 1.031 to 1.049 times the servo's: by less than machines differ, and a
+    limit of 5 % may or may not tell it. Three times the delay makes it 1.098.
+    """
+    lost = pendulum("erob80_50", campaign=THIRD) - pendulum("erob80_50", with_three_times_the_delay, THIRD)
     assert "II-A, erob80_50: J_m that is identified is the servo's" in lost
