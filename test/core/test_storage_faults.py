@@ -75,7 +75,9 @@ def test_a_disk_that_is_full_is_one_line_and_leaves_the_old_file(tmp_path: Path)
     path = tmp_path / "servo.yaml"
     path.write_text(OLD)
     program = (
-        "import resource, sys; from bam_core.atomic_file import write_text; from bam_core.errors import BamError\n"
+        "import resource, sys\n"
+        "from bam_core.atomic_file import write_text\n"
+        "from bam_core.errors import BamError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try: write_text(sys.argv[1], 'new' * 50_000)\n"
         "except BamError as error: print(error)"
