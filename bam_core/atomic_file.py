@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
 from collections.abc import Iterator
@@ -31,11 +32,20 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with _refusing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_orphans(path)
         try:
             temporary.write_bytes(content)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _remove_orphans(path: Path) -> None:
+    """Remove what processes that were killed while they wrote this file have left of it."""
+    for orphan in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        process = orphan.name.removesuffix(".tmp").rpartition(".")[2]
+        if process.isdigit() and int(process) != os.getpid() and not Path("/proc", process).exists():
+            orphan.unlink(missing_ok=True)
 
 
 def require_file(path: str | os.PathLike[str]) -> None:

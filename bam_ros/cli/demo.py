@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     with private_domain(), node_processes(output / "logs") as nodes:
         pipeline.start_bench(nodes, bench, output, arguments.seed)
         with pipeline.Session(nodes) as client:
-            bags = pipeline.record(client, bench, output)
+            bags = pipeline.record(client, output)
             identified = pipeline.identify(client, bench, output)
             outcome = pipeline.evaluate(client, bench, bags, identified)
     write_text(output / "summary.json", json.dumps(report.summary(outcome), indent=2) + "\n")

@@ -82,14 +82,20 @@ class Outcome:
 def start_bench(nodes: NodeProcesses, bench: DemoBench, output: Path, seed: int) -> None:
     """Start the virtual servo and, on its bus, the same nodes that a real bench uses."""
     bench.start(nodes, output, seed)
-    nodes.start("recorder", "bam_ros.recorder.node", {"driver": bench.driver, "virtual_bench": bench.virtual})
+    session = Path(get_package_share_directory("bam_bench")) / "config" / "sessions" / bench.session
+    parameters = {
+        "driver": bench.driver,
+        "virtual_bench": bench.virtual,
+        "data_directory": str(output),
+        "session_file": str(session),
+    }
+    nodes.start("recorder", "bam_ros.recorder.node", parameters)
     nodes.start("identification", "bam_ros.identification.node", {"data_directory": output})
 
 
-def record(client: DemoClient, bench: DemoBench, output: Path) -> list[Path]:
+def record(client: DemoClient, output: Path) -> list[Path]:
     """Record the session and return its bags."""
-    session = Path(get_package_share_directory("bam_bench")) / "config" / "sessions" / bench.session
-    goal = Record.Goal(session_file=str(session), output=str(output / "bags"))
+    goal = Record.Goal(output="bags")
     with Stage("recording", 1.0) as stage:
 
         def show(feedback: Any) -> None:

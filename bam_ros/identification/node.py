@@ -19,7 +19,7 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
 from bam_core.comma_list import comma_list
-from bam_core.errors import BamError, Missing, OutOfRange, Unreadable
+from bam_core.errors import BamError, Missing, Unreadable
 from bam_core.identification.fitting import Progress
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
@@ -30,6 +30,7 @@ from bam_core.recordings import find_sources, load_recordings
 from bam_core.recordings.discovery import data_files
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.model import load_servo, servo_names
+from bam_ros.node.data_directory import confined
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
@@ -266,16 +267,7 @@ class IdentificationNode(Node):
 
     def _inside(self, path: str, field: str) -> Path:
         """Return an absolute path below the data directory, links followed; raises OutOfRange for others."""
-        directory = self._data_directory
-        resolved = (directory / path).resolve()
-        if not resolved.is_relative_to(directory):
-            raise OutOfRange(
-                field,
-                path,
-                f"a path below {directory}",
-                advice="move it there or set the parameter data_directory",
-            )
-        return resolved
+        return confined(self._data_directory, path, field)
 
 
 def _fill(answer: Any, found: Identification, output: Path) -> None:

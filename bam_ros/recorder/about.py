@@ -37,6 +37,12 @@ ABOUT = NodeAbout(
             read_only=False,
         ),
         NodeParameter(
+            name="data_directory",
+            default=".",
+            description="sessions that goals name are read, and their bags written, below this directory,"
+            " nowhere else; session_file and output may lie elsewhere as given at the start",
+        ),
+        NodeParameter(
             name="autostart",
             default=False,
             description="record session_file into output at once, then end",

@@ -19,6 +19,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError, Missing
+from bam_ros.node.data_directory import PARAMETER, confined
 from bam_ros.node.parameters import declare
 from bam_ros.node.process import StopRequest, run_node
 from bam_ros.recorder.about import ABOUT
@@ -45,6 +46,7 @@ class RecorderNode(Node):
         super().__init__("recorder", **arguments)
         value = declare(self, self.ABOUT.parameters)
         driver, bench = value["driver"], value["virtual_bench"]
+        self._given_at_start = {name: value[name] for name in ("session_file", "output")}
         self._recorder = SessionRecorder(
             self, driver=driver, virtual_bench=bench, starts_with_driver=value["autostart"]
         )
@@ -126,7 +128,7 @@ class RecorderNode(Node):
         self._recorder.reset()
         try:
             session = load_session(self._given(request.session_file, "session_file"))
-            output = Path(self._given(request.output, "output")).absolute()
+            output = self._given(request.output, "output").absolute()
             message = describe_report(self._recorder.record(session, output, operator), output)
             success = True
             log.info(message)
@@ -149,11 +151,19 @@ class RecorderNode(Node):
             bags=[str(bag) for bag in report.bags],
         )
 
-    def _given(self, value: str, parameter: str) -> str:
+    def _given(self, value: str, parameter: str) -> Path:
+        """Return the path in a goal, or else the parameter's.
+
+        It must lie in the data directory, unless it is the one that the node was started with: goals and
+        changes of parameters come from whoever is in the domain.
+        """
         value = value or str(self.get_parameter(parameter).value)
+        if value and value != self._given_at_start[parameter]:
+            directory = Path(str(self.get_parameter(PARAMETER).value)).expanduser().resolve()
+            return confined(directory, value, parameter)
         if not value:
             raise Missing(parameter, "it in the goal or as parameter", advice="give one of them")
-        return value
+        return Path(value)
 
 
 class _RemoteOperator:

@@ -56,6 +56,6 @@ TARGET = Target(
     check=check,
     seeds=seeds,
     modules=tuple(f"bam_ros.emulators.dynamixel.{name}" for name in ("packets", "protocol1", "protocol2")),
-    longest=300,
+    longest=120,
     runs=PACKETS,
 )

@@ -15,6 +15,7 @@ from action_msgs.msg import GoalStatus
 from bam_bench.action import Record
 from rclpy.action.client import ActionClient
 from rclpy.action.server import GoalResponse
+from rclpy.parameter import Parameter
 from recorder_bench import Bench, directories, hurry, short
 from ros_helpers import PATIENCE, wait_for
 from std_srvs.srv import Trigger
@@ -43,6 +44,8 @@ class Client:
         self.session = directory / "session.yaml"
         self.session.write_text(SESSION)
         self.output = directory / "bags"
+        self.directory = directory
+        parameters = {"data_directory": str(directory), **parameters}
         self.recorder = RecorderNode(**bench.parameters(driver="driver", **parameters))
         bench.spin(self.recorder)
         self.action = ActionClient(bench.node, Record, "record")
@@ -175,12 +178,22 @@ def test_bad_goals_are_answered_in_one_line(client: Client) -> None:
     for changes, said in (
         ({"session_file": "none.yaml"}, "none.yaml: cannot be read"),
         ({"session_file": ""}, "session_file: is missing"),
+        ({"session_file": "/etc/passwd"}, "session_file: is '/etc/passwd' (expected a path below"),
+        ({"session_file": "../session.yaml"}, "session_file: is '../session.yaml' (expected a path below"),
+        ({"output": "/tmp/bags"}, "output: is '/tmp/bags' (expected a path below"),
+        ({"output": "a" * 5000}, "(expected a path below"),
         ({"output": ""}, "output: is missing"),
     ):
         answer = client.wait(client.send(**changes).get_result_async())
         assert answer.status == GoalStatus.STATUS_ABORTED
         assert said in answer.result.message
         assert "\n" not in answer.result.message
+
+
+def test_parameters_changed_later_are_confined_as_goals_are(client: Client) -> None:
+    client.recorder.set_parameters([Parameter("output", value="/tmp/bags")])
+    answer = client.wait(client.send(output="").get_result_async())
+    assert "output: is '/tmp/bags' (expected a path below" in answer.result.message
 
 
 def test_the_end_of_the_node_releases_the_servo(client: Client) -> None:

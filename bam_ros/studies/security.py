@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each node listens to and offers, as a table and as policies for SROS2, as the nodes say it themselves.
+
+`python -m bam_ros.studies.security` writes both anew: the table into docs/security.md, the policies into
+config/sros2/.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from bam_core.atomic_file import write_text
+from bam_ros.dynamixel.node import DynamixelNode
+from bam_ros.emulators.dynamixel.node import VirtualDynamixelNode
+from bam_ros.emulators.erob.node import VirtualErobNode
+from bam_ros.erob.node import ErobNode
+from bam_ros.feedforward.node import FeedForwardNode
+from bam_ros.friction_observer.node import FrictionObserverNode
+from bam_ros.identification.node import IdentificationNode
+from bam_ros.node.node_about import Interface, NodeAbout
+from bam_ros.recorder.node import RecorderNode
+from bam_ros.simulator.node import SimulatorNode
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "security.md"
+POLICIES = ROOT / "config" / "sros2"
+BEGIN, END = "<!-- nodes: begin -->", "<!-- nodes: end -->"
+
+NODES: tuple[NodeAbout, ...] = tuple(
+    kind.ABOUT
+    for kind in (
+        DynamixelNode,
+        ErobNode,
+        SimulatorNode,
+        RecorderNode,
+        IdentificationNode,
+        FeedForwardNode,
+        FrictionObserverNode,
+        VirtualDynamixelNode,
+        VirtualErobNode,
+    )
+)
+_WIRES = {
+    "dynamixel": "the serial port `port`",
+    "erob": "raw EtherCAT frames at `interface`; a pipe to its own master process",
+    "feedforward": "the serial port `port` where it drives servos itself",
+    "virtual_dynamixel": "the pseudo-terminal that it makes",
+    "virtual_erob": "raw EtherCAT frames at the virtual interface that it makes; a local control socket",
+}
+_PARAMETERS = (
+    "describe_parameters",
+    "get_parameter_types",
+    "get_parameters",
+    "list_parameters",
+    "set_parameters",
+    "set_parameters_atomically",
+    "get_type_description",
+)
+_LIFECYCLE = (
+    "change_state",
+    "get_state",
+    "get_available_states",
+    "get_available_transitions",
+    "get_transition_graph",
+)
+_OF_DRIVERS = ("set_gains", "hold_gains", "get_state")
+_LIFECYCLE_NODES = ("dynamixel", "erob", "simulator", "feedforward")
+
+
+def table() -> str:
+    """Return the nodes and what reaches them, in Markdown."""
+    lines = [
+        "| node | subscribes | services | actions | besides | may be set while it runs |",
+        "|---|---|---|---|---|---|",
+    ]
+    for about in NODES:
+        cells = [
+            f"`{about.name}`",
+            _listed(each.name for each in _of(about, "subscribes")),
+            _listed(each.name for each in _of(about, "service")),
+            _listed(each.name for each in _of(about, "action")),
+            _WIRES.get(about.name, "-"),
+            _listed(each.name for each in about.parameters if not each.read_only),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def policy(about: NodeAbout) -> str:
+    """Return the SROS2 policy of a node in an enclave of its own: what it does, and nothing else."""
+    publishes = [*(each.name for each in _of(about, "publishes")), "/rosout", "/parameter_events"]
+    subscribes = [*(each.name for each in _of(about, "subscribes")), "/clock", "/parameter_events"]
+    services = [each.name for each in _of(about, "service")]
+    services += [f"~/{each}" for each in _PARAMETERS]
+    if about.name in _LIFECYCLE_NODES:
+        services += [f"~/{each}" for each in _LIFECYCLE]
+        publishes.append("~/transition_event")
+    if about.name == "recorder":  # the client of the driver
+        subscribes += ["joint_states", "/diagnostics"]
+    requests = _REQUESTS.get(about.name, ())
+    name = about.name
+    parts = [
+        _rules(name, "topics", "publish", "topic", publishes),
+        _rules(name, "topics", "subscribe", "topic", subscribes),
+        _rules(name, "services", "reply", "service", services),
+        _rules(name, "services", "request", "service", requests),
+        _rules(name, "actions", "execute", "action", [each.name for each in _of(about, "action")]),
+    ]
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            '<policy version="0.2.0">',
+            "  <enclaves>",
+            f'    <enclave path="/bam_bench/{name}">',
+            "      <profiles>",
+            f'        <profile ns="/" node="{name}">',
+            *filter(None, parts),
+            "        </profile>",
+            "      </profiles>",
+            "    </enclave>",
+            "  </enclaves>",
+            "</policy>",
+            "",
+        ]
+    )
+
+
+_REQUESTS = {
+    "recorder": (
+        *(f"{driver}/{each}" for driver in ("dynamixel", "erob") for each in _OF_DRIVERS),
+        "virtual_dynamixel/set_load",
+        "virtual_erob/set_load",
+    )
+}
+"""Node -> services of others that it calls."""
+
+
+def page(text: str) -> str:
+    """Return the page with today's table in it."""
+    head, _, rest = text.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    return f"{head}{BEGIN}\n{table()}\n{END}{tail}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the table and the policies."""
+    write_text(PAGE, page(PAGE.read_text(encoding="utf-8")))
+    for about in NODES:
+        write_text(POLICIES / f"{about.name}.policy.xml", policy(about))
+    return 0
+
+
+def _of(about: NodeAbout, kind: str) -> Iterator[Interface]:
+    return (each for each in about.interfaces if each.kind == kind)
+
+
+def _rules(node: str, group: str, verb: str, item: str, names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    full = sorted(
+        {f"{node}/{each[2:]}" if each.startswith("~/") else each.removeprefix("/") for each in names}
+    )
+    lines = [f"            <{item}>{escape(each)}</{item}>" for each in full]
+    return "\n".join([f'          <{group} {verb}="ALLOW">', *lines, f"          </{group}>"])
+
+
+def _listed(names: Iterator[str]) -> str:
+    return ", ".join(f"`{each}`" for each in names) or "-"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
