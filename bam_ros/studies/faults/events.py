@@ -263,7 +263,7 @@ EVENTS = (
         name="power cycle of a drive",
         lines=("faults lost@1",),
         repair=("faults",),
-        follows={"erob": _loss("erob", "does not answer")},
+        follows={"erob": _loss("erob", "does not answer|no slave answers")},
     ),
     Event(
         name="fault of one drive",
