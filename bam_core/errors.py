@@ -311,13 +311,17 @@ class Terminated(KeyboardInterrupt):
 
 
 def _one_line(text: str) -> str:
-    if len(text) > _LONGEST:
-        text = f"{text[: _LONGEST * 3 // 4]} ... {text[-_LONGEST // 4 :]}"
+    text = _shortened(text)
     if text.isprintable():
         return text
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
-    )
+    escaped = (each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
+    return _shortened("".join(escaped))
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST * 3 // 4]} ... {text[-_LONGEST // 4 :]}"
 
 
 def _told(reason: OSError) -> str:

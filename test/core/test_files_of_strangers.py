@@ -138,6 +138,8 @@ def test_a_very_long_name_leaves_place_for_what_to_do() -> None:
     assert len(line) < 5000
     assert line.startswith("name xxx")
     assert line.endswith("; choose another")
+    unprintable = chr(0x202E) * 10**5
+    assert len(str(BamError(f"names {unprintable}: unknown; choose another"))) < 5000
 
 
 def test_json_numbers_stay_numbers(tmp_path: Path) -> None:
