@@ -30,6 +30,7 @@ from bam_ros.studies.faults.servos import LENGTH, MASS, Servos, ros_arguments
 
 PATIENCE = 40.0
 """s until something that has to come is given up."""
+_STANDS_STILL = 0.3  # s without states after which a simulation is not stepped any more, and drives nothing
 _LOOK = 4e-3  # s between looks at the servos
 
 
@@ -267,7 +268,8 @@ class Rig:
             return found
         alive = self.driver is not None and self.driver.poll() is None
         state = self.watcher.state
-        if not alive or state is None:
+        stands_still = time.monotonic() - self.watcher.arrived > _STANDS_STILL
+        if not alive or state is None or stands_still:
             return (False,) * len(self.servos.joints)
         return tuple(bool(on) for on in state.torque_enabled)
 
