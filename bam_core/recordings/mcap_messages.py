@@ -115,8 +115,14 @@ def read_records(path: Path) -> Iterator[McapRecord]:
 def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
     """Records up to the end or, in a file cut short, up to the last complete one."""
     exact = _ExactStream(stream, path.stat().st_size)
+    channels: set[int] = set()
     try:
-        yield from StreamReader(exact, validate_crcs=True).records  # type: ignore[arg-type]
+        for record in StreamReader(exact, validate_crcs=True).records:  # type: ignore[arg-type]
+            if isinstance(record, Channel):
+                channels.add(record.id)
+            elif isinstance(record, Message) and record.channel_id not in channels:
+                raise ValueError(f"a message is of channel {record.channel_id}, which is not described")
+            yield record
     except EndOfFile:
         return
     except InvalidMagic:

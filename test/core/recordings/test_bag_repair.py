@@ -16,6 +16,9 @@ from bam_core.errors import BadData, Malformed, Unreadable
 from bam_core.recordings import load_recordings, read_bag
 from bam_core.recordings.bag_repair import damage, find_bags, repair_bag
 
+_CHUNK = 6
+"""Opcode of MCAP."""
+
 
 def interrupted(directory: Path, share: float = 0.6, samples: int = 1500) -> Path:
     """Write what a recorder that was killed leaves."""
@@ -165,3 +168,23 @@ def test_the_command_overwrites_nothing_and_says_where_nothing_is_to_be_done(
     assert "every bag is whole" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
     assert main([*command, "--servo", "mx106"]) == 2
+
+
+def test_a_message_of_a_channel_that_is_not_described_ends_what_is_read(tmp_path: Path) -> None:
+    bag = RunBag(1500).write(tmp_path / "run")
+    before = messages(bag)
+    (file,) = bag.glob("*.mcap")
+    data = file.read_bytes()
+    end = 8  # of the magic
+    while data[end] != _CHUNK:
+        end += 9 + int.from_bytes(data[end + 1 : end + 9], "little")
+    end += 9 + int.from_bytes(data[end + 1 : end + 9], "little")
+    message = (99).to_bytes(2, "little") + bytes(4 + 8 + 8)  # channel; sequence and times
+    file.write_bytes(data[:end] + b"\x05" + len(message).to_bytes(8, "little") + message + data[end:])
+    with refused(Malformed, path=str(file)):
+        read_bag(bag)
+    found = repair_bag(bag, tmp_path / "new")
+    assert found.messages == len(messages(tmp_path / "new"))
+    assert 0 < found.messages < len(before)
+    assert set(messages(tmp_path / "new")) < set(before)
+    assert "channel 99" in found.problem
