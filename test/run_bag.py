@@ -13,7 +13,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from bam_core.recordings.bag_writer import BagWriter
 from bam_core.recordings.message_definition import message_definition
 
-MESSAGES = Path(__file__).parents[2] / "msg"
+MESSAGES = Path(__file__).parents[1] / "msg"
 COMMON = {
     "std_msgs/msg/Header": "builtin_interfaces/Time stamp\nstring frame_id\n",
     "builtin_interfaces/msg/Time": "int32 sec\nuint32 nanosec\n",
