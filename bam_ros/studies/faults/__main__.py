@@ -17,7 +17,7 @@ from bam_ros.node.private_domain import private_domain
 from bam_ros.studies.faults.cell import Cell, try_cell
 from bam_ros.studies.faults.events import EVENTS, Event, State
 from bam_ros.studies.faults.page import page
-from bam_ros.studies.faults.rig import Rig, Watcher
+from bam_ros.studies.faults.rig import Rig, Watcher, end_with_what_was_started
 from bam_ros.studies.faults.servos import DRIVERS
 from bam_ros.studies.faults.startup import STATE, try_startups
 
@@ -70,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--output", type=Path, default=Path("faults"), help="of OUTPUT.md and OUTPUT.json")
     arguments = parser.parse_args(argv)
+    end_with_what_was_started()
     try:
         for driver in arguments.drivers:
             if driver not in DRIVERS:
@@ -91,6 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BamError as error:
         print(f"make faults: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("make faults: ended before its end, nothing is written", file=sys.stderr)
+        return 130
     write_text(arguments.output.with_suffix(".json"), json.dumps([asdict(cell) for cell in cells], indent=1))
     write_text(arguments.output.with_suffix(".md"), page(cells))
     return 1 if any(cell.problems for cell in cells) else 0

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from bam_core.errors import BamError
 from bam_ros.studies.faults.events import Back, Event, Follows, Off, State
 from bam_ros.studies.faults.rig import Rig
+from bam_ros.studies.faults.streamer import AMPLITUDE
 
 CENTRE = 0.2  # rad of goals
 FAR = 1.2  # rad of the goal that a ramp leads to
+_AT_GOAL = 2e-3  # rad that a goal may be from the command once it has caught up; a few counts
 AFTERWARDS = 0.8
 """s for which torque has to stay as it is after the event, while clients go on commanding."""
 _ANSWER = 10.0  # s until diagnostics, which come once a second, must have told
@@ -81,7 +83,6 @@ def try_cell(rig: Rig, event: Event, state: State) -> Cell:
 
 
 def _reach(rig: Rig, state: State) -> None:
-    joints = range(len(rig.servos.joints))
     if state is State.IDLE:
         for client in rig.clients:
             client.silence()
@@ -105,14 +106,13 @@ def _reach(rig: Rig, state: State) -> None:
             time.sleep(0.5)
         return
 
-    def arrived() -> bool:
-        found = rig.watcher.state
-        return found is not None and all(
-            abs(found.goal_position[joint] - CENTRE) < 0.2 and abs(found.position[joint]) > 0.02
-            for joint in joints
-        )
+    distance = _AT_GOAL if state is State.HOLDING else AMPLITUDE
 
-    rig.wait(arrived, "the goal reached")
+    def ramp_is_over() -> bool:
+        found = rig.watcher.state
+        return found is not None and all(abs(goal - CENTRE) <= distance for goal in found.goal_position)
+
+    rig.wait(ramp_is_over, "the end of the ramp")
     time.sleep(0.5)
 
 
@@ -147,8 +147,10 @@ def _torque(
         time.sleep(1.0)
         rig.repair()
     off_at = [math.nan] * count
+    on: set[int] = set()
     again: set[int] = set()
     for elapsed, driven in rig.looks(follows.within + AFTERWARDS):
+        on.update(joint for joint in range(count) if driven[joint])
         for joint in range(count):
             if not driven[joint] and math.isnan(off_at[joint]):
                 off_at[joint] = elapsed
@@ -156,7 +158,7 @@ def _torque(
                 again.add(joint)
     names = rig.servos.joints
     if state is State.IDLE:
-        problems += [f"{names[joint]}: torque came on" for joint in again]
+        problems += [f"{names[joint]}: torque came on" for joint in sorted(on)]
         return math.nan
     if follows.off is Off.NONE:
         problems += [f"{names[joint]}: lost its torque" for joint in range(count) if off_at[joint] >= 0.0]

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from bam_bench.msg import ServoStates
 from builtin_interfaces.msg import Duration
@@ -32,6 +32,15 @@ PATIENCE = 40.0
 """s until something that has to come is given up."""
 _STANDS_STILL = 0.3  # s without states after which a simulation is not stepped any more, and drives nothing
 _LOOK = 4e-3  # s between looks at the servos
+
+
+def end_with_what_was_started() -> None:
+    """Let SIGTERM end this process as Ctrl-C does: drivers and clients that it started are ended, too."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
 
 
 class Watcher:

@@ -18,7 +18,7 @@ from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, UnknownName
 from bam_core.text_table import format_table
 from bam_ros.node.private_domain import private_domain
-from bam_ros.studies.faults.rig import Rig, Watcher
+from bam_ros.studies.faults.rig import Rig, Watcher, end_with_what_was_started
 from bam_ros.studies.faults.servos import DRIVERS
 
 JOINTS = 6
@@ -145,6 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--drivers", nargs="+", default=list(DRIVERS), metavar="NAME", help="(default: all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="receives the figures")
     arguments = parser.parse_args(argv)
+    end_with_what_was_started()
     results = []
     try:
         for driver in arguments.drivers:
@@ -155,6 +156,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BamError as error:
         print(f"make soak-drivers: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("make soak-drivers: ended before its end, nothing is written", file=sys.stderr)
+        return 130
     rows = [
         (
             result.driver,
