@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-
-import mujoco
+from typing import TYPE_CHECKING
 
 from bam_core.errors import Conflict, OutOfRange
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.dynamixel.control_table import control_table
-from bam_ros.emulators.dynamixel.arm import ArmJoint, draw_arm
 from bam_ros.emulators.dynamixel.bench import Bench
 from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.hidden_servo import draw_hidden_servo
@@ -19,6 +17,9 @@ from bam_ros.emulators.dynamixel.line_faults import LineFaults, parse_faults
 from bam_ros.emulators.dynamixel.servo import VirtualServo
 from bam_ros.emulators.dynamixel.servo_protocol1 import Protocol1Servo
 from bam_ros.emulators.dynamixel.servo_protocol2 import Protocol2Servo
+
+if TYPE_CHECKING:
+    import mujoco
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +76,10 @@ def build_arm_bus(setup: BusSetup, spec: mujoco.MjSpec, servos: Mapping[str, str
     Raises:
         BamError: as build_bus, or a robot that cannot be emulated.
     """
+    # Not before it is needed: MuJoCo takes long to load, and asks for the version of its window's library in a
+    # process of its own, which complains where a signal ends this one meanwhile.
+    from bam_ros.emulators.dynamixel.arm import ArmJoint, draw_arm
+
     if len(setup.ids) != len(servos):
         raise Conflict(
             "ids",

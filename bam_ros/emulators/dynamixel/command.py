@@ -12,8 +12,6 @@ from pathlib import Path
 
 from bam_core.comma_list import comma_list
 from bam_core.errors import BamError
-from bam_core.mujoco.robot_file import load_robot
-from bam_core.robot.joints import servos_by_joint
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_bus
@@ -76,6 +74,10 @@ def _build(arguments: argparse.Namespace) -> tuple[BusSetup, Sequence[str], Virt
     now = time.monotonic()
     if arguments.robot is None:
         return setup, [f"joint{servo}" for servo in setup.ids], build_bus(setup, now)
+    # Not before it is needed; see `build_arm_bus`.
+    from bam_core.mujoco.robot_file import load_robot
+    from bam_core.robot.joints import servos_by_joint
+
     spec = load_robot(arguments.robot)
     servos = servos_by_joint(spec, [word for each in arguments.servos for word in comma_list(each)])
     setup = replace(setup, ids=arguments.id or list(range(1, 1 + len(servos))))

@@ -103,6 +103,13 @@ def test_nothing_heavy_is_imported_before_the_first_line():
     assert not {"numpy", "numba", "argparse", "serial", "rclpy"} & set(done.stdout.split())
 
 
+def test_only_an_arm_needs_the_engine():
+    """MuJoCo starts a process while it is imported, which prints errors where a signal ends this one then."""
+    code = "import sys; import bam_ros.emulators.dynamixel.command; print('mujoco' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 BITS = {"undervoltage": 0x01, "overheat": 0x04, "overload": 0x20}
 
 
