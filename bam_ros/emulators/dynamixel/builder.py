@@ -76,8 +76,8 @@ def build_arm_bus(setup: BusSetup, spec: mujoco.MjSpec, servos: Mapping[str, str
     Raises:
         BamError: as build_bus, or a robot that cannot be emulated.
     """
-    # Not before it is needed: MuJoCo takes long to load, and asks for the version of its window's library in a
-    # process of its own, which complains where a signal ends this one meanwhile.
+    # Not before it is needed: MuJoCo takes long to load, and starts a process meanwhile, which prints errors
+    # where a signal ends this one.
     from bam_ros.emulators.dynamixel.arm import ArmJoint, draw_arm
 
     if len(setup.ids) != len(servos):
