@@ -17,12 +17,12 @@ from bam_ros.driver.servo_about import (
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.erob.bus import ErobBus
-from bam_ros.erob.settings import LARGEST_RATE, LEAST_RATE, ErobSettings
+from bam_ros.erob.settings import LARGEST_RATE, LEAST_RATE, LONGEST_NODE_TIMEOUT, ErobSettings
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import NodeParameter
 from bam_ros.node.process import run_node
 
-_SLOWEST = 10.0  # 1/s
+_LEAST_GOALS = 5  # that the node sends within node_timeout
 
 
 class ErobNode(ServoNode):
@@ -102,6 +102,13 @@ class ErobNode(ServoNode):
                 high=1.0,
             ),
             NodeParameter(
+                name="node_timeout",
+                default=0.5,
+                description="torque goes off if the node sends no goals for this long (it hangs), s",
+                low=0.1,
+                high=LONGEST_NODE_TIMEOUT,
+            ),
+            NodeParameter(
                 name="distributed_clocks",
                 default=True,
                 description="whether drives act in step with the first one's clock, which the master follows",
@@ -120,13 +127,14 @@ class ErobNode(ServoNode):
     def create_bus(self) -> ServoBus:
         """Build the bus from the parameters; raises BamError."""
         rate = float(self.get_parameter("rate").value)
-        if 0.0 < rate < _SLOWEST:
+        slowest = _LEAST_GOALS / float(self.get_parameter("node_timeout").value)
+        if 0.0 < rate < slowest:
             raise OutOfRange(
                 "rate",
                 rate,
-                f"0, or at least {_SLOWEST:g}: the master takes silence for a node that hangs",
+                f"0, or at least {slowest:g}: five goals within node_timeout",
                 told=f"{rate:g} 1/s",
-                advice="correct the parameter",
+                advice="correct one of the parameters",
             )
         value = {
             parameter.name: self.get_parameter(parameter.name).value for parameter in self.ABOUT.parameters
@@ -146,6 +154,7 @@ class ErobNode(ServoNode):
                 rate=float(value["cycle_rate"]),
                 watchdog=float(value["watchdog"]),
                 answer_timeout=float(value["answer_timeout"]),
+                node_timeout=float(value["node_timeout"]),
                 clock=bool(value["distributed_clocks"]),
             ),
             self._stop,

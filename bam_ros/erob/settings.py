@@ -23,6 +23,7 @@ LARGEST_RATE = 2000.0
 LEAST_RATE = 100.0
 """Cycles per second that the position law needs. At its default gain a frictionless erob80_100 without load
 oscillates by 0.15 rad with 50 of them, by 1 rad with 20."""
+LONGEST_NODE_TIMEOUT = 5.0  # s; longer, and a joint would be held by nobody
 _LARGEST_GAIN = 1000.0  # A/rad
 _TOLERANCE = 1.4  # between gears of 1:50 and 1:100 in the middle, as factors go
 
@@ -46,6 +47,7 @@ class ErobSettings:
         watchdog: time without process data after which a drive stops by itself, s.
         answer_timeout: after which a frame counts as lost, s; 0: two periods, at least 2 ms, at most
             a fifth of the watchdog's time.
+        node_timeout: time without goals from the node, while torque is on, after which torque goes off, s.
         clock: whether to use distributed clocks.
 
     Raises:
@@ -66,6 +68,7 @@ class ErobSettings:
     rate: float = 1000.0
     watchdog: float = 0.05
     answer_timeout: float = 0.0
+    node_timeout: float = 0.5
     clock: bool = True
 
     def __post_init__(self) -> None:
@@ -127,6 +130,13 @@ class ErobSettings:
                 "s",
                 five_cycles <= self.watchdog <= 1.0,
                 f"{five_cycles:g}, five cycles, to 1",
+            ),
+            (
+                "node_timeout",
+                self.node_timeout,
+                "s",
+                0.1 <= self.node_timeout <= LONGEST_NODE_TIMEOUT,
+                f"0.1 to {LONGEST_NODE_TIMEOUT:g}",
             ),
             (
                 "answer_timeout",
@@ -210,6 +220,7 @@ class ErobSettings:
             period=round(1e9 / self.rate),
             watchdog=self.watchdog,
             answer_timeout=self.answer_timeout or max(min(2.0 / self.rate, 0.2 * self.watchdog), 2e-3),
+            silence=self.node_timeout,
             clock=self.clock,
         )
 

@@ -8,18 +8,17 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from ros_helpers import PATIENCE, wait_for
+from ros_helpers import EROB_LATE, PATIENCE, wait_for
 
 from bam_core.errors import BamError
 from bam_ros.driver.servo_bus import BusTimeout, ServoGoal, ServoSample
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import ErobSettings
-from bam_ros.studies.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
 
 GOAL = 0.3
 # What a wire and a machine of its own keep to is no matter here: emulated drives wait for their turn.
-PATIENT = {"rate": 500.0, "watchdog": EMULATED_WATCHDOG, "answer_timeout": EMULATED_TIMEOUT}
+PATIENT = {"rate": 500.0, **EROB_LATE}
 
 Make = Callable[..., VirtualSegmentProcess]
 

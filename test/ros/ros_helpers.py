@@ -24,6 +24,8 @@ from bam_ros.driver.servo_bus import (
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
 from bam_ros.emulators.dynamixel.servo import VirtualServo
+from bam_ros.erob.settings import LONGEST_NODE_TIMEOUT
+from bam_ros.studies.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
 
 PATIENCE = 60.0
 """Time until a test gives up waiting, s.
@@ -35,6 +37,13 @@ stand still for seconds. Where all is well nobody waits that long.
 
 LATE = {"watchdog": 2.5, "answer_timeout": 0.25}
 """Parameters, s, of a driver whose emulated servos share their machine: they answer late now and then."""
+
+EROB_LATE = {
+    "watchdog": EMULATED_WATCHDOG,
+    "answer_timeout": EMULATED_TIMEOUT,
+    "node_timeout": LONGEST_NODE_TIMEOUT,
+}
+"""The same for eRobs, whose test may stand still as well."""
 
 
 def wait_for(predicate: Callable[[], object], timeout: float = PATIENCE, what: str = "") -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from missing import raw_frames
-from ros_helpers import LATE, PATIENCE, VirtualServos
+from ros_helpers import EROB_LATE, LATE, PATIENCE, VirtualServos
 
 from bam_core.errors import UnknownName
 from bam_core.servo.model import load_servo
@@ -81,8 +81,7 @@ def erob() -> Iterator[ErobBus]:
                 interface=segment.interface,
                 joints=JOINTS,
                 positions=(1, 2),
-                watchdog=1.0,
-                answer_timeout=0.3,
+                **EROB_LATE,
             )
         )
 

@@ -16,14 +16,13 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from missing import raw_frames
 from rclpy.qos import qos_profile_sensor_data
 from ros_client import RosClient
-from ros_helpers import PATIENCE, client_maker, wait_for
+from ros_helpers import EROB_LATE, PATIENCE, client_maker, wait_for
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from bam_ros.driver.hardware_errors import HardwareError
 from bam_ros.driver.servo_node import LATCHED_QOS
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
-from bam_ros.studies.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
 
 pytestmark = pytest.mark.ros
 
@@ -91,8 +90,7 @@ def start_driver(ros_domain: int, drives: VirtualSegmentProcess) -> Iterator[Sta
             "joint_names": "[shoulder, elbow]",
             "positions": "[1, 2]",
             # What a machine of its own keeps to is no matter here.
-            "watchdog": EMULATED_WATCHDOG,
-            "answer_timeout": EMULATED_TIMEOUT,
+            **EROB_LATE,
             "command_timeout": PATIENCE,
             "failures": 1000,
             "rate": 100.0,  # else clients would be busy with nothing but its states

@@ -194,6 +194,7 @@ def test_settings_reach_the_master_unchanged() -> None:
         ({"kp": -1.0}, OutOfRange, "kp: is -1 A/rad (expected 0 to 1000)"),
         ({"kp": math.nan}, OutOfRange, "kp: is nan A/rad"),
         ({"rate": 5000.0}, OutOfRange, "cycle_rate: is 5000 1/s (expected 100 to 2000"),
+        ({"node_timeout": 60.0}, OutOfRange, "node_timeout: is 60 s (expected 0.1 to 5"),
         ({"rate": 99.0, "watchdog": 1.0}, OutOfRange, "cycle_rate: is 99 1/s"),
         ({"rate": 5.0, "watchdog": 1.0}, OutOfRange, "cycle_rate: is 5 1/s"),
         ({"rate": 0.0}, OutOfRange, "cycle_rate: is 0 1/s"),
