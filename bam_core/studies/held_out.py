@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -21,9 +22,10 @@ from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, Malformed, OutOfRange
-from bam_core.identification.data.split import leave_one_out
+from bam_core.identification.data.split import Split, leave_one_out, split_recordings
 from bam_core.identification.identify import identify
 from bam_core.recordings import load_recordings
+from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.text_table import format_table
 from bam_core.validation import LEAST_DRAWS, validate
@@ -71,9 +73,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--servo", required=True, metavar="NAME|FILE")
     parser.add_argument(
-        "--by", default="kp", metavar="KEY", help="kp, mass, length, script, ... as of bam identify --test"
+        "--by",
+        default="kp",
+        metavar="KEY",
+        help="kp, mass, length, script, ... as of bam identify --test; or fraction, with --only 0.5",
     )
     parser.add_argument("--only", nargs="+", default=(), metavar="VALUE", help="hold out these values alone")
+    parser.add_argument(
+        "--most",
+        type=int,
+        metavar="N",
+        help="train on N of the others at most, drawn by the seed (default: all)",
+    )
     parser.add_argument("--models", nargs="+", default=list(FRICTION_MODELS), metavar="M1")
     parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help=f"from 0 on (default: {SEEDS})")
     parser.add_argument("--draws", type=int, default=DRAWS, metavar="N", help=f"for bands (default: {DRAWS})")
@@ -96,11 +107,12 @@ def _study(arguments: argparse.Namespace) -> int:
         raise OutOfRange("--seeds", arguments.seeds, "at least 1")
     if arguments.draws < LEAST_DRAWS:
         raise OutOfRange("--draws", arguments.draws, f"at least {LEAST_DRAWS}")
+    if arguments.most is not None and arguments.most < 2:
+        raise OutOfRange("--most", arguments.most, "at least 2")
     require_file(arguments.json)
     recordings = load_recordings(arguments.logs, set_fields=arguments.set)
-    rules = [split.rule for split in leave_one_out(recordings, arguments.by)]
-    if arguments.only:
-        rules = [f"{arguments.by}={value}" for value in arguments.only]
+    rules = [f"{arguments.by}={value}" for value in arguments.only]
+    rules = rules or [split.rule for split in leave_one_out(recordings, arguments.by)]
     entries = _entries(Path(arguments.json)) if arguments.resume else []
     done = {(each.rule, each.seed) for each in entries}
     with executor_for(arguments.cluster) as executor:
@@ -108,12 +120,13 @@ def _study(arguments: argparse.Namespace) -> int:
             for seed in range(arguments.seeds):
                 if (rule, seed) in done:
                     continue
+                split = split_recordings(recordings, rule, seed=seed)
                 found = identify(
-                    recordings,
+                    _drawn(split, arguments.most, seed),
                     arguments.servo,
                     arguments.models,
                     seed=seed,
-                    test=rule,
+                    test=split.test,
                     uncertainty="all",
                     executor=executor,
                 )
@@ -147,6 +160,13 @@ def _study(arguments: argparse.Namespace) -> int:
     print(_table(entries))
     print(f"wrote {Path(arguments.json)}")
     return 0
+
+
+def _drawn(split: Split, most: int | None, seed: int) -> Sequence[Recording]:
+    """Return the training logs, or so many of them."""
+    if most is None or len(split.train) <= most:
+        return split.train
+    return random.Random(f"{split.rule}, {seed}").sample(split.train, most)
 
 
 def _entries(path: Path) -> list[Entry]:

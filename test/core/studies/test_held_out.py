@@ -29,6 +29,10 @@ def test_each_gain_is_held_out_with_each_seed(tmp_path: Path, capsys: pytest.Cap
     output.write_text(json.dumps([dict(each, seed=0, test=0.5) for each in entries]))
     assert main([*logs, *words, "--only", "200", "800", "--json", str(output), "--resume"]) == 0
     assert capsys.readouterr().out.count("500.0") == 4
+    # A share at random, fitted to some of the others only.
+    words += ["--by", "fraction", "--only", "0.5", "--most", "2"]
+    assert main([*logs, *words, "--json", str(output)]) == 0
+    assert {each["rule"] for each in json.loads(output.read_text())} == {"fraction=0.5"}
     output.write_text("[1]")
     assert main([*logs, *words, "--only", "200", "--json", str(output), "--resume"]) == 2
     assert "is not the result of such a study; leave out --resume" in capsys.readouterr().err
@@ -39,6 +43,7 @@ def test_each_gain_is_held_out_with_each_seed(tmp_path: Path, capsys: pytest.Cap
     [
         (["--seeds", "0"], "at least 1"),
         (["--draws", "5"], "at least 20"),
+        (["--most", "1"], "at least 2"),
         (["--by", "colour"], "colour"),
         (["--json", "/proc/x/h.json"], "/proc/x"),
     ],
