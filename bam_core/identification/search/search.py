@@ -26,7 +26,7 @@ from bam_core.identification.search.race import polish, population_of, race
 from bam_core.identification.search.refine import Refined
 from bam_core.identification.search.space import SearchSpace
 
-_RACES = 3  # where there are starts,
+_RACES = 3  # where there are good starts,
 _RACES_WITHOUT_STARTS = 8  # and where there are none
 _GENERATIONS_OF_A_RACE = 15  # what it should have at least; fewer races where the budget is small,
 _GENERATIONS_ALONE = 40  # and where nothing refines
@@ -58,6 +58,7 @@ def minimise(
     seed: int,
     starts: Sequence[Array] = (),
     local: bool = False,
+    wide: bool = False,
 ) -> Outcome:
     """Search for the smallest objective of a problem.
 
@@ -71,6 +72,8 @@ def minimise(
         starts: parameter vectors known to be good, such as optima of nested models. The outcome is never
             worse than any of them.
         local: search about the starts only, without races all over the space.
+        wide: the starts may be far from the optimum: races as without starts, and no refinement of the
+            starts, from which many ways lead to one and the same poor optimum.
 
     Returns:
         The best point found, what was spent in all, and whether the search ended because nothing led further
@@ -79,7 +82,9 @@ def minimise(
     Raises:
         IdentificationCancelled: the caller has withdrawn.
     """
-    return _Search(runner, seed, evaluations).run([np.asarray(start) for start in starts], local=local)
+    return _Search(runner, seed, evaluations).run(
+        [np.asarray(start) for start in starts], local=local, wide=wide
+    )
 
 
 def descend_from(runner: JobRunner, start: Array, evaluations: int) -> Outcome:
@@ -110,15 +115,16 @@ class _Search:
         self._left = self._budget = budget
         self._least = _cost(self._space, 1)  # evaluations that a refinement needs
 
-    def run(self, starts: list[Array], *, local: bool) -> Outcome:
+    def run(self, starts: list[Array], *, local: bool, wide: bool) -> Outcome:
         budget = self._budget
         share = _RACING if self._refines else _RACING_ALONE
-        races = _RACES if starts else _RACES_WITHOUT_STARTS
+        races = _RACES if starts and not wide else _RACES_WITHOUT_STARTS
         found = [] if local and starts else self._races(races, int(share * budget))
         candidates = [*starts, *found]
         converged, bottoms = False, []
         if self._refines_drafts:
-            rough = self._refinements("rough", self._warm(starts) + found, _ROUGH)
+            warm = [] if wide else self._warm(starts)
+            rough = self._refinements("rough", warm + found, _ROUGH)
             deep = [each.vector for each in rough[:_DEEPEST]]
             bottoms = sorted(self._refinements("thorough", deep, _THOROUGH) + rough, key=_error)[:_DEEPEST]
             if bottoms:

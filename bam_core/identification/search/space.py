@@ -204,5 +204,10 @@ def is_nested(inner: FrictionModel, outer: FrictionModel) -> bool:
     return fewer and _coefficients(inner) <= _coefficients(outer)
 
 
+def added_terms(inner: FrictionModel, outer: FrictionModel) -> int:
+    """Return how many coefficients of friction one model has besides those of another."""
+    return len(_coefficients(outer) - _coefficients(inner))
+
+
 def _coefficients(model: FrictionModel) -> set[str]:
     return {target for name in model.parameters for target in _targets(model, name)}

@@ -48,12 +48,13 @@ def search(
     starts: Sequence[Array] = (),
     refine: Refine | None = None,
     ledger: Ledger | None = None,
+    wide: bool = False,
 ) -> Outcome:
     problem = Problem(
         space=SPACE, objective=objective, draft=draft or objective, refine=refine, refine_draft=refine
     )
     runner = JobRunner(problem, ledger or Ledger())
-    return minimise(runner, evaluations=evaluations, seed=seed, starts=starts)
+    return minimise(runner, evaluations=evaluations, seed=seed, starts=starts, wide=wide)
 
 
 def test_it_finds_the_bottom_of_a_rippled_bowl() -> None:
@@ -91,6 +92,22 @@ def test_the_result_is_never_worse_than_a_start(evaluations: int) -> None:
     starts = list(SPACE.vectors(np.random.default_rng(0).normal(0.37, 0.01, (3, SPACE.dimension))))
     result = search(Bowl(), evaluations=evaluations, seed=0, starts=starts)
     assert result.error <= Bowl()(np.array(starts)).min()
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_wide_search_refines_no_start_before_the_end_and_is_not_worse_than_it(wide: bool) -> None:
+    start = SPACE.vectors(np.full((1, SPACE.dimension), 0.4))[0]
+    refined: list[Array] = []
+
+    def refine(vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
+        spend(1)
+        refined.append(vector)
+        return Refined(vector=vector, error=float(Bowl()(vector[None])[0]), valley=np.eye(SPACE.dimension))
+
+    result = search(Bowl(), evaluations=9000, seed=0, starts=[start], refine=refine, wide=wide)
+    first = [np.array_equal(vector, start) for vector in refined[:8]]
+    assert any(first) is not wide
+    assert result.error <= Bowl()(start[None])[0]
 
 
 def test_drafts_pay_for_the_search_and_the_objective_decides() -> None:
