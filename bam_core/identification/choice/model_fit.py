@@ -97,10 +97,15 @@ class ModelFit:
 
     @property
     def contender(self) -> Contender:
-        """This fit as `choice.choose` takes it: by selection, or where there is none, by training errors."""
+        """This fit as `choice.choose` takes it; where there is no selection, by training errors."""
         train = {log: error for log, error in self.per_log.items() if log not in self.test}
         by = self.selection or train
-        return Contender(name=self.model, free_parameters=len(self.parameters), errors=by)
+        return Contender(
+            name=self.model,
+            free_parameters=len(self.parameters),
+            errors=by,
+            training_error=self.train_mae if self.selection else None,
+        )
 
     @property
     def model(self) -> str:

@@ -8,25 +8,46 @@ import pytest
 from bam_core.identification.choice.choice import SAME, Contender, choose
 
 
-def contender(name: str, *errors: float) -> Contender:
+def contender(name: str, *errors: float, train: float | None = None) -> Contender:
     return Contender(
         name=name,
         free_parameters=5 + int(name[1:]),
         errors={f"log {i}": error for i, error in enumerate(errors)},
+        training_error=train,
     )
 
 
 def test_the_best_is_chosen_where_it_is_better_on_every_log() -> None:
-    choice = choose([contender("m1", 3.0, 5.0, 4.0), contender("m4", 2.0, 4.0, 3.0)])
+    choice = choose([contender("m1", 3.0, 5.0, 4.0, train=1.0), contender("m4", 2.0, 4.0, 3.0, train=1.5)])
     assert choice.name == "m4"
-    assert "no simpler model" in choice.reason
+    assert "no other model" in choice.reason
 
 
-def test_a_simpler_one_is_chosen_that_is_better_on_some_logs_and_worse_on_others() -> None:
-    choice = choose([contender("m1", 3.0, 5.0, 2.0), contender("m4", 2.0, 4.0, 3.8)])
+GOOD = (("m1", 3.0, 5.0, 2.0), ("m4", 2.0, 4.0, 3.8))  # each is better on some logs and worse on others
+
+
+def test_of_those_that_selection_cannot_tell_apart_training_errors_take_the_lowest() -> None:
+    (simple, rich) = GOOD
+    choice = choose([contender(*simple, train=1.1), contender(*rich, train=1.0)])
+    assert choice.name == "m4"
+    assert [verdict.is_good for verdict in choice.verdicts] == [True, True]
+    assert "training errors grow by 100.00 mrad" in choice.verdicts[0].words
+
+
+def test_and_the_simplest_where_training_errors_are_the_same() -> None:
+    (simple, rich) = GOOD
+    choice = choose([contender(*simple, train=1.0 + 0.9 * SAME), contender(*rich, train=1.0)])
     assert choice.name == "m1"
     assert "m4 has the lowest" in choice.reason
-    assert [verdict.is_good for verdict in choice.verdicts] == [True, True]
+
+
+def test_and_without_selection_in_any_case() -> None:
+    assert choose([contender(*each) for each in GOOD]).name == "m1"
+
+
+def test_a_model_that_selection_rejects_is_not_chosen_however_well_it_was_trained() -> None:
+    choice = choose([contender("m4", 2.0, 4.0, 3.0, train=1.5), contender("m6", 3.0, 5.0, 4.0, train=0.5)])
+    assert choice.name == "m4"
 
 
 def test_how_hard_logs_are_does_not_blur_the_difference() -> None:
@@ -49,7 +70,7 @@ def test_nobody_is_compared_with_models_that_were_not_fitted() -> None:
     assert alone.reason == "m1 is the only model that was fitted (selection error 4000.00 mrad)"
     assert alone.verdicts[0].words == "the only one"
     simplest = choose([contender("m1", 1.0, 2.0), contender("m4", 3.0, 4.0)])
-    assert simplest.reason.endswith("and none that was fitted is simpler")
+    assert simplest.reason.endswith("no other model comes within one standard error of it")
 
 
 def test_every_contender_gets_its_verdict_in_words() -> None:
@@ -57,7 +78,7 @@ def test_every_contender_gets_its_verdict_in_words() -> None:
     words = {verdict.contender.name: verdict.words for verdict in choice.verdicts}
     assert "more than chance" in words["m1"]
     assert words["m4"].startswith("chosen")
-    assert "m4 is as good and simpler" in words["m6"]
+    assert words["m6"].endswith("but m4 is simpler")
 
 
 def test_a_standard_error_needs_two_logs() -> None:
