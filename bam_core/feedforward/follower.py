@@ -128,6 +128,20 @@ class Follower:
             np.full_like(self._nominal, np.nan) if controller is None else controller.buffer.at(time).position
         )
 
+    def prepare(self) -> None:
+        """Do once all that a trajectory takes, on a follower that no servo obeys.
+
+        What it compiles and loads takes a third of a second or more, in which a thread that owns servos would
+        have to wait: that has to happen with torque off.
+        """
+        trial = Follower(self._settings)
+        limits, rest = trial.limits, np.zeros_like(self._nominal)
+        place = np.clip(rest, limits.low, limits.high)
+        trial.hold(place)
+        trial.follow(Points(time=np.array([0.1]), position=place[None]), 0.0, 0.0)
+        trial.duty(place, rest, self._nominal, measured=0.0, now=0.0)
+        trial.stop(0.0)
+
     def hold(self, position: ArrayLike) -> None:
         """Switch on: torque has gone on, with the servos at (joints,) rad."""
         place = np.array(position, dtype=np.float64)

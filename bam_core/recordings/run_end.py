@@ -13,7 +13,7 @@ from bam_core.recordings.mcap_messages import read_messages
 
 _RUN, _STATES = "bam_bench/msg/BenchRun", "bam_bench/msg/ServoStates"
 _SLACK = 0.2  # s before the planned end in which no state need come: the longest sampling period
-_SET_ASIDE = re.compile(r"\.(interrupted|stalled|changed)-\d+$")
+_SET_ASIDE = re.compile(r"\.(interrupted|stalled|changed|released)-\d+$")
 
 
 def is_set_aside(bag: Path) -> bool:

@@ -120,20 +120,24 @@ class ServoNode(LifecycleNode):
         """
 
         async def callback(request: Any, response: Any) -> Any:
-            done: Future = Future(executor=self.executor)
-
-            def run() -> None:
-                try:
-                    done.set_result(work(request, response))
-                except Exception as error:
-                    done.set_exception(error)
-                if self.executor is not None:
-                    self.executor.wake()
-
-            self._worker.submit(run)
-            return await done
+            return await self.in_thread(self._worker, lambda: work(request, response))
 
         self.create_service(service_type, name, callback, callback_group=self._service_group)
+
+    def in_thread(self, worker: ThreadPoolExecutor, work: Callable[[], Any]) -> Future:
+        """Return the future of work in another thread; the callback that awaits it has a group of its own."""
+        done: Future = Future(executor=self.executor)
+
+        def run() -> None:
+            try:
+                done.set_result(work())
+            except Exception as error:
+                done.set_exception(error)
+            if self.executor is not None:
+                self.executor.wake()
+
+        worker.submit(run)
+        return done
 
     @property
     def _by_position(self) -> bool:

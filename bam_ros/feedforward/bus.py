@@ -114,10 +114,7 @@ class FeedForwardBus(ServoBus):
         try:
             settings = self._settings.for_bus(self._bus)
             follower = Follower(replace(settings, gains=self._gains))
-            rest = np.clip(self._none, follower.limits.low, follower.limits.high)
-            follower.hold(rest)  # compiles what is compiled, with torque off
-            follower.duty(rest, self._none, self._none + math.nan, measured=0.0, now=0.0)
-            follower.release()
+            follower.prepare()
         except BaseException:
             self._bus.close()
             raise

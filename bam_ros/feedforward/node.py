@@ -6,10 +6,12 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from bam_bench.msg import ServoCommands
 from builtin_interfaces.msg import Time
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from trajectory_msgs.msg import JointTrajectory
@@ -58,7 +60,21 @@ class FeedForwardNode(ServoNode):
         self._simulation = (
             SimulationInterface(self, lambda: self._active()[1]) if driver == SIMULATOR else None
         )
-        self.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, _TRAJECTORY_QOS)
+        # Planning a minute of motion takes half a second: in a thread of its own, so that commands are taken
+        # meanwhile, whose absence would release the servos.
+        self._planner = ThreadPoolExecutor(1, "trajectories")
+        self.create_subscription(
+            JointTrajectory,
+            "joint_trajectory",
+            self._on_trajectory,
+            _TRAJECTORY_QOS,
+            callback_group=MutuallyExclusiveCallbackGroup(),
+        )
+
+    def destroy_node(self) -> None:
+        """End the node, and the thread that plans."""
+        self._planner.shutdown(wait=False)
+        super().destroy_node()
 
     def create_bus(self) -> ServoBus:
         """Build the bus from the parameters; raises BamError."""
@@ -105,9 +121,12 @@ class FeedForwardNode(ServoNode):
         else:
             super()._on_commands(message)
 
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        bus = self._bus
-        if self._loop is None or not isinstance(bus, FeedForwardBus):
+    async def _on_trajectory(self, message: JointTrajectory) -> None:
+        await self.in_thread(self._planner, lambda: self._take_trajectory(message))
+
+    def _take_trajectory(self, message: JointTrajectory) -> None:
+        bus, loop = self._bus, self._loop
+        if loop is None or not isinstance(bus, FeedForwardBus):
             self._refuse("the node is not active; activate it first")
             return
         try:
@@ -120,7 +139,7 @@ class FeedForwardNode(ServoNode):
                     bus.follow(points, self._start(message.header.stamp, bus))
 
             if self._simulation is not None:
-                self._loop.call(plan, _PLANNING_TIME)
+                loop.call(plan, _PLANNING_TIME)
             else:
                 plan()
         except BamError as error:

@@ -93,6 +93,10 @@ class Motion:
         self._still_since = 0.0
         self._still_at = math.inf
         self._torque_wrong_since: float | None = None
+        self._on_since = math.inf  # s, when torque on was commanded that is in force
+        self._held = False  # whether torque has been on since then
+        self.released_at: float | None = None
+        """Time at which torque was found off that had been on and was commanded on, s; None: never."""
         self._delay = math.inf  # s, least one of a state so far, with the difference of the clocks
 
     def step(self, now: float, state: JointReading) -> ArmGoal:
@@ -112,10 +116,19 @@ class Motion:
         self._last_step = now
         self._delay = min(self._delay, now - state.time)
         self._watch_stillness(now, state)
+        if self._was_released(state):
+            self.released_at = now
+            self._enter(now, Phase.SWING_OUT)
         self._advance(now, state)
-        self._goal = self._next_goal(now)
+        before, self._goal = self._goal, self._next_goal(now)
+        if self._goal.torque_enable != before.torque_enable:
+            self._on_since, self._held = now, False
         self._check(now, state)
         return self._goal
+
+    def cut_short(self, now: float) -> None:
+        """End the script before its time, s: back to rest."""
+        self._leave_script(now)
 
     def script_time(self, now: float) -> float:
         """Seconds into the script, 0 before and its duration after."""
@@ -139,18 +152,35 @@ class Motion:
             self._enter(now, Phase.SCRIPT)
             self.script_start = now
         elif phase is Phase.SCRIPT and state.time - (self.script_start or 0.0) >= self._script.duration:
-            if self._goal.torque_enable:
-                self._move(now, Phase.RETURN, self._goal.position, REST)
-            else:
-                self._enter(now, Phase.SWING_OUT)
+            self._leave_script(now)
         elif phase is Phase.SWING_OUT and self._rests(now):
-            self._move(now, Phase.RETURN, state.position, REST)
+            if self.released_at is None:
+                self._move(now, Phase.RETURN, state.position, REST)
+            else:
+                self._enter(now, Phase.RELEASE)
         elif phase is Phase.RETURN and self._moved >= self._move_time:
             self._enter(now, Phase.HANG)
         elif phase is Phase.HANG and self._rests(now):
             self._enter(now, Phase.RELEASE)
         elif phase is Phase.RELEASE and not state.torque_enabled:
             self._enter(now, Phase.DONE)
+
+    def _leave_script(self, now: float) -> None:
+        if self._goal.torque_enable:
+            self._move(now, Phase.RETURN, self._goal.position, REST)
+        else:
+            self._enter(now, Phase.SWING_OUT)
+
+    def _was_released(self, state: JointReading) -> bool:
+        """Return whether torque is off that was on, though it is commanded on: its driver let go.
+
+        The driver may be ready again, and would then obey the next command, from where the arm is now.
+        """
+        measured = state.time + self._delay  # states of before the command may wait for their turn
+        if not self._goal.torque_enable or measured < self._on_since:
+            return False
+        self._held = self._held or state.torque_enabled
+        return self._held and not state.torque_enabled
 
     def _enter(self, now: float, phase: Phase) -> None:
         self.phase = phase

@@ -49,7 +49,7 @@ class RunReport:
     """What became of a run.
 
     Attributes:
-        bag: its directory.
+        bag: its directory, which is not there where the run ended before its script began.
         dropped: states between first and last that are missing in the bag.
         states: that are in the bag.
         pause: longest time between two of them, s.
@@ -101,6 +101,7 @@ class RunRecorder:
         self._dropped_before = self._dropped = 0
         self._watch = StallWatch(session.pause_limit)
         self._failure: BaseException | None = None
+        self._released: Spoiled | None = None
         self._torque_enabled = False
         self._at_start, self._script_over, self._over = (threading.Event() for _ in range(3))
 
@@ -133,13 +134,9 @@ class RunRecorder:
         self._link.listen(self)
         try:
             self._wait(self._at_start, tick)
-            with RunWriter(self._bag, self._link.topics.in_bag()) as self._writer:
-                self._motion.may_start = True
-                self._wait(self._script_over, tick)
-                spoiled = self._find_problem()
-                if spoiled is not None:
-                    self._writer.spoil()
-            self._writer = None
+            spoiled = self._released
+            if spoiled is None:
+                spoiled = self._record_script(tick)
             self._wait(self._over, tick)
         finally:
             self._link.sink = None
@@ -152,6 +149,17 @@ class RunRecorder:
             pause=self._watch.pause,
             spoiled=spoiled,
         )
+
+    def _record_script(self, tick: Tick) -> Spoiled | None:
+        """Write the bag while the script is followed; return why the run does not count, None: it does."""
+        with RunWriter(self._bag, self._link.topics.in_bag()) as self._writer:
+            self._motion.may_start = True
+            self._wait(self._script_over, tick)
+            spoiled = self._find_problem()
+            if spoiled is not None:
+                self._writer.spoil()
+        self._writer = None
+        return spoiled
 
     def on_states(self, now_ns: int, states: ServoStates) -> ArmGoal | None:
         """Take the motion one step further. Called in the link's thread."""
@@ -170,6 +178,8 @@ class RunRecorder:
         before = self._motion.phase
         if before is not Phase.SCRIPT:
             self._dropped_before = self._link.dropped
+        if before is Phase.SCRIPT and self._watch.stalled:
+            self._motion.cut_short(now)  # it counts for nothing already
         goal = self._motion.step(now, state)
         after = self._motion.phase
         if before is Phase.SCRIPT:
@@ -189,6 +199,8 @@ class RunRecorder:
 
     def _find_problem(self) -> Spoiled | None:
         """Return why the run that was just measured does not count; None where it does."""
+        if self._released is not None:
+            return self._released
         problem = self._watch.problem(self._dropped)
         if problem:
             return Spoiled(
@@ -207,6 +219,9 @@ class RunRecorder:
         return None
 
     def _changed(self, now_ns: int, before: Phase, after: Phase) -> None:
+        if self._motion.released_at is not None and not self._script_over.is_set():
+            self._released = self._release_of(before)
+            self._at_start.set()  # whoever waits for either goes on
         if after is Phase.SCRIPT:
             assert self._writer is not None
             self._link.sink = self._writer.put
@@ -217,6 +232,18 @@ class RunRecorder:
             self._script_over.set()
         elif after is Phase.DONE:
             self._over.set()
+        if self._released is not None:
+            self._script_over.set()
+
+    def _release_of(self, phase: Phase) -> Spoiled:
+        """Return that the driver let go of the servo in a phase before the end of the script."""
+        place = f"{self.elapsed:.2f} s into the script" if phase is Phase.SCRIPT else f"while {phase.value}"
+        pause = f", after {self._watch.pause:.3f} s without a state" if self._watch.stalled else ""
+        return Spoiled(
+            problem=f"the driver released the servo {place}{pause}",
+            suffix="released",
+            cure="see the driver's log and /diagnostics for the reason, then record again",
+        )
 
     def _check(self, now_ns: int, states: ServoStates, index: int) -> None:
         if now_ns < self._now:

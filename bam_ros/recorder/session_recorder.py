@@ -20,7 +20,7 @@ from bam_ros.recorder.session import PlannedRun, Session
 from bam_ros.recorder.supply_check import measured_supply, supply_warning
 
 ATTEMPTS = 5
-"""How often a run is recorded in which driver or recorder stalled."""
+"""How often a run is recorded in which driver or recorder stalled, or the driver released the servo."""
 
 
 class RecordState(IntEnum):
@@ -171,10 +171,13 @@ class SessionRecorder:
                 )
                 return report
             problem, cure = report.spoiled.problem, report.spoiled.cure
-            aside = bag_shelf.set_aside(report.bag, report.spoiled.suffix)
+            kept = ""
+            if report.bag.exists():
+                aside = bag_shelf.set_aside(report.bag, report.spoiled.suffix)
+                kept = f"; its bag is kept as {aside.name} and counts for nothing"
             call.operator.tell(
-                f"run {run.index} of {call.runs}, {run.label}: {problem}; its bag is kept as"
-                f" {aside.name} and counts for nothing (attempt {attempt} of {ATTEMPTS})",
+                f"run {run.index} of {call.runs}, {run.label}: {problem}{kept} (attempt {attempt} of"
+                f" {ATTEMPTS})",
                 warning=True,
             )
         raise BadData(

@@ -7,6 +7,7 @@ COMMAND_PAUSE = 0.1
 """Longest time between two commands, s; the fastest script moves by a radian meanwhile, which is a jump."""
 DROPPED = 1
 """States that may be missing in a run; one that is missing makes a pause of two periods."""
+_ENOUGH = 20  # states, after which their period is known
 _PERIODS = 3.0  # of states; a pause limit is at least that, so that a slow driver is not always refused
 
 
@@ -41,14 +42,18 @@ class StallWatch:
         self._command_pause = max(self._command_pause, answered - self._last_command)
         self._last_state, self._last_command = measured, answered
 
+    @property
+    def stalled(self) -> bool:
+        """Whether there was a pause already for which the run has to be recorded again."""
+        return self.states >= _ENOUGH and self.pause > self._limit()
+
     def problem(self, dropped: int) -> str:
         """Return why the run has to be recorded again, in words; empty where it is good.
 
         Args:
             dropped: states that never arrived.
         """
-        period = (self._last_state - self._start - self.pause) / max(self.states - 1, 1)
-        limit = max(self._pause_limit, _PERIODS * period)
+        limit = self._limit()
         if self.pause > limit:
             return (
                 f"the driver stalled, no state for {self.pause:.3f} s at"
@@ -63,3 +68,8 @@ class StallWatch:
                 f" {limit:.3g} s)"
             )
         return ""
+
+    def _limit(self) -> float:
+        """Return the longest time between two states, s."""
+        period = (self._last_state - self._start - self.pause) / max(self.states - 1, 1)
+        return max(self._pause_limit, _PERIODS * period)

@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +57,53 @@ def follower() -> Follower:
     found = Follower(SETTINGS)
     found.hold(NOTHING)
     return found
+
+
+FIRST = """
+import sys
+from dataclasses import replace
+
+import numpy as np
+from feedforward_cases import LIMITS, MODEL, VIRTUAL_SUPPLY
+from numba.core.event import install_recorder
+
+from bam_core.feedforward import FeedForwardLaw, Follower, FollowerSettings, PidGains, Points
+from bam_core.servo.firmware import FIRMWARES
+
+follower = Follower(
+    FollowerSettings(
+        laws=[FeedForwardLaw.from_dynaban(MODEL)] * 2,
+        supply=[VIRTUAL_SUPPLY] * 2,
+        limits=LIMITS,
+        firmware=FIRMWARES["mx-protocol1"],
+        gains=[PidGains()] * 2,
+    )
+)
+follower.prepare()
+assert not follower.following and not follower.accepted
+known, rest = set(sys.modules), np.zeros(2)
+with install_recorder("numba:compile") as compiled:
+    follower.hold(rest)
+    follower.duty(rest, rest, rest + np.nan, measured=0.0, now=0.0)
+    follower.follow(Points(time=np.array([0.5, 1.0]), position=np.full((2, 2), 0.1)), 0.0, 0.0)
+    follower.goal(0.2)
+    follower.duty(rest, rest, rest + np.nan, measured=0.2, now=0.2)
+    follower.stop(0.3)
+print(sorted({*sys.modules} - known), len(compiled.buffer))
+"""
+
+
+def test_the_first_trajectory_loads_and_compiles_nothing() -> None:
+    cases = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(cases), str(cases.parents[1])])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[] 0"
 
 
 def goal(follower: Follower, time: float, position: np.ndarray | None = None) -> np.ndarray:

@@ -14,7 +14,7 @@ import pytest
 from ros_helpers import PATIENCE, FakeBus, VirtualServos, wait_for
 
 from bam_core.errors import BamError, Conflict, Missing, UnknownName, Unsupported
-from bam_core.feedforward import Following, InverseDynamics, PidGains, Points, following
+from bam_core.feedforward import Follower, Following, InverseDynamics, PidGains, Points, following
 from bam_core.feedforward.motions import Motion, through_keys
 from bam_core.mujoco import compile_robot, load_robot
 from bam_core.servo.firmware import FIRMWARES
@@ -93,6 +93,15 @@ def test_duties_begin_with_the_second_exchange_and_end_with_the_torque(
     sample = bus.exchange(ServoGoal.released(2))
     assert motors.duty == (0.0, 0.0)
     assert math.isnan(sample.goal_position[0])
+
+
+def test_what_takes_long_at_first_is_done_before_servos_can_be_switched_on(
+    motors: Motors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torque: list[list[bool]] = []
+    monkeypatch.setattr(Follower, "prepare", lambda follower: torque.append(list(motors.torque)))
+    FeedForwardBus(motors, settings()).open()
+    assert torque == [[False, False]]
 
 
 def test_servos_follow_all_or_none(bus: FeedForwardBus, motors: Motors) -> None:

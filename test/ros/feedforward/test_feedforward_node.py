@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,17 +20,21 @@ from bam_bench.srv import SetGains
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
-from ros_client import RosClient
-from ros_helpers import LATE, PATIENCE, VirtualServos, client_maker
+from ros_client import RosClient, SpinningThread
+from ros_helpers import LATE, PATIENCE, FakeBus, VirtualServos, client_maker
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bam_core.errors import BamError, OutOfRange, UnknownName, WrongShape
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.servo_bus import ServoBus, ServoIdentity
 from bam_ros.emulators import bench_physics as physics
+from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.node import FeedForwardNode
+from bam_ros.feedforward.settings import FeedForwardSettings
 
 pytestmark = pytest.mark.ros
 
@@ -221,6 +226,48 @@ def test_a_trajectory_is_followed_and_its_end_held(
     client.switch_on()
     place, goal = client.states[-1].position, client.states[-1].goal_position
     assert list(goal) == pytest.approx(list(place), abs=0.1)
+
+
+class OnMotors(FeedForwardNode):
+    """The node with servos that reach their goals at once."""
+
+    def create_bus(self) -> ServoBus:
+        motors = FakeBus(tuple(NAMES), period=2e-3)
+        motors.servos = [ServoIdentity(servo="mx64_2", id=1)] * len(NAMES)
+        return FeedForwardBus(
+            motors, FeedForwardSettings(servos=[""] * len(NAMES), limits=[(-1.0, 1.0)] * len(NAMES))
+        )
+
+
+def test_commands_are_taken_while_a_trajectory_is_planned(
+    ros_domain: int, make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planning, planned = threading.Event(), threading.Event()
+
+    def plan(*_: object) -> None:
+        planning.set()
+        assert planned.wait(PATIENCE)
+
+    monkeypatch.setattr(FeedForwardBus, "follow", plan)
+    context = Context()
+    context.init(domain_id=ros_domain)
+    node = OnMotors(context=context)
+    spinning = SpinningThread(SingleThreadedExecutor(context=context), node)
+    try:
+        node.start()
+        client = make_client()
+        client.wait_for(lambda: client.trajectories.get_subscription_count() == 1)
+        client.send([[0.1, 0.1]], [1.0])
+        client.wait_for(planning.is_set)
+        assert node._loop is not None
+        streams = node._loop._streams
+        taken = streams.number
+        client.wait_for(lambda: streams.number > taken + 5)
+    finally:
+        planned.set()
+        node.close()
+        spinning.close()
+        context.try_shutdown()
 
 
 def test_what_is_refused_is_published_with_the_reason_and_changes_nothing(

@@ -127,6 +127,57 @@ def test_torque_off_is_commanded_before_torque_on() -> None:
     assert not any(goal.torque_enable for now, _, goal in steps if now < 0.09)
 
 
+@pytest.mark.parametrize("phase", [Phase.APPROACH, Phase.SCRIPT, Phase.RETURN])
+def test_an_arm_that_its_driver_let_go_stays_released(phase: Phase) -> None:
+    motion, arm, steps_there = make(SCRIPTS["sin_sin"]), Arm(position=0.5), 0
+
+    def let_go(now: float, arm: Arm) -> None:  # once: the driver obeys every later command
+        nonlocal steps_there
+        steps_there += motion.phase is phase
+        if steps_there == 5:
+            arm.torque = False
+
+    steps = play(motion, arm, let_go)
+    assert motion.released_at is not None
+    after = [goal.torque_enable for now, _, goal in steps if now >= motion.released_at]
+    assert not any(after)
+    phases = list(dict.fromkeys(each for now, each, _ in steps if now >= motion.released_at))
+    assert phases == [Phase.SWING_OUT, Phase.RELEASE, Phase.DONE]
+
+
+def test_a_script_that_lets_go_by_itself_is_no_release_of_the_driver() -> None:
+    motion = make(SCRIPTS["lift_and_drop"])
+    play(motion, Arm())
+    assert motion.released_at is None
+
+
+def test_states_from_before_the_command_are_no_release() -> None:
+    motion, waiting = make(SCRIPTS["sin_sin"]), []
+    now = 0.0
+    for _ in range(200):
+        waiting.append(JointReading(time=now, position=0.0, torque_enabled=now > 0.2))
+        motion.step(now, waiting[max(len(waiting) - 10, 0)])  # ten periods late
+        now += PERIOD
+    assert motion.released_at is None
+
+
+def test_a_script_that_is_cut_short_ends_at_rest_without_a_jump() -> None:
+    motion, arm = make(SCRIPTS["sin_sin"]), Arm()
+
+    def stop(now: float, arm: Arm) -> None:
+        if motion.phase is Phase.SCRIPT and motion.script_time(now) > 1.0:
+            motion.cut_short(now)
+
+    steps = play(motion, arm, stop)
+    assert max(motion.script_time(now) for now, phase, _ in steps if phase is Phase.SCRIPT) < 1.1
+    before = None
+    for _, phase, goal in steps:
+        if before is not None and phase is Phase.RETURN:
+            assert abs(goal.position - before.position) <= SPEED * PERIOD * 1.001
+        before = goal
+    assert abs(arm.position) < 0.02
+
+
 def test_a_blocked_arm_is_out_of_bounds() -> None:
     def block(now: float, arm: Arm) -> None:
         arm.position = 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run in which driver or recorder stalled counts for nothing and is recorded again."""
+"""A run in which driver or recorder stalled, or the driver let go, counts for nothing and is repeated."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from recorder_bench import Bench, Operator, directories, hurry, short, short_ses
 
 from bam_core.errors import BadData
 from bam_core.recordings import load_recordings
+from bam_core.recordings.mcap_messages import TypedMessage, read_messages
+from bam_core.recordings.run_end import is_set_aside
 from bam_ros.driver.servo_bus import ServoGoal, ServoSample
 from bam_ros.recorder import bag_shelf
 from bam_ros.recorder.session import Session
@@ -89,6 +91,66 @@ def test_a_driver_that_stalls_every_time_ends_the_session_and_leaves_nothing_tha
     assert (report.recorded, report.resumed) == (1, 0)
 
 
+def release_once(bench: Bench, beyond: float) -> None:
+    """Let the driver be found released once, after some states with torque and a goal beyond this, rad.
+
+    It obeys again at once, as after a bus that was away.
+    """
+    exchange, states = bench.bus.exchange, 0
+
+    def let_go(goal: ServoGoal) -> ServoSample:
+        nonlocal states
+        sample = exchange(goal)
+        states += goal.torque_enable[0] and abs(goal.position[0]) > beyond
+        if states != 5:
+            return sample
+        states += 1
+        return replace(sample, torque_enabled=(False,))
+
+    bench.bus.exchange = let_go  # type: ignore[method-assign]
+
+
+@pytest.mark.ros
+def test_a_run_in_which_the_driver_let_go_ends_with_torque_off_and_is_recorded_again(
+    bench: Bench, tmp_path: Path
+) -> None:
+    operator = Operator()
+    release_once(bench, 0.2)
+    report = record(bench, tmp_path, operator)
+    assert (report.recorded, report.resumed) == (1, 0)
+    kept = tmp_path / f"{NAME}.released-1"
+    assert {NAME, kept.name} <= set(directories(tmp_path))
+    assert not (kept / "metadata.yaml").exists()
+    (told,) = [line for line in operator.lines if "released the servo" in line]
+    assert "s into the script" in told
+    states = [message.value for message in messages_of(kept, "bam_bench/msg/ServoStates")]
+    assert [state.torque_enabled[0] for state in states].index(False) == len(states) - 1  # it ends there
+    assert is_set_aside(kept)
+    assert bag_shelf.inspect(tmp_path, session()).complete == {NAME}
+    assert not any(bench.bus.torque)
+
+
+@pytest.mark.ros
+def test_a_driver_that_lets_go_on_the_way_to_the_start_is_told_without_a_bag(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.bus.position[0] = 2.0  # so that there is a way
+    operator = Operator()
+    release_once(bench, 1.0)
+    report = record(bench, tmp_path, operator)
+    assert report.recorded == 1
+    assert directories(tmp_path) == [NAME]
+    (told,) = [line for line in operator.lines if "released the servo" in line]
+    assert "while moving to the start" in told
+    assert "(attempt 1 of 5)" in told
+
+
+def messages_of(bag: Path, kind: str) -> list[TypedMessage]:
+    return [
+        message for file in sorted(bag.glob("*.mcap")) for message in read_messages(file, {kind}).messages
+    ]
+
+
 def watch(states: Iterable[float], *, answers: Iterable[float] | None = None) -> StallWatch:
     """Return what is seen of states that were measured then, and answered at once or then; s."""
     states = list(states)
@@ -112,6 +174,13 @@ def test_a_pause_is_named_with_its_length_and_place() -> None:
         "the driver stalled, no state for 0.042 s at 1.00 s of the script (expected at most 0.03 s)"
     )
     assert watch([time for time in times if not 0.5 < time < 0.525]).problem(0).endswith("0.03 s)")
+
+
+def test_a_pause_ends_the_run_as_soon_as_the_period_is_known() -> None:
+    times = [0.05 * index + (0.5 if index > 5 else 0.0) for index in range(40)]
+    found = [count for count in range(2, 41) if watch(times[:count]).stalled]
+    assert found == list(range(21, 41))
+    assert not watch(0.05 * index for index in range(40)).stalled
 
 
 def test_states_that_were_lost_are_named_by_their_count() -> None:
