@@ -79,10 +79,11 @@ ARGUMENTS = (
 )
 
 VIEW_PACKAGES = {"robot_state_publisher", "rviz2", "tf2_ros"}
-IN_NAMESPACE = [
-    (f"/{topic}", topic) for topic in ("tf", "tf_static", "robot_description", "simulator/markers")
-]
-"""So that robots in other namespaces, whose frames have the same names, are not mixed with this one."""
+IN_NAMESPACE = [(f"/{topic}", topic) for topic in ("tf", "tf_static")]
+"""So that robots in other namespaces, whose frames have the same names, are not mixed with this one.
+
+All other topics of RViz's files are relative.
+"""
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -135,7 +136,7 @@ def describe_view(values: LaunchValues) -> list[Action]:
             package="robot_state_publisher",
             executable="robot_state_publisher",
             name="robot_state_publisher",
-            remappings=[*IN_NAMESPACE[:2], unpublished],
+            remappings=[*IN_NAMESPACE, unpublished],
             **values.common(description),
         ),
         *(node for shadow in shadows for node in shadow_nodes(values, shadow, description, base)),
@@ -158,7 +159,7 @@ def shadow_nodes(values: LaunchValues, shadow: str, description: dict[str, Any],
             executable="robot_state_publisher",
             name=f"{shadow}_state_publisher",
             remappings=[
-                *IN_NAMESPACE[:2],
+                *IN_NAMESPACE,
                 ("joint_states", f"simulator/{shadow}_states"),
                 ("robot_description", "~/robot_description"),
             ],
@@ -169,7 +170,7 @@ def shadow_nodes(values: LaunchValues, shadow: str, description: dict[str, Any],
             executable="static_transform_publisher",
             name=f"{shadow}_base",
             arguments=["--frame-id", base, "--child-frame-id", f"{shadow}/{base}"],
-            remappings=IN_NAMESPACE[:2],
+            remappings=IN_NAMESPACE,
             **values.common({}),
         ),
     ]

@@ -80,11 +80,7 @@ def arm_urdf(arm: TwoLinkArm) -> str:
         ElementTree.SubElement(hinge, "origin", xyz=_numbers(0.0, 0.0, place))
         ElementTree.SubElement(hinge, "axis", xyz="1 0 0")
         parent, place = name, -link.length
-    ElementTree.SubElement(robot, "link", name="tip")
-    tip = ElementTree.SubElement(robot, "joint", name="tip_fixed", type="fixed")
-    ElementTree.SubElement(tip, "parent", link=parent)
-    ElementTree.SubElement(tip, "child", link="tip")
-    ElementTree.SubElement(tip, "origin", xyz=_numbers(0.0, 0.0, place))
+    _fixed(robot, "tip", parent, place)
     ElementTree.indent(robot)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(robot, encoding="unicode") + "\n"
 
@@ -102,7 +98,19 @@ def _link(robot: ElementTree.Element, name: str, link: Link) -> None:
     radius = _THICKNESS * link.length
     rod = {"radius": _numbers(radius), "length": _numbers(link.length)}
     _visual(element, "cylinder", rod, -link.length / 2.0, _STEEL)
-    _visual(element, "sphere", {"radius": _numbers(3.0 * radius)}, -link.length, _BRASS)
+    # A link of its own: RViz gives all visuals of a link the colour of the first.
+    load = _fixed(robot, f"{name}_load", name, -link.length)
+    _visual(load, "sphere", {"radius": _numbers(3.0 * radius)}, 0.0, _BRASS)
+
+
+def _fixed(robot: ElementTree.Element, name: str, parent: str, height: float) -> ElementTree.Element:
+    """Add a link that does not move with respect to its parent."""
+    element = ElementTree.SubElement(robot, "link", name=name)
+    joint = ElementTree.SubElement(robot, "joint", name=f"{name}_fixed", type="fixed")
+    ElementTree.SubElement(joint, "parent", link=parent)
+    ElementTree.SubElement(joint, "child", link=name)
+    ElementTree.SubElement(joint, "origin", xyz=_numbers(0.0, 0.0, height))
+    return element
 
 
 def _visual(

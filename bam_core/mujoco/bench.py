@@ -90,6 +90,9 @@ def bench_spec(
 def bench_urdf(bench: PendulumBench, *, joint: str = BENCH_JOINT) -> str:
     """Return the bench as URDF, with the inertia, axis and names of `bench_spec`.
 
+    The link `load` is a frame where the load hangs, also on an empty bench. Its inertia is in the arm's;
+    its colour is its own: RViz gives all visuals of a link that of the first.
+
     Raises:
         BamError: the joint has no name.
     """
@@ -115,14 +118,17 @@ def bench_urdf(bench: PendulumBench, *, joint: str = BENCH_JOINT) -> str:
     length = max(bench.length, _SHORTEST_ARM)
     rod = {"radius": _numbers(_ARM_RADIUS), "length": _numbers(length)}
     _urdf_visual(arm, "cylinder", rod, (0.01, 0.0, -length / 2.0), _STEEL)
-    if bench.mass > 0.0:
-        _urdf_visual(
-            arm, "sphere", {"radius": _numbers(_load_radius(bench))}, (0.01, 0.0, -bench.length), _BRASS
-        )
     hinge = ElementTree.SubElement(robot, "joint", name=joint, type="continuous")
     ElementTree.SubElement(hinge, "parent", link="base_link")
     ElementTree.SubElement(hinge, "child", link="arm")
     ElementTree.SubElement(hinge, "axis", xyz="1 0 0")
+    load = ElementTree.SubElement(robot, "link", name="load")
+    if bench.mass > 0.0:
+        _urdf_visual(load, "sphere", {"radius": _numbers(_load_radius(bench))}, (0.01, 0.0, 0.0), _BRASS)
+    tip = ElementTree.SubElement(robot, "joint", name="load_fixed", type="fixed")
+    ElementTree.SubElement(tip, "parent", link="arm")
+    ElementTree.SubElement(tip, "child", link="load")
+    ElementTree.SubElement(tip, "origin", xyz=_numbers(0.0, 0.0, -bench.length))
     ElementTree.indent(robot)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(robot, encoding="unicode") + "\n"
 

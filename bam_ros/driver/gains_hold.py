@@ -6,15 +6,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-HOLD_TIME = 5.0
-"""A hold ends so long after the newest command, s: a client that died holds nothing for ever.
+from bam_core.errors import Conflict, WrongValue
 
-More than a busy machine keeps a client that lives from commanding.
+HOLD_TIME = 5.0
+"""A hold ends so long after its holder renewed it last, s: a client that died holds nothing for ever.
+
+More than a busy machine keeps a client that lives from renewing it.
 """
+_LONGEST_NAME = 256  # characters; it is repeated in every refusal
 
 
 class GainsHold:
-    """Whether gains are held. From any thread.
+    """Who holds gains. It is changed from one thread, and read from any.
 
     Args:
         clock: s that never go back.
@@ -22,19 +25,41 @@ class GainsHold:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._until: float | None = None  # s; None: nobody holds them
+        self._held = ("", 0.0)  # holder; until when, s
 
     @property
-    def active(self) -> bool:
-        """Whether gains may only be read."""
-        until = self._until
-        return until is not None and self._clock() < until
+    def holder(self) -> str:
+        """Who holds gains, so that they may only be read; empty: nobody."""
+        holder, until = self._held
+        return holder if self._clock() < until else ""
 
-    def set(self, wanted: bool) -> None:
-        """Begin or end it."""
-        self._until = self._clock() + HOLD_TIME if wanted else None
+    def begin(self, holder: str) -> None:
+        """Hold gains from now on, or go on holding them.
 
-    def renew(self) -> None:
-        """Go on holding what is held: a command has come."""
-        if self.active:
-            self._until = self._clock() + HOLD_TIME
+        Raises:
+            Conflict: somebody else holds them.
+            WrongValue: this is no name for a holder.
+        """
+        self._require_free_for(holder)
+        self._held = (holder, self._clock() + HOLD_TIME)
+
+    def end(self, holder: str) -> None:
+        """Let everybody set gains, where this holder or nobody holds them; raises as `begin` does."""
+        self._require_free_for(holder)
+        self.clear()
+
+    def clear(self) -> None:
+        """Let everybody set gains, whoever holds them."""
+        self._held = ("", 0.0)
+
+    def _require_free_for(self, holder: str) -> None:
+        if not (0 < len(holder) <= _LONGEST_NAME and holder.isprintable()):
+            expected = f"a name that nobody else uses, of 1 to {_LONGEST_NAME} characters that print"
+            raise WrongValue("holder", holder, expected, advice="take your node's name and a random number")
+        if self.holder not in ("", holder):
+            raise Conflict(
+                "gains",
+                f"are held by {self.holder}",
+                expected=f"by {holder}, or by nobody",
+                advice=f"wait for its end ({HOLD_TIME:g} s after it was renewed last)",
+            )

@@ -136,8 +136,8 @@ SERVO_INTERFACES = (
     Interface(
         kind="service",
         name="~/hold_gains",
-        type="std_srvs/SetBool",
-        purpose="true: nobody sets gains until false, or 5 s after the newest servo_commands; for recorders",
+        type="bam_bench/HoldGains",
+        purpose="nobody sets gains until their holder ends it or has not renewed it for 5 s; for recorders",
     ),
     Interface(
         kind="service",

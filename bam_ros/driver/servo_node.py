@@ -10,19 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
-from bam_bench.srv import SetGains
+from bam_bench.srv import HoldGains, SetGains
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.diagnostics import servo_diagnostics
-from bam_ros.driver.gains_hold import GainsHold
+from bam_ros.driver.gains_hold import HOLD_TIME, GainsHold
 from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.servo_about import JOINT_COMMAND
@@ -100,7 +100,7 @@ class ServoNode(LifecycleNode):
         if self._by_position:
             self._offer_position_inputs()
         self.serve(SetGains, "~/set_gains", self._on_set_gains)
-        self.create_service(SetBool, "~/hold_gains", self._on_hold_gains)
+        self.create_service(HoldGains, "~/hold_gains", self._on_hold_gains)
         self.serve(Trigger, "~/reboot", self._on_reboot)
         self.create_timer(1.0, self._publish_diagnostics)
 
@@ -237,7 +237,6 @@ class ServoNode(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the loop and release the servos."""
-        self._gains_hold.set(False)
         self._stop_loop()
         return TransitionCallbackReturn.SUCCESS
 
@@ -278,6 +277,7 @@ class ServoNode(LifecycleNode):
             self._loop.stop()
             self._loop = None
         self._inputs = self._joint_command = None
+        self._gains_hold.clear()
 
     def _publish(self, sample: ServoSample, sequence: int) -> None:
         """Publish a sample; called in the loop's thread."""
@@ -307,7 +307,6 @@ class ServoNode(LifecycleNode):
             self._on_commands(waiting)
 
     def _on_commands(self, message: ServoCommands) -> None:
-        self._gains_hold.renew()
         if self._inputs is None or self._bus is None:
             self._reject("the node is not active; activate it first")
             return
@@ -337,36 +336,34 @@ class ServoNode(LifecycleNode):
         wanted = Gains(kp=request.kp, ki=request.ki, kd=request.kd)
         try:
             bus, loop = self._active()
-            held, is_refused = loop.call(lambda: self._write_gains(bus, request.name, wanted))
+            held, holder = loop.call(lambda: self._write_gains(bus, request.name, wanted))
         except BamError as error:
             response.message = str(error)
             return response
         response.success = held == wanted
         response.message = f"{request.name}: kp {held.kp:g}, ki {held.ki:g}, kd {held.kd:g}"
         if not response.success:
-            response.message += (
-                f" (wanted {wanted.kp:g}, {wanted.ki:g}, {wanted.kd:g}; {self._why_not(is_refused)})"
-            )
-        if is_refused and not response.success:
+            response.message += f" (wanted {wanted.kp:g}, {wanted.ki:g}, {wanted.kd:g}; {_why_not(holder)})"
+        if holder and not response.success:
             self.get_logger().warning(f"set_gains: {response.message}", throttle_duration_sec=1.0)
         return response
 
-    def _write_gains(self, bus: ServoBus, name: str, wanted: Gains) -> tuple[Gains, bool]:
-        """Write gains, or read those that a recording holds; return the servo's and whether they are held."""
-        if self._gains_hold.active:
-            return bus.read_gains(name), True
-        return bus.set_gains(name, wanted), False
+    def _write_gains(self, bus: ServoBus, name: str, wanted: Gains) -> tuple[Gains, str]:
+        """Write gains, or read those that are held; return the servo's, and who holds them."""
+        holder = self._gains_hold.holder
+        return (bus.read_gains(name) if holder else bus.set_gains(name, wanted)), holder
 
-    def _why_not(self, is_refused: bool) -> str:
-        if not is_refused:
-            return "firmware takes integers"
-        service = self.resolve_service_name("~/hold_gains")
-        return f"a recording holds them; wait for its end, or call {service} with false"
-
-    def _on_hold_gains(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        self._gains_hold.set(request.data)
+    def _on_hold_gains(self, request: HoldGains.Request, response: HoldGains.Response) -> HoldGains.Response:
+        try:
+            if request.hold:
+                self._gains_hold.begin(request.holder)
+            else:
+                self._gains_hold.end(request.holder)
+        except BamError as error:
+            response.message = str(error)
+            return response
         response.success = True
-        response.message = "gains are held" if request.data else "gains may be set"
+        response.message = f"gains are held by {request.holder}" if request.hold else "gains may be set"
         return response
 
     def _on_reboot(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -411,3 +408,10 @@ class ServoNode(LifecycleNode):
         array = servo_diagnostics(name, self._bus, self._loop, failure, self._joints)
         array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)
+
+
+def _why_not(holder: str) -> str:
+    """Return why a servo has not the gains that were wanted; empty `holder`: nobody holds them."""
+    if not holder:
+        return "firmware takes integers"
+    return f"{holder} holds them; wait for its end, {HOLD_TIME:g} s after it renewed ~/hold_gains last"

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bam_bench.srv import SetGains, SetLoad
+from bam_bench.srv import HoldGains, SetGains, SetLoad
 from lifecycle_msgs.srv import GetState
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from std_srvs.srv import SetBool
 
 from bam_core.errors import BamError, Conflict, Unavailable
 from bam_core.servo.pendulum import PendulumBench
@@ -21,6 +22,7 @@ Tick = Callable[[], None]
 
 TICK_PERIOD = 0.1
 _ANSWER_TIMEOUT = 15.0  # s; on a busy machine, finding each other alone takes nodes seconds
+_RENEWAL_PERIOD = 1.0  # s; a fifth of the time after which a driver ends a hold
 _HOLD_ATTEMPTS = 5  # that somebody else sets gains just before they are held, every time, is no chance
 
 
@@ -35,8 +37,14 @@ class DriverClient:
 
     def __init__(self, node: Node, driver: str, virtual_bench: str = "") -> None:
         self.driver = driver
+        # Two recorders may have nodes of the same name.
+        self._holder = f"{node.get_fully_qualified_name()} {uuid.uuid4().hex[:8]}"
+        self._holds_gains = False
+        self._hold_lock = threading.Lock()  # no renewal is sent after the end of a hold
+        # On a clock that goes on where a simulation is paused.
+        node.create_timer(_RENEWAL_PERIOD, self._renew, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._gains = node.create_client(SetGains, f"{driver}/set_gains")
-        self._hold = node.create_client(SetBool, f"{driver}/hold_gains")
+        self._hold = node.create_client(HoldGains, f"{driver}/hold_gains")
         self._state = node.create_client(GetState, f"{driver}/get_state")
         self._load = node.create_client(SetLoad, f"{virtual_bench}/set_load") if virtual_bench else None
 
@@ -48,17 +56,19 @@ class DriverClient:
     def hold_gains(self, gains: Mapping[str, float], tick: Tick) -> None:
         """Make controllers proportional, and keep everybody from setting gains until `free_gains`.
 
-        The driver ends that, too, a while after the newest command.
+        The driver ends that, too, a while after this process has ended.
 
         Args:
             gains: joint -> kp, firmware units.
             tick: called about ten times a second; what it raises ends the wait.
 
         Raises:
-            BamError: no answer, or a servo does not hold its gain.
+            BamError: no answer, another client holds gains, or a servo does not hold its gain.
         """
         for _ in range(_HOLD_ATTEMPTS):
-            self._call(self._hold, SetBool.Request(data=False), tick)
+            answer = self._call(self._hold, self._request(hold=False), tick)
+            if not answer.success:
+                raise BamError(answer.message).within(f"driver {self.driver}")
             for joint, kp in gains.items():
                 answer = self._set_gains(joint, kp, tick)
                 if not answer.success:
@@ -85,7 +95,10 @@ class DriverClient:
         Raises:
             Unavailable: no answer.
         """
-        self._call(self._hold, SetBool.Request(data=True), tick)
+        answer = self._call(self._hold, self._request(hold=True), tick)
+        if not answer.success:
+            return str(answer.message)
+        self._holds_gains = True
         for joint, kp in gains.items():
             answer = self._set_gains(joint, kp, tick)  # which only reads what is held
             if not answer.success:
@@ -94,8 +107,10 @@ class DriverClient:
 
     def free_gains(self) -> None:
         """Let others set gains again; waits for nothing, for the driver may have gone."""
-        if self._hold.service_is_ready():
-            self._hold.call_async(SetBool.Request(data=False))
+        with self._hold_lock:
+            self._holds_gains = False
+            if self._hold.service_is_ready():
+                self._hold.call_async(self._request(hold=False))
 
     def set_load(self, load: PendulumBench, tick: Tick) -> None:
         """Have the virtual bench hang a load.
@@ -116,6 +131,15 @@ class DriverClient:
             return str(self._call(self._state, GetState.Request(), tick).current_state.label)
         except Unavailable:
             return ""
+
+    def _request(self, *, hold: bool) -> HoldGains.Request:
+        return HoldGains.Request(holder=self._holder, hold=hold)
+
+    def _renew(self) -> None:
+        """Go on holding gains; the next check finds what became of them where the driver takes no renewal."""
+        with self._hold_lock:
+            if self._holds_gains and self._hold.service_is_ready():
+                self._hold.call_async(self._request(hold=True))
 
     def _set_gains(self, joint: str, kp: float, tick: Tick) -> SetGains.Response:
         return self._call(self._gains, SetGains.Request(name=joint, kp=float(kp)), tick)

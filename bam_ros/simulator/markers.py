@@ -23,6 +23,7 @@ REGIME_COLOURS = {
 _MOTOR_COLOUR, _FRICTION_COLOUR = (1.0, 0.6, 0.1), (0.2, 0.7, 0.3)
 _FULL_SWEEP = 0.9 * math.pi  # of an arc at the largest torque, to either side
 _POINTS = 25
+_LETTER = 0.55  # width of a letter per height; where RViz gets none, it draws lines of text into each other
 
 ID_MOTOR, ID_BUDGET, ID_FRICTION, ID_REGIME, ID_TEXT = range(5)
 """Number of each of a joint's markers; their namespace is the joint's name."""
@@ -68,11 +69,11 @@ class FrictionMarkers:
             ball.scale = Vector3(x=0.4 * size, y=0.4 * size, z=0.4 * size)
             ball.pose.position = _point(place.anchor)
             text = _marker(place, ID_TEXT, Marker.TEXT_VIEW_FACING, (1.0, 1.0, 1.0), stamp)
-            text.scale = Vector3(z=0.3 * size)
+            text.scale = Vector3(x=_LETTER * 0.3 * size, z=0.3 * size)
             text.pose.position = _point(np.asarray(place.anchor) + 1.4 * size * _across(place)[0])
-            text.text = (
-                f"{place.name}: {regime}\nmotor {state.motor_torque:+.2f} N·m\n"
-                f"friction {state.friction_torque:+.2f} of {state.budget:.2f} N·m"
+            text.text = (  # ASCII: RViz draws no dot between N and m
+                f"{place.name}: {regime}\nmotor {state.motor_torque:+.2f} Nm\n"
+                f"friction {state.friction_torque:+.2f} of {state.budget:.2f} Nm"
             )
             markers += [ball, text]
         return MarkerArray(markers=markers)

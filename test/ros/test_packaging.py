@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+
+from bam_core.mujoco.native import plugin_path
 
 ROOT = Path(__file__).parents[2]
 KEYS = {
@@ -101,3 +104,21 @@ def test_colcon_test_runs_what_make_test_runs() -> None:
     cmake = (ROOT / "CMakeLists.txt").read_text().partition("if(BUILD_TESTING)")[2]
     tests = re.findall(r"COMMAND \$\{Python3_EXECUTABLE\} (.*?)\n\s+WORKING_DIRECTORY", cmake, re.DOTALL)
     assert commands("\n".join(tests)) == commands(target) != set()
+
+
+def test_ros2_run_lists_nodes_alone() -> None:
+    from ament_index_python.packages import get_package_prefix
+
+    directory = Path(get_package_prefix("bam_bench"), "lib", "bam_bench")
+    listed = {each.name for each in directory.rglob("*") if each.is_file() and os.access(each, os.X_OK)}
+    named = re.findall(r"^add_executable_node\((\w+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+    assert listed == set(named)
+
+
+def test_the_index_names_the_directory_of_the_engine_plugin() -> None:
+    from ament_index_python.resources import get_resource
+
+    content, prefix = get_resource("mujoco_plugins", "bam_bench")
+    (library,) = Path(prefix, content).glob("*.so")
+    assert library == plugin_path()
+    assert f"install/bam_bench/{content}/{library.name}" in (ROOT / "README.md").read_text()

@@ -131,4 +131,4 @@ def _places() -> Iterator[Path]:
     yield Path(__file__).with_name(LIBRARY)
     prefixes = [Path(each) for each in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if each]
     for prefix in [*prefixes, _ROOT / "install" / "bam_bench", *Path(__file__).parents]:
-        yield prefix / "lib" / "bam_bench" / "mujoco_plugin" / LIBRARY
+        yield prefix / "lib" / "bam_bench_mujoco_plugin" / LIBRARY

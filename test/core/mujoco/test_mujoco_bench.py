@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import mujoco
 import numpy as np
 import pytest
@@ -32,3 +34,17 @@ def test_positive_angles_turn_counter_clockwise_seen_from_the_front() -> None:
     load = actuation.data.geom("load").xpos
     assert load[1] == pytest.approx(0.15 * np.sin(0.5))
     assert load[2] == pytest.approx(-0.15 * np.cos(0.5))
+
+
+@pytest.mark.parametrize("mass", [0.5, 0.0])
+def test_the_load_has_a_link_and_a_colour_of_its_own(mass: float) -> None:
+    robot = ElementTree.fromstring(bench_urdf(PendulumBench(mass=mass, length=0.2)))
+    joint = robot.find("joint[@type='fixed']")
+    assert joint is not None
+    links = (joint.find("parent").get("link"), joint.find("child").get("link"))
+    assert links == ("arm", "load")
+    assert joint.find("origin").get("xyz") == "0 0 -0.2"
+    colours = [colour.get("rgba") for colour in robot.iterfind("link[@name='load']/visual/material/color")]
+    assert len(colours) == (mass > 0.0)
+    for link in robot.iterfind("link"):  # RViz gives all visuals of a link the colour of the first
+        assert len({colour.get("rgba") for colour in link.iterfind("visual/material/color")}) <= 1

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 import rclpy
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
-from bam_bench.srv import SetGains
+from bam_bench.srv import HoldGains, SetGains
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from fake_about import FAKE_ABOUT
 from rclpy.context import Context
@@ -23,7 +23,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from ros_helpers import PATIENCE, FakeBus
 from sensor_msgs.msg import JointState
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import Trigger
 
 from bam_core.errors import Conflict, Unavailable
 from bam_ros.driver import servo_node
@@ -329,24 +329,37 @@ def test_gains_reach_the_servo_and_reboot_clears_its_error(client: Client) -> No
     client.wait_for(lambda: client.diagnostics[-1].status[0].level == DiagnosticStatus.OK)
 
 
-def test_gains_that_are_held_are_only_read(client: Client, capfd: pytest.CaptureFixture[str]) -> None:
+def test_gains_that_are_held_are_only_read(
+    client: Client, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bam_ros.driver.gains_hold.HOLD_TIME", PATIENCE)
     bus = FakeBus()
     node = client.run(bus)
     recorders, foreign = SetGains.Request(name="joint", kp=8.0), SetGains.Request(name="joint", kp=32.0)
+
+    def hold(holder: str, wanted: bool = True) -> HoldGains.Response:
+        request = HoldGains.Request(holder=holder, hold=wanted)
+        return client.call(HoldGains, "servos/hold_gains", request)
+
     assert client.call(SetGains, "servos/set_gains", recorders).success
-    assert client.call(SetBool, "servos/hold_gains", SetBool.Request(data=True)).success
+    assert hold("/recorder 1").success
     refused = client.call(SetGains, "servos/set_gains", foreign)
     assert not refused.success
-    assert refused.message.startswith("joint: kp 8, ki 0, kd 0 (wanted 32, 0, 0; a recording holds them")
-    assert "/servos/hold_gains" in refused.message
+    assert refused.message.startswith("joint: kp 8, ki 0, kd 0 (wanted 32, 0, 0; /recorder 1 holds them")
     assert "joint: kp 8" in capfd.readouterr().err
     assert bus.gains["joint"] == Gains(kp=8.0, ki=0.0, kd=0.0)
     assert client.call(SetGains, "servos/set_gains", recorders).success  # they are those
     bus.gains["joint"] = Gains(kp=4.0, ki=0.0, kd=0.0)  # such as after a dip of the supply
     assert "kp 4" in client.call(SetGains, "servos/set_gains", recorders).message
-    assert client.call(SetBool, "servos/hold_gains", SetBool.Request(data=False)).success
+    for wanted in (True, False):  # neither takes it over nor ends it
+        other = hold("/recorder 2", wanted)
+        assert not other.success
+        assert other.message.startswith("gains: are held by /recorder 1 (expected by /recorder 2")
+    assert not client.call(SetGains, "servos/set_gains", foreign).success
+    assert not hold("").success
+    assert hold("/recorder 1", False).success
     assert client.call(SetGains, "servos/set_gains", foreign).success
-    client.call(SetBool, "servos/hold_gains", SetBool.Request(data=True))
+    assert hold("/recorder 2").success
     node.trigger_deactivate()
     node.trigger_activate()
     assert client.call(SetGains, "servos/set_gains", recorders).success

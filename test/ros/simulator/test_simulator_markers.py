@@ -95,3 +95,11 @@ def test_every_marker_is_in_the_frame_of_its_joint_and_has_a_number_of_its_own()
     assert {(m.ns, m.header.frame_id) for m in array.markers} == {("knee", "shin"), ("hip", "thigh")}
     assert len({(m.ns, m.id) for m in array.markers}) == len(array.markers) == 10
     assert {m.header.stamp.sec for m in array.markers} == {3}
+
+
+def test_labels_can_be_read_in_rviz() -> None:
+    """It draws letters as wide as `scale.x` says, and has none beyond ASCII."""
+    text = drawn(state(motor=-1.25))[ID_TEXT]
+    assert text.scale.x == pytest.approx(0.55 * text.scale.z)
+    assert text.text.isascii()
+    assert "motor -1.25 Nm" in text.text

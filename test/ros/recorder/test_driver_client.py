@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorders hold the gains of a driver: one at a time, as long as they live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from recorder_bench import Bench
+from ros_helpers import wait_for
+
+from bam_core.errors import BamError
+from bam_ros.driver.gains_hold import HOLD_TIME, GainsHold
+from bam_ros.driver.servo_bus import Gains
+from bam_ros.recorder import driver_client
+from bam_ros.recorder.driver_client import DriverClient
+
+pytestmark = pytest.mark.ros
+
+KP8, KP32 = {"joint": 8.0}, {"joint": 32.0}
+
+
+class ClockedHold(GainsHold):
+    """A hold on a clock that the test moves, which counts how often it was begun or renewed."""
+
+    def __init__(self) -> None:
+        self.now, self.begun = 0.0, 0
+        super().__init__(lambda: self.now)
+
+    def begin(self, holder: str) -> None:
+        super().begin(holder)
+        self.begun += 1
+
+
+@pytest.fixture
+def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setattr(driver_client, "_RENEWAL_PERIOD", 0.02)
+    bench = Bench()
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def hold(bench: Bench) -> ClockedHold:
+    hold = bench.driver._gains_hold = ClockedHold()
+    return hold
+
+
+def nothing() -> None:
+    """Tick that never ends a wait."""
+
+
+def die(client: DriverClient) -> None:
+    """Do no more, as a process that was killed."""
+    client._holds_gains = False
+
+
+def test_a_hold_lasts_as_long_as_its_recorder_says_so(bench: Bench, hold: ClockedHold) -> None:
+    client = DriverClient(bench.node, "driver")
+    client.hold_gains(KP8, nothing)
+    for _ in range(3):
+        hold.now += 0.9 * HOLD_TIME
+        before = hold.begun
+        wait_for(lambda before=before: hold.begun > before + 1, what="renewals")
+        assert hold.holder.startswith("/test_recorder ")
+    client.free_gains()
+    wait_for(lambda: not hold.holder, what="end of the hold")
+
+
+def test_of_two_recorders_the_second_is_refused(bench: Bench, hold: ClockedHold) -> None:
+    first, second = (DriverClient(bench.node, "driver") for _ in range(2))  # of one name
+    first.hold_gains(KP8, nothing)
+    for _ in range(2):
+        with pytest.raises(BamError, match="driver driver: gains: are held by /test_recorder "):
+            second.hold_gains(KP32, nothing)
+        second.free_gains()
+    assert first.gains_problem(KP8, nothing) == ""
+    assert bench.bus.gains["joint"] == Gains(kp=8.0, ki=0.0, kd=0.0)
+    first.free_gains()
+    wait_for(lambda: not hold.holder, what="end of the hold")
+    second.hold_gains(KP32, nothing)
+    assert bench.bus.gains["joint"] == Gains(kp=32.0, ki=0.0, kd=0.0)
+    assert "are held by" in first.gains_problem(KP8, nothing)
+
+
+def test_a_recorder_that_was_killed_holds_nothing_for_long(bench: Bench, hold: ClockedHold) -> None:
+    first, second = (DriverClient(bench.node, "driver") for _ in range(2))
+    first.hold_gains(KP8, nothing)
+    die(first)
+    with pytest.raises(BamError):
+        second.hold_gains(KP32, nothing)
+    hold.now += 1.1 * HOLD_TIME
+    wait_for(lambda: not hold.holder, what="end of the hold")
+    second.hold_gains(KP32, nothing)
+    assert hold.holder
