@@ -54,11 +54,14 @@ soak-drivers: setup  ## half an hour of each driver with six servos, clients kil
 fuzz: setup  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
 	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
 
-docs: setup  ## the site, offline, warnings are errors: build/site/index.html
+docs: setup docs/pictures/before_after.svg  ## the site, offline, warnings are errors: build/site/index.html
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements/docs.in -c requirements/lock.txt
 	@PYTHONPATH=tools $(PY) -m site_pages build/site_source
 	@$(PY) -m sphinx -W --keep-going --quiet -b html build/site_source build/site
 	@echo "wrote build/site/index.html"
+
+docs/pictures/before_after.svg: tools/site_pages/pictures.py | setup  # and the others beside it
+	@PYTHONPATH=tools $(PY) -m site_pages.pictures docs/pictures
 
 format: setup  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sphinx builds the site from these pages and those that `tools/site_pages` writes beside them: `make docs`."""
+"""`make docs`: the site, from these pages and those that `tools/site_pages` writes beside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bam_core import __version__
 
 project = "bam_bench"
 author = "bam_bench maintainers"
-copyright = "bam_bench maintainers, Apache-2.0"  # noqa: A001 (Sphinx's name)
+copyright = "bam_bench maintainers, Apache-2.0"
 release = version = __version__
 
 extensions = [

@@ -94,7 +94,7 @@
     Object.assign(input, { type: "range", min: low, max: high, step: (high - low) / 500, value: start });
     input.dataset.parameter = name;
     const shown = document.createElement("output");
-    const tell = (given) => { shown.textContent = `${Number(given.toPrecision(3))} ${label.unit}`; };
+    const tell = (given) => { shown.textContent = `${written(given)} ${label.unit}`; };
     input.addEventListener("input", () => {
       set(input.valueAsNumber);
       tell(input.valueAsNumber);
@@ -104,6 +104,9 @@
     row.append(input, shown);
     return row;
   }
+
+  const written = (given) =>
+    given !== 0 && Math.abs(given) < 1e-3 ? given.toExponential(1).replace("-", "−") : String(Number(given.toPrecision(3)));
 
   // A canvas as wide as its place, sharp on every screen; returns its context in CSS pixels.
   function prepared(canvas, ratio) {

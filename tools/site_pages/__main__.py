@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m site_pages DIRECTORY`: what Sphinx builds the site from, docs/ and the pages made from the code."""
+"""`python -m site_pages DIRECTORY`: what the site is built from, docs/ and the pages made from the code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from site_pages import api, bench_drawing, commands, examples, explorer, nodes, servo_cards
+from site_pages import api, bench_drawing, commands, examples, explorer, launch_files, nodes, servo_cards
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -28,7 +28,7 @@ def write(directory: Path) -> None:
     """
     shutil.rmtree(directory, ignore_errors=True)
     shutil.copytree(DOCS, directory)
-    for module in (commands, nodes, api, examples, servo_cards, explorer):
+    for module in (commands, nodes, launch_files, api, examples, servo_cards, explorer):
         for path, text in module.pages().items():
             file = directory / path
             file.parent.mkdir(parents=True, exist_ok=True)

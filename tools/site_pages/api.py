@@ -13,7 +13,11 @@ _ROOMS = (
     ("recordings", "Recordings", "Reading, checking and writing runs."),
     ("servo", "Servo models", "Firmware, motor, friction, and the bench."),
     ("simulation", "Simulate on the bench", "The compiled rollout, and synthetic recordings."),
-    ("mujoco", "Simulate in MuJoCo", "Servos on the joints of any model, from Python or as an engine plugin."),
+    (
+        "mujoco",
+        "Simulate in MuJoCo",
+        "Servos on the joints of any model, from Python or as an engine plugin.",
+    ),
     ("validation", "Validate", "Errors of a servo model on recordings."),
     ("report", "Report and plots", "The page of an identification."),
     ("exchange", "Other programs", "To and from BAM's program, MJCF and bags."),
@@ -35,12 +39,16 @@ def pages() -> dict[str, str]:
         if room == "errors":
             parts.append("```{eval-rst}\n.. automodule:: bam_core.errors\n   :members:\n   :noindex:\n```\n")
         written[f"reference/api/{room}.md"] = "\n".join(parts)
-    lines = [f"- [{title}]({room}.md): {', '.join(f'`{each}`' for each in by_room[room])}" for room, title, _ in _ROOMS]
+    lines = [
+        f"- [{title}]({room}.md): {', '.join(f'`{each}`' for each in by_room[room])}"
+        for room, title, _ in _ROOMS
+    ]
     written["reference/api/index.md"] = "\n".join(
         [
             "# Python\n",
             "The names that `from bam_core import ...` offers, from their docstrings. They are stable"
-            " ([what that means](../../stability.md)); paths of modules are not. Where a servo is asked for, a name"
+            " ([what that means](../../stability.md)); paths of modules are not. Where a servo is asked for,"
+            " a name"
             " from `bam servos`, the path of a file or a `ServoModel` will do.\n",
             *lines,
             "",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drawing of the pendulum bench, as SVG: front and side, what is measured, and the space that it sweeps."""
+"""The drawing of the pendulum bench, as SVG: front and side, what is measured, the space that it sweeps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def svg() -> str:
     """Return the drawing."""
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}"'
+            f' height="{HEIGHT}">',
             f"<style>{_STYLE}</style>",
             _markers(),
             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
@@ -63,8 +64,8 @@ def _front() -> list[str]:
     end = (x + turn * math.sin(TILT * 0.93), y + turn * math.cos(TILT * 0.93))
     return [
         '<text x="16" y="24" font-weight="600">front</text>',
-        f'<path class="swept" d="M{x} {y} L{x - side:.1f} {y - above:.1f} A{reach} {reach} 0 1 0 {x + side:.1f}'
-        f' {y - above:.1f} z"/>',
+        f'<path class="swept" d="M{x} {y} L{x - side:.1f} {y - above:.1f} A{reach} {reach} 0 1 0'
+        f' {x + side:.1f} {y - above:.1f} z"/>',
         f'<text class="small red" x="12" y="{HEIGHT - 44}">space that the load sweeps:</text>',
         f'<text class="small red" x="12" y="{HEIGHT - 28}">nobody in it, nothing under it</text>',
         f'<rect class="steel" x="{x - 130}" y="{y - 86}" width="260" height="26"/>',

@@ -29,11 +29,15 @@ def pages() -> dict[str, str]:
     body = (files("site_pages") / "explorer.html").read_text(encoding="utf-8")
     text = [
         "# Explorer\n",
-        "Choose a servo, move its parameters. **Diagram**: at which motor torque and load the joint is driven, held or"
-        " backdriven; areas at rest, lines in motion. **Motion**: the servo on the pendulum bench follows a script;"
-        " the pale line is the servo as the library has it. What M1 to M6 are: [friction models](friction.md).\n",
+        "Choose a servo, move its parameters. **Diagram**: at which motor torque and load the joint is"
+        " driven, held or"
+        " backdriven; areas at rest, lines in motion. **Motion**: the servo on the pendulum bench follows a"
+        " script;"
+        " the pale line is the servo as the library has it. What M1 to M6 are: [friction"
+        " models](friction.md).\n",
         "The page computes everything itself, without a network. Its law equals the one in Python"
-        " (`bam_core/servo/friction.py`, `bam_core/simulation/reference.py`) to 12 digits; a test compares them in a"
+        " (`bam_core/servo/friction.py`, `bam_core/simulation/reference.py`) to 12 digits; a test compares"
+        " them in a"
         " browser. Left out: effects of the bench, warming of the winding, overload protection.\n",
         "```{raw} html\n"
         f'<script type="application/json" id="explorer-data">{data}</script>\n'
@@ -49,7 +53,8 @@ def content() -> dict[str, Any]:
     return {
         "servos": {name: servo_fields(load_servo(name)) for name in servo_names()},
         "models": {
-            name: {"title": model.title, "parameters": model.parameters} for name, model in FRICTION_MODELS.items()
+            name: {"title": model.title, "parameters": model.parameters}
+            for name, model in FRICTION_MODELS.items()
         },
         "scripts": {name: _script(name) for name in SCRIPTS},
         "goalPeriod": GOAL_PERIOD,
@@ -98,7 +103,7 @@ def _firmware(firmware: PositionFirmware) -> dict[str, Any]:
 
 
 def _bench(servo: ServoModel) -> dict[str, float]:
-    """A load that takes a third of the stall torque to lift, on an arm of 0.1 m, or 0.5 m for strong servos."""
+    """A load that takes a third of the stall torque to lift, on an arm of 0.1 m, or 0.5 m."""
     length = 0.5 if servo.stall_torque() > 20.0 else 0.1
     mass = servo.stall_torque() / 3.0 / (9.8 * length)
     return {"mass": float(f"{mass:.1g}"), "arm_mass": 0.0, "length": length}

@@ -12,7 +12,7 @@ _NAME = re.compile(r"(?<![\w`])(--[a-z][\w-]*)")  # options, which would become 
 
 
 def plain(text: str) -> str:
-    """Return a sentence of the code as Markdown: names in backticks and options as code, nothing else is markup."""
+    """Return a sentence of the code as Markdown: names in backticks and options are code, the rest text."""
     parts = _CODE.split(" ".join(text.split()))
     for i in range(0, len(parts), 2):
         parts[i] = _NAME.sub(r"`\1`", _MARKUP.sub(r"\\\1", parts[i]))

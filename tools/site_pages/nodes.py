@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page per node, from the table that it declares its parameters from, and its messages, from their files."""
+"""A page per node, from the table that it declares its parameters from, and one of the messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def pages() -> dict[str, str]:
     written["reference/nodes/index.md"] = "\n".join(
         [
             "# Nodes\n",
-            "Made from the tables that the nodes declare their parameters from; `NODE --help` prints the same. `~/` is"
+            "Made from the tables that the nodes declare their parameters from; `NODE --help` prints the"
+            " same. `~/` is"
             " the node's own name.\n",
             table(("node", "what it does"), rows),
             toctree(about.name for about in NODES),
@@ -39,7 +40,8 @@ def _page(about: NodeAbout) -> str:
             plain(about.purpose) + "\n",
             code(
                 f"ros2 run bam_bench {about.name} --ros-args {given}\n"
-                f"install/bam_bench/lib/bam_bench/{about.name} --ros-args {given}   # without the command ros2",
+                f"install/bam_bench/lib/bam_bench/{about.name} --ros-args {given}   # without the command"
+                " ros2",
                 "bash",
             ),
             "## Topics, services, actions\n",

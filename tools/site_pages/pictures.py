@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures that need a computation: simulation before and after an identification, friction diagrams, bad benches.
+"""Pictures that need a computation: simulation before and after an identification, diagrams, bad benches.
 
-`python -m site_pages.pictures DIRECTORY`. They show simulated servos: no recording of a real one is needed, and they
-come out the same everywhere.
+`python -m site_pages.pictures DIRECTORY`. They show simulated servos: no recording of a real one is needed,
+and they come out the same everywhere.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from bam_core import (
     synthesize,
 )
 from bam_core.plots.diagram import plot_diagram
-from bam_core.plots.save import save_figure
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.data_sheet import DataSheet, servo_from_data_sheet
 
@@ -48,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     (name,) = sys.argv[1:] if argv is None else argv
     with matplotlib.rc_context({"svg.hashsalt": "bam_bench"}):
         for picture in (before_after, diagrams, bad_benches):
-            save_figure(picture(), Path(name) / f"{picture.__name__}.svg")
+            picture().savefig(Path(name) / f"{picture.__name__}.svg", metadata={"Date": None})
     return 0
 
 
@@ -66,9 +65,7 @@ def specimen() -> ServoModel:
 
     motor = {name: off(getattr(servo.motor, name)) for name in ("torque_constant", "resistance", "armature")}
     friction = {name: off(value) for name, value in servo.friction.coefficients().items()}
-    return replace(
-        servo, motor=replace(servo.motor, **motor), friction=replace(servo.friction, **friction)
-    )
+    return replace(servo, motor=replace(servo.motor, **motor), friction=replace(servo.friction, **friction))
 
 
 def data_sheet_servo() -> ServoModel:
@@ -83,7 +80,9 @@ def before_after() -> Figure:
     """Return runs that took no part, simulated from the data sheet and from what was identified."""
     hidden = specimen()
     training = [_recorded(hidden, script, load, kp) for script in SCRIPTS for load in LOADS for kp in GAINS]
-    test = {(script, load): _recorded(hidden, script, load, TEST_GAIN) for script in SCRIPTS for load in LOADS}
+    test = {
+        (script, load): _recorded(hidden, script, load, TEST_GAIN) for script in SCRIPTS for load in LOADS
+    }
     sheet = data_sheet_servo()
     found = identify(training, sheet, ["m4"], trials=TRIALS, test=list(test.values()), effects=[])
     figure = Figure(figsize=(9.0, 5.6), layout="constrained")
