@@ -21,6 +21,7 @@ from site_pages import commands as bam  # isort: skip
 
 PAGES = written()
 SHELL = [each for each in blocks({**PAGES, **servo_cards.pages()}) if each.language in ("", "bash", "text")]
+LAUNCH = {file.name: {each.name for each in file.arguments} for file in launch_files.launch_files()}
 TROUBLES = "docs/how-to/troubleshooting.md"
 
 
@@ -59,9 +60,8 @@ def test_commands_named_in_sentences_exist() -> None:
 @pytest.mark.parametrize("words", typed("ros2"))
 def test_a_ros2_command_names_arguments_and_parameters_that_exist(words: list[str]) -> None:
     if words[:2] == ["launch", "bam_bench"]:
-        known = {file.name: {each.name for each in file.arguments} for file in launch_files.launch_files()}
         given = {word.partition(":=")[0] for word in words[3:] if ":=" in word}
-        assert given <= known[words[2].removesuffix(".launch.py")]
+        assert given <= LAUNCH[words[2].removesuffix(".launch.py")]
     elif words[:2] == ["run", "bam_bench"]:
         check_node(words[2], words[3:])
 

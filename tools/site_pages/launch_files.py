@@ -7,6 +7,7 @@ The files are parsed, not imported: launch_ros is missing where ROS 2 comes as w
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,12 +43,30 @@ def launch_files() -> list[LaunchFile]:
 
 
 def _arguments(tree: ast.Module) -> tuple[Argument, ...]:
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    own = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Argument")
-    return tuple(
-        Argument(**{each.arg: ast.literal_eval(each.value) for each in call.keywords if each.arg})
-        for call in own
-    )
+    """The calls of Argument in a file, or of DeclareLaunchArgument; constants of the file are looked up."""
+    constants = dict(_constants(tree))
+    found = []
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            continue
+        given = {each.arg: constants.get(ast.unparse(each.value), each.value) for each in call.keywords}
+        if call.func.id == "Argument":
+            found.append(Argument(**{str(name): ast.literal_eval(value) for name, value in given.items()}))
+        elif call.func.id == "DeclareLaunchArgument" and isinstance(call.args[0], ast.Constant):
+            name, default, words = call.args[0], given["default_value"], given["description"]
+            values = (ast.literal_eval(each) for each in (name, default, words))
+            found.append(Argument(**dict(zip(("name", "default", "description"), values, strict=True))))
+    return tuple(found)
+
+
+def _constants(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            (target,), value = node.targets, node.value
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                yield from zip(map(ast.unparse, target.elts), value.elts, strict=True)
+            else:
+                yield ast.unparse(target), value
 
 
 def pages() -> dict[str, str]:
