@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 PY := .venv/bin/python
-SOURCES := bam_core bam_ros examples launch test tools setup.py
+SOURCES := bam_core bam_ros docs/conf.py examples launch test tools setup.py
 
 ROUNDS ?= 20
 
-.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers fuzz format lock clean
+.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers fuzz docs format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -54,6 +54,15 @@ soak-drivers: setup  ## half an hour of each driver with six servos, clients kil
 fuzz: setup  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
 	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
 
+docs: setup docs/pictures/before_after.svg  ## the site, offline, warnings are errors: build/site/index.html
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements/docs.in -c requirements/lock.txt
+	@PYTHONPATH=tools $(PY) -m site_pages build/site_source
+	@$(PY) -m sphinx -W --keep-going --quiet -b html build/site_source build/site
+	@echo "wrote build/site/index.html"
+
+docs/pictures/before_after.svg: tools/site_pages/pictures.py | setup  # and the others beside it
+	@PYTHONPATH=tools $(PY) -m site_pages.pictures docs/pictures
+
 format: setup  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)
 	@$(PY) -m ruff check --fix $(SOURCES)
@@ -61,8 +70,9 @@ format: setup  ## format and mend what a tool can mend
 lock:  ## resolve requirements/*.in anew into requirements/lock.txt
 	@$(PY) -m pip install --quiet uv
 	@.venv/bin/uv pip compile --universal --python-version 3.10 --upgrade --quiet --no-annotate --no-header \
-	    requirements/core.in requirements/ros.in requirements/dev.in requirements/wheels.in -o requirements/lock.txt
-	@sed -i '1i # Every version that `make setup` installs, for Python 3.10 to 3.14. Made by `make lock` from the .in files beside it.' requirements/lock.txt
+	    requirements/core.in requirements/ros.in requirements/dev.in requirements/wheels.in \
+	    requirements/docs.in -o requirements/lock.txt
+	@sed -i '1i # Every version that `make setup` and `make docs` install, for Python 3.10 to 3.14. Made by `make lock` from the .in files beside it.' requirements/lock.txt
 
 clean:  ## remove everything that setup made
 	@rm -rf .venv build install log

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the Python interface: the public names of `bam_core`, by room."""
+
+from __future__ import annotations
+
+import inspect
+
+import bam_core
+from site_pages.markdown import toctree
+
+_ROOMS = (
+    ("identification", "Identify", "Recordings in, servo models with errors and intervals out."),
+    ("recordings", "Recordings", "Reading, checking and writing runs."),
+    ("servo", "Servo models", "Firmware, motor, friction, and the bench."),
+    ("simulation", "Simulate on the bench", "The compiled rollout, and synthetic recordings."),
+    (
+        "mujoco",
+        "Simulate in MuJoCo",
+        "Servos on the joints of any model, from Python or as an engine plugin.",
+    ),
+    ("validation", "Validate", "Errors of a servo model on recordings."),
+    ("report", "Report and plots", "The page of an identification."),
+    ("exchange", "Other programs", "To and from BAM's program, MJCF and bags."),
+    ("errors", "Errors", "One line for the user; a kind and attributes for programs."),
+)
+_WITH = {"plots": "report"}
+
+
+def pages() -> dict[str, str]:
+    """Return a page per room, and the index."""
+    by_room: dict[str, list[str]] = {room: [] for room, _, _ in _ROOMS}
+    for name, home in sorted(bam_core._HOME.items()):
+        room = home.partition(".")[0]
+        by_room[_WITH.get(room, room)].append(name)
+    written = {}
+    for room, title, purpose in _ROOMS:
+        parts = [f"# {title}\n", f"{purpose}\n"]
+        parts += [_entry(name) for name in by_room[room]]
+        if room == "errors":
+            parts.append("```{eval-rst}\n.. automodule:: bam_core.errors\n   :members:\n   :noindex:\n```\n")
+        written[f"reference/api/{room}.md"] = "\n".join(parts)
+    lines = [
+        f"- [{title}]({room}.md): {', '.join(f'`{each}`' for each in by_room[room])}"
+        for room, title, _ in _ROOMS
+    ]
+    written["reference/api/index.md"] = "\n".join(
+        [
+            "# Python\n",
+            "The names that `from bam_core import ...` offers, from their docstrings. They are stable"
+            " ([what that means](../../stability.md)); paths of modules are not. Where a servo is asked for,"
+            " a name"
+            " from `bam servos`, the path of a file or a `ServoModel` will do.\n",
+            *lines,
+            "",
+            toctree(room for room, _, _ in _ROOMS),
+        ]
+    )
+    return written
+
+
+def _entry(name: str) -> str:
+    thing = getattr(bam_core, name)
+    if inspect.isclass(thing):
+        kind, options = "autoclass", "\n   :members:"
+    elif inspect.isroutine(thing):
+        kind, options = "autofunction", ""
+    else:
+        kind, options = "autodata", "\n   :no-value:"
+    return f"```{{eval-rst}}\n.. {kind}:: bam_core.{name}{options}\n```\n"

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures that need a computation: simulation before and after an identification, diagrams, bad benches.
+
+`python -m site_pages.pictures DIRECTORY`. They show simulated servos: no recording of a real one is needed,
+and they come out the same everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from bam_core import (
+    BenchEffects,
+    PendulumBench,
+    Recording,
+    ServoModel,
+    identify,
+    load_servo,
+    simulate_recording,
+    synthesize,
+)
+from bam_core.plots.diagram import plot_diagram
+from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.servo.data_sheet import DataSheet, servo_from_data_sheet
+
+SERVO = "mx106"
+LOADS = ((0.5, 0.15), (1.0, 0.2))  # kg, m
+GAINS, TEST_GAIN = (4.0, 16.0, 32.0), 8.0
+SPREAD = 0.2  # by which a specimen differs from the library's servo, uniformly, up and down
+SEED = 7
+TRIALS = 3000
+SAMPLE_PERIOD = 0.01  # s, as BAM's recorder
+RECORDED, BEFORE, AFTER = "#8a929c", "#c2410c", "#1d4ed8"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write before_after.svg, diagrams.svg and bad_benches.svg."""
+    (name,) = sys.argv[1:] if argv is None else argv
+    with matplotlib.rc_context({"svg.hashsalt": "bam_bench"}):
+        for picture in (before_after, diagrams, bad_benches):
+            picture().savefig(Path(name) / f"{picture.__name__}.svg", metadata={"Date": None})
+    return 0
+
+
+def diagrams() -> Figure:
+    """Return drive/backdrive diagrams of three servos of different sizes."""
+    return plot_diagram([(name, load_servo(name)) for name in ("xl330", "mx106", "erob80_100")])
+
+
+def specimen() -> ServoModel:
+    """Return the servo that is recorded: the library's, every parameter off by up to SPREAD."""
+    servo, draw = load_servo(SERVO), np.random.default_rng(SEED)
+
+    def off(value: float) -> float:
+        return float(value * (1.0 + draw.uniform(-SPREAD, SPREAD)))
+
+    motor = {name: off(getattr(servo.motor, name)) for name in ("torque_constant", "resistance", "armature")}
+    friction = {name: off(value) for name, value in servo.friction.coefficients().items()}
+    return replace(servo, motor=replace(servo.motor, **motor), friction=replace(servo.friction, **friction))
+
+
+def data_sheet_servo() -> ServoModel:
+    """Return an MX-106 as its data sheet describes it at 14.8 V, with the law of its firmware."""
+    sheet = DataSheet(
+        voltage=14.8, stall_torque=10.0, stall_current=6.3, no_load_speed=55.0 * 2.0 * math.pi / 60.0
+    )
+    return servo_from_data_sheet(SERVO, sheet, load_servo(SERVO).firmware)
+
+
+def before_after() -> Figure:
+    """Return runs that took no part, simulated from the data sheet and from what was identified."""
+    hidden = specimen()
+    training = [_recorded(hidden, script, load, kp) for script in SCRIPTS for load in LOADS for kp in GAINS]
+    test = {
+        (script, load): _recorded(hidden, script, load, TEST_GAIN) for script in SCRIPTS for load in LOADS
+    }
+    sheet = data_sheet_servo()
+    found = identify(training, sheet, ["m4"], trials=TRIALS, test=list(test.values()), effects=[])
+    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    panels = figure.subplots(2, 2, sharex=True, sharey="row")
+    shown = ("sin_sin", "lift_and_drop")
+    servos = ((sheet, "data sheet", BEFORE), (found.fits["m4"].servo, "identified (M4)", AFTER))
+    for column, (servo, label, color) in enumerate(servos):
+        simulated = {key: simulate_recording(servo, run) for key, run in test.items()}
+        errors = [np.mean(np.abs(simulated[key] - run.position)) for key, run in test.items()]
+        panels[0, column].set_title(f"{label}: {1e3 * np.mean(errors):.1f} mrad off", fontsize=12)
+        for row, script in enumerate(shown):
+            key = (script, LOADS[-1])
+            _draw(panels[row, column], test[key], simulated[key], color)
+    for row, script in enumerate(shown):
+        panels[row, 0].set_ylabel(f"{script}\nposition [rad]")
+    for ax in panels[-1]:
+        ax.set_xlabel("time [s]")
+    handles = [*panels[0, 0].get_lines(), panels[0, 1].get_lines()[-1]]
+    labels = ["goal", "recorded", "simulated before", "simulated after identification"]
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def bad_benches() -> Figure:
+    """Return what a fit leaves over, measured minus simulated, on a good bench and on three bad ones."""
+    servo, bench = load_servo(SERVO), PendulumBench(mass=1.0, length=0.2)
+    cases = (
+        ("a good bench", BenchEffects(), 1.0),
+        ("loose horn: 0.06 rad of play", BenchEffects(arm_backlash=0.06), 1.0),
+        ("flexible table or arm: 0.03 rad/(N·m)", BenchEffects(arm_compliance=0.03), 1.0),
+        ("supply 15 % below what the header says", BenchEffects(), 0.85),
+    )
+    figure = Figure(figsize=(9.0, 5.0), layout="constrained")
+    panels = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
+    for ax, (title, effects, supply) in zip(panels, cases, strict=True):
+        run = synthesize(
+            servo,
+            bench,
+            "sin_sin",
+            16.0,
+            sample_period=SAMPLE_PERIOD,
+            supply_voltage=supply * servo.nominal_voltage,
+            bench_effects=effects,
+            quantised=True,
+        )
+        believed = replace(run, supply_voltage=servo.nominal_voltage, voltage=np.full(len(run), np.nan))
+        residual = 1e3 * (run.position - simulate_recording(servo, believed))
+        ax.plot(run.time, residual, color=AFTER, linewidth=1.2)
+        ax.axhline(0.0, color="black", linewidth=0.6)
+        ax.set_title(title, fontsize=11)
+        ax.grid(alpha=0.3)
+    for ax in panels[2:]:
+        ax.set_xlabel("time [s]")
+    for ax in panels[::2]:
+        ax.set_ylabel("residual [mrad]")
+    return figure
+
+
+def _recorded(servo: ServoModel, script: str, load: tuple[float, float], kp: float) -> Recording:
+    """A run as a bench records it: positions in whole encoder counts."""
+    bench = PendulumBench(mass=load[0], length=load[1])
+    return synthesize(servo, bench, script, kp, sample_period=SAMPLE_PERIOD, quantised=True)
+
+
+def _draw(ax: Axes, run: Recording, simulated: np.ndarray, color: str) -> None:
+    ax.plot(run.time, run.goal_position, color="#59616c", linestyle=":", linewidth=1.3)
+    ax.plot(run.time, run.position, color=RECORDED, linewidth=3.6, alpha=0.7)
+    ax.plot(run.time, simulated, color=color, linewidth=1.6)
+    ax.grid(alpha=0.3)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
