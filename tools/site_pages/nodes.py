@@ -46,9 +46,9 @@ def _page(about: NodeAbout) -> str:
             ),
             "## Topics, services, actions\n",
             table(
-                ("", "name", "type", "purpose"),
+                ("", "name and type", "purpose"),
                 (
-                    (each.kind, f"`{each.name}`", f"`{each.type}`", plain(each.purpose))
+                    (each.kind, f"`{each.name}`<br>`{each.type}`", plain(each.purpose))
                     for each in about.interfaces
                 ),
             ),
