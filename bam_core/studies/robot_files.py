@@ -63,16 +63,17 @@ def with_servos(mjcf: str, servos: Mapping[str, str]) -> str:
     for place, element in enumerate((extension, default)):
         root.insert(place, element)
     actuators = ElementTree.SubElement(root, "actuator")
-    for joint, servo in servos.items():
+    for joint, name in servos.items():
+        servo = load_servo(name)
         found = root.find(f".//joint[@name='{joint}']")
         assert found is not None
-        found.set("armature", f"{load_servo(servo).motor.armature:.6g}")
+        found.set("armature", f"{servo.motor.armature:.6g}")
         found.set("frictionloss", "0.1")  # whatever is above zero: the plugin sets it in every step
         # mujoco_ros2_control needs names.
         each = {"name": joint, "class": "servo", "joint": joint, "plugin": PLUGIN}
-        ElementTree.SubElement(
-            ElementTree.SubElement(actuators, "plugin", each), "config", key="servo", value=servo
-        )
+        plugin = ElementTree.SubElement(actuators, "plugin", each)
+        for key, value in (("servo", name), ("kp", f"{servo.firmware.factory_kp:g}")):
+            ElementTree.SubElement(plugin, "config", key=key, value=value)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 

@@ -122,7 +122,7 @@ def test_recordings_are_shown_with_all_that_was_measured(page: Page, tmp_path: P
         .filter(line => line.getAttribute("d").length > 200).length])""")
     assert drawn == [
         ["fit-position", 3],
-        ["fit-residual", 1],
+        ["fit-residual", 2],  # zero, and that of the model
         *[[name, 1] for name in ("torque", "duty", "voltage", "temperature")],
     ]
     assert page.evaluate(CLIPPED) == []
