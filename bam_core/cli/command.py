@@ -45,6 +45,7 @@ CORE_COMMANDS: tuple[Command, ...] = (
     Command("design", "rank what to record next by what a fit would learn", "bam_core.cli.design"),
     Command("diagram", "draw the drive/backdrive diagram of servo models", "bam_core.cli.diagram"),
     Command("report", "write what an identification found as one HTML page", "bam_core.cli.report"),
+    Command("view", "show recordings, and what servo models make of them", "bam_core.cli.view"),
     Command("simulate", "simulate a servo on the bench in MuJoCo", "bam_core.cli.simulate"),
     Command("import", "turn parameters or logs of BAM's program into ours", "bam_core.cli.import_"),
     Command("export", "turn servos or recordings into BAM's JSON or MJCF", "bam_core.cli.export"),

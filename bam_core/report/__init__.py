@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of an identification, on a bench or on a robot: one HTML page that works offline."""
+"""Pages of identifications, on a bench or on a robot, and of recordings: an HTML file each, works offline."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from bam_core.report.results import Results
 from bam_core.report.robot_loading import is_of_robot, load_robot_results
 from bam_core.report.robot_page import render_robot
 from bam_core.report.robot_results import RobotResults
+from bam_core.report.view import MOST_MODELS, ModelView, render_view
 
 __all__ = [
+    "MOST_MODELS",
+    "ModelView",
     "Results",
     "RobotResults",
     "is_of_robot",
@@ -18,5 +21,6 @@ __all__ = [
     "load_robot_results",
     "render",
     "render_robot",
+    "render_view",
     "write_report",
 ]

@@ -22,6 +22,7 @@ _SAMPLES = 50_000
 """Samples per curve over all logs: keeps the page below two megabytes with a hundred logs."""
 _FEWEST, _MOST = 300, 1000
 _FULL = 32767
+_NOT_MEASURED = -32768
 
 
 def packed_fits(results: Results) -> Markup:
@@ -76,6 +77,7 @@ def _thinned(curves: Trajectory, limit: int) -> Trajectory:
         torque=None if curves.torque is None else curves.torque[kept],
         simulated={model: curve[kept] for model, curve in curves.simulated.items()},
         bands={model: (low[kept], high[kept]) for model, (low, high) in curves.bands.items()},
+        channels={name: values[kept] for name, values in curves.channels.items()},
     )
 
 
@@ -92,14 +94,16 @@ def _pack(curves: Trajectory, models: Iterable[str]) -> dict[str, Any]:
         "band": {
             model: [_curve(end - curves.measured) for end in ends] for model, ends in curves.bands.items()
         },
+        "channel": {name: _curve(values) for name, values in curves.channels.items()},
         "released": _released(curves),
     }
 
 
 def _curve(values: Array) -> list[Any]:
-    """Return [scale, base64]; value = scale * integer."""
-    scale = float(np.abs(values).max()) / _FULL or 1.0
-    integers = np.round(values / scale).astype("<i2")
+    """Return [scale, base64]; value = scale * integer, but for _NOT_MEASURED."""
+    finite = np.isfinite(values)
+    scale = float(np.abs(values, where=finite, out=np.zeros(len(values))).max()) / _FULL or 1.0
+    integers = np.where(finite, np.round(values / scale), _NOT_MEASURED).astype("<i2")
     return [float(f"{scale:.7g}"), base64.b64encode(integers.tobytes()).decode("ascii")]
 
 

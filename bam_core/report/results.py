@@ -165,6 +165,7 @@ class Trajectory:
         simulated: model -> (n,) rad.
         bands: model -> lower and upper end of its 90 % band, (n,) rad each, where its predictive distribution
             is known.
+        channels: other quantities that were measured -> (n,), NaN where they were not.
     """
 
     time: Array
@@ -173,6 +174,7 @@ class Trajectory:
     torque: NDArray[np.bool_] | None
     simulated: Mapping[str, Array]
     bands: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
+    channels: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

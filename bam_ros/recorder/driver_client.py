@@ -11,7 +11,8 @@ from typing import Any
 
 from bam_bench.srv import HoldGains, SetGains, SetLoad
 from lifecycle_msgs.srv import GetState
-from rclpy.clock import Clock, ClockType
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
 from bam_core.errors import BamError, Conflict, Unavailable

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fit of one log: position above, residual below. Curves are unpacked when their log is chosen.
+// The fit of one log: position above, residual and other measurements below, where the page has a place for them.
+// Curves are unpacked when their log is chosen.
 (() => {
   const data = JSON.parse(document.getElementById("fit-data").textContent);
   const table = document.getElementById("logs");
   const element = (id) => document.getElementById(`fit-${id}`);
   const boxes = [...document.querySelectorAll("#fit input[type=checkbox]")];
+  const channels = [...document.querySelectorAll("#fit svg[data-channel]")];
   const SVG = "http://www.w3.org/2000/svg"; // a name, nothing that is fetched
   const MARGIN = { left: 54, right: 12, top: 8, bottom: 24 };
   const finger = matchMedia("(pointer: coarse)");
@@ -17,7 +19,10 @@
   const curve = ([scale, text]) => {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const integers = new DataView(bytes.buffer);
-    return Float64Array.from({ length: bytes.length / 2 }, (_, i) => scale * integers.getInt16(2 * i, true));
+    return Float64Array.from({ length: bytes.length / 2 }, (_, i) => {
+      const integer = integers.getInt16(2 * i, true);
+      return integer === -32768 ? NaN : scale * integer; // NaN: not measured
+    });
   };
 
   const log = () => {
@@ -25,9 +30,11 @@
       const packed = data.logs[name];
       const residual = Object.entries(packed.residual).map(([model, each]) => [model, curve(each)]);
       const band = Object.entries(packed.band).map(([model, ends]) => [model, ends.map(curve)]);
+      const channel = Object.entries(packed.channel).map(([key, each]) => [key, curve(each)]);
       unpacked.set(name, {
         time: curve(packed.time), measured: curve(packed.measured), goal: curve(packed.goal),
         residual: Object.fromEntries(residual), band: Object.fromEntries(band), released: packed.released,
+        channel: Object.fromEntries(channel),
       });
     }
     return unpacked.get(name);
@@ -68,10 +75,12 @@
     let [low, high] = start;
     for (const line of lines) {
       for (let i = first; i <= last; i += 1) {
+        if (Number.isNaN(line.values[i])) continue;
         low = Math.min(low, line.values[i]);
         high = Math.max(high, line.values[i]);
       }
     }
+    if (low > high) [low, high] = [0, 0]; // nothing was measured in view
     const margin = 0.06 * (high - low || 1e-3);
     return [low - margin, high + margin];
   };
@@ -111,8 +120,11 @@
     }
     for (const line of lines) {
       let path = "";
+      let pen = "M"; // anew after what was not measured
       for (let i = shown[0]; i <= shown[1]; i += 1) {
-        path += `${path ? "L" : "M"}${x(time[i]).toFixed(1)} ${y(line.values[i]).toFixed(1)}`;
+        const gap = Number.isNaN(line.values[i]);
+        if (!gap) path += `${pen}${x(time[i]).toFixed(1)} ${y(line.values[i]).toFixed(1)}`;
+        pen = gap ? "M" : "L";
       }
       make(inside, "path", { class: `curve ${line.kind}`, d: path });
     }
@@ -124,7 +136,7 @@
   };
 
   const redraw = () => {
-    const { time, measured, goal, residual, band, released } = log();
+    const { time, measured, goal, residual, band, released, channel } = log();
     const models = boxes.map((box) => box.value).filter((model, i) => boxes[i].checked && model in residual);
     const simulated = models.map((model) => ({
       kind: `model m-${model}`, values: residual[model].map((value, i) => value + measured[i]),
@@ -139,15 +151,31 @@
       return { model, low, high };
     });
     const left = models.map((model) => ({ kind: `model m-${model}`, values: residual[model].map((v) => 1e3 * v) }));
-    draw(element("position"), [
-      { kind: "goal", values: goal }, { kind: "measured", values: measured }, ...simulated,
-    ], { label: "position [rad]", start: [Infinity, -Infinity], bands: over, released });
-    draw(element("residual"), [{ kind: "zero", values: time.map(() => 0) }, ...left],
-      { label: "residual [mrad]", start: [0, 0], bands: off, released, last: true });
     const list = models.map((model) => data.titles[model]).join(", ") || "no model";
-    element("position").setAttribute("aria-label", `${name}: position over time, goal, measured and ${list}`);
-    element("residual").setAttribute("aria-label", `${name}: simulated minus measured position of ${list}`);
-    tell(models);
+    const below = channels.filter((svg) => svg.dataset.channel in channel);
+    for (const svg of channels) svg.style.display = below.includes(svg) ? "" : "none";
+    const lowest = below[below.length - 1] ?? element("residual") ?? element("position");
+    const show = (svg, lines, more, about) => {
+      draw(svg, lines, { bands: [], released, last: svg === lowest, ...more });
+      svg.setAttribute("aria-label", `${name}: ${about}`);
+    };
+    show(element("position"), [
+      { kind: "goal", values: goal }, { kind: "measured", values: measured }, ...simulated,
+    ], { label: "position [rad]", start: [Infinity, -Infinity], bands: over },
+    `position over time, goal, measured and ${list}`);
+    if (element("residual")) {
+      show(element("residual"), [{ kind: "zero", values: time.map(() => 0) }, ...left],
+        { label: "residual [mrad]", start: [0, 0], bands: off }, `simulated minus measured position of ${list}`);
+    }
+    for (const svg of below) {
+      const { channel: key, title, unit } = svg.dataset;
+      const known = channel[key].filter((value) => !Number.isNaN(value));
+      const middle = (Math.min(...known) + Math.max(...known)) / 2;
+      const half = Number(svg.dataset.span) / 2;
+      show(svg, [{ kind: "measured", values: channel[key] }],
+        { label: unit ? `${title} [${unit}]` : title, start: [middle - half, middle + half] }, `${title} over time`);
+    }
+    tell(models, below);
   };
 
   const nearest = (time) => {
@@ -158,8 +186,8 @@
     return best;
   };
 
-  const tell = (models) => {
-    const { time, measured, goal, residual, band, released } = log();
+  const tell = (models, below) => {
+    const { time, measured, goal, residual, band, released, channel } = log();
     if (cursor === null) {
       const shade = (released.length ? " Grey: torque off." : "")
         + (models.some((model) => model in band) ? " Coloured: 90 % of new runs' positions." : "");
@@ -174,6 +202,8 @@
     element("readout").textContent = [
       `${number(time[i], 3)} s`, `goal ${number(goal[i], 3)} rad`, `measured ${number(measured[i], 3)} rad`,
       ...models.map((model) => `${data.titles[model]} ${number(1e3 * residual[model][i], 1)} mrad off`),
+      ...below.filter((svg) => !Number.isNaN(channel[svg.dataset.channel][i])).map(({ dataset }) => (
+        `${dataset.title} ${number(channel[dataset.channel][i], 2)} ${dataset.unit}`.trim())),
     ].join(" · ");
   };
 
@@ -221,7 +251,7 @@
     redraw();
   };
 
-  for (const svg of [element("position"), element("residual")]) {
+  for (const svg of [element("position"), element("residual"), ...channels].filter(Boolean)) {
     const width = () => svg.clientWidth - MARGIN.left - MARGIN.right;
     const pixel = (event) => {
       const at = event.clientX - svg.getBoundingClientRect().left - MARGIN.left;

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from browser import Page, chromium
+from identification_cases import xl330_logs
 from report_cases import edit_summary, multiplied
 
 from bam_core.cli import main
@@ -106,6 +107,27 @@ def test_text_stands_out_from_what_is_behind_it(page: Page, report: Path) -> Non
     for dark in (False, True):
         opened(page, report, dark=dark)
         assert page.evaluate(CONTRAST) == []
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_recordings_are_shown_with_all_that_was_measured(page: Page, tmp_path: Path, phone: bool) -> None:
+    file = tmp_path / "view.html"
+    assert main(["view", str(xl330_logs()), "--params", "xl330", "--output", str(file)]) == 0
+    opened(page, file, dark=phone, phone=phone)
+    page.screenshot(SHOTS / f"view_{'phone' if phone else 'desktop'}.png")
+    assert page.complaints == []
+    assert page.requests == [file.absolute().as_uri()]
+    drawn = page.evaluate("""[...document.querySelectorAll("#fit figure > svg")]
+        .map(each => [each.dataset.channel ?? each.id, [...each.querySelectorAll("path.curve")]
+        .filter(line => line.getAttribute("d").length > 200).length])""")
+    assert drawn == [
+        ["fit-position", 3],
+        ["fit-residual", 2],  # zero, and that of the model
+        *[[name, 1] for name in ("torque", "duty", "voltage", "temperature")],
+    ]
+    assert page.evaluate(CLIPPED) == []
+    width = page.evaluate("document.documentElement.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_logs_and_models_are_chosen_by_a_click(page: Page, report: Path) -> None:

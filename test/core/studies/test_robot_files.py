@@ -27,7 +27,8 @@ def test_the_files_are_what_the_code_describes() -> None:
 def test_the_command_writes_all_of_them(tmp_path: Path) -> None:
     assert main([str(tmp_path)]) == 0
     assert {file.name for file in tmp_path.iterdir()} == {
-        f"{n}.{kind}" for n in NAMES for kind in ("xml", "urdf")
+        "dynamixel_2r_servos.xml",
+        *(f"{n}.{kind}" for n in NAMES for kind in ("xml", "urdf")),
     }
 
 
@@ -59,3 +60,29 @@ def test_links_have_the_names_of_bodies(name: str) -> None:
     bodies = [load_robot(ROBOTS / f"{name}.{kind}").compile() for kind in ("xml", "urdf")]
     found = [{model.body(model.jnt_bodyid[j]).name for j in range(model.njnt)} for model in bodies]
     assert found[0] == found[1]
+
+
+def test_the_arm_with_servos_is_one_of_position_actuators_for_mujoco_ros2_control() -> None:
+    """It reads the kind of an actuator off its bias, and names those that act on a joint."""
+    model = load_robot(ROBOTS / "dynamixel_2r_servos.xml").compile()
+    assert [model.actuator(i).name for i in range(model.nu)] == ["shoulder", "elbow"]
+    assert (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT).all()
+    assert (model.actuator_plugin >= 0).all()
+    assert (model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE).all()
+    assert (model.actuator_biasprm[:, 1] != 0.0).all()
+
+
+def test_the_bias_of_the_arm_with_servos_moves_nothing() -> None:
+    text = (ROBOTS / "dynamixel_2r_servos.xml").read_text(encoding="utf-8")
+    tracks = []
+    for xml in (text, text.replace('biastype="affine" biasprm="0 -1 0"', 'biastype="none"')):
+        model = mujoco.MjModel.from_xml_string(xml)
+        data = mujoco.MjData(model)
+        data.ctrl[:] = 0.5
+        track = []
+        for _ in range(500):
+            mujoco.mj_step(model, data)
+            track.append(data.qpos.copy())
+        tracks.append(np.array(track))
+    assert np.abs(tracks[0]).max() > 0.05
+    np.testing.assert_array_equal(tracks[0], tracks[1])
