@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import glob
 import os
-import tempfile
+import secrets
+import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bam_core.errors import NotWritable
+
+LEFT_AFTER = 3600.0
+"""Age at which a hidden file counts as left by a process that was killed, s; no write takes so long."""
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -29,23 +34,59 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         BamError: it cannot be written; what was there before is untouched.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with _refusing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_orphans(path)
-        try:
-            temporary.write_bytes(content)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with _refusing(path), scratch(path) as temporary:
+        temporary.write_bytes(content)
+        temporary.replace(path)
 
 
-def _remove_orphans(path: Path) -> None:
+@contextmanager
+def scratch(path: Path, place: Path | None = None) -> Iterator[Path]:
+    """Give a hidden name under which a file or directory is made that shall take the place of another one.
+
+    What is left of that name at the end is removed, and first what processes have left that were killed
+    between. Other machines and containers may write the same file at the same time: their process numbers say
+    nothing here, so that only what is old is taken for left.
+
+    Args:
+        path: that is to be written.
+        place: directory of the hidden name; None: beside the path. It is created where it is not there.
+
+    Raises:
+        OSError: the place cannot be written to, or the caller raised it.
+    """
+    place = path.parent if place is None else place
+    place.mkdir(parents=True, exist_ok=True)
+    _remove_left(path.name, place)
+    temporary = place / f".{path.name}.{os.getpid()}.{secrets.token_hex(3)}.tmp"
+    try:
+        yield temporary
+    finally:
+        _remove(temporary)
+
+
+def _remove_left(name: str, place: Path) -> None:
     """Remove what processes that were killed while they wrote this file have left of it."""
-    for orphan in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        process = orphan.name.removesuffix(".tmp").rpartition(".")[2]
-        if process.isdigit() and int(process) != os.getpid() and not Path("/proc", process).exists():
-            orphan.unlink(missing_ok=True)
+    for left in place.glob(f".{glob.escape(name)}.*.tmp"):
+        process = left.name.removeprefix(f".{name}.").partition(".")[0]
+        if process.isdigit() and not Path("/proc", process).exists() and _age(left) > LEFT_AFTER:
+            _remove(left)
+
+
+def _age(path: Path) -> float:
+    """Return how long ago a file was changed, s; 0 where it has gone meanwhile."""
+    try:
+        return time.time() - path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a directory, where it is there and lets itself be removed."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def require_file(path: str | os.PathLike[str]) -> None:
@@ -89,8 +130,8 @@ def require_directory(path: str | os.PathLike[str]) -> None:
 
 def _try_out(directory: Path) -> None:
     """Create something: permissions do not tell of file systems that are read-only, full or special."""
-    with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=directory):
-        pass
+    with scratch(directory / "tried_out") as attempt:
+        attempt.mkdir()
 
 
 @contextmanager

@@ -6,13 +6,12 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_directory, require_file
+from bam_core.atomic_file import require_directory, require_file, scratch
 from bam_core.errors import BadData, Conflict, NotWritable, WrongType
 
 if TYPE_CHECKING:
@@ -177,14 +176,13 @@ def _write_bags(bags: Mapping[str, Callable[[Path], None]], output: Path) -> Non
         if (output / name).exists():
             raise _exists(output / name)
     try:
-        output.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=output) as hidden:
+        with scratch(output, output) as hidden:
             for name, write in bags.items():
-                write(Path(hidden) / name)
+                write(hidden / name)
             for name in bags:
                 place = output / name
                 place.parent.mkdir(parents=True, exist_ok=True)
-                (Path(hidden) / name).rename(place)
+                (hidden / name).rename(place)
     except OSError as error:
         raise NotWritable(output, error) from None
 

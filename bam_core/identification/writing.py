@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.atomic_file import require_directory, write_text
+from bam_core.atomic_file import require_directory, scratch, write_text
 from bam_core.errors import NotWritable
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
@@ -69,23 +69,21 @@ def write_identification(identification: Identification, output: str | os.PathLi
         )
     # Inside a directory that is there: what is beside it may be another file system, or not ours to write.
     place = target if target.exists() else target.parent
-    draft = place / f".{target.name}.{os.getpid()}.tmp"
     try:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        _write(identification, draft)
-        if not target.exists():
-            with contextlib.suppress(OSError):  # another process may be quicker by a moment
-                draft.rename(target)
-        if draft.exists():
-            before = _told_by(target / SUMMARY)
-            outdated = _files_of(before) - _files_in(draft)
-            _move_into(draft, target)
-            _tell_replaced(target, before, _removed(target, outdated))
+        with scratch(target, place) as draft:
+            draft.mkdir()
+            _write(identification, draft)
+            if not target.exists():
+                with contextlib.suppress(OSError):  # another process may be quicker by a moment
+                    draft.rename(target)
+            if draft.exists():
+                before = _told_by(target / SUMMARY)
+                outdated = _there(target, _files_of(before) - _files_in(draft))
+                with scratch(target, place) as kept:
+                    _replace(draft, target, outdated, kept)
+                _tell_replaced(target, before, _in_words(outdated))
     except OSError as error:
         raise NotWritable(target, error) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _write(identification: Identification, directory: Path) -> None:
@@ -237,22 +235,56 @@ def _is_complete(summary: Path) -> bool:
         return False
 
 
-def _removed(target: Path, names: set[str]) -> list[str]:
-    """Remove files; return what was there, in words."""
+def _there(target: Path, names: set[str]) -> list[str]:
+    """Return which of these files there are."""
     # By the listing: a damaged summary may tell of any name. There may be no plots, or others at work here.
     there = {str(path.relative_to(target)) for pattern in ("*", "*/*") for path in target.glob(pattern)}
-    files = [name for name in sorted(names & there) if (target / name).is_file()]
-    for name in files:
-        (target / name).unlink(missing_ok=True)
-    plots = [name for name in files if name.startswith(PLOTS)]
-    words = [name for name in files if name not in plots]
+    return [name for name in sorted(names & there) if (target / name).is_file()]
+
+
+def _in_words(removed: Sequence[str]) -> list[str]:
+    plots = [name for name in removed if name.startswith(PLOTS)]
+    words = [name for name in removed if name not in plots]
     if plots:
         words.append(f"plots of {len(plots)} log{'s' if len(plots) > 1 else ''}")
     return words
 
 
-def _move_into(draft: Path, target: Path) -> None:
-    for name in sorted(_files_in(draft), key=lambda name: name == SUMMARY):
-        destination = target / name
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        (draft / name).replace(destination)
+def _replace(draft: Path, target: Path, outdated: Sequence[str], kept: Path) -> None:
+    """Move the files of a draft to their places, and remove those that are outdated, all or none.
+
+    The summary goes first and comes last: a process that is killed between leaves a directory that nobody
+    takes for the results of either identification.
+
+    Args:
+        draft: directory of the new files.
+        target: directory that gets them.
+        outdated: names of files there.
+        kept: directory that gets copies of what is replaced meanwhile; must not exist.
+
+    Raises:
+        OSError: a file cannot be moved; then all are as they were, as far as that lets itself be done.
+    """
+    new = sorted(_files_in(draft) - {SUMMARY})
+    old = [name for name in (SUMMARY, *new, *outdated) if (target / name).is_file()]
+    for name in old:
+        _copy(target / name, kept / name)
+    try:
+        for name in (SUMMARY, *outdated):
+            (target / name).unlink(missing_ok=True)
+        for name in (*new, SUMMARY):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            (draft / name).replace(target / name)
+    except OSError:
+        for name in {*new} - {*old}:
+            with contextlib.suppress(OSError):
+                (target / name).unlink(missing_ok=True)
+        for name in reversed(old):
+            with contextlib.suppress(OSError):
+                (kept / name).replace(target / name)
+        raise
+
+
+def _copy(source: Path, destination: Path) -> None:
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, destination)

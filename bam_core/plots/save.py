@@ -8,6 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from bam_core.atomic_file import scratch
 from bam_core.errors import NotWritable
 
 
@@ -23,13 +24,9 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: int = 150) ->
         raise NotWritable(
             path, f"'{path.suffix}' is no picture format", expected=".png, .svg or .pdf", advice="rename it"
         )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with scratch(path) as temporary:
             figure.savefig(temporary, format=kind, dpi=dpi)
             temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise NotWritable(path, error) from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -88,7 +89,10 @@ class BagWriter:
         except OSError as error:
             raise NotWritable(self.directory, error, advice="choose a directory you may write to") from None
         self.path = self.directory / f"{self.directory.name}_0.mcap"
-        self._stream = self.path.open("xb")
+        try:
+            self._stream = self.path.open("xb")
+        except OSError as error:
+            raise NotWritable(self.path, error, advice="make room or choose another directory") from None
         self._open = True
         self._writer = Writer(self._stream)
         self._writer.start(profile="ros2", library=f"bam_bench {__version__}")
@@ -122,25 +126,32 @@ class BagWriter:
         self._flushed = time.monotonic()
 
     def close(self) -> None:
-        """Write the index and ``metadata.yaml``: the recording is complete. Idempotent."""
+        """Write the index and ``metadata.yaml``: the recording is complete. Idempotent.
+
+        Raises:
+            OSError: the disk is full or gone; the bag is then marked as interrupted.
+        """
         if not self._open:
             return
         self._open = False
         information = self._information()
-        self._writer.add_metadata("rosbag2", {"serialized_metadata": _dump(information)})
-        self._writer.finish()
-        self._stream.close()
+        with self._stream:
+            self._writer.add_metadata("rosbag2", {"serialized_metadata": _dump(information)})
+            self._writer.finish()
         text = _dump({"rosbag2_bagfile_information": information})
         temporary = self.directory / f".{METADATA_NAME}.tmp"
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(self.directory / METADATA_NAME)
 
     def abandon(self) -> None:
-        """Close the file without ``metadata.yaml``: readable, but marked as interrupted. Idempotent."""
+        """Close the file without ``metadata.yaml``: readable, but marked as interrupted. Idempotent.
+
+        What the disk refuses is left out: that it is full was told before.
+        """
         if self._open:
             self._open = False
-            self._writer.finish()
-            self._stream.close()
+            with suppress(OSError), self._stream:
+                self._writer.finish()
 
     def __enter__(self) -> BagWriter:
         """Give the open writer."""

@@ -7,12 +7,11 @@ import datetime
 import hashlib
 import json
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from bam_core._version import __version__
-from bam_core.atomic_file import require_directory, write_text
+from bam_core.atomic_file import require_directory, scratch, write_text
 from bam_core.errors import NotWritable
 from bam_core.robot.curves import CURVES, save_curves
 from bam_core.robot.deviations_file import deviations_path, save_deviations
@@ -32,39 +31,37 @@ def write_robot_identification(
     """
     require_new(output)
     target = Path(output).absolute()
-    draft = target.parent / f".{target.name}.{os.getpid()}.tmp"
     try:
-        draft.mkdir(parents=True)
-        for model, fit in identification.fits.items():
-            for servo in fit.servos.values():
-                provenance = Provenance(
-                    source=f"identified on the robot {robot} from {', '.join(identification.train)}",
-                    software=f"bam_bench {__version__}",
-                    date=datetime.date.today().isoformat(),
-                    train_mae=identification.mae(model, identification.train),
-                    validation_mae=identification.mae(model, identification.test),
-                )
-                replace(servo, provenance=provenance, uncertainty={}).save(
-                    draft / f"{servo.name}_{model}.yaml"
-                )
-            save_deviations(fit.deviations, deviations_path(draft, model))
-        save_curves(draft / CURVES, identification.task.joints, identification.curves())
-        summary = {
-            "robot": robot,
-            "software": f"bam_bench {__version__}",
-            "date": datetime.date.today().isoformat(),
-            "trajectories_sha256": hashlib.sha256((draft / CURVES).read_bytes()).hexdigest(),
-            **identification.summary(),
-        }
-        text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
-        write_text(draft / SUMMARY, text + "\n")
-        if target.exists():  # and is empty
-            target.rmdir()
-        draft.rename(target)
+        with scratch(target) as draft:
+            draft.mkdir()
+            for model, fit in identification.fits.items():
+                for servo in fit.servos.values():
+                    provenance = Provenance(
+                        source=f"identified on the robot {robot} from {', '.join(identification.train)}",
+                        software=f"bam_bench {__version__}",
+                        date=datetime.date.today().isoformat(),
+                        train_mae=identification.mae(model, identification.train),
+                        validation_mae=identification.mae(model, identification.test),
+                    )
+                    replace(servo, provenance=provenance, uncertainty={}).save(
+                        draft / f"{servo.name}_{model}.yaml"
+                    )
+                save_deviations(fit.deviations, deviations_path(draft, model))
+            save_curves(draft / CURVES, identification.task.joints, identification.curves())
+            summary = {
+                "robot": robot,
+                "software": f"bam_bench {__version__}",
+                "date": datetime.date.today().isoformat(),
+                "trajectories_sha256": hashlib.sha256((draft / CURVES).read_bytes()).hexdigest(),
+                **identification.summary(),
+            }
+            text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)
+            write_text(draft / SUMMARY, text + "\n")
+            if target.exists():  # and is empty
+                target.rmdir()
+            draft.rename(target)
     except OSError as error:
         raise NotWritable(target, error) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def require_new(output: str | os.PathLike[str]) -> None:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from refusals import refused
 
-from bam_core.atomic_file import require_directory, require_file, write_text
+from bam_core.atomic_file import LEFT_AFTER, require_directory, require_file, scratch, write_text
 from bam_core.errors import NotWritable
 
 
@@ -25,6 +27,49 @@ def test_a_text_replaces_what_was_there_and_leaves_nothing_beside_it(tmp_path: P
     write_text(path, "θ = 0\n")
     assert path.read_text(encoding="utf-8") == "θ = 0\n"
     assert list(path.parent.iterdir()) == [path]
+
+
+GONE = 2**22 + 1  # above the largest process number that Linux gives
+
+
+@pytest.mark.parametrize(
+    ("process", "age", "stays"),
+    [
+        (GONE, 2.0 * LEFT_AFTER, False),
+        (GONE, 0.1 * LEFT_AFTER, True),  # of another machine or container that is still writing
+        (os.getpid(), 2.0 * LEFT_AFTER, True),
+    ],
+)
+@pytest.mark.parametrize("directory", [False, True])
+def test_what_a_killed_process_left_is_removed_once_it_is_old(
+    process: int, age: float, stays: bool, directory: bool, tmp_path: Path
+) -> None:
+    left = tmp_path / f".file.txt.{process}.tmp"
+    (left.mkdir if directory else left.touch)()
+    os.utime(left, (time.time() - age,) * 2)
+    write_text(tmp_path / "file.txt", "new")
+    assert left.exists() == stays
+
+
+def test_other_files_that_are_hidden_and_old_stay(tmp_path: Path) -> None:
+    other = [tmp_path / name for name in (f".other.txt.{GONE}.tmp", ".file.txt.bak.tmp", f".file.txt.{GONE}")]
+    for path in other:
+        path.touch()
+        os.utime(path, (0.0, 0.0))
+    write_text(tmp_path / "file.txt", "new")
+    assert all(path.exists() for path in other)
+
+
+def test_two_containers_with_the_same_process_number_write_under_different_names(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    with scratch(path) as first, scratch(path) as second:
+        first.write_text("first")
+        second.write_text("second")
+        second.replace(path)
+        assert path.read_text() == "second"
+        first.replace(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["file.txt"]
+    assert path.read_text() == "first"
 
 
 def test_a_file_needs_its_directory_but_a_directory_gets_its_parents(tmp_path: Path) -> None:

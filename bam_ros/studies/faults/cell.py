@@ -16,6 +16,7 @@ from bam_ros.studies.faults.streamer import AMPLITUDE
 CENTRE = 0.2  # rad of goals
 FAR = 1.2  # rad of the goal that a ramp leads to
 _AT_GOAL = 2e-3  # rad that a goal may be from the command once it has caught up; a few counts
+_MOVED = 0.03  # rad that a goal has gone once a trajectory is under way
 AFTERWARDS = 0.8
 """s for which torque has to stay as it is after the event, while clients go on commanding."""
 _ANSWER = 10.0  # s until diagnostics, which come once a second, must have told
@@ -102,8 +103,7 @@ def _reach(rig: Rig, state: State) -> None:
     if state is State.RAMP or not rig.servos.by_position:
         time.sleep(0.3)
         if state is State.MOVING:
-            rig.watcher.swing(rig.servos.joints)
-            time.sleep(0.5)
+            _swing(rig)
         return
 
     distance = _AT_GOAL if state is State.HOLDING else AMPLITUDE
@@ -114,6 +114,22 @@ def _reach(rig: Rig, state: State) -> None:
 
     rig.wait(ramp_is_over, "the end of the ramp")
     time.sleep(0.5)
+
+
+def _swing(rig: Rig) -> None:
+    """Let servos that are commanded by trajectories follow one."""
+    watcher = rig.watcher
+    rig.wait(lambda: watcher.takes_trajectories, "a driver that takes trajectories")
+    assert watcher.state is not None
+    before = list(watcher.state.goal_position)
+    watcher.swing(rig.servos.joints)
+
+    def moves() -> bool:
+        assert watcher.state is not None
+        goals = zip(before, watcher.state.goal_position, strict=True)
+        return all(abs(goal - first) > _MOVED for first, goal in goals)
+
+    rig.wait(moves, "a trajectory that is followed")
 
 
 def _happen(rig: Rig, event: Event) -> str:
@@ -144,18 +160,21 @@ def _torque(
     if state is not State.IDLE and not all(before):
         problems.append("torque was not on before")
     if follows.off is Off.OUT_OF_REACH:
-        time.sleep(1.0)
+        time.sleep(event.lasts)
         rig.repair()
     off_at = [math.nan] * count
     on: set[int] = set()
     again: set[int] = set()
+    begun_anew: set[int] = set()  # by a recorder that has ended its run, and said so
     for elapsed, driven in rig.looks(follows.within + AFTERWARDS):
+        if 0.0 < event.lasts < elapsed:
+            rig.repair()
         on.update(joint for joint in range(count) if driven[joint])
         for joint in range(count):
             if not driven[joint] and math.isnan(off_at[joint]):
                 off_at[joint] = elapsed
-            elif driven[joint] and not math.isnan(off_at[joint]):
-                again.add(joint)
+            elif driven[joint] and not math.isnan(off_at[joint]) and joint not in again | begun_anew:
+                (begun_anew if rig.recording and rig.run_given_up() else again).add(joint)
     names = rig.servos.joints
     if state is State.IDLE:
         problems += [f"{names[joint]}: torque came on" for joint in sorted(on)]

@@ -74,6 +74,7 @@ class Event:
         signal: that the driver's process gets.
         lines: that the emulator obeys.
         repair: likewise, afterwards.
+        lasts: s until it is repaired while torque is watched; 0: it is repaired afterwards.
         client: what happens to the first client: "killed", "silent".
         second_driver: whether a second driver is started on the bus.
         joints: how many there must be for it to happen.
@@ -85,6 +86,7 @@ class Event:
     signal: signal.Signals | None = None
     lines: tuple[str, ...] = ()
     repair: tuple[str, ...] = ()
+    lasts: float = 0.0
     client: str = ""
     second_driver: bool = False
     joints: int = 1
@@ -135,6 +137,16 @@ def _unplugged(driver: str) -> Follows:
     return Follows(within=0.3 + MACHINE, says="port")
 
 
+def _unplugged_for(seconds: float) -> Event:
+    return Event(
+        name=f"unplugged for {seconds:g} s",
+        lines=("unplug",),
+        repair=("plug",),
+        lasts=seconds,
+        follows=_each(SERIAL, _unplugged),
+    )
+
+
 EVENTS = (
     *_signals(),
     Event(
@@ -175,12 +187,8 @@ EVENTS = (
         client="silent",
         follows=_alike(ALL, within=_TIMEOUT + MACHINE, says="no servo_commands for", back=Back.STREAM),
     ),
-    Event(
-        name="unplugged",
-        lines=("unplug",),
-        repair=("plug",),
-        follows=_each(SERIAL, _unplugged),
-    ),
+    _unplugged_for(0.7),  # shorter than the silence after which a recorder ends its session
+    _unplugged_for(1.5),
     Event(
         name="brown-out",
         lines=("power_cycle",),

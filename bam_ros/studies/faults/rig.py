@@ -52,7 +52,6 @@ class Watcher:
         self.state: ServoStates | None = None
         self.arrived = 0.0
         self.said: deque[tuple[float, str]] = deque(maxlen=5000)
-        self.on_state: Callable[[int], None] = lambda sequence: None
         node.create_subscription(ServoStates, "servo_states", self._on_state, STATE_QOS)
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         self._trajectories = node.create_publisher(JointTrajectory, "joint_trajectory", 10)
@@ -67,11 +66,15 @@ class Watcher:
 
     def _on_state(self, message: ServoStates) -> None:
         self.state, self.arrived = message, time.monotonic()
-        self.on_state(message.sequence)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         now = time.monotonic()
         self.said.extend((now, f"{status.name}: {status.message}") for status in message.status)
+
+    @property
+    def takes_trajectories(self) -> bool:
+        """Whether a driver would get one that is sent now."""
+        return bool(self._trajectories.get_subscription_count())
 
     def swing(self, joints: Sequence[str]) -> None:
         """Send a trajectory that lasts, for drivers that are commanded so."""
@@ -149,6 +152,7 @@ class Rig:
         self.servos, self.watcher = servos, watcher
         self._directory = tempfile.TemporaryDirectory(prefix="bam_faults_")
         self._log = Path(self._directory.name) / "driver.log"
+        self._recorder_log = Path(self._directory.name) / "recorder.log"
         self.driver: subprocess.Popen[bytes] | None = None
         self._recorder: subprocess.Popen[bytes] | None = None
         joints = [[name] for name in servos.joints] if servos.by_position else [list(servos.joints)]
@@ -227,7 +231,7 @@ class Rig:
         self._recorder = subprocess.Popen(
             [sys.executable, "-m", "bam_ros.recorder.node", *ros_arguments({**names, "autostart": True})],
             stdout=subprocess.DEVNULL,
-            stderr=(Path(self._directory.name) / "recorder.log").open("wb"),
+            stderr=self._recorder_log.open("wb"),
             start_new_session=True,
         )
 
@@ -262,6 +266,10 @@ class Rig:
         """Let it stand still."""
         if self._recorder is not None:
             self._recorder.send_signal(signal.SIGSTOP)
+
+    def run_given_up(self) -> bool:
+        """Whether the recorder has ended a run before its time and begins it anew."""
+        return "(attempt " in self._recorder_log.read_text(errors="replace")
 
     @property
     def recording(self) -> bool:

@@ -18,6 +18,7 @@ from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, UnknownName
 from bam_core.text_table import format_table
 from bam_ros.node.private_domain import private_domain
+from bam_ros.studies.faults.listener import Listener
 from bam_ros.studies.faults.rig import Rig, Watcher, end_with_what_was_started
 from bam_ros.studies.faults.servos import DRIVERS
 
@@ -37,7 +38,8 @@ class Soaked:
         driver: which.
         seconds: how long.
         states: published by the driver, as their sequence counts.
-        lost: of them, on their way to the listener.
+        lost: of them, on their way to a listener that has nothing else to do.
+        undelivered: of those, see `listener.Counts`.
         deaths: of clients.
         memory: of the driver's process once it has settled and at the end, MiB.
         descriptors: open files, likewise.
@@ -48,6 +50,7 @@ class Soaked:
     seconds: float
     states: int
     lost: int
+    undelivered: int
     deaths: int
     memory: tuple[float, float]
     descriptors: tuple[int, int]
@@ -64,7 +67,10 @@ class Soaked:
                 f"{self.driver}: descriptors grew from {self.descriptors[0]} to {self.descriptors[1]}"
             )
         if self.lost:
-            lines.append(f"{self.driver}: {self.lost} of {self.states} states lost")
+            lines.append(
+                f"{self.driver}: {self.lost} of {self.states} states lost ({self.undelivered} of them were"
+                f" dropped by the publisher)"
+            )
         lines += [f"{self.driver}: {fault}" for fault in self.faults]
         return tuple(lines)
 
@@ -81,16 +87,14 @@ def soak(driver: str, seconds: float, seed: int = 0, *, show: bool = False) -> S
     dice = random.Random(seed)
     watcher = Watcher()
     try:
-        with DRIVERS[driver](JOINTS) as servos, Rig(servos, watcher) as rig:
+        with DRIVERS[driver](JOINTS) as servos, Rig(servos, watcher) as rig, Listener() as listener:
             rig.start_driver(servos.patience)
-            count = _Count(watcher)
             line = "swing 0.2" if servos.by_position else "torque"
             for client in rig.clients:
                 client.say(line)
             time.sleep(_SETTLING)
-            before, first = _use(rig), count.number
+            before, first = _use(rig), listener.counts()
             deaths = 0
-            lost = count.lost
             began = last = time.monotonic()
             with tqdm(total=round(seconds), disable=not show, unit="s", desc=driver) as progress:
                 while time.monotonic() - began < seconds:
@@ -102,12 +106,13 @@ def soak(driver: str, seconds: float, seed: int = 0, *, show: bool = False) -> S
                         client.kill()
                         client.say(line)
                         deaths += 1
-            after = _use(rig)
+            after, end = _use(rig), listener.counts()
             return Soaked(
                 driver=driver,
                 seconds=time.monotonic() - began,
-                states=count.number - first,
-                lost=count.lost - lost,
+                states=end.newest - first.newest,
+                lost=end.lost - first.lost,
+                undelivered=end.undelivered - first.undelivered,
                 deaths=deaths,
                 memory=(before[0], after[0]),
                 descriptors=(before[1], after[1]),
@@ -115,19 +120,6 @@ def soak(driver: str, seconds: float, seed: int = 0, *, show: bool = False) -> S
             )
     finally:
         watcher.close()
-
-
-class _Count:
-    """Counts states by their sequence, in the watcher's thread."""
-
-    def __init__(self, watcher: Watcher) -> None:
-        self.number = self.lost = 0
-        watcher.on_state = self._take
-
-    def _take(self, sequence: int) -> None:
-        if self.number:
-            self.lost += max(sequence - self.number - 1, 0)
-        self.number = sequence
 
 
 def _use(rig: Rig) -> tuple[float, int]:

@@ -16,9 +16,10 @@ from missing import raw_frames
 from bam_ros.node.private_domain import private_domain
 from bam_ros.studies.faults.cell import Cell, try_cell
 from bam_ros.studies.faults.events import EVENTS, Event, Off, State
+from bam_ros.studies.faults.listener import Counts
 from bam_ros.studies.faults.page import page
 from bam_ros.studies.faults.rig import Rig, Watcher
-from bam_ros.studies.faults.servos import DRIVERS, Dynamixel, Servos
+from bam_ros.studies.faults.servos import DRIVERS, Dynamixel, FeedForward, OldDynamixel, Servos
 from bam_ros.studies.faults.startup import WRONG, try_startup
 
 pytestmark = [pytest.mark.ros, pytest.mark.long]
@@ -50,6 +51,14 @@ class Patient(Dynamixel):
         return {**super().parameters, **self.patience}
 
 
+class PatientFeedForward(FeedForward):
+    """The same with servos that are commanded by duty."""
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        return {**super().parameters, **self.patience}
+
+
 class Careless(Patient):
     """A driver that holds its joints for long after their commands have stopped."""
 
@@ -75,6 +84,37 @@ def test_a_driver_that_lets_go_too_late_is_not_safe(watcher: Watcher) -> None:
     cell = tried(Careless(2), watcher, event("commands stop", within=1.0), State.HOLDING)
     assert any("hip: torque stays on (bound 1.00 s)" in problem for problem in cell.problems)
     assert "## Not safe" in page([cell])
+
+
+class PatientOld(OldDynamixel):
+    """The same with servos that keep their last goal while nobody reaches them."""
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        return {**super().parameters, **self.patience}
+
+
+def test_a_recorder_whose_bus_was_away_ends_its_run_before_torque_comes_back(watcher: Watcher) -> None:
+    cell = tried(PatientOld(1), watcher, event("unplugged for 0.7 s"), State.RECORDING)
+    assert cell.problems == ()
+
+
+@pytest.mark.parametrize("change", ["commands stop", "SIGTERM"])
+def test_servos_that_follow_a_trajectory_lose_no_torque_before_something_happens(
+    change: str, watcher: Watcher
+) -> None:
+    cell = tried(PatientFeedForward(2), watcher, event(change), State.MOVING)
+    assert cell.problems == ()
+
+
+def test_states_that_do_not_come_are_counted() -> None:
+    counts = Counts()
+    for sequence in (7, 8, 11, 12, 14):
+        counts.take(sequence)
+    assert (counts.newest, counts.lost) == (14, 3)
+    counts.take(1)  # the driver was started again
+    counts.take(2)
+    assert (counts.newest, counts.lost) == (2, 3)
 
 
 def test_torque_that_has_to_be_kept_and_is_not_is_not_safe(watcher: Watcher) -> None:
