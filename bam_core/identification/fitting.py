@@ -38,8 +38,8 @@ COLD_TRIALS_PER_PARAMETER = 800
 
 _NEAR = 3
 """Terms that a model may add to one whose optimum is near its own. M4 adds four or more to M1, M2 and M3:
-of searches of an XL330's M4 that began at their optima, two of three ended 15 % above the optimum that races
-all over the space find. M2, M3, M5 and M6 find the same in both ways."""
+of searches of an XL330's M4 that began at their optima, two of three ended 15 % above the optimum that a
+search without starts finds. M2, M3, M5 and M6 find the same in both ways."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,8 +278,9 @@ class Fitter:
         space = search_space(model, self.data.recordings, self.servo.search.ranges, chosen)
         inner = [name for name in self._optima if is_nested(FRICTION_MODELS[name], model)]
         earlier = [self._optima[name] for name in inner]
-        near = any(added_terms(FRICTION_MODELS[name], model) <= _NEAR for name in inner)
-        per_parameter = TRIALS_PER_PARAMETER if starts or near else COLD_TRIALS_PER_PARAMETER
+        wide = bool(inner) and all(added_terms(FRICTION_MODELS[name], model) > _NEAR for name in inner)
+        warm = TRIALS_PER_PARAMETER if starts or inner else 0
+        per_parameter = warm + (COLD_TRIALS_PER_PARAMETER if wide or not warm else 0)
         default = per_parameter * space.dimension
         budget = trials or default
         return PlannedFit(
@@ -293,7 +294,7 @@ class Fitter:
                 starts=tuple(space.vectors(space.point(start)[None])[0] for start in starts)
                 or tuple(earlier),
                 local=bool(starts),
-                wide=not near,
+                wide=wide,
             ),
             limited=budget < default,
             label=self._prefix + (label or model.name),

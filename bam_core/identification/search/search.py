@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,8 +26,9 @@ from bam_core.identification.search.race import polish, population_of, race
 from bam_core.identification.search.refine import Refined
 from bam_core.identification.search.space import SearchSpace
 
-_RACES = 3  # where there are good starts,
+_RACES = 3  # where there are starts,
 _RACES_WITHOUT_STARTS = 8  # and where there are none
+_CLEARLY = 0.05  # relative difference of errors; seeds differ by up to 3 %
 _GENERATIONS_OF_A_RACE = 15  # what it should have at least; fewer races where the budget is small,
 _GENERATIONS_ALONE = 40  # and where nothing refines
 _RACING = 0.25  # share of the budget for all races,
@@ -72,8 +73,10 @@ def minimise(
         starts: parameter vectors known to be good, such as optima of nested models. The outcome is never
             worse than any of them.
         local: search about the starts only, without races all over the space.
-        wide: the starts may be far from the optimum: races as without starts, and no refinement of the
-            starts, from which many ways lead to one and the same poor optimum.
+        wide: the starts may be far from the optimum: with two thirds of the budget, search again without
+            them. What that finds has to be clearly better, by _CLEARLY. Of optima that logs hardly tell
+            apart, the one that a simpler model leads to has extra terms no larger than they must be, and
+            follows gains and loads better that no log has.
 
     Returns:
         The best point found, what was spent in all, and whether the search ended because nothing led further
@@ -82,9 +85,15 @@ def minimise(
     Raises:
         IdentificationCancelled: the caller has withdrawn.
     """
-    return _Search(runner, seed, evaluations).run(
-        [np.asarray(start) for start in starts], local=local, wide=wide
-    )
+    vectors = [np.asarray(start) for start in starts]
+    share = evaluations // 3
+    if not (wide and vectors) or share < MIN_EVALUATIONS:
+        return _Search(runner, seed, evaluations).run(vectors, local=local)
+    near = _Search(runner, seed, share).run(vectors, local=local)
+    rest = evaluations - near.evaluations
+    far = _Search(runner, seed, rest, prefix="wide ", before=near.evaluations).run([], local=False)
+    better = far if far.error < (1.0 - _CLEARLY) * near.error else near
+    return replace(better, evaluations=near.evaluations + far.evaluations)
 
 
 def descend_from(runner: JobRunner, start: Array, evaluations: int) -> Outcome:
@@ -106,7 +115,11 @@ def descend_from(runner: JobRunner, start: Array, evaluations: int) -> Outcome:
 class _Search:
     """One run of `minimise`, as rounds of jobs."""
 
-    def __init__(self, runner: JobRunner, seed: int, budget: int) -> None:
+    def __init__(
+        self, runner: JobRunner, seed: int, budget: int, *, prefix: str = "", before: int = 0
+    ) -> None:
+        """Take note of the budget; names of jobs begin with `prefix`, `before` evaluations were spent."""
+        self._prefix, self._before = prefix, before
         self._runner = runner
         self._space = runner.problem.space
         self._refines = runner.problem.refine is not None
@@ -115,16 +128,15 @@ class _Search:
         self._left = self._budget = budget
         self._least = _cost(self._space, 1)  # evaluations that a refinement needs
 
-    def run(self, starts: list[Array], *, local: bool, wide: bool) -> Outcome:
+    def run(self, starts: list[Array], *, local: bool) -> Outcome:
         budget = self._budget
         share = _RACING if self._refines else _RACING_ALONE
-        races = _RACES if starts and not wide else _RACES_WITHOUT_STARTS
+        races = _RACES if starts else _RACES_WITHOUT_STARTS
         found = [] if local and starts else self._races(races, int(share * budget))
         candidates = [*starts, *found]
         converged, bottoms = False, []
         if self._refines_drafts:
-            warm = [] if wide else self._warm(starts)
-            rough = self._refinements("rough", warm + found, _ROUGH)
+            rough = self._refinements("rough", self._warm(starts) + found, _ROUGH)
             deep = [each.vector for each in rough[:_DEEPEST]]
             bottoms = sorted(self._refinements("thorough", deep, _THOROUGH) + rough, key=_error)[:_DEEPEST]
             if bottoms:
@@ -132,7 +144,7 @@ class _Search:
                 candidates = [lowest.vector, *(each.vector for each in bottoms), *candidates]
         allowance = min(self._left, int(_FINISHING_AT_MOST * budget)) if bottoms else self._left
         self._runner.ledger.forget_lowest()  # drafts are not comparable with what counts
-        (last,) = self._do([FinalSearch(candidates=tuple(candidates), allowance=allowance, seed=self._seed)])
+        (last,) = self._do([self._final(tuple(candidates), allowance)])
         return Outcome(
             vector=last.vector,
             error=last.error,
@@ -145,7 +157,10 @@ class _Search:
         least = _GENERATIONS_OF_A_RACE if self._refines else _GENERATIONS_ALONE
         count = max(min(most, allowance // (least * population_of(self._space))), 1)
         outcomes = self._do(
-            [Race(key=f"race {i}", allowance=allowance // count, seed=self._seed) for i in range(count)]
+            [
+                Race(key=f"{self._prefix}race {i}", allowance=allowance // count, seed=self._seed)
+                for i in range(count)
+            ]
         )
         return [outcome.vector for outcome in sorted(outcomes, key=_error)]
 
@@ -166,7 +181,7 @@ class _Search:
         if allowance < self._least:
             return []
         jobs = [
-            Refinement(key=f"{name} {number}", vector=vector, allowance=allowance)
+            Refinement(key=f"{self._prefix}{name} {number}", vector=vector, allowance=allowance)
             for number, vector in enumerate(vectors)
         ]
         return sorted(self._do(jobs), key=_error)
@@ -178,7 +193,7 @@ class _Search:
         while stalled < _ROUNDS_IN_VAIN and self._left - len(_HOPS) * allowance >= reserve:
             jobs = []
             for i, step in enumerate(_HOPS):
-                key = f"hop {number}.{i}"
+                key = f"{self._prefix}hop {number}.{i}"
                 vector = _hop(self._space, bottom, step, _random(self._seed, key))
                 jobs.append(Refinement(key=key, vector=vector, allowance=allowance))
             lowest = min(self._do(jobs), key=_error)
@@ -187,10 +202,14 @@ class _Search:
             number += 1
         return bottom, stalled == _ROUNDS_IN_VAIN
 
+    def _final(self, candidates: tuple[Array, ...], allowance: int) -> FinalSearch:
+        key = f"{self._prefix}{FinalSearch.key}"
+        return FinalSearch(candidates=candidates, allowance=allowance, seed=self._seed, key=key)
+
     def _do(self, jobs: Sequence[Job]) -> list[Outcome]:
         outcomes = self._runner.do(jobs)
         self._left -= sum(outcome.evaluations for outcome in outcomes)
-        self._runner.ledger.agree(self._budget - self._left)
+        self._runner.ledger.agree(self._before + self._budget - self._left)
         return outcomes
 
 

@@ -20,24 +20,23 @@ def test_terms_that_a_model_adds_are_counted_as_coefficients(inner: str, outer: 
 
 
 @pytest.mark.parametrize(
-    ("before", "model", "near"),
+    ("before", "model", "wide", "per_parameter"),
     [
-        ((), "m1", False),
-        (("m1",), "m3", True),
-        (("m1",), "m4", False),
-        (("m1", "m2", "m3"), "m4", False),
-        (("m1", "m4"), "m5", True),
-        (("m1", "m4"), "m6", True),
+        ((), "m1", False, COLD_TRIALS_PER_PARAMETER),
+        ((), "m4", False, COLD_TRIALS_PER_PARAMETER),
+        (("m1",), "m3", False, TRIALS_PER_PARAMETER),
+        (("m1",), "m4", True, TRIALS_PER_PARAMETER + COLD_TRIALS_PER_PARAMETER),
+        (("m1", "m2", "m3"), "m4", True, TRIALS_PER_PARAMETER + COLD_TRIALS_PER_PARAMETER),
+        (("m1", "m4"), "m5", False, TRIALS_PER_PARAMETER),
+        (("m1", "m4"), "m6", False, TRIALS_PER_PARAMETER),
     ],
 )
-def test_a_search_starts_from_models_that_are_near_and_is_wide_where_none_is(
-    before: tuple[str, ...], model: str, near: bool
+def test_a_search_from_models_that_are_far_is_made_again_without_them(
+    before: tuple[str, ...], model: str, wide: bool, per_parameter: int
 ) -> None:
     fitter = Fitter(mx106("m4"), [record(mx106("m4"), "sin_sin", 16.0)], seed=0)
     for name in before:
         fitter.plan(FRICTION_MODELS[name], trials=50).make()
-    planned = fitter.plan(FRICTION_MODELS[model])
-    assert planned.search.wide is not near
-    assert len(planned.search.starts) == len(before)
-    per_parameter = TRIALS_PER_PARAMETER if near else COLD_TRIALS_PER_PARAMETER
-    assert planned.search.evaluations == per_parameter * planned.search.space.dimension
+    search = fitter.plan(FRICTION_MODELS[model]).search
+    assert (search.wide, len(search.starts)) == (wide, len(before))
+    assert search.evaluations == per_parameter * search.space.dimension

@@ -94,20 +94,23 @@ def test_the_result_is_never_worse_than_a_start(evaluations: int) -> None:
     assert result.error <= Bowl()(np.array(starts)).min()
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_a_wide_search_refines_no_start_before_the_end_and_is_not_worse_than_it(wide: bool) -> None:
-    start = SPACE.vectors(np.full((1, SPACE.dimension), 0.4))[0]
-    refined: list[Array] = []
+@pytest.mark.parametrize(("height", "is_left"), [(0.0, False), (0.02, False), (0.5, True)])
+def test_a_wide_search_leaves_what_its_start_leads_to_for_what_is_clearly_better(
+    height: float, is_left: bool
+) -> None:
+    """Refinements stay where they begin; the start is as high above the bottom of the bowl as it is told."""
+    bowl = Bowl()
+    start = SPACE.vectors(np.full((1, SPACE.dimension), 0.9))[0]
+    best = search(Bowl(), evaluations=4000, seed=0)
 
-    def refine(vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
-        spend(1)
-        refined.append(vector)
-        return Refined(vector=vector, error=float(Bowl()(vector[None])[0]), valley=np.eye(SPACE.dimension))
+    def objective(vectors: Array) -> Array:
+        is_start = (vectors == start).all(axis=1)
+        return np.where(is_start, (1.0 + height) * (best.error + 1.0), bowl(vectors) + 1.0)
 
-    result = search(Bowl(), evaluations=9000, seed=0, starts=[start], refine=refine, wide=wide)
-    first = [np.array_equal(vector, start) for vector in refined[:8]]
-    assert any(first) is not wide
-    assert result.error <= Bowl()(start[None])[0]
+    ledger = Ledger()
+    found = search(objective, evaluations=6000, seed=0, starts=[start], wide=True, ledger=ledger)
+    assert np.array_equal(found.vector, start) is not is_left
+    assert found.evaluations == ledger.spent <= 6000
 
 
 def test_drafts_pay_for_the_search_and_the_objective_decides() -> None:
