@@ -66,7 +66,7 @@ class FeedForwardNode(ServoNode):
         self.create_subscription(
             JointTrajectory,
             "joint_trajectory",
-            self._on_trajectory,
+            self._on_trajectory,  # type: ignore[arg-type]  # a coroutine is awaited
             _TRAJECTORY_QOS,
             callback_group=MutuallyExclusiveCallbackGroup(),
         )
