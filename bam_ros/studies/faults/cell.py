@@ -16,6 +16,7 @@ from bam_ros.studies.faults.streamer import AMPLITUDE
 CENTRE = 0.2  # rad of goals
 FAR = 1.2  # rad of the goal that a ramp leads to
 _AT_GOAL = 2e-3  # rad that a goal may be from the command once it has caught up; a few counts
+_PLANNED = 5.0  # s in which a trajectory is planned and under way, else refused
 _MOVED = 0.03  # rad that a goal has gone once a trajectory is under way
 AFTERWARDS = 0.8
 """s for which torque has to stay as it is after the event, while clients go on commanding."""
@@ -122,10 +123,14 @@ def _swing(rig: Rig) -> None:
     rig.wait(lambda: watcher.takes_trajectories, "a driver that takes trajectories")
     assert watcher.state is not None
     before = list(watcher.state.goal_position)
-    watcher.swing(rig.servos.joints)
+    due = 0.0
 
     def moves() -> bool:
+        nonlocal due
         assert watcher.state is not None
+        if time.monotonic() > due:  # again where a machine was too busy to plan it before its first point
+            watcher.swing(rig.servos.joints)
+            due = time.monotonic() + _PLANNED
         goals = zip(before, watcher.state.goal_position, strict=True)
         return all(abs(goal - first) > _MOVED for first, goal in goals)
 
