@@ -40,8 +40,8 @@ def _page(about: NodeAbout) -> str:
             plain(about.purpose) + "\n",
             code(
                 f"ros2 run bam_bench {about.name} --ros-args {given}\n"
-                f"install/bam_bench/lib/bam_bench/{about.name} --ros-args {given}   # without the command"
-                " ros2",
+                "# where there is no command ros2:\n"
+                f"install/bam_bench/lib/bam_bench/{about.name} --ros-args {given}",
                 "bash",
             ),
             "## Topics, services, actions\n",
