@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fit to a robot's runs minimises: errors by their noise, and the distance from what was known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bam_core.arrays import Array
+
+_TAIL = 3.0
+"""Standard deviations; errors beyond count by their size, not by their square: what no model has must not
+decide."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Objective:
+    """How much errors count.
+
+    Attributes:
+        worth: of how many independent errors each stands for.
+        scale: rad, the standard deviation of each.
+    """
+
+    worth: Array
+    scale: Array
+
+    def normal(self, jacobian: Array, point: Array, here: Array) -> tuple[Array, Array]:
+        """Return half the second and half the first derivative of the cost."""
+        weights = self.worth / self.scale**2 / np.sqrt(1.0 + (here / (_TAIL * self.scale)) ** 2)
+        weighted = jacobian.T * weights
+        return weighted @ jacobian + np.eye(len(point)), weighted @ here + point
+
+    def covariance(self, jacobian: Array, other: Array, here: Array) -> Array:
+        """Return the covariance of the unknowns, given two Jacobians of differences over unlike steps.
+
+        Friction makes a simulation rough, so a difference has an error, and the square of this error would
+        seem to be information: a thousand samples then tell apart what nothing tells apart, such as a type's
+        resistance and the strengths of all of its units. The product of two differences whose errors are
+        independent has no such part.
+        """
+        weights = self.worth / self.scale**2 / np.sqrt(1.0 + (here / (_TAIL * self.scale)) ** 2)
+        product = (jacobian.T * weights) @ other
+        told, directions = np.linalg.eigh(0.5 * (product + product.T))
+        return np.asarray((directions / (1.0 + np.maximum(told, 0.0))) @ directions.T)
+
+    def cost(self, errors: Array, point: Array) -> float:
+        """Return what is minimised: pseudo-Huber errors and the prior, twice the negative logarithm."""
+        sizes = np.sqrt(1.0 + (errors / (_TAIL * self.scale)) ** 2) - 1.0
+        return float(2.0 * _TAIL**2 * np.sum(self.worth * sizes) + point @ point)
