@@ -57,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="N",
         help="at most this many simulations of all training logs per model, at least 50 (default: 400 "
-        "per free parameter, 800 for a model with no simpler one to start from; fewer may leave all models "
-        "equally bad)",
+        "per free parameter, 800 for a model with no simpler one to start from, 1200 for M4 after M1, M2 or "
+        "M3; fewer may leave all models equally bad)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
     parser.add_argument(

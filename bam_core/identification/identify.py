@@ -87,7 +87,7 @@ def identify(
         trials: at most this many simulations of all training logs per model, those with coarser steps
             included; at least MIN_EVALUATIONS.
             Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one
-            to start from.
+            near to start from.
         seed: of the search and of a random split, 0 to 2³² - 1.
         seeds: how many times to search and choose, each with the next seed and the same test logs. The first
             one is the result; what the others chose and how far they are off is in `Identification.seeds`.
