@@ -39,6 +39,7 @@ GONE = 2**22 + 1  # above the largest process number that Linux gives
         (GONE, 0.1 * LEFT_AFTER, True),  # of another machine or container that is still writing
         (os.getpid(), 2.0 * LEFT_AFTER, True),
     ],
+    ids=["ended and old", "elsewhere", "at work"],
 )
 @pytest.mark.parametrize("directory", [False, True])
 def test_what_a_killed_process_left_is_removed_once_it_is_old(
