@@ -95,7 +95,8 @@ def identify(
             quarter from `split.ENOUGH` logs on.
         validation: older name of `test`.
         effects: which of `effects.EFFECTS` to fit besides motor and friction; default those that the servo
-            names, of which those are dropped that do not lower the error of the chosen model in selection.
+            names, of which those of the bench are dropped that do not lower the error of the chosen model in
+            selection. Those of the servo stay: at other gains than the logs have they may be needed.
         uncertainty: "all", or names of models: whose parameters get standard errors and intervals besides
             those of the chosen model, which always does.
         tolerances: of the rig: how far headers may be off, which intervals allow for.
@@ -158,9 +159,8 @@ def identify(
         # Errors of all sets are told by the same simulation, that of `Rollout.for_servo`.
         train = Rollout(split.train, firmware=servo.firmware, integrator=INTEGRATOR)
         evaluator = Evaluator(train, split, seed, servo, selection)
-        return _stages(
-            fitter, evaluator, split, folds, seed, chosen, trials, intervals, prune=effects is None
-        )
+        droppable = BENCH_EFFECTS if effects is None else ()
+        return _stages(fitter, evaluator, split, folds, seed, chosen, trials, intervals, droppable)
 
     finished: Identification | None = None
     try:
@@ -199,8 +199,7 @@ def _stages(
     models: Sequence[FrictionModel],
     trials: int | None,
     intervals: _Intervals,
-    *,
-    prune: bool,
+    droppable: Sequence[str],
 ) -> Iterator[Identification]:
     """Yield the identification after every model and step, each time more complete; the last one is whole."""
     servo, executor = fitter.servo, fitter.execution.executor
@@ -228,7 +227,7 @@ def _stages(
     # A model that has lost an effect meets the others anew, and may have to give way to one of them.
     while name not in ablated:
         found[name], ablated[name] = ablate_effects(
-            fitter, found[name], evaluator, prune=prune, trials=trials
+            fitter, found[name], evaluator, droppable=droppable, trials=trials
         )
         fits[name] = evaluator.evaluate(found[name])
         name = stage().chosen

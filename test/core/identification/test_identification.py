@@ -117,6 +117,11 @@ def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
     assert "arm_compliance" in dropped
     assert set(found.fits["m1"].servo.search.effects) == set(effects) - set(dropped)
     assert found.fits["m1"].selection_mae <= (1.0 + SAME) * found.effects[0].selection_mae
+    # The servo's own stay, though these logs do not need it.
+    own = replace(known, search=replace(known.search, effects=("winding_heating",)))
+    (heating,) = identify(logs["m1"], own, ["m1"], trials=500, test="kp=16").effects
+    assert heating.kept
+    assert not heating.is_needed
     asked = identify(logs["m1"], servo, ["m1"], trials=500, effects=["arm_compliance"])
     assert asked.fits["m1"].servo.search.effects == ("arm_compliance",)
     assert asked.effects[0].kept

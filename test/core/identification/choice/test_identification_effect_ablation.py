@@ -131,7 +131,7 @@ def test_an_effect_goes_that_neither_selection_nor_training_misses(
     full = fitter.plan(M1, trials=60, effects=["zero_offset"], starts=[parameter_vector(plain)]).make()
     judge = Evaluator(fitter.rollout, split_recordings(logs, "none"), 0, plain)
     told = Told(judge, {("zero_offset",): (1.0, 1.0), (): (train, selection)})
-    used, (ablation,) = ablate_effects(fitter, full, told, prune=True, trials=60)
+    used, (ablation,) = ablate_effects(fitter, full, told, droppable=("zero_offset",), trials=60)
     assert ablation.kept == kept == (used.effects == ("zero_offset",))
     if train > 1.05:
         assert ablation.reason.startswith("kept: the error in training grows without it")
@@ -154,7 +154,7 @@ def corrected(
     selection = Selection(folds, lambda fold: Fitter(servo, fold.train, seed=0))
     judge = Evaluator(fitter.rollout, split, 0, servo, selection)
     full = fitter.plan(M1, trials=TRIALS, effects=effects, starts=[start_of(servo, effects)]).make()
-    used, weights = ablate_effects(fitter, full, judge, prune=True, trials=None)
+    used, weights = ablate_effects(fitter, full, judge, droppable=effects, trials=None)
     return judge.evaluate(used), weights
 
 
