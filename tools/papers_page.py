@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/papers.md from the pages of `bam reproduce`: what of each paper is redone, what does not hold.
 
+All claims, by kind and with the reasons of their thresholds, go to a page for each paper beside it.
+
 for paper in bam dynaban egle kikuuwe; do bam reproduce $paper --data RECORDINGS --output redone/$paper; done
 .venv/bin/python tools/papers_page.py redone/*/page.md
 """
@@ -13,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.reproduce import DEVICES
+from bam_core.reproduce.claim import KINDS, TITLES
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "papers.md"
+DOCS = ROOT / "docs"
 _TESTS = "test/core/reproduce"
 
-BUGS = {
+BUGS: dict[str, dict[str, tuple[str, ...]]] = {
     "BAM": {
         "test_reproduce_bam_mistakes.py": (
             "test_a_wrong_sign_of_the_load_in_the_simulation_that_is_fitted_shows_in_the_arm",
@@ -67,19 +70,21 @@ each; without them, what needs them is left out and named. The recordings can be
 Every claim has a kind. *By construction*: the paper's equations are solved as they stand, which checks the
 code, and settings that the paper leaves open. *On synthetic data*: simulated servos and robots differ from
 what is fitted or compensated, as real ones do. *On real data*: recordings. Thresholds follow the paper's
-figures; each claim's page gives the reason.
+figures; each paper has a page with all of its claims, by kind, and the reason of every threshold.
 
 What does not hold is one of three. *Contradicted*: a statement of the paper came out wrong; a direction, an
-order, that something happens or that nothing does is the other way by more than its uncertainty, or an effect
-whose size is told, such as "3 times higher", is nearer to none than to that size in all of ours. *Not
-decided*: a result is within its uncertainty, or hangs on a setting that the paper does not give. *Missed*:
-all else, such as a figure of the paper that lies outside of ours and its threshold.
+order, that something happens or that nothing does is the other way by more than its uncertainty. Where the
+paper tells the size of an effect, such as "3 times higher", it is contradicted if each of our ratios is
+nearer to 1, which is no effect, than to 3, on a logarithmic scale. What a paper says of its own devices or of
+its own search alone is not contradicted by others. *Not decided*: a result is within its uncertainty, or
+hangs on a setting that the paper does not give and comes out with another value of it. *Missed*: all else,
+such as a figure of the paper that lies outside of ours and its threshold.
 
 *Chosen after*: a threshold or a setting was chosen when results had been seen. Such claims are marked, and
 are not counted among those that hold.
 
-What is not redone is counted over all rows: figures and tables, and beside these lemmas, remarks and what was
-added here.
+The number of what is not redone counts the rows of both tables of a paper: its figures and tables, and beside
+these its lemmas and remarks and what was added here.
 
 That claims can fail is tested: deliberate bugs turn them to NO.
 
@@ -97,16 +102,24 @@ _END = (
 )
 
 
-def main(pages: list[str]) -> int:
-    """Join the first parts of these pages, one heading lower, with what does not hold of `summary.json`."""
+def main(pages: list[str], docs: Path = DOCS) -> int:
+    """Join the first parts of these pages, one heading lower, with what does not hold of `summary.json`.
+
+    Args:
+        pages: page.md of each run, in a folder with the paper's name.
+        docs: where papers.md, and papers_NAME.md with all claims, are written.
+    """
     parts = [HEAD]
+    names = []
     for page in map(Path, pages):
         lines = []
         for line in page.read_text(encoding="utf-8").splitlines():
             if line.startswith(_END):
                 break
             lines.append(f"#{line}" if line.startswith("#") else line)
-        parts.append("\n".join(lines).strip() + "\n")
+        name = f"papers_{page.resolve().parent.name}"
+        names.append(name)
+        parts.append("\n".join(lines).strip() + f"\n\n[All claims, by kind]({name}.md)\n")
         claims = json.loads((page.parent / "summary.json").read_text())
         failed = [each for each in claims if not each["holds"]]
         if failed:
@@ -114,12 +127,34 @@ def main(pages: list[str]) -> int:
         late = [each for each in claims if each["holds"] and each["chosen_after"]]
         if late:
             parts.append(f"### What holds by choices made after results were seen\n\n{_late_table(late)}\n")
-    PAGE.write_text("\n".join(parts), encoding="utf-8")
+        all_claims = _all_claims(lines[0].lstrip("# "), claims)
+        (docs / f"{name}.md").write_text(all_claims, encoding="utf-8")
+    contents = "\n".join(names)
+    parts.append(f"```{{toctree}}\n:hidden:\n\n{contents}\n```\n")
+    (docs / "papers.md").write_text("\n".join(parts), encoding="utf-8")
     return 0
 
 
+def _all_claims(title: str, claims: list[dict[str, Any]]) -> str:
+    """Return the page of a paper: all claims by kind, with the reasons of their thresholds."""
+    parts = [
+        f"# All claims: {title}",
+        "[Papers](papers.md) says what is redone of the paper, why claims do not hold, and what the words"
+        " mean. Made by `tools/papers_page.py`.",
+    ]
+    for kind in KINDS:
+        rows: list[tuple[str, ...]] = [("claim", "paper", "ours", "outcome", "threshold and its reason")]
+        for each in claims:
+            if each["kind"] == kind:
+                name, _, paper, ours = _compared(each)
+                rows.append((name, paper, ours, _outcome(each), each["threshold_reason"]))
+        if len(rows) > 1:
+            parts += [f"## {TITLES[kind]}", _rows(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
 def _table(claims: list[dict[str, Any]]) -> str:
-    rows = [("claim", "kind", "paper", "ours", "outcome", "why")]
+    rows: list[tuple[str, ...]] = [("claim", "kind", "paper", "ours", "outcome", "why")]
     for each in claims:
         late = f"; chosen after results were seen: {each['chosen_after']}" if each["chosen_after"] else ""
         rows.append((*_compared(each), _outcome(each), each["reason"] + late))
@@ -127,7 +162,7 @@ def _table(claims: list[dict[str, Any]]) -> str:
 
 
 def _late_table(claims: list[dict[str, Any]]) -> str:
-    rows = [("claim", "kind", "paper", "ours", "what was chosen after")]
+    rows: list[tuple[str, ...]] = [("claim", "kind", "paper", "ours", "what was chosen after")]
     return _rows([*rows, *((*_compared(each), each["chosen_after"]) for each in claims)])
 
 
@@ -137,6 +172,8 @@ def _compared(claim: dict[str, Any]) -> tuple[str, str, str, str]:
 
 
 def _outcome(claim: dict[str, Any]) -> str:
+    if claim["holds"]:
+        return "holds, chosen after" if claim["chosen_after"] else "holds"
     return "contradicted" if claim["contradicts"] else "not decided" if claim["undecided"] else "missed"
 
 

@@ -139,8 +139,8 @@ def arm_claims(arm: TwoLinkArm, best: str, errors: ArmErrors, *, differ: bool = 
             of_runs,
             (Relation(model="m4", than="m1"), Relation(model="m5", than="m4", denied=True)),
             "synthetic",
-            "M5 is no better over paths and gains, which are the runs, where M4 is better than M1: else no"
-            " model is any better than another",
+            "M5 is no better than M4 over paths and gains, which are the runs, and M4 is better than M1, for"
+            " where all models are alike, none improves on another",
             _WHY_ANOTHER[best],
             chosen_after,
         )

@@ -16,7 +16,7 @@ class Causes:
         statements: orders of models.
         scores, parameters: of repeats.
         profile: of the models beside the authors' program.
-        note: why the factor is not the paper's where it holds.
+        stands_in: what makes the best model better where this is not friction.
         saturated: why claims fail where torque_saturation is fitted as well.
     """
 
@@ -25,7 +25,7 @@ class Causes:
     scores: str = ""
     parameters: str = ""
     profile: str = ""
-    note: str = ""
+    stands_in: str = ""
     saturated: str = ""
 
 
@@ -48,8 +48,8 @@ REAL: Mapping[str, Causes] = {
         statements=_SATURATION,
         scores=_OTHER_OPTIMA,
         parameters=_OTHER_OPTIMA,
-        note="where it holds, it does for another reason than the paper's: M6 stands in for the motor's"
-        " saturation, not for friction; with torque_saturation fitted see the row that says so",
+        stands_in="M6 stands for the motor's saturation, not for friction; with torque_saturation fitted too,"
+        " another model is best (see the row that says so)",
         saturated="with saturation told apart, models of friction differ by less: this servo's gears are"
         " small and its one load is light",
         profile=f"{_SATURATION}. The authors' 40.0 mrad of M6 are above their 37.4 of M4, which is a case of"

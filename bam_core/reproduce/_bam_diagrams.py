@@ -162,7 +162,7 @@ def _expressiveness_claim(
     found = {model: predicted_borders(fitted[model].friction, borders.motor) for model in ("m1", "m6")}
     off = {model: distances(each, borders) for model, each in found.items()}
     relation = Relation(model="m6", than="m1")
-    holds, contradicts = relation.holds(off), relation.contradicts(off)
+    verdict = relation.verdict(off)
     laws = {"M1": found["m1"], "M6": found["m6"]}
     laws["the true servo's own law"] = predicted_borders(truth.servo.friction, borders.motor)
     sides = ", ".join(
@@ -170,20 +170,20 @@ def _expressiveness_claim(
         for law, each in laws.items()
     )
     reason = f"drive and backdrive borders are off by, in N·m, {sides}: {_WHY_NOT_NEARER}"
-    if not contradicts:
+    if verdict == "open":
         reason = f"the data do not decide: {relation.found(off)}; {reason}"
     return Claim(
         claim=f"fig. 3, {name}: M1 lacks expressiveness: its borders are farther off than those of M6",
         paper="> 1",
         ours=float(off["m1"].mean() / off["m6"].mean()),
         unit="distance of M1's borders over that of M6's",
-        holds=holds,
+        holds=verdict == "holds",
         kind="synthetic",
         threshold_reason="M6's borders are nearer; models identified from motion, borders measured at rest,"
         f" which no fit has seen; {INTERVAL_WORDS}; the runs are measured borders",
-        contradicts=contradicts,
-        undecided=not (holds or contradicts),
-        reason="" if holds else reason,
+        contradicts=verdict == "opposite",
+        undecided=verdict == "open",
+        reason="" if verdict == "holds" else reason,
     )
 
 

@@ -22,7 +22,7 @@ from bam_core.reproduce._bam_fits import (
 )
 from bam_core.reproduce._bam_measured import MotionPoints, growth_claim, motion_points
 from bam_core.reproduce._bam_profile import profile_claim
-from bam_core.reproduce._bam_relations import Errors
+from bam_core.reproduce._bam_relations import Errors, means
 from bam_core.reproduce.claim import Claim
 from bam_core.reproduce.redone import Exhibit, Task
 from bam_core.servo.friction import FRICTION_MODELS
@@ -89,7 +89,7 @@ def xl330_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
     best = [best_repeats(each) for each in found]
     return RealServo(
         name="xl330",
-        title="XL330, each of 12 logs tested once",
+        title="XL330 (each of 12 logs tested once)",
         train={model: fmean(each[model].train for each in best) for model in FRICTION_MODELS},
         test=_tested(best),
         repeats=found[0],
@@ -114,7 +114,7 @@ def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
     best = best_repeats(repeats)
     return RealServo(
         name="sts3215",
-        title=f"STS3215, {len(test)} logs tested",
+        title=f"STS3215 ({len(test)} logs tested)",
         train={model: best[model].train for model in FRICTION_MODELS},
         test=_tested([best]),
         repeats=repeats,
@@ -125,7 +125,8 @@ def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
 def real_claims(found: RealServo) -> Iterator[Claim]:
     """Sections VI-A and V-B, and errors of the authors' program, held against a real servo."""
     label, causes = f"real {found.name.upper()}", REAL[found.name]
-    yield factor_claim(label, found.test, _DYNAMIXEL, "real", causes.factor, causes.note)
+    stands_in = causes.stands_in if found.saturated and _best(found.test) != _best(found.saturated) else ""
+    yield factor_claim(label, found.test, _DYNAMIXEL, "real", causes.factor, stands_in)
     yield from dynamixel_claims(label, found.test, "real", causes.statements)
     if found.saturated:
         fuller = f"{label}, torque_saturation fitted too"
@@ -135,6 +136,11 @@ def real_claims(found: RealServo) -> Iterator[Claim]:
     yield growth_claim(label, found.motion)
     authors = dict(zip(FRICTION_MODELS, AUTHORS_TRAINING[found.name], strict=True))
     yield profile_claim(f"{label}, training", found.train, authors, causes.profile)
+
+
+def _best(errors: Errors) -> str:
+    mae = means(errors)
+    return min(mae, key=lambda model: mae[model])
 
 
 _SOURCES = {

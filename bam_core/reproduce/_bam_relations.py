@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -19,16 +20,16 @@ from bam_core.reproduce.claim import Claim, Kind
 from bam_core.servo.friction import FRICTION_MODELS
 
 CLEAR = 0.08
-"""Relative; an improvement that is less is none that the paper would speak of.
+"""Relative; an improvement that is less is none that the paper would speak of: the two models are alike.
 
 Half of the smallest mean step from model to model that it does call an improvement: a factor of 2.34 in five
 steps (eRob80:100, VI-A), 1.185 a step, 1.089 half a step.
 """
 
 INTERVAL_WORDS = (
-    "by the 95 % interval of the ratio of mean errors, from runs drawn anew in pairs: better where it is"
-    f" below 1, no (clear) improvement where it is above 1 - {CLEAR:g}, half of the smallest step that the"
-    " paper calls one; else not decided"
+    "by the 95 % interval of the ratio of mean errors, from runs drawn anew in pairs: better where all of it"
+    f" is below 1 - {CLEAR:g}, half of the smallest step that the paper calls an improvement; no improvement"
+    " where all of it is above; else not decided"
 )
 
 NOT_UNDERSTOOD = "not understood"
@@ -43,6 +44,9 @@ _CHANGED = (
 
 Errors = Mapping[str, Array]
 """Model -> mean absolute errors of runs, (runs,) rad, the same runs for all models."""
+
+Verdict = Literal["holds", "opposite", "alike", "open"]
+"""What errors say of a relation; alike: it does not hold, and neither does its opposite."""
 
 
 def means(errors: Errors) -> dict[str, float]:
@@ -64,15 +68,9 @@ class Relation:
     than: str
     denied: bool = False
 
-    def holds(self, errors: Errors) -> bool:
-        """Return whether errors bear it out."""
-        low, high = self._interval(errors)
-        return low > 1.0 - CLEAR if self.denied else high < 1.0
-
-    def contradicts(self, errors: Errors) -> bool:
-        """Return whether errors say the opposite."""
-        low, high = self._interval(errors)
-        return high < 1.0 - CLEAR if self.denied else low > 1.0
+    def verdict(self, errors: Errors) -> Verdict:
+        """Return what errors say of it."""
+        return judged(*self._interval(errors), denied=self.denied)
 
     def held_by_limit(self, errors: Errors) -> bool:
         """Return whether means that differ by 5 % bear it out, which decided before intervals did."""
@@ -93,6 +91,22 @@ class Relation:
         return float(low), float(high)
 
 
+def judged(low: float, high: float, *, denied: bool) -> Verdict:
+    """Return what an interval of the ratio of two errors says, by one limit for all relations.
+
+    Args:
+        low, high: ends of the interval of a model's error over that of the other one.
+        denied: it is said that the model is no improvement, otherwise that it is better.
+    """
+    if high < 1.0 - CLEAR:
+        return "opposite" if denied else "holds"
+    if low <= 1.0 - CLEAR:
+        return "open"
+    if denied:
+        return "holds"
+    return "opposite" if low > 1.0 / (1.0 - CLEAR) else "alike"
+
+
 def steps(models: Sequence[str]) -> tuple[Relation, ...]:
     """Return that each model is better than the one before."""
     return tuple(Relation(model=after, than=before) for before, after in pairwise(models))
@@ -111,6 +125,8 @@ def statement(
     told: str,
     reason: str = "",
     chosen_after: str = "",
+    *,
+    of_others: bool = False,
 ) -> Claim:
     """Return a statement of the paper beside the errors of all models.
 
@@ -122,15 +138,20 @@ def statement(
         told: what they are, in words.
         reason: why it fails where it does, as far as it is understood.
         chosen_after: as of `Claim`.
+        of_others: the errors are of devices that the paper does not speak of, so that none contradicts it.
     """
     relations = tuple(relations)
-    opposite = [each for each in relations if each.contradicts(errors)]
-    open_ones = [each for each in relations if not each.holds(errors) and each not in opposite]
-    holds = not opposite and not open_ones
-    found = ["; ".join(each.found(errors) for each in opposite)]
+    by_verdict: dict[Verdict, list[str]] = {"holds": [], "opposite": [], "alike": [], "open": []}
+    for each in relations:
+        by_verdict[each.verdict(errors)].append(each.found(errors))
+    opposite, alike, open_ones = (by_verdict[verdict] for verdict in ("opposite", "alike", "open"))
+    holds = not (opposite or alike or open_ones)
+    found = ["; ".join(opposite)]
+    if alike:
+        found.append(f"no improvement: {'; '.join(alike)}")
     if open_ones:
-        found.append(f"the data do not decide: {'; '.join(each.found(errors) for each in open_ones)}")
-    if opposite:
+        found.append(f"the data do not decide: {'; '.join(open_ones)}")
+    if opposite or alike:
         found.append(reason or NOT_UNDERSTOOD)
     changed = holds and not all(each.held_by_limit(errors) for each in relations)
     return Claim(
@@ -141,8 +162,8 @@ def statement(
         holds=holds,
         kind=kind,
         threshold_reason=f"{told}; {INTERVAL_WORDS}",
-        contradicts=bool(opposite),
-        undecided=bool(open_ones) and not opposite,
+        contradicts=bool(opposite) and not of_others,
+        undecided=bool(open_ones) and not (opposite or alike),
         chosen_after="; ".join(filter(None, (chosen_after, _CHANGED if changed else ""))),
         reason="; ".join(filter(None, found)),
     )

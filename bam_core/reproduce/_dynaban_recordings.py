@@ -349,8 +349,9 @@ def _linearity_claim(steady: Mapping[str, tuple[Array, Array]]) -> Claim:
         undecided=True,
         chosen_after="the upper half of the speeds was chosen when the bend over all of them had come out"
         " against the paper, which speaks of high speeds and of a Stribeck part below",
-        reason=f"the data do not decide: a bend of {bend:.3f} ± {error:.3f} V shows, of what friction takes,"
-        f" about {np.mean(frictions):.2f} V",
+        reason=f"the data do not decide: the bend, {bend:.3f} ± {error:.3f} V, is more than what the sessions"
+        f" differ by, but by less than {_SURE:g} standard errors; friction takes about"
+        f" {np.mean(frictions):.2f} V",
     )
 
 

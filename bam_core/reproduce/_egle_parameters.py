@@ -14,6 +14,7 @@ from bam_core.plots.save import save_figure
 from bam_core.reproduce._egle_common import Say
 from bam_core.reproduce._egle_rolls import ROLLS, Rolls, highest_speed, roll_claims, speed_claim, their_speed
 from bam_core.reproduce._egle_tables import (
+    BETWEEN_LEGS,
     BOTH,
     PRINTED_HIPS,
     PRINTED_TARGET,
@@ -42,9 +43,6 @@ Table = Mapping[str, Array]
 _PRINTED = 0.005  # %, half of the last digit that the tables print
 _MISPRINT = 0.02  # %, what rounding of the printed values and errors allows
 _HIP_SYMBOLS = slice(0, 3)  # F_v, F_c, S: what table 6.1 does not tell of hip rolls
-_BETWEEN_LEGS = 3.0
-"""Six times of seven, errors of a parameter in either leg of table 6.2 differ by less than this factor:
-chance, of which a comparison of two simulators is not free."""
 _WRONG = 1.05
 """Modelled over true masses, for section 7.3: a body of 5 kg off by 0.25 kg."""
 
@@ -198,7 +196,7 @@ def noisy_claims(straight: Table, both: Table, parts: Mapping[str, Table]) -> li
             "table 6.2, sensors, hip rolls, mean error of F_v, F_c, S",
             hips(BOTH),
             hips(both),
-            hips(both) < _BETWEEN_LEGS * hips(BOTH),
+            hips(both) < BETWEEN_LEGS * hips(BOTH),
             "three times the thesis' figure, as errors in either leg of table 6.2 differ by that",
             "%",
             reason=_parts({name: hips(table) for name, table in parts.items()}),
@@ -208,7 +206,7 @@ def noisy_claims(straight: Table, both: Table, parts: Mapping[str, Table]) -> li
             "tables 6.1 and 6.2, sensors, hip rolls, by how much the mean error of F_v, F_c, S falls",
             hips(STRAIGHT) / hips(BOTH),
             reduced,
-            reduced > hips(STRAIGHT) / hips(BOTH) / _BETWEEN_LEGS,
+            reduced > hips(STRAIGHT) / hips(BOTH) / BETWEEN_LEGS,
             "'significantly reduced': by the thesis' factor, less the three by which errors differ between"
             " legs",
             contradicts=reduced < 1.0,
@@ -224,7 +222,7 @@ def noisy_claims(straight: Table, both: Table, parts: Mapping[str, Table]) -> li
                 f"table 6.2, sensors, {symbol}, median error of the twelve joints",
                 theirs,
                 mine,
-                mine < _BETWEEN_LEGS * theirs,
+                mine < BETWEEN_LEGS * theirs,
                 "three times the thesis' figure, as errors in either leg of table 6.2 differ by that",
                 "%",
                 reason=_parts({name: _median(table, index) for name, table in parts.items()}),
@@ -254,7 +252,7 @@ def _wrong_claim(right: Table, wrong: Table) -> Claim:
         " model",
         "parameter identification not beneficial",
         after / before,
-        after > _BETWEEN_LEGS * before,
+        after > BETWEEN_LEGS * before,
         "worse by more than chance, for which errors in either leg of table 6.2 give a factor of three",
         contradicts=after < before,
     )

@@ -86,7 +86,8 @@ def supports(output: Path, walks: Walks, say: Say) -> list[Claim]:
             ratio,
             10**2.5 < ratio < 10**3.5,
             "'three orders of magnitude': nearer to three than to two or four",
-            reason="not understood; the thesis gives no lengths and masses of TORO's links, which decide it",
+            reason="not understood; lengths and masses of the links are a person's, as the thesis gives none"
+            " of TORO's, and others were not tried",
         ),
     ]
 

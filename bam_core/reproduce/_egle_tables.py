@@ -20,6 +20,10 @@ PRINTED_HIPS: tuple[tuple[float, float], ...] = (
 )
 """F_c and τ_os of hip pitch and hip yaw, right and left, table 6.1 and then 6.2: value N·m, error %."""
 
+BETWEEN_LEGS = 3.0
+"""Six times of seven, errors of a parameter in either leg of table 6.2 differ by less than this factor:
+chance, of which a comparison of two simulators is not free."""
+
 _FRICTION = {
     "hip_roll": 1.0,
     "hip_pitch": 0.75,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from bam_core.gears.examples import TIMESTEP, WALL_STIFFNESS, WallRun, run_wall
-from bam_core.reproduce.claim import Claim, Kind, claim
+from bam_core.reproduce.claim import UNEXPECTED, Claim, Kind, claim
 
 EQUAL_SIDES = ((0.1, 0.1), (0.6, 0.6), (1.1, 1.1))
 """γ_v of fig. 11."""
@@ -38,8 +38,16 @@ def all_walls(stiffness: float, say: Callable[[str], None]) -> dict[tuple[float,
     return walls
 
 
-def wall_claims(walls: Walls, case: str) -> list[Claim]:
-    """Return the nine statements of section 6.2."""
+def wall_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Claim]:
+    """Return the nine statements of section 6.2.
+
+    Args:
+        walls: by γ_v.
+        case: setting of the wall, in words.
+        elsewhere: whether they hold with another setting, so that what does not hold here is not decided.
+    """
+    also = f". {_OPEN}" if elsewhere else ""
+    alone = _OPEN if elsewhere else UNEXPECTED
     forces = [float(-walls[sides].force[_at(1.0) : _at(2.0)].mean()) for sides in EQUAL_SIDES]
     locked = walls[1.1, 1.1]
     held = float(-locked.force[_at(2.49)])
@@ -58,10 +66,10 @@ def wall_claims(walls: Walls, case: str) -> list[Claim]:
             forces[0] < forces[1] < forces[2],
             "the paper's words: each larger than the one before",
             "N",
-            undecided=True,
+            undecided=elsewhere,
             reason=f"when the wall sets out, the hands are {_list(depths)} m in it, and then it turns joints"
             f" by {_list(turned)} rad at most: so soft a wall does not move the robot with γ_v = 0.6 either,"
-            f" which is deeper in it than that with 1.1. {_OPEN}",
+            f" which is deeper in it than that with 1.1{also}",
         ),
         claim(
             kind,
@@ -71,8 +79,8 @@ def wall_claims(walls: Walls, case: str) -> list[Claim]:
             turned[2] == 0.0,
             _STUCK_REASON,
             "rad",
-            undecided=True,
-            reason=_OPEN,
+            undecided=elsewhere,
+            reason=alone,
         ),
         claim(
             kind,
@@ -83,8 +91,8 @@ def wall_claims(walls: Walls, case: str) -> list[Claim]:
             "a robot without friction presses with the 500 N of its drive, and with none once that is off;"
             " 'high' is read as twice the drive",
             "N",
-            undecided=True,
-            reason=_OPEN,
+            undecided=elsewhere,
+            reason=alone,
         ),
         claim(
             kind,
@@ -94,16 +102,17 @@ def wall_claims(walls: Walls, case: str) -> list[Claim]:
             gap > 0.0 and held > 0.0,
             "the hand has left the wall, on which it pressed until it was pulled",
             "m",
-            undecided=True,
+            undecided=elsewhere,
             reason=f"the wall presses on the locked robot with {held / 1e3:.1f} kN, and a pull of 500 N does"
-            f" not overcome what friction that grows with this load holds. {_OPEN}",
+            f" not overcome what friction that grows with this load holds{also}",
         ),
-        *mixed_claims(walls, case),
+        *mixed_claims(walls, case, elsewhere=elsewhere),
     ]
 
 
-def mixed_claims(walls: Walls, case: str) -> list[Claim]:
-    """Return what is said of robots of which one joint locks itself."""
+def mixed_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Claim]:
+    """Return what is said of robots of which one joint locks itself; arguments as of `wall_claims`."""
+    also = f". {_OPEN}" if elsewhere else ""
     claims = []
     for sides in MIXED_SIDES:
         moved, pace = _moved(walls[sides]), _acceleration(walls[sides])
@@ -120,10 +129,10 @@ def mixed_claims(walls: Walls, case: str) -> list[Claim]:
                     if locks
                     else f"more than {_MOVED:g} rad: the wall's advance turns one joint by about 0.2 rad",
                     "rad",
-                    undecided=True,
+                    undecided=elsewhere,
                     reason=f"the other joint gives way by {moved[1 - joint]:.2f} rad and is accelerated by up"
                     f" to {pace[1 - joint]:.0f} rad/s², which turns the locked joint once the wall's force"
-                    f" has little leverage on it. {_OPEN}",
+                    f" has little leverage on it{also}",
                 )
             )
     return claims

@@ -45,7 +45,8 @@ class Claim:
     contradicted: a statement of the paper came out wrong. It says a direction, an order, that something
         happens or that nothing does, and the opposite comes out by more than its uncertainty. Of an effect
         whose size is told, such as "3 times higher", the opposite is no effect: it contradicts where all of
-        ours, as a ratio, is nearer to 1 than to the paper's figure.
+        ours, as a ratio, is nearer to 1 than to the paper's figure. What the paper says of its own devices
+        or of its own search alone is not contradicted by others.
     not decided: a result within its uncertainty, or one that hangs on a setting which the paper does not
         give and comes out with another value of it.
     missed: all else, such as a figure of the paper that lies outside of ours and its threshold.

@@ -112,8 +112,7 @@ def redo(task: Task, effort: Effort) -> Redone:
     told = told_joints(compared[POSITION], compared[LAW_4])
     causes = find_causes(task, effort.experiment, law, told)
     claims += kick_claims(compared[POSITION], compared[LAW_4], causes)
-    repeats = effort.experiment.repeats
-    claims += own_parameters_claims(figures(runs[LAW_4][:repeats], repeats), compared[OWN])
+    claims += own_parameters_claims(compared[LAW_4], compared[OWN])
     exhibits += _kick_exhibits(task, effort.experiment, runs, compared)
     exhibits.append(causes_exhibit(task, effort.experiment, causes))
     return Redone(claims=tuple(claims), exhibits=(*exhibits, *_not_redone()))

@@ -79,6 +79,14 @@ def test_a_servo_that_the_paper_lacks_may_lie_between_two_that_it_has() -> None:
     claim = factor_claim("a servo", runs(mae(m6=0.012)), [2.02, 2.93], "real")
     assert claim.paper == "2.02 to 2.93"
     assert claim.holds
+    assert claim.threshold_reason.startswith("1.51 to 3.90, 1 + (2.02 - 1) × 0.5 to 1 + (2.93 - 1) × 1.5: ")
+
+
+def test_a_factor_that_is_not_friction_s_does_not_hold_wherever_it_lies() -> None:
+    for best in (0.012, 0.029):
+        claim = factor_claim("servo", runs(mae(m6=best)), [2.02], "real", "a cause", "M6 is a motor's")
+        assert claim.missed
+        assert claim.reason.endswith("M6 is a motor's")
 
 
 @pytest.mark.parametrize(
@@ -86,8 +94,10 @@ def test_a_servo_that_the_paper_lacks_may_lie_between_two_that_it_has() -> None:
     [
         (mae(m6=0.0122), [True, True], [False, False]),
         (mae(m6=0.0090), [True, False], [False, True]),  # clearly better than M5
-        (mae(m6=0.0122, m3=0.026), [False, True], [True, False]),  # worse than M2
+        (mae(m6=0.0122, m3=0.028), [False, True], [True, False]),  # clearly worse than M2
+        (mae(m6=0.0122, m3=0.025), [False, True], [False, False]),  # a little worse
         (mae(m6=0.0122, m2=0.0300), [False, True], [False, False]),  # M1 and M2 are alike
+        (mae(m6=0.0122, m2=0.0276), [False, True], [False, False]),  # M2 may be better than M1
         (dict.fromkeys(FRICTION_MODELS, 0.02), [False, False], [False, False]),  # all are
     ],
 )
@@ -97,6 +107,9 @@ def test_a_dynamixel_improves_from_m1_through_m5_and_no_further(
     claims = list(dynamixel_claims("mx64", runs(errors), "synthetic"))
     assert [each.holds for each in claims] == holds
     assert [each.contradicts for each in claims] == contradicts
+    others = list(dynamixel_claims("another servo", runs(errors), "real"))
+    assert [each.holds for each in others] == holds
+    assert not any(each.contradicts for each in others)
 
 
 def test_an_erob_100_improves_up_to_m6_and_an_erob_50_up_to_m3() -> None:
@@ -122,7 +135,7 @@ def test_repeats_have_to_agree_in_scores_and_parameters(changes: dict[str, float
     repeats = {model: [repeat(), repeat(), repeat(**changes)] for model in FRICTION_MODELS}
     claims = list(repeat_claims("mx64", repeats, "real"))
     assert [each.holds for each in claims] == holds
-    assert [each.contradicts for each in claims] == [not each for each in holds]
+    assert [each.missed for each in claims] == [not each for each in holds]
 
 
 def test_the_best_repeat_is_chosen_by_training_alone() -> None:
@@ -133,10 +146,10 @@ def test_the_best_repeat_is_chosen_by_training_alone() -> None:
 
 def test_an_arm_s_claims_need_the_paper_s_model_to_be_best_and_twice_as_good_everywhere() -> None:
     arm = find_arm("dynamixel_2r")
-    right = {(path, gain): mae(m4=0.0125, m5=0.014, m6=0.014) for path in PATHS for gain in ("LG", "HG")}
+    right = {(path, gain): mae(m4=0.0125, m5=0.018, m6=0.018) for path in PATHS for gain in ("LG", "HG")}
     assert all(each.holds for each in arm_claims(arm, "m4", right))
     for wrong in (0.016, 0.009):  # less than twice, more than three times
-        errors = {**right, ("square", "HG"): mae(m4=wrong, m5=0.014, m6=0.014)}
+        errors = {**right, ("square", "HG"): mae(m4=wrong, m5=0.018, m6=0.018)}
         if wrong < 0.0125:
             errors = dict.fromkeys(right, errors["square", "HG"])
         (missed,) = (each for each in arm_claims(arm, "m4", errors) if not each.holds)
@@ -205,7 +218,7 @@ def failing(claims: list[Claim]) -> list[str]:
 def test_squats_are_held_against_the_authors_own_errors() -> None:
     two = ["M4 outperforms the others", "MAE of M1 over that of M4, smallest over gains"]
     assert failing(squat_claims(squats())) == two
-    assert [each.contradicts for each in squat_claims(squats())[-2:]] == [True, False]
+    assert all(each.missed for each in squat_claims(squats())[-2:])  # said of the paper's arm alone
     relative, level = (
         "MAE of M1..M6 relative to each other (authors' program)",
         "MAE over the authors', median of M1..M6",
@@ -296,7 +309,26 @@ def test_a_real_servo_is_held_against_paper_and_authors() -> None:
     claims = list(real_claims(replace(found, saturated=tested)))
     assert len(claims) == 10
     assert all(each.kind == "real" for each in claims)
-    assert "another reason than the paper's" in claims[0].threshold_reason
+    assert claims[0].holds
+
+
+def test_a_factor_does_not_hold_where_saturation_makes_another_model_the_best() -> None:
+    errors = mae(m6=0.013)
+    repeats = {model: [repeat()] * 3 for model in FRICTION_MODELS}
+    motion = points(friction=lambda load: 0.1 + 0.3 * load)
+    saturated = runs(mae(m3=0.009))
+    found = RealServo(
+        name="xl330",
+        title="XL330",
+        train=errors,
+        test=runs(mae(m6=0.012)),
+        repeats=repeats,
+        motion=motion,
+        saturated=saturated,
+    )
+    first = next(iter(real_claims(found)))
+    assert first.missed
+    assert "not for the paper's reason" in first.reason
 
 
 def test_arms_whose_joints_differ_were_chosen_after() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from bam_core.arrays import Array
 from bam_core.reproduce._bam_profile import common_factor, deviations, gap, profile_claim
-from bam_core.reproduce._bam_relations import CLEAR, Relation, best_of_all, statement, steps
+from bam_core.reproduce._bam_relations import CLEAR, Relation, Verdict, best_of_all, judged, statement, steps
 from bam_core.reproduce.claim import Claim
 from bam_core.servo.friction import FRICTION_MODELS
 
@@ -34,31 +35,39 @@ def runs(**of_model: float) -> dict[str, Array]:
 
 
 @pytest.mark.parametrize(
-    ("error", "denied", "holds", "contradicts"),
+    ("error", "better", "no_better"),
     [
-        (0.0190, False, True, False),  # 5 % better, though runs differ by half
-        (0.0201, False, False, False),  # chance
-        (0.0210, False, False, True),
-        (0.0170, True, False, True),  # 15 % better: a clear improvement
-        (0.0185, True, False, False),  # 7.5 %: may be one
-        (0.0195, True, True, False),  # 2.5 %: sure, and none that the paper would speak of
-        (0.0210, True, True, False),
+        (0.0170, "holds", "opposite"),  # 15 % better: a clear improvement
+        (0.0185, "open", "open"),  # 7.5 %: may be one
+        (0.0195, "alike", "holds"),  # 2.5 %: sure, and none that the paper would speak of
+        (0.0201, "alike", "holds"),
+        (0.0210, "alike", "holds"),  # 5 % worse is as little as 5 % better
+        (0.0230, "opposite", "holds"),
     ],
 )
-def test_a_relation_holds_is_contradicted_or_is_open(
-    error: float, denied: bool, holds: bool, contradicts: bool
-) -> None:
-    relation = Relation(model="m2", than="m1", denied=denied)
-    assert relation.holds(runs(m2=error)) is holds
-    assert relation.contradicts(runs(m2=error)) is contradicts
+def test_a_relation_holds_is_refuted_or_is_open(error: float, better: Verdict, no_better: Verdict) -> None:
+    errors = runs(m2=error)
+    assert Relation(model="m2", than="m1").verdict(errors) == better
+    assert Relation(model="m2", than="m1", denied=True).verdict(errors) == no_better
+
+
+def test_no_interval_makes_a_model_better_and_no_improvement() -> None:
+    ends = np.linspace(0.5, 2.0, 151)
+    for low, high in itertools.combinations_with_replacement(ends, 2):
+        better, denied = judged(low, high, denied=False), judged(low, high, denied=True)
+        assert (better == "holds") == (denied == "opposite")
+        assert (better in ("opposite", "alike")) == (denied == "holds")
+        assert (better == "open") == (denied == "open")
+        other_way = judged(1.0 / high, 1.0 / low, denied=False)
+        assert (better == "opposite") == (other_way == "holds")
 
 
 def test_runs_that_are_not_paired_decide_less() -> None:
-    paired = runs(m2=0.0190)
+    paired = runs(m2=0.0175)
     mixed = paired | {"m2": np.random.default_rng(0).permutation(paired["m2"])}
     relation = Relation(model="m2", than="m1")
-    assert relation.holds(paired)
-    assert not relation.holds(mixed)
+    assert relation.verdict(paired) == "holds"
+    assert relation.verdict(mixed) == "open"
 
 
 def test_a_clear_improvement_is_half_of_the_smallest_step_of_the_paper() -> None:
@@ -70,18 +79,35 @@ def words(errors: dict[str, Array]) -> Claim:
 
 
 def test_what_the_former_limit_left_open_says_so() -> None:
-    small = words(runs(m2=0.0193, m3=0.0175))
+    denial = (Relation(model="m2", than="m1", denied=True),)
+    small = statement("V", runs(m2=0.01885), denial, "real", "no better")
     assert small.holds
     assert "5 %" in small.chosen_after
-    assert not words(runs(m2=0.018, m3=0.016)).chosen_after
+    assert not statement("V", runs(m2=0.0195), denial, "real", "no better").chosen_after
+
+
+def test_a_small_improvement_is_none_in_either_statement() -> None:
+    """M4 'outperforms' M5 by as little as M5 'does not improve' on M4: the former fails, by no opposite."""
+    errors = runs(m4=0.0101, m5=0.0100, m6=0.0100)
+    denied = (Relation(model="m5", than="m4", denied=True),)
+    best = statement("V", errors, best_of_all("m4"), "synthetic", "best", "a cause")
+    assert best.missed
+    assert best.reason.startswith("no improvement: M4 against M5 +1.0 %")
+    assert statement("V", errors, denied, "synthetic", "no better").holds
+
+
+def test_what_a_paper_says_of_its_own_devices_is_missed_by_others() -> None:
+    worse = (runs(m2=0.03), steps(("m1", "m2")), "real", "each is better")
+    assert statement("V", *worse).contradicts
+    assert statement("V", *worse, of_others=True).missed
 
 
 def test_one_opposite_relation_contradicts_a_statement_and_one_open_leaves_it_open() -> None:
     assert words(runs(m2=0.018, m3=0.016)).holds
-    open_one = words(runs(m2=0.0200, m3=0.016))
+    open_one = words(runs(m2=0.0184, m3=0.016))
     assert open_one.undecided
-    assert open_one.reason.startswith("the data do not decide: M2 against M1 +0.0 % (-")
-    opposite = words(runs(m2=0.03, m3=0.03))
+    assert open_one.reason.startswith("the data do not decide: M2 against M1 -8.0 % (-")
+    opposite = words(runs(m2=0.03, m3=0.0276))
     assert opposite.contradicts
     assert not opposite.undecided
     assert opposite.reason.startswith("M2 against M1 +50.0 % (+")

@@ -15,7 +15,7 @@ from bam_core.feedforward.leg import FOOT
 from bam_core.feedforward.performance import Performance
 from bam_core.feedforward.published_models import FIRMWARE, PROGRAM
 from bam_core.reproduce import Claim, Redone, Task
-from bam_core.reproduce._dynaban_claims import kick_claims, within
+from bam_core.reproduce._dynaban_claims import gain_limits, kick_claims, own_parameters_claims, within
 from bam_core.reproduce._dynaban_kicks import REACH, SUPPLY, Experiment, Figures, Reality, figures
 from bam_core.reproduce._dynaban_plots import LAW_4, POSITION
 from bam_core.reproduce._dynaban_recordings import (
@@ -308,20 +308,64 @@ def spread_of_legs(before: float, after: float) -> dict[str, Claim]:
     delay = np.full(len(JOINTS), 0.09)
     found = kick_claims(performed_figures(delay, before), performed_figures(delay, after), {})
     return {
-        each.claim.rsplit(", ", 1)[-1]: each for each in found if "spread of the deformation" in each.claim
+        each.claim.split("feed-forward, ")[1].split(",")[0]: each
+        for each in found
+        if "spread of the deformation" in each.claim
     }
 
 
-def test_spreads_that_do_not_fall_contradict_three_times_and_are_no_contrast_of_the_legs() -> None:
+def test_spreads_that_do_not_fall_contradict_three_times_and_the_kicking_leg_is_comparable() -> None:
     right, none = spread_of_legs(0.03, 0.01), spread_of_legs(0.01, 0.01)
-    contrast, supporting = "in contrast to the supporting leg", "supporting leg"
-    assert right[contrast].holds
+    kicking, supporting = "kicking leg", "supporting leg"
+    assert right[kicking].holds
     assert right[supporting].holds
-    assert not none[contrast].holds  # as without feed-forward
-    assert not none[contrast].contradicts
+    assert none[kicking].holds
     assert none[supporting].contradicts
     half = spread_of_legs(0.018, 0.01)  # nearer to 3 than to 1, and no more than missed
     assert half[supporting].missed
+
+
+@pytest.mark.parametrize("paper", [1.05, 0.95 / 0.74, 1.46, 3.0, 91.0 / 23.0])
+def test_a_gain_that_holds_is_never_nearer_to_none(paper: float) -> None:
+    low, high = gain_limits(paper)
+    assert low >= np.sqrt(paper)
+    assert low < paper < high
+
+
+def test_a_small_gain_is_contradicted_or_open_and_does_not_hold() -> None:
+    delay = np.full(len(JOINTS), 0.02)
+    before, after = performed_figures(delay, 0.01), performed_figures(delay, 0.01)
+    before = replace(before, deformation=1.1 * before.deformation)  # the paper: 1.28; nearer to 1
+    name = "6, mean deformation, PID only / feed-forward"
+    gain = next(each for each in kick_claims(before, after, {}) if each.claim == name)
+    assert gain.ours == pytest.approx(1.1)
+    assert not gain.holds
+    assert gain.contradicts
+
+
+@pytest.mark.parametrize(
+    ("common", "own", "holds", "contradicts"),
+    [
+        ((0.03, 0.03), 0.02, True, False),
+        ((0.03, 0.06), 0.02, False, False),  # robots differ by as much
+        ((0.03, 0.03), 0.06, False, True),
+    ],
+)
+def test_own_parameters_have_to_gain_more_than_what_robots_differ_by(
+    common: tuple[float, float], own: float, holds: bool, contradicts: bool
+) -> None:
+    rows = np.repeat(np.array(common), 2)[:, None] * np.ones(len(JOINTS))
+    (found,) = own_parameters_claims(figures_of_a_run(rows), figures_of_a_run(np.full((2, len(JOINTS)), own)))
+    assert (found.holds, found.contradicts) == (holds, contradicts)
+
+
+def test_a_knee_that_is_late_says_that_the_papers_is_early() -> None:
+    delay = np.full(len(JOINTS), 0.02)
+    after = performed_figures(delay, 0.01)
+    name = "6, delay of the right knee, feed-forward"
+    knee = next(each for each in kick_claims(after, after, {}) if each.claim == name)
+    assert knee.unit == "ms, late (the paper's: early)"
+    assert "the sign is the other one" in knee.reason
 
 
 def test_a_joint_whose_delay_ends_at_the_limit_is_not_decided_and_counts_in_no_mean() -> None:

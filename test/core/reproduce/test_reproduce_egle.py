@@ -100,12 +100,32 @@ def test_the_thesis_own_errors_bear_its_claims_out_and_twentyfold_ones_do_not() 
     well = Rolls(errors=(both, both), uncertain=certain)
     claims = roll_claims(well, well, 0.4)
     assert held(claims) == [False, False, False, True, True, True] * 2
-    assert [each.contradicts for each in claims] == [False] * 6 + [True] * 3 + [False] * 3
+    assert [each.contradicts for each in claims] == ([True] * 3 + [False] * 3) * 2
     vague = {joint: np.full(6, 50.0) for joint in LEGS}
     assert all(held(roll_claims(Rolls(errors=(straight, straight), uncertain=(vague, vague)), well, 0.4)))
     # An estimator that returns 0 for all is off by 100 %, and has no noise.
     zero = {joint: np.full(6, 100.0) for joint in LEGS}
     assert not any(held(roll_claims(Rolls(errors=(zero, zero), uncertain=certain), well, 0.4)))
+
+
+def test_hip_rolls_are_not_decided_only_where_those_as_slow_as_in_the_thesis_bear_it_out() -> None:
+    found, lost = ({joint: np.full(6, error) for joint in LEGS} for error in (0.1, 100.0))
+    known = Rolls(errors=(found, found), uncertain=(found, found))
+    lost_when_slow = Rolls(errors=(found, lost), uncertain=(found, lost))
+    whole = roll_claims(lost_when_slow, known, 0.4)[:6]
+    assert [each.undecided for each in whole] == [True] * 3 + [False] * 3
+    whole = roll_claims(known, known, 0.4)[:6]
+    assert [each.contradicts for each in whole] == [True] * 3 + [False] * 3
+    # Found of neither: v_s, τ_os and a are missed, not open.
+    whole = roll_claims(Rolls(errors=(lost, lost), uncertain=(lost, lost)), known, 0.4)[:6]
+    assert [each.missed for each in whole] == [False] * 3 + [True] * 3
+
+
+def test_an_offset_of_hip_rolls_is_held_against_three_times_the_thesis_figure() -> None:
+    for error, holds in ((1.2, True), (1.3, False)):  # the thesis has 0.37 and 0.46 %
+        table = {joint: np.full(6, error) for joint in LEGS}
+        rolls = Rolls(errors=(table, table), uncertain=(table, table))
+        assert held(roll_claims(rolls, rolls, 0.4))[SYMBOLS.index("τ_os")] is holds
 
 
 def test_an_inverse_that_is_exact_errs_by_no_digit_that_the_tables_print() -> None:
@@ -133,6 +153,9 @@ def test_claims_about_filters_and_stance_need_the_order_that_the_thesis_sees() -
     assert all(held(stance_claims(good)))
     bad = good | {"stands": 0.1, "swings": 0.1, "swings, noise, all": 0.2}
     assert not any(held(stance_claims(bad)))
+    assert [each.undecided for each in stance_claims(bad)] == [False, True, False]
+    # Without encoder steps it does not come out either.
+    assert stance_claims(bad | {"clean": 0.1})[1].missed
 
 
 def test_shifts_the_other_way_hang_on_a_sign_that_the_thesis_does_not_give() -> None:
@@ -156,6 +179,10 @@ def test_shifts_the_other_way_hang_on_a_sign_that_the_thesis_does_not_give() -> 
     assert held(down)[:3] == [False, False, True]
     assert not any(each.contradicts for each in down)
     assert all(each.undecided for each in down[:2])
+    assert down[2].kind == "construction"  # the inverse is linear in the factor
+    one_way = tuple(replace(each, shift=0.1) for each in study(5.0, 1.0))
+    wrong = inertia_claims(one_way, one_way, study(0.1, 2.0))
+    assert not any(each.undecided for each in wrong)  # whichever way the knee counts
     less = inertia_claims(study(5.0, 1.0), study(4.9, 1.0), study(0.1, 0.5))
     assert [each.claim[:10] for each in less if each.contradicts] == ["figure 7.6"]
 

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/papers.md and the pages beside it, made from runs of `bam reproduce`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from documented import ROOT
+
+from bam_core.reproduce import Claim, Redone, write_claims
+from bam_core.reproduce.page import write_page
+
+CLAIMS = (
+    Claim(claim="it holds", paper=1.0, ours=1.1, holds=True, kind="construction", threshold_reason="a tenth"),
+    Claim(
+        claim="it grows",
+        paper=2.0,
+        ours=2.1,
+        unit="rad",
+        holds=True,
+        kind="real",
+        threshold_reason="a twentieth",
+        chosen_after="a tenth was asked for",
+    ),
+    Claim(
+        claim="it sticks",
+        paper=True,
+        ours=False,
+        holds=False,
+        kind="real",
+        threshold_reason="as it says",
+        contradicts=True,
+        reason="it slides",
+    ),
+)
+
+
+@pytest.fixture
+def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What is written of one run of two papers each."""
+    monkeypatch.setattr(sys, "path", [str(ROOT / "tools"), *sys.path])
+    import papers_page
+
+    pages = []
+    for name in ("one", "another"):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_claims(CLAIMS, folder / "summary.json")
+        write_page(f"The paper {name}", Redone(claims=CLAIMS, exhibits=()), folder / "page.md")
+        pages.append(str(folder / "page.md"))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    assert papers_page.main(pages, docs) == 0
+    return docs
+
+
+def test_the_page_of_a_paper_has_all_claims_by_kind_with_reasons_of_their_thresholds(docs: Path) -> None:
+    text = (docs / "papers_one.md").read_text()
+    assert text.startswith("# All claims: The paper one\n")
+    construction, real = text.split("## By construction")[1].split("## On real data")
+    assert "| it holds | 1 | 1.1 | holds | a tenth |" in construction
+    assert "| it grows | 2 | 2.1 rad | holds, chosen after | a twentieth |" in real
+    assert "| it sticks | yes | no | contradicted | as it says |" in real
+    assert "On synthetic data" not in text
+
+
+def test_papers_says_what_does_not_hold_and_leads_to_the_page_of_each(docs: Path) -> None:
+    text = (docs / "papers.md").read_text()
+    assert text.count("| it sticks | real | yes | no | contradicted | it slides |") == 2
+    assert "a twentieth" not in text
+    for name in ("one", "another"):
+        section = text.split(f"## The paper {name}\n")[1]
+        assert f"[All claims, by kind](papers_{name}.md)" in section.split("### ")[0]
+    assert text.endswith("```{toctree}\n:hidden:\n\npapers_one\npapers_another\n```\n")
