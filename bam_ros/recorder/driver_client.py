@@ -17,6 +17,7 @@ from rclpy.node import Node
 
 from bam_core.errors import BamError, Conflict, Unavailable
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.gains_hold import HOLD_TIME
 
 Tick = Callable[[], None]
 """Called about ten times a second while waiting; raises to end it."""
@@ -24,6 +25,7 @@ Tick = Callable[[], None]
 TICK_PERIOD = 0.1
 _ANSWER_TIMEOUT = 15.0  # s; on a busy machine, finding each other alone takes nodes seconds
 _RENEWAL_PERIOD = 1.0  # s; a fifth of the time after which a driver ends a hold
+_FREE_TIMEOUT = HOLD_TIME + 2.0  # s; then the holder lives, for it has renewed its hold
 _HOLD_ATTEMPTS = 5  # that somebody else sets gains just before they are held, every time, is no chance
 
 
@@ -67,9 +69,7 @@ class DriverClient:
             BamError: no answer, another client holds gains, or a servo does not hold its gain.
         """
         for _ in range(_HOLD_ATTEMPTS):
-            answer = self._call(self._hold, self._request(hold=False), tick)
-            if not answer.success:
-                raise BamError(answer.message).within(f"driver {self.driver}")
+            self._wait_until_free(tick)
             for joint, kp in gains.items():
                 answer = self._set_gains(joint, kp, tick)
                 if not answer.success:
@@ -83,6 +83,15 @@ class DriverClient:
             expected="by the recorder alone",
             advice="end that client and record again",
         )
+
+    def _wait_until_free(self, tick: Tick) -> None:
+        """Wait until nobody else holds gains: a recorder that was killed does for some seconds."""
+        deadline = time.monotonic() + _FREE_TIMEOUT
+        while not (answer := self._call(self._hold, self._request(hold=False), tick)).success:
+            if time.monotonic() > deadline:
+                raise BamError(answer.message).within(f"driver {self.driver}")
+            tick()
+            time.sleep(TICK_PERIOD)
 
     def gains_problem(self, gains: Mapping[str, float], tick: Tick) -> str:
         """Return which servo does not hold its gain, as read from it, in words; empty: all do.

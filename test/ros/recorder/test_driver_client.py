@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from recorder_bench import Bench
-from ros_helpers import wait_for
+from ros_helpers import PATIENCE, wait_for
 
 from bam_core.errors import BamError
 from bam_ros.driver.gains_hold import HOLD_TIME, GainsHold
@@ -35,6 +35,7 @@ class ClockedHold(GainsHold):
 @pytest.fixture
 def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.setattr(driver_client, "_RENEWAL_PERIOD", 0.02)
+    monkeypatch.setattr(driver_client, "_FREE_TIMEOUT", 0.2)
     bench = Bench()
     yield bench
     bench.close()
@@ -93,3 +94,18 @@ def test_a_recorder_that_was_killed_holds_nothing_for_long(bench: Bench, hold: C
     wait_for(lambda: not hold.holder, what="end of the hold")
     second.hold_gains(KP32, nothing)
     assert hold.holder
+
+
+def test_a_recorder_waits_for_the_end_of_the_hold_of_one_that_was_killed(
+    bench: Bench, hold: ClockedHold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver_client, "_FREE_TIMEOUT", PATIENCE)
+    first, second = (DriverClient(bench.node, "driver") for _ in range(2))
+    first.hold_gains(KP8, nothing)
+    die(first)
+
+    def tick() -> None:
+        hold.now += 0.3 * HOLD_TIME
+
+    second.hold_gains(KP32, tick)
+    assert bench.bus.gains["joint"] == Gains(kp=32.0, ki=0.0, kd=0.0)
