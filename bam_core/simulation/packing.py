@@ -19,6 +19,7 @@ from bam_core.servo.motor import REFERENCE_TEMPERATURE
 from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.measured_states import measured_states
 from bam_core.simulation.rows import ENABLED, GOAL, MEASURED, SUPPLY, LaneInputs, LogRows
+from bam_core.simulation.set_points import slewed_means
 
 _START_WINDOW = 0.05  # s; long enough to see a velocity through encoder counts, short against the motion
 _START_SAMPLES = 6
@@ -71,7 +72,12 @@ class PackedLogs:
 
 
 def pack(
-    recordings: Sequence[Recording], firmware: PositionFirmware, dt: float, *, restart: float | None = None
+    recordings: Sequence[Recording],
+    firmware: PositionFirmware,
+    dt: float,
+    *,
+    restart: float | None = None,
+    slew: bool = False,
 ) -> PackedLogs:
     """Lay out recordings for the kernel.
 
@@ -88,6 +94,8 @@ def pack(
         restart: time between restarts from measured states, s, to the next whole step; default or infinite:
             none. The first is after half of it: scripts switch at round times, when velocities are hard to
             tell.
+        slew: put the means of the firmware's set-points for those of goals, see `set_points`; `dt` is a
+            multiple of its period.
 
     Of a run in open loop the duty takes the place of the goal, and acts at once: no controller has to see it.
 
@@ -114,6 +122,8 @@ def pack(
     lanes[np.argsort(lengths, kind="stable")] = np.arange(len(recordings))
     for recording, length, lane in zip(recordings, lengths, lanes, strict=True):
         _fill_signals(signals[:length, :, lane], recording, dt, firmware)
+        if slew and not recording.open_loop:
+            signals[:length, GOAL, lane] = _set_points(recording, dt, length, firmware)
         signals[length:, :, lane] = signals[length - 1, :, lane]  # a command delay may look beyond the end
         starts = _restart_times(length, stride, dt)
         restarts[: len(starts), :, lane] = measured_states(recording, starts, firmware.resolution)
@@ -260,6 +270,15 @@ def _fill_signals(signals: Array, recording: Recording, dt: float, firmware: Pos
     signals[:, SUPPLY] = _mean_supply(recording) if firmware.supply_is_aliased else supply
     signals[:, ENABLED] = _held_mean(time + firmware.release_delay, enabled, grid)
     signals[:, MEASURED] = np.interp(grid[:-1], time, recording.position)
+
+
+def _set_points(recording: Recording, dt: float, length: int, firmware: PositionFirmware) -> Array:
+    """Mean set-point of each of so many grid steps, rad."""
+    periods = round(dt / firmware.period)
+    signals = np.empty((periods * length, 4))
+    _fill_signals(signals, recording, firmware.period, firmware)
+    farthest = firmware.goal_speed_limit * firmware.period
+    return slewed_means(signals[:, GOAL], signals[:, ENABLED], signals[:, MEASURED], farthest, periods)
 
 
 def _supply(recording: Recording, dt: float, length: int) -> Array:

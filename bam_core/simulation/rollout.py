@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import threading
 from collections import deque
@@ -96,6 +97,7 @@ class Rollout:
         quadratic_rule: str = "paper",
         workers: int | None = None,
         restart: float | None = None,
+        slew_first: bool = False,
     ) -> None:
         """Pack recordings.
 
@@ -115,6 +117,8 @@ class Rollout:
             restart: every so many s, a simulation goes on from the measured position and velocity, so that
                 errors are those over short horizons; infinite: never. Default: OPEN_LOOP_HORIZON where all
                 recordings are runs in open loop, else never.
+            slew_first: let the firmware's set-points follow goals before the simulation and not within it,
+                which long steps need to be exact; candidates must have no `goal_slew_time` then.
 
         Raises:
             BamError: no recordings, or an option is out of range.
@@ -137,7 +141,8 @@ class Rollout:
             restart = OPEN_LOOP_HORIZON
         self.dt = float(dt)
         self.substeps = int(substeps)
-        self.packed: PackedLogs = pack(self.recordings, firmware, self.dt, restart=restart)
+        slew_first = slew_first and math.isfinite(firmware.goal_speed_limit)
+        self.packed: PackedLogs = pack(self.recordings, firmware, self.dt, restart=restart, slew=slew_first)
         self.stepping = Stepping(
             dt=self.dt,
             substeps=self.substeps,
@@ -148,6 +153,8 @@ class Rollout:
             **_renewal(dt, self.substeps, period),
             slew_share=0.5 * (1.0 + period / dt),
         )
+        if slew_first:
+            self.stepping = self.stepping._replace(goal_speed_limit=math.inf)
         self._stepping = (*self.stepping,)  # a plain tuple, see `LaneArrays`
         short = {"substeps": int(short_substeps), **_renewal(dt, int(short_substeps), period)}
         self._short_stepping = (*self.stepping._replace(**short),)

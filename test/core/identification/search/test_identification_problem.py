@@ -13,6 +13,7 @@ from bam_core.identification.search.problem import TrainingData, representative
 from bam_core.identification.search.space import search_space
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.trajectories import SCRIPTS
+from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
@@ -41,14 +42,23 @@ def test_few_logs_are_all_there_and_many_are_thinned_evenly() -> None:
     assert [many.index(each) for each in chosen] == sorted(many.index(each) for each in chosen)
 
 
-@pytest.mark.parametrize(("limit", "step"), [(np.inf, 4e-3), (4.8, 1e-3)])
-def test_a_search_takes_long_steps_unless_set_points_are_slewed(limit: float, step: float) -> None:
+@pytest.mark.parametrize("delay", [0.0, 23.1e-3])
+@pytest.mark.parametrize("limit", [np.inf, 4.8, 1.0])
+def test_a_search_takes_long_steps_that_move_the_servo_as_short_ones_do(limit: float, delay: float) -> None:
     firmware = dataclasses.replace(SERVO.firmware, name="slewing", goal_speed_limit=limit)
     data = TrainingData(logs(1, 1), firmware)
     problem = data.problem(search_space(FRICTION_MODELS["m6"], data.recordings, SERVO.search.ranges, ()))
-    vector = parameter_vector(SERVO)[None]
-    used = data.rollout if step < 2e-3 else data.search
-    assert used.dt == pytest.approx(step)
-    assert problem.objective(vector) == used.errors(vector).mean()
-    found, exact = (np.concatenate(each.positions(vector)) for each in (used, data.rollout))
+    vector = parameter_vector(SERVO, BenchEffects(command_delay=delay))[None]
+    assert data.search.dt == pytest.approx(4e-3)
+    assert problem.objective(vector) == data.search.errors(vector).mean()
+    found, exact = (np.concatenate(each.positions(vector)) for each in (data.search, data.rollout))
     assert np.abs(found - exact).mean() < 0.2e-3
+
+
+def test_a_search_for_the_time_of_set_points_takes_a_step_per_period() -> None:
+    data = TrainingData(logs(1, 1), SERVO.firmware)
+    effects = ("goal_slew_time",)
+    problem = data.problem(search_space(FRICTION_MODELS["m6"], data.recordings, SERVO.search.ranges, effects))
+    vector = parameter_vector(SERVO)[None]
+    assert data.rollout.dt == pytest.approx(1e-3)
+    assert problem.objective(vector) == data.rollout.errors(vector).mean()
