@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from ros_helpers import VirtualServos
+from ros_helpers import VirtualServos, give_numbers_back
 
 _DOMAINS = itertools.count(os.getpid())
 _FIRST, _COUNT = 30, 70  # domains above 101 lie on ports that the system hands out to other programs
@@ -38,6 +38,13 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     yield domain
     claim.close()
+
+
+@pytest.fixture(autouse=True)
+def _kept_numbers() -> Iterator[None]:
+    """Outlive all that may open a terminal: of its scope it is set up first, and so ends last."""
+    yield
+    give_numbers_back()
 
 
 @pytest.fixture

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -78,6 +80,24 @@ def client_maker(client: Callable[[int], C], domain: int) -> Iterator[Callable[[
         yield make
 
 
+_kept: list[int] = []
+
+
+def keep_number(terminal: str | Path) -> None:
+    """Keep the number of a pseudo-terminal until the test has ended.
+
+    Else a driver that looks for servos that have gone finds, and locks, the terminal of another test that got
+    their number.
+    """
+    _kept.append(os.open(terminal, os.O_RDWR | os.O_NOCTTY))
+
+
+def give_numbers_back() -> None:
+    """Let numbers that were kept be used again."""
+    while _kept:
+        os.close(_kept.pop())
+
+
 class VirtualServos:
     """Virtual servos on a pseudo-terminal, and what happens to their registers.
 
@@ -128,6 +148,7 @@ class VirtualServos:
 
     def __enter__(self) -> VirtualServos:
         self._server.start()
+        keep_number(self.path)
         return self
 
     def __exit__(

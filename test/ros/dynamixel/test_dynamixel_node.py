@@ -18,7 +18,7 @@ from bam_bench.msg import ServoCommands, ServoStates
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.qos import qos_profile_sensor_data
 from ros_client import RosClient
-from ros_helpers import LATE, PATIENCE, VirtualServos, client_maker, wait_for
+from ros_helpers import LATE, PATIENCE, VirtualServos, client_maker, keep_number, wait_for
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
@@ -321,6 +321,8 @@ def start_emulator(link: Path, *, ready: bool = True) -> subprocess.Popen[str]:
     )
     assert emulator.stdout is not None
     assert not ready or any(line.startswith("ready: ") for line in iter(emulator.stdout.readline, ""))
+    if ready:
+        keep_number(link)
     return emulator
 
 
