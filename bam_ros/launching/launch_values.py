@@ -138,7 +138,12 @@ class LaunchValues:
 
     def one_process(self, plans: Sequence[PlannedNode]) -> Node:
         """Return nodes of this package in one process; the end of any of them ends the launch."""
-        common = self.common({})
+        common, shared = self.common({}), self.parameters("use_sim_time")
+        given = {self._name(plan): {**shared, **plan.parameters} for plan in plans}
+        # ROS 2 takes the last section that fits. Defaults are in one of another name for the same node, so
+        # that arguments, whose section comes last, do not get the place of defaults.
+        defaults = {f"/**{self._name(plan)}": plan.defaults for plan in plans}
+        words = [word for file in _written(defaults) for word in ("--params-file", file)]
         return Node(
             package=PACKAGE,
             executable=COMPOSITION,
@@ -146,34 +151,13 @@ class LaunchValues:
             output="screen",
             on_exit=Shutdown(reason=f"{' or '.join(plan.title for plan in plans)} has ended"),
             namespace=common["namespace"],
-            # ROS 2 takes the last section that fits; another name for the same node, so that defaults are not
-            # in the section in which others, maybe of params_file, count more.
-            ros_arguments=[
-                *common["ros_arguments"],
-                *(
-                    word
-                    for file in self._files({f"/**{self._name(plan)}": plan.defaults for plan in plans})
-                    for word in ("--params-file", file)
-                ),
-            ],
-            parameters=[
-                *common["parameters"],
-                *self._files({self._name(plan): plan.parameters for plan in plans}),
-            ],
+            ros_arguments=[*common["ros_arguments"], *words],
+            parameters=[*([self["params_file"]] if self["params_file"] else []), *_written(given)],
         )
 
     def _name(self, plan: PlannedNode) -> str:
         """Return the full name of a node."""
         return str(PurePosixPath(self.namespace, plan.executable))
-
-    def _files(self, sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """Write parameters of several nodes into a file; return its path, nothing where there are none."""
-        content = {name: {"ros__parameters": dict(values)} for name, values in sections.items() if values}
-        if not content:
-            return []
-        with tempfile.NamedTemporaryFile("w", prefix="bam_bench_", suffix=".yaml", delete=False) as file:
-            yaml.safe_dump(content, file)
-        return [file.name]
 
     def common(
         self, parameters: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None, quiet: bool = True
@@ -213,6 +197,16 @@ class LaunchValues:
             context.environment.update(environment)
 
         return GroupAction([OpaqueFunction(function=restore), action])  # a group: its end undoes `restore`
+
+
+def _written(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Write parameters of several nodes, by full name, into a file; return its path, nothing of none."""
+    content = {name: {"ros__parameters": dict(values)} for name, values in sections.items() if values}
+    if not content:
+        return []
+    with tempfile.NamedTemporaryFile("w", prefix="bam_bench_", suffix=".yaml", delete=False) as file:
+        yaml.safe_dump(content, file)
+    return [file.name]
 
 
 def describe_launch(

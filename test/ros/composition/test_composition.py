@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -325,9 +326,8 @@ def test_two_benches_in_two_namespaces_move_and_record_their_own_servo(
     for side, script in scripts.items():
         (recording,) = load_recordings([tmp_path / side])
         assert recording.name.endswith(script)
-        goals = [
-            servos[side].servo.law.from_register(count) for count in servos[side].written("goal_position")
-        ]
+        law = servos[side].servo.law
+        goals = [law.to_count(count) * math.tau / 4096 for count in servos[side].written("goal_position")]
         assert max(goals) == pytest.approx(max(recording.goal_position), abs=0.05)
         assert min(goals) == pytest.approx(min(recording.goal_position), abs=0.05)
 
