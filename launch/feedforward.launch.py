@@ -12,7 +12,7 @@ from launch import LaunchDescription
 from launch.action import Action
 
 from bam_ros.launching.argument import Argument
-from bam_ros.launching.launch_values import LaunchValues, describe_launch
+from bam_ros.launching.launch_values import LaunchValues, PlannedNode, describe_launch
 
 ARGUMENTS = (
     Argument(
@@ -67,4 +67,5 @@ def nodes(values: LaunchValues) -> list[Action]:
     """Describe the node."""
     same = [argument.name for argument in ARGUMENTS if argument.name != "joints"]
     parameters = values.parameters(*same, joint_names="joints")
-    return [values.node("feedforward", parameters, title="the feed-forward node")]
+    plan = PlannedNode(executable="feedforward", parameters=parameters, title="the feed-forward node")
+    return [values.node(plan)]

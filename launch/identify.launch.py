@@ -10,7 +10,7 @@ from launch import LaunchDescription
 from launch.action import Action
 
 from bam_ros.launching.argument import Argument
-from bam_ros.launching.launch_values import LaunchValues, describe_launch
+from bam_ros.launching.launch_values import LaunchValues, PlannedNode, describe_launch
 
 ARGUMENTS = (
     Argument(
@@ -41,4 +41,5 @@ def generate_launch_description() -> LaunchDescription:
 def nodes(values: LaunchValues) -> list[Action]:
     """Describe the node."""
     parameters = values.parameters("data_directory", "effects", "tolerances")
-    return [values.node("identification", parameters, title="the identification node")]
+    plan = PlannedNode(executable="identification", parameters=parameters, title="the identification node")
+    return [values.node(plan)]

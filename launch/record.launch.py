@@ -5,6 +5,7 @@
     ros2 launch bam_bench record.launch.py virtual:=true output:=recordings
     ros2 launch bam_bench record.launch.py driver:=erob interface:=eth0 session:=mine.yaml
     ros2 launch bam_bench record.launch.py driver:=erob virtual:=true output:=recordings
+    ros2 launch bam_bench record.launch.py one_process:=true port:=/dev/ttyUSB0 output:=recordings
     ros2 launch bam_bench record.launch.py namespace:=left port:=/dev/ttyUSB1 session:=none
 
 The recorder asks for each load in its log; confirm it with
@@ -22,9 +23,10 @@ from launch.event_handlers import OnProcessIO
 from launch.events.process import ProcessIO
 from launch_ros.actions import Node
 
+from bam_core.errors import Unsupported
 from bam_ros.emulators.dynamixel.bus_link import default_link
 from bam_ros.launching.argument import Argument
-from bam_ros.launching.launch_values import LaunchValues, describe_launch
+from bam_ros.launching.launch_values import LaunchValues, PlannedNode, describe_launch
 
 VIRTUAL_INTERFACE = "ecat0"
 SESSIONS = Path(__file__).parents[1] / "config" / "sessions"
@@ -80,6 +82,18 @@ ARGUMENTS = (
         " erob80_50, erob80_100; empty: mx106, or erob80_100",
     ),
     Argument(name="seed", default=0, description="virtual servo: seed of its hidden parameters"),
+    Argument(
+        name="observer",
+        default="",
+        description="MJCF or URDF file of the bench with its load, for which friction_observer estimates"
+        " friction meanwhile; needs a driver that measures torque (erob); empty: no observer",
+    ),
+    Argument(
+        name="one_process",
+        default=False,
+        choices=("true", "false"),
+        description="true: driver, recorder and observer in one process; a virtual servo stays in its own",
+    ),
 )
 
 
@@ -89,27 +103,29 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def nodes(values: LaunchValues) -> list[Action]:
-    """Describe the recorder, the driver, and the virtual bench where one is asked for."""
-    erob = values["driver"] == "erob"
-    if not values["virtual"]:
-        return [
-            _erob(values, values["interface"]) if erob else _dynamixel(values, values["port"]),
-            _recorder(values),
-        ]
-    if erob:
-        interface = values["interface"] or VIRTUAL_INTERFACE
-        bench, driver, sign = (
-            _virtual_erob(values, interface),
+    """Describe driver, recorder and observer, and the virtual bench where one is asked for."""
+    if values["driver"] == "erob":
+        interface = values["interface"] or (VIRTUAL_INTERFACE if values["virtual"] else "")
+        driver, bench, sign = (
             _erob(values, interface),
+            _virtual_erob(values, interface),
             f"master at {interface}",
         )
     else:
-        port = values["port"] or str(default_link(values.namespace))
-        bench, driver, sign = _virtual_dynamixel(values, port), _dynamixel(values, port), port
-    return [_after(bench, values.later(driver), sign), bench, _recorder(values)]
+        port = values["port"] or (str(default_link(values.namespace)) if values["virtual"] else "")
+        driver, bench, sign = _dynamixel(values, port), _virtual_dynamixel(values, port), port
+    others = [_recorder(values), *_observer(values)]
+    if values["one_process"]:
+        first, rest = values.one_process([driver, *others]), []
+    else:
+        first, rest = values.node(driver), [values.node(plan) for plan in others]
+    if not values["virtual"]:
+        return [first, *rest]
+    process = values.node(bench)
+    return [_after(process, values.later(first), sign), process, *rest]
 
 
-def _recorder(values: LaunchValues) -> Node:
+def _recorder(values: LaunchValues) -> PlannedNode:
     driver, session = values["driver"], values["session"]
     parameters = {
         "driver": driver,
@@ -122,36 +138,61 @@ def _recorder(values: LaunchValues) -> Node:
         defaults.update(session_file=str(file), autostart=True)
     elif session not in (NONE, ""):
         parameters.update(session_file=session, autostart=True)
-    return values.node("recorder", parameters, defaults=defaults, title="the recorder")
+    return PlannedNode(executable="recorder", parameters=parameters, defaults=defaults, title="the recorder")
 
 
-def _virtual_dynamixel(values: LaunchValues, port: str) -> Node:
+def _observer(values: LaunchValues) -> list[PlannedNode]:
+    """Describe the observer, where a robot for it is named."""
+    if not values["observer"]:
+        return []
+    if values["driver"] == "dynamixel":
+        raise Unsupported(
+            "observer",
+            "Dynamixel servos measure no torque, from which it estimates friction",
+            expected="driver:=erob",
+        )
+    period = {"period": 1.0 / values["rate"]} if values["rate"] > 0.0 else {}
+    return [
+        PlannedNode(
+            executable="friction_observer",
+            parameters={"model": values["observer"]},
+            defaults=period,
+            title="the observer",
+        )
+    ]
+
+
+def _virtual_dynamixel(values: LaunchValues, port: str) -> PlannedNode:
     parameters = {"link": port, **values.parameters("servo", "id", "seed")}
-    # Not quiet: the driver starts when it has told its port.
-    return values.node("virtual_dynamixel", parameters, title="the virtual bench", quiet=False)
+    return _bench("virtual_dynamixel", parameters)
 
 
-def _virtual_erob(values: LaunchValues, interface: str) -> Node:
+def _virtual_erob(values: LaunchValues, interface: str) -> PlannedNode:
     parameters = {
         "create_veth": f"{interface}:{interface}_s",
         **values.parameters("servo", "seed", slaves="id"),
     }
-    return values.node("virtual_erob", parameters, title="the virtual bench", quiet=False)
+    return _bench("virtual_erob", parameters)
 
 
-def _dynamixel(values: LaunchValues, port: str) -> Node:
+def _bench(executable: str, parameters: dict[str, object]) -> PlannedNode:
+    # Not quiet: the driver starts when it has told its port.
+    return PlannedNode(executable=executable, parameters=parameters, title="the virtual bench", quiet=False)
+
+
+def _dynamixel(values: LaunchValues, port: str) -> PlannedNode:
     given = values.parameters("baud_rate", "rate", ids="id", joint_names="joint")
     parameters = {**({"port": port} if port else {}), **_listed(given, "ids", "joint_names")}
-    return values.node("dynamixel", parameters, title="the driver")
+    return PlannedNode(executable="dynamixel", parameters=parameters, title="the driver")
 
 
-def _erob(values: LaunchValues, interface: str) -> Node:
+def _erob(values: LaunchValues, interface: str) -> PlannedNode:
     given = values.parameters("rate", positions="id", servos="servo", joint_names="joint")
     parameters = {
         **({"interface": interface} if interface else {}),
         **_listed(given, "positions", "servos", "joint_names"),
     }
-    return values.node("erob", parameters, title="the driver")
+    return PlannedNode(executable="erob", parameters=parameters, title="the driver")
 
 
 def _listed(parameters: dict[str, object], *names: str) -> dict[str, object]:

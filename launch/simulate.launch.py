@@ -24,7 +24,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from bam_ros.launching.argument import Argument
-from bam_ros.launching.launch_values import LaunchValues, describe_launch
+from bam_ros.launching.launch_values import LaunchValues, PlannedNode, describe_launch
 
 ARGUMENTS = (
     Argument(
@@ -95,8 +95,13 @@ def nodes(values: LaunchValues) -> list[Action]:
     """Describe the simulator, and RViz where it is asked for."""
     same = ("model", "mass", "arm_mass", "length", "kp", "rate", "real_time_factor", "publish_clock", "draws")
     parameters = values.parameters(*same, joint_names="joints", servos="servo")
-    simulator = values.node("simulator", parameters, defaults={"rate": values["rate"]}, title="the simulator")
-    return [simulator, *describe_view(values)]
+    simulator = PlannedNode(
+        executable="simulator",
+        parameters=parameters,
+        defaults={"rate": values["rate"]},
+        title="the simulator",
+    )
+    return [values.node(simulator), *describe_view(values)]
 
 
 def describe_view(values: LaunchValues) -> list[Action]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.cluster import add_cluster, executor_for
+from bam_core.cli.logs import add_logs
 from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
 from bam_core.comma_list import comma_list
@@ -36,12 +37,7 @@ log = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "logs",
-        nargs="+",
-        metavar="LOGS",
-        help="JSON logs, text files of runs in open loop, bags, or directories that are searched recursively",
-    )
+    add_logs(parser)
     parser.add_argument(
         "--servo",
         metavar="NAME|FILE",

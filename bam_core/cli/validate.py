@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
+from bam_core.cli.logs import add_logs, add_params
 from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Missing, OutOfRange
@@ -26,18 +27,8 @@ _FINEST_DT, _COARSEST_DT = 1e-5, 0.02  # s
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "logs",
-        nargs="+",
-        metavar="LOGS",
-        help="JSON logs, text files of runs in open loop, bags, or directories that are searched recursively",
-    )
-    parser.add_argument(
-        "--params",
-        nargs="+",
-        metavar="FILE",
-        help="servo YAML files or names from 'bam servos'; required without --robot",
-    )
+    add_logs(parser)
+    add_params(parser, "; required without --robot")
     add_bench_effects(parser)
     add_set(parser)
     parser.add_argument("--json", metavar="FILE", help="write the errors [rad] to this file")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
+from bam_core.cli.logs import add_logs, add_params
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Conflict, WrongShape
 
@@ -27,19 +28,8 @@ PAGE = "view.html"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "logs",
-        nargs="+",
-        metavar="LOGS",
-        help="JSON logs, text files of runs in open loop, bags, or directories that are searched recursively",
-    )
-    parser.add_argument(
-        "--params",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="servo YAML files or names from 'bam servos', which are simulated and compared",
-    )
+    add_logs(parser)
+    add_params(parser, ", which are simulated and compared")
     add_bench_effects(parser)
     add_set(parser)
     parser.add_argument(

@@ -308,7 +308,13 @@ class Follower:
         for attempt in range(_ATTEMPTS):
             buffer = controller.buffer.copy()
             notice *= _PATIENCE if attempt else 1.0
-            begins = plan(buffer, now, notice)
+            try:
+                begins = plan(buffer, now, notice)
+            except BamError as error:
+                if not attempt:
+                    raise
+                # It could be followed from the moment for which it was planned first.
+                raise _not_in_time(notice) from error
             with self._lock:
                 if self._controller is not controller:
                     raise Unavailable(
@@ -321,11 +327,7 @@ class Follower:
                     controller.buffer = buffer
                     return
                 now = max(now, self._reached)
-        raise Unavailable(
-            "trajectory",
-            f"is not planned within {notice:.2g} s",
-            advice="send a shorter one, or free the machine",
-        )
+        raise _not_in_time(notice)
 
     def _holding(self, place: Array) -> Array:
         """Return the torques that holding takes, (joints,) N·m at (joints,) rad."""
@@ -337,3 +339,12 @@ class Follower:
         known = np.where(np.isfinite(supply), supply, self._nominal)
         share = min(dt / _SUPPLY_MEMORY, 1.0)
         self._supply += share * (np.maximum(known, _LEAST_SUPPLY * self._nominal) - self._supply)
+
+
+def _not_in_time(notice: float) -> Unavailable:
+    """Return the error for a trajectory that is planned too late, however much notice, s, it gets."""
+    return Unavailable(
+        "trajectory",
+        f"is not planned within {notice:.2g} s",
+        advice="send a shorter one, or free the machine",
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bam_core.servo.model import ServoModel, load_servo
+from bam_ros.erob.interface import interface_names
 from bam_ros.node.node_processes import NodeProcesses
 
 
@@ -75,7 +76,7 @@ class ErobBench(DemoBench):
             "bam_ros.emulators.erob.node",
             {"servo": self.servo, "create_veth": f"{master}:{slaves}", "seed": seed},
         )
-        nodes.wait_for(Path("/sys/class/net") / master)
+        nodes.wait_until(lambda: master in interface_names(), f"interface {master}")
         nodes.start(self.driver, "bam_ros.erob.node", {"interface": master, "servos": f"[{self.servo}]"})
 
 

@@ -84,6 +84,8 @@ class ServoNode(LifecycleNode):
         self._starting = False
         self.is_over = False
         """Whether its life cycle has ended, and its process shall."""
+        self.exit_status = 0
+        """Of the process then."""
         self._gains_hold = GainsHold()
         # Services wait for the bus in a thread of their own, so that commands are taken meanwhile.
         self._worker = ThreadPoolExecutor(1, "services")

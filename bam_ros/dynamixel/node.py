@@ -21,6 +21,7 @@ from bam_ros.dynamixel.servo import LARGEST_WATCHDOG
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import NodeParameter
 from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
 
 BUS_PARAMETERS = (
     NodeParameter(
@@ -116,9 +117,12 @@ class DynamixelNode(ServoNode):
         return DynamixelBus(bus_settings(self), self._stop, self.get_logger().info)
 
 
+PROGRAM = NodeProgram(about=DynamixelNode.ABOUT, make_node=DynamixelNode)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(DynamixelNode.ABOUT, DynamixelNode, argv)
+    return run_node(PROGRAM, argv)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import socket
 import struct
@@ -14,12 +15,11 @@ from bam_ros.driver.servo_bus import BusGone
 
 ETHERCAT = 0x88A4
 """EtherType."""
-_INTERFACES = Path("/sys/class/net")
 _LOOPBACK = "lo"
+_GET_FLAGS, _UP, _RUNNING = 0x8913, 0x1, 0x40  # SIOCGIFFLAGS, IFF_UP, IFF_RUNNING
 _PACKET_SOCKETS = Path("/proc/net/packet")
 _OWN_STATUS = Path("/proc/self/status")
 _CAPABILITIES = {"CAP_NET_RAW": 13, "CAP_NET_ADMIN": 12}  # SOEM listens to all frames, which takes the second
-_UP = 0x1
 
 
 class InterfaceClaim:
@@ -119,26 +119,29 @@ def missing_capabilities() -> tuple[str, ...]:
 
 
 def interface_names() -> tuple[str, ...]:
-    """Return the network interfaces of this machine, without the loopback."""
-    with contextlib.suppress(OSError):
-        return tuple(sorted(path.name for path in _INTERFACES.iterdir() if path.name != _LOOPBACK))
-    return ()
+    """Return the network interfaces of this network namespace, without the loopback.
+
+    As all here, asked of the kernel: /sys may be that of another namespace.
+    """
+    return tuple(sorted(name for _, name in socket.if_nameindex() if name != _LOOPBACK))
 
 
 def is_up(name: str) -> bool:
     """Return whether an interface is there and switched on."""
-    try:
-        return bool(int((_INTERFACES / name / "flags").read_text(), 16) & _UP)
-    except (OSError, ValueError):
-        return False
+    return bool(_flags(name) & _UP)
 
 
 def has_carrier(name: str) -> bool:
     """Return whether something is at the other end of an interface's cable."""
-    try:
-        return (_INTERFACES / name / "carrier").read_text().strip() != "0"
-    except OSError:
-        return False
+    return bool(_flags(name) & _RUNNING)
+
+
+def _flags(name: str) -> int:
+    """Return the flags of an interface; 0: there is none."""
+    request = struct.pack("16sH22x", name.encode(), 0)
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        return int(struct.unpack_from("H", fcntl.ioctl(any_socket, _GET_FLAGS, request), 16)[0])
+    return 0
 
 
 def require_no_other_master(name: str, own: int) -> None:

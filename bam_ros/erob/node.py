@@ -21,6 +21,7 @@ from bam_ros.erob.settings import LARGEST_RATE, LEAST_RATE, LONGEST_NODE_TIMEOUT
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import NodeParameter
 from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
 
 _LEAST_GOALS = 5  # that the node sends within node_timeout
 
@@ -161,9 +162,12 @@ class ErobNode(ServoNode):
         )
 
 
+PROGRAM = NodeProgram(about=ErobNode.ABOUT, make_node=ErobNode)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(ErobNode.ABOUT, ErobNode, argv)
+    return run_node(PROGRAM, argv)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -29,6 +28,7 @@ from bam_ros.feedforward.message import StampClock, is_at_once, points_of
 from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.node.parameters import one_each
 from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
 from bam_ros.simulator.interface import SimulationInterface
 
 # Deeper than that of other commands: pieces of one motion must not replace each other while they wait.
@@ -163,10 +163,12 @@ class FeedForwardNode(ServoNode):
         self._publish_diagnostics()
 
 
+PROGRAM = NodeProgram(about=ABOUT, make_node=FeedForwardNode, switch_interval=_SWITCH_INTERVAL)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    sys.setswitchinterval(_SWITCH_INTERVAL)
-    return run_node(ABOUT, FeedForwardNode, argv)
+    return run_node(PROGRAM, argv)
 
 
 if __name__ == "__main__":

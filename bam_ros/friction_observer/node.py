@@ -21,6 +21,7 @@ from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
 
 _QUEUE = 1000  # joint states; a bag that is played may come in bursts
 _PATIENCE = 0.02  # s that a contact state may take longer than the joint state of the same time
@@ -246,9 +247,12 @@ def _names(listed: str) -> tuple[str, ...]:
     return tuple(comma_list(listed))
 
 
+PROGRAM = NodeProgram(about=FrictionObserverNode.ABOUT, make_node=lambda stop: FrictionObserverNode())
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(FrictionObserverNode.ABOUT, lambda stop: FrictionObserverNode(), argv)
+    return run_node(PROGRAM, argv)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from bam_ros.node.data_directory import confined
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
 
 FEEDBACK_PERIOD = 0.2
 """Least time between feedback messages, s."""
@@ -281,14 +282,16 @@ def _fill(answer: Any, found: Identification, output: Path) -> None:
     answer.output = str(output)
 
 
+PROGRAM = NodeProgram(
+    about=IdentificationNode.ABOUT,
+    make_node=lambda stop: IdentificationNode(),
+    make_executor=lambda: MultiThreadedExecutor(num_threads=4),
+)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(
-        IdentificationNode.ABOUT,
-        lambda stop: IdentificationNode(),
-        argv,
-        lambda: MultiThreadedExecutor(num_threads=4),
-    )
+    return run_node(PROGRAM, argv)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, GroupAction, OpaqueFunction, Shutdown
@@ -22,6 +25,8 @@ from bam_core.errors import UnknownName, Unreadable, WrongValue
 from bam_ros.launching.argument import Argument
 
 PACKAGE = "bam_bench"
+COMPOSITION = "composition"
+"""Executable that runs several nodes in one process."""
 LEVELS = ("debug", "info", "warn", "error", "fatal")
 COMMON = (
     Argument(
@@ -45,6 +50,25 @@ COMMON = (
 """Arguments of every launch file that starts nodes."""
 
 _NAMESPACE = re.compile(r"/|/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?|", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedNode:
+    """A node of this package that a launch file starts.
+
+    Attributes:
+        executable: of the node, whose name is the same.
+        title: of the node, in the reason of the launch's end.
+        parameters: that count more than params_file.
+        defaults: parameters that count less than params_file.
+        quiet: whether log_level may keep it from saying what it does.
+    """
+
+    executable: str
+    title: str
+    parameters: Mapping[str, Any]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    quiet: bool = True
 
 
 class LaunchValues:
@@ -101,32 +125,39 @@ class LaunchValues:
         pairs = {**{name: name for name in names}, **renamed}
         return {parameter: self[name] for parameter, name in pairs.items() if name in self._given}
 
-    def node(
-        self,
-        executable: str,
-        parameters: Mapping[str, Any],
-        *,
-        title: str,
-        defaults: Mapping[str, Any] | None = None,
-        quiet: bool = True,
-    ) -> Node:
-        """Return a node of this package; its end ends the launch.
-
-        Args:
-            executable: of the node, whose name is the same.
-            parameters: that count more than params_file.
-            title: of the node, in the reason of the launch's end.
-            defaults: parameters that count less than params_file.
-            quiet: whether log_level may keep it from saying what it does.
-        """
+    def node(self, plan: PlannedNode) -> Node:
+        """Return a node of this package in a process of its own; its end ends the launch."""
         return Node(
             package=PACKAGE,
-            executable=executable,
-            name=executable,
+            executable=plan.executable,
+            name=plan.executable,
             output="screen",
-            on_exit=Shutdown(reason=f"{title} has ended"),
-            **self.common(parameters, defaults=defaults, quiet=quiet),
+            on_exit=Shutdown(reason=f"{plan.title} has ended"),
+            **self.common(plan.parameters, defaults=plan.defaults, quiet=plan.quiet),
         )
+
+    def one_process(self, plans: Sequence[PlannedNode]) -> Node:
+        """Return nodes of this package in one process; the end of any of them ends the launch."""
+        common, shared = self.common({}), self.parameters("use_sim_time")
+        given = {self._name(plan): {**shared, **plan.parameters} for plan in plans}
+        # ROS 2 takes the last section that fits. Defaults are in one of another name for the same node, so
+        # that arguments, whose section comes last, do not get the place of defaults.
+        defaults = {f"/**{self._name(plan)}": plan.defaults for plan in plans}
+        words = [word for file in _written(defaults) for word in ("--params-file", file)]
+        return Node(
+            package=PACKAGE,
+            executable=COMPOSITION,
+            arguments=[plan.executable for plan in plans],
+            output="screen",
+            on_exit=Shutdown(reason=f"{' or '.join(plan.title for plan in plans)} has ended"),
+            namespace=common["namespace"],
+            ros_arguments=[*common["ros_arguments"], *words],
+            parameters=[*([self["params_file"]] if self["params_file"] else []), *_written(given)],
+        )
+
+    def _name(self, plan: PlannedNode) -> str:
+        """Return the full name of a node."""
+        return str(PurePosixPath(self.namespace, plan.executable))
 
     def common(
         self, parameters: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None, quiet: bool = True
@@ -166,6 +197,16 @@ class LaunchValues:
             context.environment.update(environment)
 
         return GroupAction([OpaqueFunction(function=restore), action])  # a group: its end undoes `restore`
+
+
+def _written(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Write parameters of several nodes, by full name, into a file; return its path, nothing of none."""
+    content = {name: {"ros__parameters": dict(values)} for name, values in sections.items() if values}
+    if not content:
+        return []
+    with tempfile.NamedTemporaryFile("w", prefix="bam_bench_", suffix=".yaml", delete=False) as file:
+        yaml.safe_dump(content, file)
+    return [file.name]
 
 
 def describe_launch(

@@ -10,7 +10,7 @@ import rclpy.utilities
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
-from bam_ros.node.process import destroy_nodes
+from bam_ros.node.running_node import destroy_nodes
 
 
 class ClientNode:

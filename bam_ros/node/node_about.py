@@ -76,15 +76,16 @@ class NodeAbout:
         return "\n".join(lines)
 
 
-def node_command(module: str, parameters: Iterable[str]) -> str:
+def node_command(module: str, parameters: Iterable[str], arguments: Iterable[str] = ()) -> str:
     """Return the command that starts a node, with the interpreter that runs here: others may lack rclpy.
 
     Args:
         module: of the node.
         parameters: as after `-p`.
+        arguments: that are none of ROS.
     """
-    given = " ".join(f"-p {word}" for word in parameters)
-    return f"{sys.executable} -m {module} --ros-args {given}"
+    given = (word for parameter in parameters for word in ("-p", parameter))
+    return " ".join([sys.executable, "-m", module, *arguments, "--ros-args", *given])
 
 
 def _indented(text: str) -> list[str]:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bam_core.errors import Unavailable
@@ -52,14 +52,47 @@ class NodeProcesses:
         fields = Path(f"/proc/{self._children[name].pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def memory(self, name: str) -> float:
+        """Return the memory of a node, MB, of what it shares with other processes its share."""
+        rollup = Path(f"/proc/{self._children[name].pid}/smaps_rollup").read_text()
+        (size,) = (line.split()[1] for line in rollup.splitlines() if line.startswith("Pss:"))
+        return int(size) * 1024 * 1e-6
+
+    def wait_for_end(self, name: str, timeout: float) -> None:
+        """Wait until a node ends by itself, for at most `timeout` s.
+
+        Raises:
+            Unavailable: it does not, or ends with another status than 0.
+        """
+        child = self._children[name]
+        try:
+            child.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise Unavailable(
+                f"node {name}",
+                f"still runs after {timeout:g} s",
+                advice=f"its log is {self._log(name)}",
+            ) from None
+        if child.returncode:
+            self.check()
+
     def wait_for(self, path: Path) -> None:
         """Wait until a node has made this file; raises Unavailable if a node ends or it does not come."""
+        self.wait_until(path.exists, str(path))
+
+    def wait_until(self, there: Callable[[], bool], what: str) -> None:
+        """Wait until a node has made something; raises Unavailable if a node ends or it does not come.
+
+        Args:
+            there: whether it is there.
+            what: it is, in words.
+        """
         deadline = time.monotonic() + _STARTUP
-        while not path.exists():
+        while not there():
             self.check()
             if time.monotonic() > deadline:
                 raise Unavailable(
-                    str(path),
+                    what,
                     f"not there after {_STARTUP:g} s",
                     advice=f"see the logs in {self._log_directory}",
                 )

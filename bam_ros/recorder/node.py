@@ -21,7 +21,8 @@ from std_srvs.srv import Trigger
 from bam_core.errors import BamError, Missing
 from bam_ros.node.data_directory import PARAMETER, confined
 from bam_ros.node.parameters import declare
-from bam_ros.node.process import StopRequest, run_node
+from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
 from bam_ros.recorder.about import ABOUT
 from bam_ros.recorder.errors import RecordingStopped
 from bam_ros.recorder.session_file import load_session
@@ -66,8 +67,10 @@ class RecorderNode(Node):
             goal_callback=self._on_goal,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
         )
+        self.is_over = False
+        """Whether a session that started by itself has ended, and the process shall."""
         self.exit_status = 0
-        """Of the process, where a session that started by itself ended it."""
+        """Of the process then."""
 
     def start(self) -> None:
         """Wait for goals, or record at once where the parameter `autostart` says so."""
@@ -119,7 +122,7 @@ class RecorderNode(Node):
         with self._busy:
             result = self._record(Record.Goal(), _RemoteOperator(self, None))
         self.exit_status = 0 if result.success or self._stopping.is_set() else 2
-        self.context.try_shutdown()
+        self.is_over = True
 
     def _record(self, request: Record.Goal, operator: _RemoteOperator) -> Record.Result:
         """Record, and say in the log and in the result how it ended."""
@@ -241,16 +244,16 @@ def describe_report(report: SessionReport, output: Path) -> str:
     return f"{output}: {describe_runs(report.recorded)} recorded{kept}, {lost}"
 
 
+PROGRAM = NodeProgram(
+    about=RecorderNode.ABOUT,
+    make_node=lambda stop: RecorderNode(),
+    make_executor=lambda: MultiThreadedExecutor(num_threads=4),
+)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node; return the exit status."""
-    nodes: list[RecorderNode] = []
-
-    def make_node(_: StopRequest) -> RecorderNode:
-        nodes.append(RecorderNode())
-        return nodes[0]
-
-    status = run_node(RecorderNode.ABOUT, make_node, argv, lambda: MultiThreadedExecutor(num_threads=4))
-    return status or (nodes[0].exit_status if nodes else 0)
+    return run_node(PROGRAM, argv)
 
 
 if __name__ == "__main__":

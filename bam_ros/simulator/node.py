@@ -11,6 +11,7 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
 from bam_ros.simulator.about import ABOUT
 from bam_ros.simulator.interface import SimulationInterface
 
@@ -41,9 +42,12 @@ class SimulatorNode(ServoNode):
         self._simulation.publish(sample)
 
 
+PROGRAM = NodeProgram(about=SimulatorNode.ABOUT, make_node=lambda stop: SimulatorNode())
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(SimulatorNode.ABOUT, lambda stop: SimulatorNode(), argv)
+    return run_node(PROGRAM, argv)
 
 
 if __name__ == "__main__":

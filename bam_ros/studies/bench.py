@@ -52,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("dynamixel_loop", dynamixel_loops),
         ("feed_forward_loop", feed_forward),
         ("simulator_loop", simulator),
+        ("composition", composition),
         ("erob_cycle_us", erob_cycle),
     )
     results: dict[str, Any] = {"machine": machine()}
@@ -152,6 +153,13 @@ def simulator() -> dict[str, float]:
     from bam_ros.simulator.bench import simulator_loop
 
     return simulator_loop(warm_up=_WARM_UP, duration=_MEASURE)
+
+
+def composition() -> dict[str, dict[str, float]]:
+    """Return what recording takes with driver, recorder and observer in three processes, and in one."""
+    from bam_ros.studies.composition_bench import composition_load
+
+    return {name: asdict(load) for name, load in composition_load().items()}
 
 
 def erob_cycle() -> dict[str, float] | None:
@@ -261,6 +269,22 @@ def tables(results: dict[str, Any]) -> str:
                     f"{results['simulator_real_time_factor']:.3f}",
                     f"{results['simulator_processor_share']:.2f}",
                 )
+            ],
+        )
+    )
+    parts.append(
+        "Driver (simulated), recorder and observer at 500 states/s, while a run is recorded:\n"
+        + format_table(
+            ("", "goal to state, median ms", "99 % ms", "share of a processor", "memory MB"),
+            [
+                (
+                    name,
+                    f"{1e3 * load['delay_p50']:.2f}",
+                    f"{1e3 * load['delay_p99']:.2f}",
+                    f"{load['processor']:.2f}",
+                    f"{load['memory']:.0f}",
+                )
+                for name, load in results["composition"].items()
             ],
         )
     )

@@ -166,7 +166,7 @@ class Node(Action):
         assert given == [*(each for each in given if isinstance(each, str)), *tables]
         context.nodes.append(
             Started(
-                name=self.name,
+                name=getattr(self, "name", self.executable),
                 namespace=str(PurePosixPath("/", outer, getattr(self, "namespace", ""))),
                 parameters={name: value for table in tables for name, value in table.items()},
                 files=[each for each in given if isinstance(each, str)],

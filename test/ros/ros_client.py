@@ -16,7 +16,7 @@ from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedE
 from rclpy.node import Node
 from ros_helpers import PATIENCE
 
-from bam_ros.node.process import destroy_nodes
+from bam_ros.node.running_node import destroy_nodes
 
 
 class RosClient:

@@ -14,6 +14,8 @@ import pytest
 from documented import ROOT, Block, blocks, written
 
 from bam_core.servo.model import servo_names
+from bam_ros.composition.main import NAME as COMPOSITION
+from bam_ros.composition.main import programs
 from bam_ros.studies.security import NODES
 
 from site_pages import launch_files, servo_cards  # isort: skip
@@ -75,10 +77,23 @@ def test_a_node_started_by_its_path_gets_parameters_that_exist(name: str) -> Non
 
 
 def check_node(name: str, words: list[str]) -> None:
+    if name == COMPOSITION:
+        check_nodes(words)
+        return
     (about,) = (about for about in NODES if about.name == name)
     known = {each.name for each in about.parameters} | {"use_sim_time"}
     given = {word.partition(":=")[0] for before, word in pairwise(words) if before == "-p"}
     assert given <= known
+
+
+def check_nodes(words: list[str]) -> None:
+    """Several nodes in one process, with parameters as NODE:PARAMETER."""
+    names = words[: words.index("--ros-args")]
+    abouts = {program.about.name: program.about for program in programs(names)}
+    for before, word in pairwise(words):
+        if before == "-p":
+            node, parameter = word.partition(":=")[0].split(":")
+            assert parameter in {each.name for each in abouts[node].parameters}
 
 
 def test_troubles_quote_lines_that_the_programs_print() -> None:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +25,21 @@ from launch_played import (
     play,
 )
 
-from bam_core.errors import BamError, UnknownName, Unreadable, WrongType, WrongValue
+from bam_core.errors import (
+    BamError,
+    UnknownName,
+    Unreadable,
+    Unsupported,
+    WrongType,
+    WrongValue,
+)
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.emulators.dynamixel.bus_link import default_link
 from bam_ros.emulators.dynamixel.node import VirtualDynamixelNode
 from bam_ros.emulators.erob.node import VirtualErobNode
 from bam_ros.erob.node import ErobNode
 from bam_ros.feedforward.node import FeedForwardNode
+from bam_ros.friction_observer.node import FrictionObserverNode
 from bam_ros.identification.node import IdentificationNode
 from bam_ros.launching.argument import Argument
 from bam_ros.node.parameters import NodeParameter
@@ -45,20 +56,25 @@ NODES = (
     ErobNode,
     VirtualErobNode,
     RecorderNode,
+    FrictionObserverNode,
     IdentificationNode,
     SimulatorNode,
 )
 PARAMETERS = {node.ABOUT.name: {each.name: each for each in node.ABOUT.parameters} for node in NODES}
 COMMON = ("namespace", "params_file", "use_sim_time", "log_level")
 OTHER = {"driver": "erob", "servos": "xl330,xl330", "joints": "hip,knee", "ids": "3,4", "rviz": "false"}
+OTHER |= {"observer": "", "one_process": "false"}  # tested by themselves
 """Texts that arguments do not have by default."""
 STARTS = {
     "feedforward": [{}],
     "identify": [{}],
     "record": [
-        {"driver": driver, "virtual": virtual}
-        for driver in ("dynamixel", "erob")
-        for virtual in ("false", "true")
+        *(
+            {"driver": driver, "virtual": virtual, "one_process": "false"}
+            for driver in ("dynamixel", "erob")
+            for virtual in ("false", "true")
+        ),
+        {"driver": "erob", "virtual": "false", "one_process": "false", "observer": "robot.xml"},
     ],
     "simulate": [{}],
 }
@@ -326,3 +342,83 @@ def test_lists_are_written_with_commas_or_as_in_yaml(joints: str, ids: str) -> N
 def test_names_that_look_like_numbers_stay_names(name: str) -> None:
     (node,) = started(name, joints="1,2").nodes
     assert node.parameters["joint_names"] == ["1", "2"]
+
+
+def sections(files: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Parameters by full name of a node, as a launch file wrote them into files."""
+    return {
+        name: section["ros__parameters"]
+        for file in files
+        for name, section in yaml.safe_load(Path(file).read_text()).items()
+    }
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where launch files write files of parameters."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("virtual", ["false", "true"])
+@pytest.mark.parametrize("driver", ["dynamixel", "erob"])
+def test_nodes_in_one_process_have_the_parameters_of_nodes_in_several(
+    driver: str, virtual: str, temporary: Path
+) -> None:
+    arguments = {
+        "driver": driver,
+        "virtual": virtual,
+        "namespace": "left",
+        "port": "/tmp/bus",
+        "rate": "250",
+        "session": "mine.yaml",
+    }
+    if driver == "erob":
+        arguments["observer"] = "robot.xml"
+    several = started("record", **arguments)
+    one = started("record", one_process="true", **arguments)
+    process = one.started("composition")
+    assert {node.name for node in one.nodes} == {"composition"} | (
+        {f"virtual_{driver}"} if virtual == "true" else set()
+    )
+    assert process.namespace == "/left"
+    nodes = {node.name for node in several.nodes if not node.name.startswith("virtual")}
+    assert (process.arguments[0], set(process.arguments)) == (driver, nodes)
+    files = {word for option, word in itertools.pairwise(process.words) if option == "--params-file"}
+    written, defaults = sections(process.files), sections(sorted(files))
+    for name in process.arguments:
+        alone = several.started(name)
+        assert written[f"/left/{name}"] == alone.parameters
+        words = [word.split(":=", 1) for word in alone.words if ":=" in word]
+        assert defaults.get(f"/**/left/{name}", {}) == {key: yaml.safe_load(text) for key, text in words}
+
+
+def test_a_file_of_parameters_counts_more_than_defaults_in_one_process(temporary: Path) -> None:
+    file = temporary / "mine.yaml"
+    file.write_text("recorder: {ros__parameters: {output: here}}\n")
+    process = started("record", one_process="true", params_file=str(file), rate="250").started("composition")
+    assert process.files[0] == str(file)
+    assert sections(process.files[1:])["/dynamixel"] == {"rate": 250.0}
+    (defaults,) = (word for word in process.words if word.startswith(str(temporary)))
+    assert sections([defaults])["/**/recorder"]["output"] == "recordings"
+
+
+def test_what_holds_for_all_nodes_holds_in_one_process(temporary: Path) -> None:
+    arguments = {"one_process": "true", "use_sim_time": "true", "log_level": "debug"}
+    process = started("record", **arguments).started("composition")
+    assert all(values["use_sim_time"] is True for values in sections(process.files).values())
+    assert process.words[:2] == ["--log-level", "debug"]
+
+
+def test_an_observer_takes_the_period_of_its_driver_unless_a_file_says_another() -> None:
+    observer = started("record", driver="erob", observer="robot.xml", rate="250").started("friction_observer")
+    assert given(observer) == {"model": "robot.xml", "period": 0.004}
+    assert observer.parameters == {"model": "robot.xml"}
+    without = started("record", driver="erob", observer="robot.xml", rate="0.0").started("friction_observer")
+    assert given(without) == {"model": "robot.xml"}
+
+
+def test_an_observer_of_servos_that_measure_no_torque_is_refused() -> None:
+    with pytest.raises(Unsupported) as caught:
+        started("record", observer="robot.xml")
+    assert caught.value.thing == "observer"

@@ -23,6 +23,7 @@ from bam_ros.emulators.dynamixel.pty_server import PtyServer
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
 
 _DEFAULT = BusSetup()
 
@@ -169,9 +170,12 @@ class VirtualDynamixelNode(Node):
                 self._servo.inject(fault)
 
 
+PROGRAM = NodeProgram(about=VirtualDynamixelNode.ABOUT, make_node=lambda stop: VirtualDynamixelNode())
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(VirtualDynamixelNode.ABOUT, lambda stop: VirtualDynamixelNode(), argv)
+    return run_node(PROGRAM, argv)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from bam_ros.emulators.erob.veth import VethPair
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
+from bam_ros.node.running_node import NodeProgram
 
 _DEFAULT = SegmentSetup()
 
@@ -163,9 +164,12 @@ class VirtualErobNode(Node):
         return SetParametersResult(successful=True)
 
 
+PROGRAM = NodeProgram(about=VirtualErobNode.ABOUT, make_node=lambda stop: VirtualErobNode())
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until a signal ends it."""
-    return run_node(VirtualErobNode.ABOUT, lambda stop: VirtualErobNode(), argv)
+    return run_node(PROGRAM, argv)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from array import array
-from pathlib import Path
 from types import TracebackType
 
 from bam_core.errors import BamError, Conflict, Unavailable, UnknownName, Unsupported
@@ -198,11 +197,16 @@ class SegmentServer:
 
 def _claim_cable(interface: str) -> socket.socket:
     """Keep other virtual segments from a cable: two would answer each other's answers for ever."""
-    ends = [Path(f"/sys/class/net/{interface}/{which}").read_text() for which in ("ifindex", "iflink")]
+    from pyroute2 import IPRoute
+
+    index = socket.if_nametoindex(interface)
+    with IPRoute() as route:
+        (link,) = route.get_links(index)
+    ends = index, link.get_attr("IFLA_LINK") or index  # not from /sys, which may be another namespace's
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         # An abstract socket belongs to the network namespace, as the number does; it ends with the process.
-        claim.bind(f"\0bam_bench_virtual_segment_{min(map(int, ends))}")
+        claim.bind(f"\0bam_bench_virtual_segment_{min(ends)}")
     except OSError:
         claim.close()
         raise Conflict(

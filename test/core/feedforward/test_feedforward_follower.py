@@ -30,6 +30,7 @@ from bam_core.feedforward import (
     Points,
 )
 from bam_core.feedforward.buffer import Reference
+from bam_core.feedforward.piece import Piece
 from bam_core.servo.firmware import FIRMWARES
 
 STEP = 2.5e-3
@@ -264,6 +265,11 @@ class Slow(Points):
             goal(self.owner, self.reached.pop(0))
         return Points(time=self.time, position=self.position).led_from(start, late)
 
+    def pieces(self, *arguments: Any) -> list[Piece]:
+        if self.time[0] == 0.0 and self.reached:  # else `led_from` is asked
+            goal(self.owner, self.reached.pop(0))
+        return super().pieces(*arguments)
+
 
 def test_a_plan_that_comes_too_late_is_made_anew_from_later_on() -> None:
     reached = [0.2, 0.205]  # the first plan took 0.2 s, the second 5 ms
@@ -287,6 +293,18 @@ def test_a_machine_that_is_too_busy_refuses_instead_of_jumping() -> None:
         found.follow(slow, 0.0, 0.0)
     assert not reached
     assert np.array_equal(found.goal(9.0), NOTHING)
+
+
+def test_a_motion_that_is_too_far_on_once_it_is_planned_is_refused_for_that() -> None:
+    """And not for a jump: the trajectory has none."""
+    found = Follower(SETTINGS)
+    found.hold(NOTHING)
+    line = {"time": np.array([0.0, 1.0]), "position": np.array([[0.0, 0.0], [1.0, 0.0]])}
+    with refused(Unavailable, thing="trajectory"):
+        found.follow(Slow(owner=found, reached=[0.6], **line), 0.0, 0.0)
+    assert np.array_equal(found.goal(9.0), NOTHING)
+    with refused(OutOfRange):  # what cannot be followed whenever it is planned
+        found.follow(Points(time=line["time"], position=line["position"] + 1.0), 9.0, 9.0)
 
 
 @pytest.mark.parametrize("late", [0.0, 0.1])

@@ -24,7 +24,8 @@ from ros_client import SpinningThread
 from ros_helpers import PATIENCE, wait_for
 from std_msgs.msg import String
 
-from bam_ros.node.process import LaunchWatch, destroy_nodes
+from bam_ros.node.ends import LaunchWatch
+from bam_ros.node.running_node import destroy_nodes
 
 pytestmark = pytest.mark.ros
 
