@@ -32,7 +32,6 @@ from bam_core.reproduce._bam_real import (
 from bam_core.reproduce._bam_relations import means
 from bam_core.reproduce._bam_squats import plot_squats, simulated_squats, squat_claims, squat_exhibit
 from bam_core.reproduce._bam_synthetic import (
-    DELAYED,
     WHOLE,
     Campaign,
     delay_claim,
@@ -104,7 +103,7 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
     for name, truth in truths.items():
         found[name] = identified(name, truth, task.say, campaign)
         claims += synthetic_claims(name, found[name])
-    claims.append(delay_claim(DELAYED, identified_delay(truths[DELAYED], task.say, campaign)))
+        claims.append(delay_claim(name, identified_delay(truth, task.say, campaign)))
     averages = {name: means(errors_of(each)) for name, each in found.items()}
     _save(task, plot_model_errors(averages, titles), "fig5.png")
 

@@ -11,7 +11,6 @@ import pytest
 from bam_core.arms import find_arm
 from bam_core.reproduce._bam_arms import arm_claims, arm_runs
 from bam_core.reproduce._bam_synthetic import (
-    DELAYED,
     Campaign,
     delay_claim,
     identified,
@@ -100,12 +99,13 @@ def test_servos_without_friction_show_in_the_arm_and_on_the_bench(right_arm: set
 
 
 def test_twice_the_delay_shows_in_the_delay_that_is_identified() -> None:
-    found = {
-        change: delay_claim(DELAYED, identified_delay(change(true_servo(DELAYED)), lambda _: None, SMALL))
-        for change in (as_it_is, with_twice_the_delay)
-    }
-    assert found[as_it_is].counts
-    assert not found[with_twice_the_delay].holds
+    truth = true_servo("mx106")
+    right, wrong = (
+        delay_claim("mx106", identified_delay(each, lambda _: None, SMALL))
+        for each in (truth, with_twice_the_delay(truth))
+    )
+    assert right.counts
+    assert not wrong.holds
 
 
 def test_three_times_the_delay_shows_in_the_inertia() -> None:
