@@ -110,7 +110,8 @@ def identify_repeatedly(
 
 
 def _errors(rollout: Rollout | None, vector: Array) -> Array:
-    return np.asarray(rollout.errors(vector)) if rollout is not None else np.empty(0)
+    """Return mean absolute errors of logs, (logs,) rad; of no logs where there is no rollout."""
+    return np.asarray(rollout.errors(vector)).reshape(-1) if rollout is not None else np.empty(0)
 
 
 def best_repeats(repeats: Repeats) -> dict[str, Repeat]:

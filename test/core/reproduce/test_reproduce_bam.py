@@ -27,7 +27,7 @@ from bam_core.reproduce._bam_claims import (
     repeat_claims,
 )
 from bam_core.reproduce._bam_exhibits import synthetic_exhibits
-from bam_core.reproduce._bam_fits import Repeat, best_repeats, error_table, spread
+from bam_core.reproduce._bam_fits import Repeat, _errors, best_repeats, error_table, spread
 from bam_core.reproduce._bam_measured import (
     MotionPoints,
     growth_claim,
@@ -47,6 +47,7 @@ from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.servo.friction import FRICTION_MODELS, Friction
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.rollout import Rollout, parameter_vector
 
 
 def mae(**of_model: float) -> dict[str, float]:
@@ -255,6 +256,15 @@ def test_fresh_logs_are_recorded_with_other_draws_than_those_of_table_1() -> Non
     (run,) = within_table_1(False, 1, seed=1)
     assert log.kp == run.kp
     assert abs(record(truth, [run])[0].position - log.position).max() > 0.0
+
+
+def test_each_log_counts_as_one_run_when_runs_are_drawn_anew() -> None:
+    truth = true_servo("mx64")
+    tested = _errors(
+        Rollout(fresh_logs(truth, 3), firmware=truth.servo.firmware), parameter_vector(truth.servo)
+    )
+    assert tested.shape == (3,)
+    assert _errors(None, parameter_vector(truth.servo)).shape == (0,)
 
 
 @pytest.mark.parametrize(("factor", "holds"), [(0.5, False), (0.8, True), (1.3, True), (2.0, False)])
