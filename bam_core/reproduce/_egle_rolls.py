@@ -207,5 +207,6 @@ def steps_words() -> str:
     """Return which steps table 6.1 is redone with."""
     return (
         f"hip rolls from {AHEAD} steps of {SHORT_STEP:g} m, for the thesis lengthens steps to 0.3 m for table"
-        f" 6.2; its own parameters of hip rolls tell that they reach {_their_speeds()} rad/s, as here"
+        f" 6.2; their length is such that hip rolls reach about what the thesis' own parameters of them tell,"
+        f" {_their_speeds()} rad/s, right and left"
     )
