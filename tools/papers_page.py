@@ -26,6 +26,7 @@ BUGS: dict[str, dict[str, tuple[str, ...]]] = {
         "test_reproduce_bam_mistakes.py": (
             "test_a_wrong_sign_of_the_load_in_the_simulation_that_is_fitted_shows_in_the_arm",
             "test_servos_without_friction_show_in_the_arm_and_on_the_bench",
+            "test_twice_the_delay_shows_in_the_delay_that_is_identified",
             "test_three_times_the_delay_shows_in_the_inertia",
         ),
     },

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 import numpy as np
@@ -35,6 +35,7 @@ class Repeat:
         bench_effects: those that were fitted.
         train: mean absolute position error of the training logs, rad.
         tested: likewise of each log that took no part, (logs,).
+        fresh: likewise of logs under other conditions, (logs,); empty where there are none.
         trials: simulations of all training logs.
         seconds: of processor time that it took, of all threads.
     """
@@ -43,6 +44,7 @@ class Repeat:
     bench_effects: BenchEffects
     train: float
     tested: Array
+    fresh: Array = field(default_factory=lambda: np.empty(0))
     trials: int
     seconds: float
 
@@ -56,6 +58,8 @@ def identify_repeatedly(
     train: Sequence[Recording],
     test: Sequence[Recording],
     *,
+    fresh: Sequence[Recording] = (),
+    models: Sequence[str] = tuple(FRICTION_MODELS),
     effects: Sequence[str] = (),
     repeats: int = REPEATS,
     trials: int = TRIALS,
@@ -70,6 +74,8 @@ def identify_repeatedly(
         servo: whose firmware and search bounds count, its parameters do not.
         train: logs.
         test: logs that take no part.
+        fresh: logs under other conditions, that take no part either.
+        models: that are identified.
         effects: of bench and servo that are fitted besides motor and friction.
         repeats: seeds, from 0 on.
         trials: at most, per model and repeat.
@@ -80,12 +86,12 @@ def identify_repeatedly(
         search=replace(servo.search, effects=tuple(effects)),
         friction=replace(servo.friction, quadratic_rule="paper"),
     )
-    unseen = Rollout(test, firmware=servo.firmware)
-    found: dict[str, list[Repeat]] = {model: [] for model in FRICTION_MODELS}
+    unseen, elsewhere = (Rollout(logs, firmware=servo.firmware) if logs else None for logs in (test, fresh))
+    found: dict[str, list[Repeat]] = {model: [] for model in models}
     for seed in range(repeats):
         say(f"identifying {servo.name}, repeat {seed + 1} of {repeats}, from {len(train)} logs")
         fitter = Fitter(servo, train, seed=seed)
-        for model in FRICTION_MODELS.values():
+        for model in (FRICTION_MODELS[name] for name in models):
             begin = time.process_time()
             fit = fitter.plan(model, trials=trials).make()
             fitted, bench_effects = found_servo(servo, model, fit.vector)
@@ -94,7 +100,8 @@ def identify_repeatedly(
                     servo=replace(fitted, integrator="midpoint"),
                     bench_effects=bench_effects,
                     train=float(fitter.rollout.errors(fit.vector).mean()),
-                    tested=np.asarray(unseen.errors(fit.vector)),
+                    tested=_errors(unseen, fit.vector),
+                    fresh=_errors(elsewhere, fit.vector),
                     trials=fit.result.evaluations,
                     seconds=time.process_time() - begin,
                 )
@@ -102,9 +109,30 @@ def identify_repeatedly(
     return found
 
 
+def _errors(rollout: Rollout | None, vector: Array) -> Array:
+    """Return mean absolute errors of logs, (logs,) rad; of no logs where there is no rollout."""
+    return np.asarray(rollout.errors(vector)).reshape(-1) if rollout is not None else np.empty(0)
+
+
 def best_repeats(repeats: Repeats) -> dict[str, Repeat]:
     """Return by model the repeat with the lowest training error: test logs choose nothing."""
     return {model: min(each, key=lambda repeat: repeat.train) for model, each in repeats.items()}
+
+
+def error_table(rows: Iterable[tuple[str, Mapping[str, float]]]) -> tuple[tuple[str, ...], ...]:
+    """Return mean errors (rad) by model as text in mrad, a row for each name, after a header."""
+    return (
+        ("mean error [mrad]", *(model.upper() for model in FRICTION_MODELS)),
+        *((name, *(f"{1e3 * mae[model]:.2f}" for model in FRICTION_MODELS)) for name, mae in rows),
+    )
+
+
+def training_rows(label: str, repeats: Repeats) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield a row of training errors for each repeat."""
+    count = len(next(iter(repeats.values())))
+    for number in range(count):
+        name = f"{label}, training" + (f", repeat {number + 1}" if count > 1 else "")
+        yield name, {model: each[number].train for model, each in repeats.items()}
 
 
 def spread(values: Sequence[float]) -> float:

@@ -18,11 +18,13 @@ from bam_core.reproduce._bam_fits import (
     Repeat,
     Repeats,
     best_repeats,
+    error_table,
     identify_repeatedly,
+    training_rows,
 )
 from bam_core.reproduce._bam_measured import MotionPoints, growth_claim, motion_points
 from bam_core.reproduce._bam_profile import profile_claim
-from bam_core.reproduce._bam_relations import Errors, means
+from bam_core.reproduce._bam_relations import Errors, RepeatedErrors, means
 from bam_core.reproduce.claim import Claim
 from bam_core.reproduce.redone import Exhibit, Task
 from bam_core.servo.friction import FRICTION_MODELS
@@ -52,6 +54,7 @@ class RealServo:
         title: with what the errors are of.
         train: mean absolute error of training logs by model, rad.
         test: likewise of each log that took no part, (logs,).
+        tested: as `test`, of each repeat; of the XL330 the first division alone is repeated.
         repeats: of one division, three each.
         motion: torques in slow motion.
         saturated: as `test`, with torque_saturation fitted as well; empty where it was not looked for.
@@ -61,6 +64,7 @@ class RealServo:
     title: str
     train: dict[str, float]
     test: Errors
+    tested: RepeatedErrors
     repeats: Repeats
     motion: MotionPoints
     saturated: Errors = field(default_factory=dict)
@@ -92,6 +96,7 @@ def xl330_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
         title="XL330 (each of 12 logs tested once)",
         train={model: fmean(each[model].train for each in best) for model in FRICTION_MODELS},
         test=_tested(best),
+        tested=_repeated(found),
         repeats=found[0],
         motion=motion_points(best[0]["m1"], [*train, *test]),
         saturated=_tested([best_repeats(each) for each in saturated]),
@@ -101,6 +106,20 @@ def xl330_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
 def _tested(divisions: Sequence[Mapping[str, Repeat]]) -> Errors:
     """Return by model the errors of the test logs of all divisions, (logs,) rad."""
     return {model: np.concatenate([each[model].tested for each in divisions]) for model in FRICTION_MODELS}
+
+
+def _repeated(divisions: Sequence[Repeats]) -> RepeatedErrors:
+    """Return by model the errors of the test logs of all divisions, (repeats of the first, logs) rad."""
+    count = len(divisions[0]["m1"])
+    return {
+        model: np.array(
+            [
+                np.concatenate([each[model][number % len(each[model])].tested for each in divisions])
+                for number in range(count)
+            ]
+        )
+        for model in FRICTION_MODELS
+    }
 
 
 def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
@@ -117,6 +136,7 @@ def sts3215_found(task: Task, *, trials: int = TRIALS) -> RealServo | None:
         title=f"STS3215 ({len(test)} logs tested)",
         train={model: best[model].train for model in FRICTION_MODELS},
         test=_tested([best]),
+        tested=_repeated([repeats]),
         repeats=repeats,
         motion=motion_points(best["m1"], [*train, *test]),
     )
@@ -126,11 +146,18 @@ def real_claims(found: RealServo) -> Iterator[Claim]:
     """Sections VI-A and V-B, and errors of the authors' program, held against a real servo."""
     label, causes = f"real {found.name.upper()}", REAL[found.name]
     stands_in = causes.stands_in if found.saturated and _best(found.test) != _best(found.saturated) else ""
-    yield factor_claim(label, found.test, _DYNAMIXEL, "real", causes.factor, stands_in)
+    yield factor_claim(label, found.test, found.tested, _DYNAMIXEL, "real", causes.factor, stands_in)
     yield from dynamixel_claims(label, found.test, "real", causes.statements)
     if found.saturated:
         fuller = f"{label}, torque_saturation fitted too"
-        yield factor_claim(fuller, found.saturated, _DYNAMIXEL, "real", causes.saturated)
+        yield factor_claim(
+            fuller,
+            found.saturated,
+            {model: each[None] for model, each in found.saturated.items()},
+            _DYNAMIXEL,
+            "real",
+            causes.saturated,
+        )
         yield from dynamixel_claims(fuller, found.saturated, "real", causes.saturated)
     yield from repeat_claims(label, found.repeats, "real", scores=causes.scores, parameters=causes.parameters)
     yield growth_claim(label, found.motion)
@@ -163,9 +190,9 @@ _MOTION_REMARK = (
 )
 
 
-def real_exhibits(name: str, *, redone: bool) -> tuple[Exhibit, Exhibit]:
-    """Return what of figs. 3 and 5 a real servo shows; not redone: there are no recordings of it."""
-    title = name.upper()
+def real_exhibits(name: str, found: RealServo | None) -> tuple[Exhibit, Exhibit]:
+    """Return what of figs. 3 and 5 a real servo shows; None: there are no recordings of it."""
+    title, redone = name.upper(), found is not None
     return (
         Exhibit(
             name=f"fig. 3, {title}",
@@ -180,5 +207,19 @@ def real_exhibits(name: str, *, redone: bool) -> tuple[Exhibit, Exhibit]:
             redone=redone,
             remark=_REMARKS[name] if redone else _SOURCES[name],
             pictures=(f"fig5_{name}.png",) if redone else (),
+            table=error_table(_error_rows(found)) if found is not None else (),
         ),
     )
+
+
+def _error_rows(found: RealServo) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """Yield errors of training, of each repeat, and of tests, by name, rad."""
+    several = len(found.tested["m1"][0]) > len(found.repeats["m1"][0].tested)
+    yield from training_rows("first division" if several else "one division", found.repeats)
+    if several:
+        yield "all divisions, training", found.train
+    authors = (1e-3 * error for error in AUTHORS_TRAINING[found.name])
+    yield "authors' program, training", dict(zip(FRICTION_MODELS, authors, strict=True))
+    yield "test, best repeats in training", means(found.test)
+    if found.saturated:
+        yield "test, torque_saturation fitted too", means(found.saturated)

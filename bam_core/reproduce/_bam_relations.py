@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Literal
 
@@ -44,6 +45,9 @@ _CHANGED = (
 
 Errors = Mapping[str, Array]
 """Model -> mean absolute errors of runs, (runs,) rad, the same runs for all models."""
+
+RepeatedErrors = Mapping[str, Array]
+"""Model -> likewise of each repeat of its identification, (repeats, runs) rad."""
 
 Verdict = Literal["holds", "opposite", "alike", "open"]
 """What errors say of a relation; alike: it does not hold, and neither does its opposite."""
@@ -85,10 +89,40 @@ class Relation:
         return float(np.mean(errors[self.model]) / np.mean(errors[self.than]))
 
     def _interval(self, errors: Errors) -> tuple[float, float]:
-        ours, theirs = errors[self.model], errors[self.than]
-        drawn = np.random.default_rng(0).integers(len(ours), size=(_DRAWS, len(ours)))
-        low, high = np.quantile(ours[drawn].mean(axis=1) / theirs[drawn].mean(axis=1), (_TAIL, 1.0 - _TAIL))
-        return float(low), float(high)
+        chosen = {model: errors[model][None] for model in (self.model, self.than)}
+        ours, theirs = drawn_means(chosen)
+        return _ends(ours / theirs)
+
+
+def best_factor(errors: RepeatedErrors) -> tuple[float, float]:
+    """Return the 95 % interval of M1's mean error over that of the best model, (low, high).
+
+    Runs are drawn anew in pairs, a repeat of each model's identification at random, and the best model is
+    found in each draw.
+    """
+    drawn = drawn_means(errors)
+    return _ends(drawn[list(errors).index("m1")] / drawn.min(axis=0))
+
+
+def drawn_means(errors: RepeatedErrors) -> Array:
+    """Return means over runs that are drawn anew, the same for all models, (models, draws) rad."""
+    random = np.random.default_rng(1)
+    drawn = _drawn(next(iter(errors.values())).shape[1])
+    return np.array(
+        [(drawn * each[random.integers(len(each), size=_DRAWS)]).sum(axis=1) for each in errors.values()]
+    )
+
+
+@cache
+def _drawn(count: int) -> Array:
+    """Return how often each of `count` runs is drawn in as many draws, over their number, (draws, count)."""
+    random = np.random.default_rng(0)
+    return np.asarray(random.multinomial(count, np.full(count, 1.0 / count), size=_DRAWS) / count)
+
+
+def _ends(ratios: Array) -> tuple[float, float]:
+    low, high = np.quantile(ratios, (_TAIL, 1.0 - _TAIL))
+    return float(low), float(high)
 
 
 def judged(low: float, high: float, *, denied: bool) -> Verdict:

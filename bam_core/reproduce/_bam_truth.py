@@ -213,14 +213,35 @@ def _pendulum(
     return found
 
 
+_DYNAMIXEL = ((0.5, 1.0, 1.5), (0.1, 0.15, 0.2), (4.0, 8.0, 16.0, 32.0))
+_EROB = ((3.1, 8.2, 12.7, 14.6, 19.6), (0.5,), (10.0, 25.0, 50.0, 100.0))
+"""BAM table I: masses, kg, lengths, m, gains."""
+
+
 def table_1(is_erob: bool) -> Iterator[tuple[PendulumBench, float]]:
     """Yield the loads and gains of BAM table I."""
-    masses, lengths, gains = (
-        ((3.1, 8.2, 12.7, 14.6, 19.6), (0.5,), (10.0, 25.0, 50.0, 100.0))
-        if is_erob
-        else ((0.5, 1.0, 1.5), (0.1, 0.15, 0.2), (4.0, 8.0, 16.0, 32.0))
-    )
+    masses, lengths, gains = _EROB if is_erob else _DYNAMIXEL
     for mass in masses:
         for length in lengths:
             for kp in gains:
                 yield PendulumBench(mass=mass, length=length), kp
+
+
+def within_table_1(is_erob: bool, count: int, *, seed: int) -> list[Run]:
+    """Return runs whose load, gain and script are drawn each for itself, within the ranges of table I.
+
+    Masses and lengths are drawn evenly, gains evenly on a logarithmic scale, as the table has them.
+    """
+    masses, lengths, gains = _EROB if is_erob else _DYNAMIXEL
+    random = np.random.default_rng(seed)
+    return [
+        Run(
+            load=PendulumBench(
+                mass=float(random.uniform(masses[0], masses[-1])),
+                length=float(random.uniform(lengths[0], lengths[-1])),
+            ),
+            kp=float(np.exp(random.uniform(np.log(gains[0]), np.log(gains[-1])))),
+            script=str(random.choice(list(SCRIPTS))),
+        )
+        for _ in range(count)
+    ]

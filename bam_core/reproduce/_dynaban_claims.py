@@ -89,7 +89,11 @@ def own_parameters_claims(common: Figures, own: Figures) -> list[Claim]:
             f" the robots with the common law, {apart[0]:.2f} and {apart[1]:.2f}, for robots differ by that"
             " anyway; delays of those joints where one is found",
             contradicts=bool(np.all(ratios < 1.0 / apart)),
-            reason="not understood; friction that grows with the load, which law (4) lacks, is the same in"
+            undecided=bool(np.all(ratios >= 1.0 / apart)),
+            reason="one is within what robots differ by: not decided. Friction that grows with the load,"
+            " which law (4) lacks, is the same in both"
+            if np.all(ratios >= 1.0 / apart)
+            else "not understood; friction that grows with the load, which law (4) lacks, is the same in"
             " both",
         )
     ]
@@ -104,6 +108,7 @@ def _synthetic(
     unit: str = "",
     *,
     contradicts: bool = False,
+    undecided: bool = False,
     chosen_after: str = "",
     reason: str = UNEXPECTED,
 ) -> Claim:
@@ -116,6 +121,7 @@ def _synthetic(
         threshold,
         unit,
         contradicts=contradicts,
+        undecided=undecided,
         chosen_after=chosen_after,
         reason=reason,
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bam_core.reproduce._egle_rolls import steps_words
 from bam_core.reproduce.redone import DEVICES, Exhibit
 
 _WALK = (
@@ -77,7 +78,8 @@ def exhibits(experiment: tuple[tuple[str, ...], ...] | None) -> tuple[Exhibit, .
             name="table 6.1",
             subject="parameters found walking straight ahead",
             remark="clean, which checks the code alone, and with encoder steps and torque noise; OpenHRP's"
-            " disturbances are of another kind, so that sizes of errors compare only roughly",
+            " disturbances are of another kind, so that sizes of errors compare only roughly;"
+            f" {steps_words()}",
         ),
         Exhibit(
             name="table 6.2",

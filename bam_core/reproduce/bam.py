@@ -21,7 +21,7 @@ from bam_core.reproduce._bam_arms import DIFFER_WORDS, ArmErrors, arm_claims, ar
 from bam_core.reproduce._bam_claims import FACTORS
 from bam_core.reproduce._bam_diagrams import diagram_claims, measured_borders, plot_measured
 from bam_core.reproduce._bam_exhibits import synthetic_exhibits
-from bam_core.reproduce._bam_fits import Repeats, best_repeats
+from bam_core.reproduce._bam_fits import Repeats, best_repeats, error_table
 from bam_core.reproduce._bam_measured import plot_motion_points
 from bam_core.reproduce._bam_real import (
     real_claims,
@@ -34,8 +34,11 @@ from bam_core.reproduce._bam_squats import plot_squats, simulated_squats, squat_
 from bam_core.reproduce._bam_synthetic import (
     WHOLE,
     Campaign,
+    delay_claim,
+    error_rows,
     errors_of,
     identified,
+    identified_delay,
     synthetic_claims,
     true_servo,
 )
@@ -82,7 +85,7 @@ def _real(task: Task) -> Redone:
     exhibits: list[Exhibit] = []
     for name, find in (("xl330", xl330_found), ("sts3215", sts3215_found)):
         servo = find(task)
-        exhibits += real_exhibits(name, redone=servo is not None)
+        exhibits += real_exhibits(name, servo)
         if servo is not None:
             claims += real_claims(servo)
             figure = plot_model_errors({name: means(servo.test)}, {name: servo.title})
@@ -100,6 +103,7 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
     for name, truth in truths.items():
         found[name] = identified(name, truth, task.say, campaign)
         claims += synthetic_claims(name, found[name])
+        claims.append(delay_claim(name, identified_delay(truth, task.say, campaign)))
     averages = {name: means(errors_of(each)) for name, each in found.items()}
     _save(task, plot_model_errors(averages, titles), "fig5.png")
 
@@ -130,7 +134,7 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
             shown = {model: runs.simulated[model] for model in ("m1", "m4")}
             _save(task, plot_arm_run(arm, runs.true, shown), "fig1.png")
     _save(task, plot_arm_errors(moved), "fig7.png")
-    return Redone(claims=tuple(claims), exhibits=synthetic_exhibits())
+    return Redone(claims=tuple(claims), exhibits=synthetic_exhibits(error_table(error_rows(found))))
 
 
 def _save(task: Task, figure: Figure, name: str) -> None:

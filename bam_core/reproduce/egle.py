@@ -12,7 +12,7 @@ from bam_core.reproduce._egle_inertia import wrong_inertia
 from bam_core.reproduce._egle_parameters import clean_tables, noisy_tables
 from bam_core.reproduce._egle_stance import stance
 from bam_core.reproduce._egle_supports import supports
-from bam_core.reproduce._egle_walks import walk_both
+from bam_core.reproduce._egle_walks import walk_all
 from bam_core.reproduce.redone import Redone, Task
 from bam_core.whole_body import Sensors
 
@@ -23,7 +23,7 @@ _ROBOT = "sigmaban"
 def run(task: Task) -> Redone:
     """Redo chapters 6 and 7; see `bam_core.reproduce.paper`."""
     output, say = task.output, task.say
-    walks = walk_both(say)
+    walks = walk_all(say)
     claims = supports(output, walks, say)
     claims += differences(output, walks, say)
     found, clean = clean_tables(output, walks, say)

@@ -23,12 +23,15 @@ SINGLE_SUPPORT = 0.8
 """s, as in Egle's section 7.2."""
 DOUBLE_SUPPORT = 0.25
 """s; the paper gives none."""
+STEP = 0.3
+"""m, by which feet pass each other straight ahead (Egle, 6.2.2)."""
+PELVIS_YAW = 0.13
+"""rad, with steps of that length."""
 _PELVIS_HEIGHT = 0.845  # m: knees stay bent
 _ZMP_FORWARD = 0.03  # m, from the ankle: the middle of the sole
 _CENTRE = (0.011, 0.0)  # m, of mass, from the pelvis
 _STEP_HEIGHT = 0.05  # m
 _FOOT_PITCH = 0.25  # rad, heel up when it leaves, toe up before it lands
-_PELVIS_YAW = 0.13  # rad, to either side; the hip of the swinging leg goes ahead
 _FOOT_OFFSET = 0.09  # m, of either sole from the middle
 _KNOT = 0.004  # s between the postures that are solved for
 _STANCE = {"shoulder_2": 0.15, "elbow": 0.6}
@@ -78,7 +81,7 @@ class Gait:
         return self.supports[-1].end
 
 
-def straight(steps: int, length: float = 0.3) -> tuple[Step, ...]:
+def straight(steps: int, length: float = STEP) -> tuple[Step, ...]:
     """Return steps straight ahead, right foot first; feet pass each other by `length` m, the last "
     "one stops."""
     feet = [SOLES[index % 2] for index in range(steps)]
@@ -91,8 +94,13 @@ def sideways(steps: int, length: float = 0.25) -> tuple[Step, ...]:
     return tuple(Step(foot=SOLES[index % 2], left=-length) for index in range(steps))
 
 
-def plan_gait(robot: WholeBody, steps: Sequence[Step]) -> Gait:
+def plan_gait(robot: WholeBody, steps: Sequence[Step], *, pelvis_yaw: float = PELVIS_YAW) -> Gait:
     """Return the walk: feet land softly where they are told, the pelvis sways so that the body does not fall.
+
+    Args:
+        robot: walks.
+        steps: one after the other.
+        pelvis_yaw: rad, to either side in steps ahead; the hip of the swinging leg goes ahead.
 
     Raises:
         BamError: a step is out of reach, or there is none.
@@ -102,7 +110,7 @@ def plan_gait(robot: WholeBody, steps: Sequence[Step]) -> Gait:
     supports = _supports(steps)
     time = np.arange(0.0, supports[-1].end + _KNOT / 2, _KNOT)
     feet = {foot: _foot(foot, steps, supports, time) for foot in SOLES}
-    pelvis = _pelvis(steps, supports, time, feet)
+    pelvis = _pelvis(steps, supports, time, feet, pelvis_yaw)
     postures = _postures(robot, pelvis, feet)
     return Gait(joints=robot.names, posture=make_interp_spline(time, postures, k=5), supports=supports)
 
@@ -137,7 +145,13 @@ def _foot(foot: str, steps: Sequence[Step], supports: Sequence[Support], time: A
     return path
 
 
-def _pelvis(steps: Sequence[Step], supports: Sequence[Support], time: Array, feet: dict[str, Array]) -> Array:
+def _pelvis(
+    steps: Sequence[Step],
+    supports: Sequence[Support],
+    time: Array,
+    feet: dict[str, Array],
+    pelvis_yaw: float,
+) -> Array:
     """Return forward, left, up (m) and yaw (rad) of the pelvis, shape (n, 4).
 
     Its path is that of a linear inverted pendulum above a zero moment point that moves from foot to foot.
@@ -149,7 +163,7 @@ def _pelvis(steps: Sequence[Step], supports: Sequence[Support], time: Array, fee
         index = round(support.start / _KNOT)
         marks.append(feet[support.feet[0]][index, :2] + ahead)
     marks.append(0.5 * (feet[SOLES[0]][-1, :2] + feet[SOLES[1]][-1, :2]) + ahead)
-    yaws = [0.0] + [-_PELVIS_YAW * _side(step.foot) * (step.forward != 0.0) for step in steps]
+    yaws = [0.0] + [-pelvis_yaw * _side(step.foot) * (step.forward != 0.0) for step in steps]
     zmp = np.tile(marks[0], (len(time), 1))
     yaw = np.zeros_like(time)
     for index, support in enumerate(supports[::2]):

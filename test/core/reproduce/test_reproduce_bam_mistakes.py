@@ -10,7 +10,14 @@ import pytest
 
 from bam_core.arms import find_arm
 from bam_core.reproduce._bam_arms import arm_claims, arm_runs
-from bam_core.reproduce._bam_synthetic import Campaign, identified, synthetic_claims, true_servo
+from bam_core.reproduce._bam_synthetic import (
+    Campaign,
+    delay_claim,
+    identified,
+    identified_delay,
+    synthetic_claims,
+    true_servo,
+)
 from bam_core.reproduce._bam_truth import TrueServo
 from bam_core.reproduce.claim import Claim
 from bam_core.servo.friction import Friction
@@ -18,10 +25,10 @@ from bam_core.simulation.rollout import PARAMETERS, Rollout
 
 pytestmark = pytest.mark.long
 
-SMALL = Campaign(repeats=1, trials=1500, every=4)
+SMALL = Campaign(repeats=1, trials=1500, every=4, fresh=100)
 """27 logs of a Dynamixel, and less of a search."""
 
-THIRD = Campaign(repeats=1, trials=1500, every=3)
+THIRD = Campaign(repeats=1, trials=1500, every=3, fresh=20)
 """27 logs of an eRob; every fourth would be of one script."""
 
 ARM = find_arm("dynamixel_2r")
@@ -35,6 +42,10 @@ def as_it_is(truth: TrueServo) -> TrueServo:
 
 def without_friction(truth: TrueServo) -> TrueServo:
     return replace(truth, servo=replace(truth.servo, friction=Friction(coulomb=1e-3)))
+
+
+def with_twice_the_delay(truth: TrueServo) -> TrueServo:
+    return replace(truth, reality=replace(truth.reality, delay=2.0 * truth.reality.delay))
 
 
 def with_three_times_the_delay(truth: TrueServo) -> TrueServo:
@@ -85,6 +96,16 @@ def test_servos_without_friction_show_in_the_arm_and_on_the_bench(right_arm: set
     assert RATIO in right_arm - arm(without_friction)  # that M5 does not improve on M4 holds without, too
     lost = pendulum("mx64") - pendulum("mx64", without_friction)
     assert "VI-A, mx64: MAE of M1 over that of the best" in lost
+
+
+def test_twice_the_delay_shows_in_the_delay_that_is_identified() -> None:
+    truth = true_servo("mx106")
+    right, wrong = (
+        delay_claim("mx106", identified_delay(each, lambda _: None, SMALL))
+        for each in (truth, with_twice_the_delay(truth))
+    )
+    assert right.counts
+    assert not wrong.holds
 
 
 def test_three_times_the_delay_shows_in_the_inertia() -> None:

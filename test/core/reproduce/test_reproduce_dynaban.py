@@ -357,6 +357,7 @@ def test_own_parameters_have_to_gain_more_than_what_robots_differ_by(
     rows = np.repeat(np.array(common), 2)[:, None] * np.ones(len(JOINTS))
     (found,) = own_parameters_claims(figures_of_a_run(rows), figures_of_a_run(np.full((2, len(JOINTS)), own)))
     assert (found.holds, found.contradicts) == (holds, contradicts)
+    assert found.undecided is not (holds or contradicts)
 
 
 def test_a_knee_that_is_late_says_that_the_papers_is_early() -> None:
