@@ -57,6 +57,12 @@ class ControlledProcess:
                 text = errors.decode(errors="replace").strip() or "it did not say that it is ready in time"
                 raise BamError(text.splitlines()[-1])
 
+    @property
+    def pid(self) -> int:
+        """Number of the process, which was started."""
+        assert self._process is not None
+        return self._process.pid
+
     def tell(self, line: str) -> Any:
         """Send one line and return its answer; raises BamError for a mistake in it."""
         assert self._process is not None

@@ -25,7 +25,8 @@ class ClientNode:
 
     def __init__(self, name: str) -> None:
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-        self.node = rclpy.create_node(name)
+        # Nobody sets its parameters; each of their services takes part in the discovery of everybody else.
+        self.node = rclpy.create_node(name, start_parameter_services=False, enable_rosout=False)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
 

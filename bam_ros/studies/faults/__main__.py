@@ -8,7 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from bam_core.atomic_file import write_text
@@ -55,6 +55,12 @@ def run(
         watcher.close()
 
 
+def _read(path: Path) -> list[Cell]:
+    """Return the cells that another run has written."""
+    cells = (Cell(**fields) for fields in json.loads(path.read_text()))
+    return [replace(cell, problems=tuple(cell.problems)) for cell in cells]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run it; status 1 where a cell is not safe."""
     parser = argparse.ArgumentParser(prog="make faults", description=__doc__)
@@ -69,6 +75,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         help=f"of {', '.join(STATES)} (default: all)",
     )
     parser.add_argument("--output", type=Path, default=Path("faults"), help="of OUTPUT.md and OUTPUT.json")
+    parser.add_argument(
+        "--merge",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="OUTPUT.json of other runs: they become one page, nothing is run",
+    )
     arguments = parser.parse_args(argv)
     end_with_what_was_started()
     try:
@@ -82,9 +95,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         ]
         names = [state for state in arguments.states if state != STATE]
         states, startups = [State(name) for name in names], STATE in arguments.states
-        cells = []
+        cells = [cell for path in arguments.merge or () for cell in _read(path)]
         with private_domain():
-            for cell in run(arguments.drivers, events, states, startups=startups):
+            for cell in () if arguments.merge else run(arguments.drivers, events, states, startups=startups):
                 cells.append(cell)
                 told = "; ".join(cell.problems) or "safe"
                 after = "" if math.isnan(cell.seconds) else f" {cell.seconds:.2f} s"

@@ -1,22 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the states of a driver, in a process that does nothing else: what is lost is then not the counter's.
+"""Counts the states of a driver and records all its topics, in a process that does nothing else.
 
-Every line on its input is answered by the counts so far, as JSON.
+What is lost is then not the counter's. Every line on its input is answered by the counts so far, as JSON;
+`finish` ends the bag before.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
-from bam_bench.msg import ServoStates
+from bam_bench.msg import ServoCommands, ServoStates
+from diagnostic_msgs.msg import DiagnosticArray
+from mcap.reader import make_reader
 from rclpy.event_handler import QoSMessageLostInfo, SubscriptionEventCallbacks
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
 
 from bam_ros.emulators.controlled_process import ControlledProcess
 from bam_ros.emulators.serving import serve, stop_signals
 from bam_ros.node.client_node import ClientNode
+from bam_ros.recorder.bench_topics import BenchTopics
+from bam_ros.recorder.run_writer import RunWriter
 
 MODULE = "bam_ros.studies.faults.listener"
 QOS = QoSProfile(depth=30_000, reliability=ReliabilityPolicy.RELIABLE)
@@ -46,23 +57,39 @@ class Counts:
 
 
 class Listener(ControlledProcess):
-    """The process of this module."""
+    """The process of this module.
 
-    def __init__(self) -> None:
-        super().__init__(MODULE, [])
+    Args:
+        bag: directory that it records into; must not exist.
+    """
+
+    def __init__(self, bag: Path) -> None:
+        super().__init__(MODULE, [str(bag)])
 
     def counts(self) -> Counts:
         """Return the counts so far."""
         return Counts(**self.look())
 
+    def finish(self) -> None:
+        """End the bag."""
+        self.tell("finish")
 
-def main() -> int:
-    """Listen until the input ends, or a signal comes."""
+
+def recorded(bag: Path) -> Counts:
+    """Return the counts of the states that a bag holds."""
+    counts = Counts()
+    (path,) = bag.glob("*.mcap")
+    with path.open("rb") as stream:
+        for _, channel, message in make_reader(stream).iter_messages(log_time_order=False):
+            if channel.topic.endswith("servo_states"):
+                counts.take(deserialize_message(message.data, ServoStates).sequence)
+    return counts
+
+
+def main(bag: Path) -> int:
+    """Listen and record until the input ends, or a signal comes."""
     stopped, ended = stop_signals(), threading.Event()
     counts = Counts()
-
-    def take(states: ServoStates) -> None:
-        counts.take(states.sequence)
 
     def note(info: QoSMessageLostInfo) -> None:
         counts.undelivered = info.total_count
@@ -72,21 +99,42 @@ def main() -> int:
             client.spin_once(0.1)
 
     with ClientNode("state_counter") as client:
-        client.node.create_subscription(
+        topics = BenchTopics.of(client.node)
+        writer = RunWriter(bag, topics.in_bag(has_run=False))
+
+        def listen(kind: Any, topic: str, then: Callable[[bytes], None] = lambda cdr: None) -> None:
+            def take(cdr: bytes) -> None:
+                if not ended.is_set():
+                    writer.put(topic, client.node.get_clock().now().nanoseconds, cdr)
+                then(cdr)
+
+            events = SubscriptionEventCallbacks(message_lost=note) if kind is ServoStates else None
+            client.node.create_subscription(kind, topic, take, QOS, event_callbacks=events, raw=True)
+
+        listen(
             ServoStates,
-            "servo_states",
-            take,
-            QOS,
-            event_callbacks=SubscriptionEventCallbacks(message_lost=note),
+            topics.states,
+            lambda cdr: counts.take(deserialize_message(cdr, ServoStates).sequence),
         )
+        listen(JointState, topics.joints)
+        listen(ServoCommands, topics.commands)
+        listen(DiagnosticArray, topics.diagnostics)
         thread = threading.Thread(target=spin)
         thread.start()
+
+        def obey(line: str) -> str:
+            if line == "finish" and not ended.is_set():
+                ended.set()
+                thread.join()
+                writer.close(complete=True)
+            return json.dumps(asdict(counts))
+
         print("ready", flush=True)
-        serve(stopped, lambda line: json.dumps(asdict(counts)))
+        serve(stopped, obey)
         ended.set()
         thread.join()
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(Path(sys.argv[-1])))

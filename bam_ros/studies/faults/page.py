@@ -22,6 +22,7 @@ def page(cells: Sequence[Cell]) -> str:
         f"{len(cells)} cells, {len(unsafe)} unsafe. Times in s until torque was off on the servos themselves,"
         ' as the emulator knows it; in brackets the bound. "kept": torque is rightly kept; "off": it was off'
         " and stayed so.",
+        *_largest([cell for cell in cells if cell.state != STATE]),
     ]
     for driver in dict.fromkeys(cell.driver for cell in cells):
         mine = [cell for cell in cells if cell.driver == driver]
@@ -44,6 +45,30 @@ def page(cells: Sequence[Cell]) -> str:
             f"- {cell.driver}, {cell.state}, {cell.event}: {'; '.join(cell.problems)}" for cell in unsafe
         ]
     return "\n".join(lines) + "\n"
+
+
+def _largest(cells: Sequence[Cell]) -> list[str]:
+    """Return the table of the largest times over all states, a row per event, a column per driver."""
+    drivers = list(dict.fromkeys(cell.driver for cell in cells))
+    if len(drivers) < 2:
+        return []
+    lines = [
+        "",
+        "## Largest times",
+        "",
+        f"| event | {' | '.join(drivers)} |",
+        "|---" * (len(drivers) + 1) + "|",
+    ]
+    for event in dict.fromkeys(cell.event for cell in cells):
+        shown = []
+        for driver in drivers:
+            here = [cell for cell in cells if (cell.driver, cell.event) == (driver, event)]
+            times = [cell.seconds for cell in here if not math.isnan(cell.seconds)]
+            unsafe = sum(bool(cell.problems) for cell in here)
+            told = f"{max(times):.2f}" if times else "kept" if here else "-"
+            shown.append(f"{told} ({unsafe} of {len(here)} not safe)" if unsafe else told)
+        lines.append(f"| {event} | {' | '.join(shown)} |")
+    return lines
 
 
 def _startups(cells: Sequence[Cell]) -> list[str]:

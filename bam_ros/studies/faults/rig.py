@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import re
 import signal
@@ -14,6 +15,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -27,11 +30,15 @@ from bam_core.errors import Unavailable
 from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.node.client_node import ClientNode
 from bam_ros.studies.faults.servos import LENGTH, MASS, Servos, ros_arguments
+from bam_ros.studies.faults.streamer import stream
 
-PATIENCE = 40.0
+PATIENCE = 90.0
 """s until something that has to come is given up."""
 _STANDS_STILL = 0.3  # s without states after which a simulation is not stepped any more, and drives nothing
+_CLIENTS = 3  # at most: each has to be discovered by all others
 _LOOK = 4e-3  # s between looks at the servos
+_FORKED = multiprocessing.get_context("forkserver")
+_FORKED.set_forkserver_preload([stream.__module__])
 
 
 def end_with_what_was_started() -> None:
@@ -110,34 +117,41 @@ class Watcher:
 
 
 class Streamer:
-    """A client process of some joints; see streamer.py."""
+    """A client process of some joints; see streamer.py.
+
+    Forked from a process that has imported what it needs: a client that is killed and started again every few
+    seconds would otherwise take most of a processor.
+    """
 
     def __init__(self, joints: Sequence[str]) -> None:
-        self._joints = joints
-        self._process: subprocess.Popen[bytes] | None = None
+        self._joints = list(joints)
+        self._process: BaseProcess | None = None
+        self._lines: Connection | None = None
 
     def say(self, line: str) -> None:
         """Let it stream what the line says; it is started where it does not live."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "bam_ros.studies.faults.streamer", *self._joints],
-                stdin=subprocess.PIPE,
-            )
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{line}\n".encode())
-        self._process.stdin.flush()
+        if self._lines is None:
+            theirs, self._lines = _FORKED.Pipe(duplex=False)
+            arguments = (self._joints, theirs, dict(os.environ))
+            self._process = _FORKED.Process(target=stream, args=arguments, daemon=True)
+            self._process.start()
+            theirs.close()
+        self._lines.send(line)
 
     def silence(self) -> None:
         """Let it say nothing, where it lives."""
-        if self._process is not None:
+        if self._lines is not None:
             self.say("silent")
 
     def kill(self) -> None:
         """As a crash ends it; idempotent."""
         process, self._process = self._process, None
-        if process is not None:
+        lines, self._lines = self._lines, None
+        if process is not None and lines is not None:
             process.kill()
-            process.communicate()
+            process.join()
+            process.close()
+            lines.close()
 
 
 class Rig:
@@ -155,7 +169,8 @@ class Rig:
         self._recorder_log = Path(self._directory.name) / "recorder.log"
         self.driver: subprocess.Popen[bytes] | None = None
         self._recorder: subprocess.Popen[bytes] | None = None
-        joints = [[name] for name in servos.joints] if servos.by_position else [list(servos.joints)]
+        each = max(len(servos.joints) // _CLIENTS, 1) if servos.by_position else len(servos.joints)
+        joints = [servos.joints[at : at + each] for at in range(0, len(servos.joints), each)]
         self._repairs: Sequence[str] = ()
         self.clients = [Streamer(names) for names in joints]
 

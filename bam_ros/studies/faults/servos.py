@@ -41,6 +41,7 @@ class Servos(ABC):
         servo: name in the library, of a session; "" where nothing is recorded.
         kp: that the session sets.
         by_position: whether clients command positions.
+        rate: most states per second; enough for all bounds, and little enough for shared processors.
         patience: parameters of a driver whose emulated servos share a busy machine with it for long.
     """
 
@@ -49,6 +50,7 @@ class Servos(ABC):
     servo: ClassVar[str] = ""
     kp: ClassVar[float] = 16.0
     by_position: ClassVar[bool] = True
+    rate: ClassVar[float] = 200.0
     patience: ClassVar[Mapping[str, object]] = MappingProxyType({})
 
     def __init__(self, count: int) -> None:
@@ -62,7 +64,11 @@ class Servos(ABC):
     @property
     def parameters(self) -> dict[str, object]:
         """Of the driver."""
-        return {"joint_names": list(self.joints), "torque_on_speed": TORQUE_ON_SPEED}
+        return {
+            "joint_names": list(self.joints),
+            "torque_on_speed": TORQUE_ON_SPEED,
+            "rate": self.rate,
+        }
 
     @abstractmethod
     def driven(self) -> tuple[bool, ...] | None:
@@ -153,6 +159,7 @@ class FeedForward(Dynamixel):
     module = "bam_ros.feedforward.node"
     servo = ""
     by_position = False
+    rate = 500.0  # its PID runs with it
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -167,6 +174,7 @@ class Erob(Emulated):
     module = "bam_ros.erob.node"
     servo = "erob80_100"
     kp = 25.0
+    patience = MappingProxyType({"cycle_rate": 250.0})
     _look = ("slaves", "torque_enabled")
 
     def __init__(self, count: int) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client that commands one joint, in a process of its own: obeys lines on its input until that ends.
+"""A client that commands joints, in a process of its own: obeys lines until its connection ends.
 
 `hold POSITION`, `swing CENTRE`, `torque` (without a position), `off`, `silent`.
 """
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 import os
-import select
-import sys
 import time
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
 
 from bam_bench.msg import ServoCommands
 
 from bam_ros.driver.servo_node import COMMAND_QOS
 from bam_ros.node.client_node import ClientNode
 
-PERIOD = 0.02  # s between commands
+PERIOD = 0.05  # s between commands: a tenth of the timeout
 AMPLITUDE, FREQUENCY = 0.15, 0.4  # rad, 1/s of `swing`
 
 
@@ -39,25 +39,28 @@ def command(joints: list[str], line: str, now: float) -> ServoCommands | None:
     return ServoCommands(name=joints, torque_enable=[torque] * count, position=[goal] * count)
 
 
-def main(joints: list[str]) -> int:
-    """Stream commands for these joints."""
-    line, rest = "silent", b""
+def stream(joints: list[str], lines: Connection, environment: Mapping[str, str]) -> None:
+    """Stream commands for these joints.
+
+    Args:
+        joints: that every command names.
+        lines: what to say; its end ends the process.
+        environment: of the process that wants it, ROS domain included: the one that this process was forked
+            from may be older.
+    """
+    os.environ.update(environment)
+    line = "silent"
     with ClientNode(f"streamer_{'_'.join(joints)}") as client:
         publisher = client.node.create_publisher(ServoCommands, "servo_commands", COMMAND_QOS)
         due = time.monotonic()
         while True:
-            if select.select([sys.stdin], [], [], max(due - time.monotonic(), 0.0))[0]:
-                data = os.read(sys.stdin.fileno(), 4096)
-                if not data:
-                    return 0
-                *lines, rest = (rest + data).split(b"\n")
-                line = lines[-1].decode() if lines else line
+            if lines.poll(max(due - time.monotonic(), 0.0)):
+                try:
+                    line = lines.recv()
+                except EOFError:
+                    return
                 continue
             due = max(due + PERIOD, time.monotonic())
             message = command(joints, line, time.monotonic())
             if message is not None:
                 publisher.publish(message)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the fault matrix and the long runs write and count, without any driver."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+
+from bam_bench.msg import ServoStates
+from rclpy.serialization import serialize_message
+
+from bam_core.recordings.bag_writer import BagTopic, BagWriter
+from bam_core.recordings.message_definition import message_definition
+from bam_ros.studies.faults.__main__ import main
+from bam_ros.studies.faults.cell import Cell
+from bam_ros.studies.faults.listener import recorded
+from bam_ros.studies.faults.page import page
+from bam_ros.studies.faults.soak import Soaked, Use
+
+
+def cell(driver: str, state: str, seconds: float, *problems: str) -> Cell:
+    return Cell(
+        driver=driver,
+        state=state,
+        event="SIGINT",
+        bound=1.0,
+        seconds=seconds,
+        says="",
+        back=0.1,
+        problems=problems,
+    )
+
+
+def test_the_largest_time_of_all_states_is_shown_for_each_driver() -> None:
+    cells = [cell("a", "holding", 0.1), cell("a", "moving", 0.3), cell("b", "holding", math.nan, "stays on")]
+    assert "| SIGINT | 0.30 | kept (1 of 1 not safe) |" in page(cells)
+
+
+def test_runs_of_parts_become_one_page(tmp_path: Path) -> None:
+    parts = [cell("a", "holding", 0.1)], [cell("b", "holding", 0.2)]
+    files = [tmp_path / f"{number}.json" for number in range(2)]
+    for path, cells in zip(files, parts, strict=True):
+        path.write_text(json.dumps([asdict(each) for each in cells]))
+    assert main(["--merge", *map(str, files), "--output", str(tmp_path / "all")]) == 0
+    assert "| SIGINT | 0.10 | 0.20 |" in (tmp_path / "all.md").read_text()
+    assert len(json.loads((tmp_path / "all.json").read_text())) == 2
+
+
+def test_states_that_a_bag_lacks_are_counted(tmp_path: Path) -> None:
+    kind = "bam_bench/msg/ServoStates"
+    with BagWriter(tmp_path / "bag", {"/servo_states": BagTopic(kind, message_definition(kind))}) as bag:
+        for sequence in (5, 6, 9):
+            bag.write("/servo_states", sequence, bytes(serialize_message(ServoStates(sequence=sequence))))
+    counts = recorded(tmp_path / "bag")
+    assert (counts.newest, counts.lost) == (9, 2)
+
+
+def test_a_long_run_in_which_anything_grows_or_is_lost_complains() -> None:
+    same, more = Use(80.0, 24), Use(90.0, 25)
+    flat = {"driver": "a", "seconds": 9.0, "states": 100, "undelivered": 0, "deaths": 3, "faults": ()}
+    assert not Soaked(lost=0, missing=0, before=same, after=same, recorder=(same, same), **flat).complaints()
+    told = Soaked(lost=1, missing=2, before=same, after=more, recorder=(same, more), **flat).complaints()
+    for words in ("memory grew from 80.0 to 90.0", "a: descriptors", "recorder: descriptors"):
+        assert any(words in line for line in told)
+    assert any("1 of 100 states lost" in line for line in told)
+    assert any("2 of 100 states are not in the bag" in line for line in told)
