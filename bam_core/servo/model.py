@@ -111,8 +111,9 @@ class ServoModel:
 
     def __post_init__(self) -> None:
         model = friction_model(self.friction_model)
+        reduced = self._reduced(model)
         for name, value in self.friction.coefficients().items():
-            if value != getattr(self._reduced(model), name):
+            if value != getattr(reduced, name):
                 raise Conflict(
                     f"servo '{self.name}', friction {name}",
                     f"is {value:g} but {model.name} has no such term",
