@@ -89,8 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--uncertainty",
-        default="",
-        metavar="M1,M4,...|all",
+        default="none",
+        metavar="M1,M4,...|all|none",
         help="models whose parameters get standard errors and intervals besides those of the chosen one, "
         "which always does (default: none; it takes time)",
     )
@@ -170,8 +170,8 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             seeds=arguments.seeds,
             test=test,
-            effects=_effects(arguments.effects),
-            uncertainty=comma_list(arguments.uncertainty),
+            effects=None if arguments.effects is None else _listed(arguments.effects),
+            uncertainty=_listed(arguments.uncertainty),
             tolerances=tolerances,
             storage=arguments.storage,
             executor=executor,
@@ -235,9 +235,7 @@ def _tell(result: Identification, servo: str) -> None:
         log.warning("%s, %s", result.chosen, line)
 
 
-def _effects(text: str | None) -> list[str] | None:
-    if text is None:
-        return None
+def _listed(text: str) -> list[str]:
     return [] if text == "none" else comma_list(text)
 
 

@@ -41,7 +41,7 @@ def test_the_help_names_all_effects_and_the_tolerances_that_count(
 
 
 def brief(*words: object) -> list[object]:
-    return [*words, "--servo", "xl330", "--effects", "none", "--trials", 60]
+    return [*words, "--servo", "xl330", "--effects", "none", "--trials", 60, "--uncertainty", "none"]
 
 
 without_intervals = pytest.mark.usefixtures("no_intervals")
