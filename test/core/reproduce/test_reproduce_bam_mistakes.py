@@ -95,7 +95,8 @@ def test_a_wrong_sign_of_the_load_in_the_simulation_that_is_fitted_shows_in_the_
 def test_servos_without_friction_show_in_the_arm_and_on_the_bench(right_arm: set[str]) -> None:
     assert RATIO in right_arm - arm(without_friction)  # that M5 does not improve on M4 holds without, too
     lost = pendulum("mx64") - pendulum("mx64", without_friction)
-    assert "VI-A, mx64: MAE of M1 over that of the best" in lost
+    # M5 is no better than M1 then; the factor of so few logs is not decided with friction either.
+    assert "VI-A, mx64: no improvement for M6" in lost
 
 
 def test_twice_the_delay_shows_in_the_delay_that_is_identified() -> None:
