@@ -38,6 +38,7 @@ html_theme = "furo"
 html_title = "bam_bench"
 html_static_path = ["site"]
 html_css_files = ["style.css"]
+html_extra_path = ["extra"]  # pages that are ready: the report of the example
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import mujoco
 import pytest
-from documented import Block, blocks, written
+from documented import ROOT, Block, blocks, written
 
 from bam_core.mujoco.native import load_plugin
+from bam_core.mujoco.native.plugin import _places
 from bam_core.servo.model import load_servo, servo_names
 
 from site_pages import examples, servo_cards  # isort: skip
@@ -67,6 +69,14 @@ def test_models_of_servo_cards_compile(block: Block) -> None:
         return
     model = mujoco.MjSpec.from_string(block.code).compile()
     assert "plugin" not in block.code or model.nu == 1
+
+
+def test_the_plugin_is_where_cards_and_readme_say() -> None:
+    places = {str(path.relative_to(ROOT)) for path in _places() if path.is_relative_to(ROOT / "install")}
+    texts = {**servo_cards.pages(), "README.md": written()["README.md"]}
+    del texts["reference/servos/index.md"]
+    for page, text in texts.items():
+        assert set(re.findall(r"install/\S+libbam_servo\.so", text)) == places, page
 
 
 def test_every_servo_has_a_card_with_every_kind_of_snippet() -> None:
