@@ -2,8 +2,8 @@
 """What each constant of the search is worth: sessions searched again with one of them changed at a time.
 
 Sessions are recorded in simulation, as `coverage` does it: with the servo's own parameters, other loads and
-noise for each seed. Every second run is searched, the others are the test. Models are fitted one after the
-other, each helping the next, as `bam identify` does it; the figures are those of the last one.
+noise for each seed. Every second run is searched (see --every), those in between are the test. Models are
+fitted one after the other, each helping the next, as `bam identify` does it; figures are those of the last.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from bam_core.text_table import format_table
 
 SERVOS = ("mx106", "xl330")
 SEEDS = 2
+EVERY = 2
 MODELS = ("m1", "m3", "m4")
 FOUND = 0.01
 """Relative difference to the lowest training error that any variant reached: for use, the same optimum."""
@@ -69,20 +70,22 @@ def searched(
     *,
     seed: int,
     models: Sequence[str] = MODELS,
+    every: int = EVERY,
     trials: int | None = None,
 ) -> Entry:
-    """Search every second run of a session in one way.
+    """Search some runs of a session in one way.
 
     Args:
         servo: whose firmware, search ranges and effects count.
-        session: two runs at least.
+        session: `every` runs at least.
         variant: the way.
         seed: of the search.
         models: of friction, each after those that it contains.
+        every: which runs are searched, 2 or more: as many in the middle between them are the test.
         trials: for each model; default as many as the variant has.
     """
     begin = time.process_time()
-    fitter = Fitter(servo, session[::2], seed=seed)
+    fitter = Fitter(servo, session[::every], seed=seed)
     with variant.in_force():
         fits = [fitter.plan(FRICTION_MODELS[name], trials=trials).make() for name in models]
     seconds = time.process_time() - begin
@@ -92,7 +95,7 @@ def searched(
         servo=servo.name,
         seed=seed,
         train=float(fitter.rollout.errors(vector).mean()),
-        test=float(Rollout.for_servo(session[1::2], servo).errors(vector).mean()),
+        test=float(Rollout.for_servo(session[every // 2 :: every], servo).errors(vector).mean()),
         trials=sum(fit.result.evaluations for fit in fits),
         seconds=seconds,
     )
@@ -107,6 +110,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help=f"from 0 on (default: {SEEDS})")
     parser.add_argument(
         "--models", nargs="+", choices=list(FRICTION_MODELS), default=list(MODELS), metavar="M1"
+    )
+    parser.add_argument(
+        "--every", type=int, default=EVERY, metavar="N", help=f"of 24 runs are searched (default: {EVERY})"
     )
     parser.add_argument("--only", metavar="WORD", help="those changes alone whose name has this word")
     parser.add_argument("--trials", type=int, metavar="N", help="for each model (default: as many as usual)")
@@ -124,6 +130,8 @@ def _study(arguments: argparse.Namespace) -> int:
         raise OutOfRange("--seeds", arguments.seeds, "at least 1")
     if arguments.trials is not None and arguments.trials < MIN_EVALUATIONS:
         raise OutOfRange("--trials", arguments.trials, f"at least {MIN_EVALUATIONS}")
+    if not 2 <= arguments.every <= 12:
+        raise OutOfRange("--every", arguments.every, "from 2 to 12")
     require_file(arguments.json)
     variants = [each for each in VARIANTS if each is AS_IT_IS or (arguments.only or "") in each.name]
     cases = [case_for(load_servo(name), load_bench_effects(name)) for name in arguments.servos]
@@ -138,6 +146,7 @@ def _study(arguments: argparse.Namespace) -> int:
                     variant,
                     seed=seed,
                     models=arguments.models,
+                    every=arguments.every,
                     trials=arguments.trials,
                 )
                 entries.append(entry)

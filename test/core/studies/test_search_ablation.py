@@ -80,6 +80,7 @@ def test_the_study_prints_a_table_and_writes_json(tmp_path: Path, capsys: pytest
         (["--servos", "mx1066"], "did you mean"),
         (["--seeds", "0"], "at least 1"),
         (["--trials", "49"], "at least 50"),
+        (["--every", "1"], "from 2 to 12"),
         (["--json", "/proc/x/c.json"], "/proc/x"),
     ],
 )
