@@ -95,6 +95,15 @@ def test_a_load_changes_m3_and_not_m1(page: Page) -> None:
         slide(page, "load", 1.0)
 
 
+def test_the_ink_is_dark_on_light_and_light_on_dark(page: Page) -> None:
+    ink = {}
+    for dark in (False, True):
+        page.look(1280, 900, dark=dark)
+        place = "getComputedStyle(document.getElementById('friction-picture'))"
+        ink[dark] = int(page.evaluate(f"{place}.getPropertyValue('--x-ink').trim().slice(1, 3)"), 16)
+    assert ink[False] < 0x80 < ink[True]
+
+
 @pytest.mark.parametrize("phone", [False, True])
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_picture_fits_its_window_and_complains_of_nothing(page: Page, dark: bool, phone: bool) -> None:

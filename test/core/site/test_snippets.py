@@ -45,6 +45,17 @@ def test_python_runs_as_printed(block: Block, place: Path) -> None:
     run(block)
 
 
+def test_every_block_of_code_ends() -> None:
+    for page, text in written().items():
+        is_inside = False
+        for number, line in enumerate(text.splitlines(), 1):
+            fence = re.match(r"(?: *(?:\d+\.|-))? *```(.*)", line)
+            if fence is not None:
+                assert not (is_inside and fence[1]), f"{page}:{number}: a block begins inside another"
+                is_inside = not is_inside
+        assert not is_inside, page
+
+
 def test_most_python_is_run_and_the_rest_compiles() -> None:
     left = [each for each in PYTHON if each.not_run]
     assert len(left) < len(PYTHON) / 2
