@@ -54,14 +54,20 @@ soak-drivers: setup  ## half an hour of each driver with six servos, clients kil
 fuzz: setup  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
 	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
 
-docs: setup docs/pictures/before_after.svg  ## the site, offline, warnings are errors: build/site/index.html
+docs: setup docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, offline, warnings are errors: build/site/index.html
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements/docs.in -c requirements/lock.txt
 	@PYTHONPATH=tools $(PY) -m site_pages build/site_source
 	@$(PY) -m sphinx -W --keep-going --quiet -b html build/site_source build/site
 	@echo "wrote build/site/index.html"
 
-docs/pictures/before_after.svg: tools/site_pages/pictures.py | setup  # and the others beside it
+build/example/report.html: tools/site_pages/example.py | setup  # the identification that the site shows
+	@PYTHONPATH=tools $(PY) -m site_pages.example build/example
+
+docs/pictures/before_after.svg: tools/site_pages/pictures.py build/example/report.html | setup  # and others beside it
 	@PYTHONPATH=tools $(PY) -m site_pages.pictures docs/pictures
+
+docs/pictures/bench.gif: tools/site_pages/film.py build/example/report.html | setup
+	@PYTHONPATH=tools $(PY) -m site_pages.film $@
 
 format: setup  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)

@@ -6,6 +6,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from pygments.formatters import HtmlFormatter
+from sphinx.highlighting import PygmentsBridge
+
 from bam_core import __version__
 
 project = "bam_bench"
@@ -38,6 +41,7 @@ html_theme = "furo"
 html_title = "bam_bench"
 html_static_path = ["site"]
 html_css_files = ["style.css"]
+html_extra_path = ["extra"]  # pages that are ready: the report of the example
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -59,6 +63,18 @@ def _as_text(_app: Any, _what: str, _name: str, _thing: Any, _options: Any, line
         lines[i] = "".join(parts)
 
 
+_OPTION = re.compile(r"(?<=[\s>])(--?[a-zA-Z][\w-]*)(?=[\s<:=]|$)")
+
+
+class _Formatter(HtmlFormatter):
+    """Marks options of commands, which style.css keeps in one line."""
+
+    def _format_lines(self, tokens: Any) -> Any:
+        for is_code, line in super()._format_lines(tokens):
+            yield is_code, _OPTION.sub(r'<span class="option">\1</span>', line)
+
+
 def setup(app: Any) -> None:
     """Register the above, before Napoleon reads docstrings."""
+    PygmentsBridge.html_formatter = _Formatter
     app.connect("autodoc-process-docstring", _as_text, priority=1)

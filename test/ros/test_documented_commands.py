@@ -59,6 +59,22 @@ def test_commands_named_in_sentences_exist() -> None:
         assert named <= set(bam.commands()), page
 
 
+def test_commands_in_sentences_and_tables_have_words_that_their_parsers_know() -> None:
+    """They may be incomplete, not wrong."""
+    for page, text in PAGES.items():
+        for told in re.findall(r"`(?:\.venv/bin/)?(bam [a-z]+(?: [^`|]+)?)`", text):
+            _, command, *words = (word for word in shlex.split(told) if word not in ("...", "…"))
+            parser = bam.parser(command)
+            for group in parser._mutually_exclusive_groups:
+                group.required = False
+            for action in parser._actions:
+                action.required, action.type, action.choices = False, None, None
+            if words and words[-1].startswith("-"):
+                assert words.pop() in parser._option_string_actions, f"{page}: {told}"
+            _, unknown = parser.parse_known_args(words)
+            assert not unknown, f"{page}: {told}"
+
+
 @pytest.mark.parametrize("words", typed("ros2"))
 def test_a_ros2_command_names_arguments_and_parameters_that_exist(words: list[str]) -> None:
     if words[:2] == ["launch", "bam_bench"]:

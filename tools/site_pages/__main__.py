@@ -8,7 +8,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from site_pages import api, bench_drawing, commands, examples, explorer, launch_files, nodes, servo_cards
+from site_pages import (
+    api,
+    bench_drawing,
+    commands,
+    example,
+    examples,
+    explorer,
+    launch_files,
+    nodes,
+    servo_cards,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -35,6 +45,8 @@ def write(directory: Path) -> None:
             file.write_text(text, encoding="utf-8")
     (directory / "pictures" / "bench.svg").write_text(bench_drawing.svg(), encoding="utf-8")
     servo_cards.draw(directory)
+    (directory / "extra").mkdir()
+    shutil.copy(example.made() / example.REPORT, directory / "extra" / "example_report.html")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,8 @@ def pages() -> dict[str, str]:
         "```{raw} html\n"
         f'<script type="application/json" id="explorer-data">{data}</script>\n'
         f"{body}"
-        '<script src="../_static/law.js"></script>\n<script src="../_static/explorer.js"></script>\n```\n',
+        + "".join(f'<script src="../_static/{name}.js"></script>\n' for name in ("law", "plot", "explorer"))
+        + "```\n",
     ]
     return {"explanation/explorer.md": "\n".join(text)}
 

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures that need a computation: simulation before and after an identification, diagrams, bad benches.
 
-`python -m site_pages.pictures DIRECTORY`. They show simulated servos: no recording of a real one is needed,
-and they come out the same everywhere.
+`python -m site_pages.pictures DIRECTORY`. They show simulated servos, see `example`.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,23 +20,13 @@ from bam_core import (
     BenchEffects,
     PendulumBench,
     Recording,
-    ServoModel,
-    identify,
     load_servo,
     simulate_recording,
     synthesize,
 )
 from bam_core.plots.diagram import plot_diagram
-from bam_core.recordings.trajectories import SCRIPTS
-from bam_core.servo.data_sheet import DataSheet, servo_from_data_sheet
+from site_pages import example
 
-SERVO = "mx106"
-LOADS = ((0.5, 0.15), (1.0, 0.2))  # kg, m
-GAINS, TEST_GAIN = (4.0, 16.0, 32.0), 8.0
-SPREAD = 0.2  # by which a specimen differs from the library's servo, uniformly, up and down
-SEED = 7
-TRIALS = 3000
-SAMPLE_PERIOD = 0.01  # s, as BAM's recorder
 RECORDED, BEFORE, AFTER = "#8a929c", "#c2410c", "#1d4ed8"
 
 
@@ -56,45 +44,20 @@ def diagrams() -> Figure:
     return plot_diagram([(name, load_servo(name)) for name in ("xl330", "mx106", "erob80_100")])
 
 
-def specimen() -> ServoModel:
-    """Return the servo that is recorded: the library's, every parameter off by up to SPREAD."""
-    servo, draw = load_servo(SERVO), np.random.default_rng(SEED)
-
-    def off(value: float) -> float:
-        return float(value * (1.0 + draw.uniform(-SPREAD, SPREAD)))
-
-    motor = {name: off(getattr(servo.motor, name)) for name in ("torque_constant", "resistance", "armature")}
-    friction = {name: off(value) for name, value in servo.friction.coefficients().items()}
-    return replace(servo, motor=replace(servo.motor, **motor), friction=replace(servo.friction, **friction))
-
-
-def data_sheet_servo() -> ServoModel:
-    """Return an MX-106 as its data sheet describes it at 14.8 V, with the law of its firmware."""
-    sheet = DataSheet(
-        voltage=14.8, stall_torque=10.0, stall_current=6.3, no_load_speed=55.0 * 2.0 * math.pi / 60.0
-    )
-    return servo_from_data_sheet(SERVO, sheet, load_servo(SERVO).firmware)
-
-
 def before_after() -> Figure:
     """Return runs that took no part, simulated from the data sheet and from what was identified."""
-    hidden = specimen()
-    training = [_recorded(hidden, script, load, kp) for script in SCRIPTS for load in LOADS for kp in GAINS]
-    test = {
-        (script, load): _recorded(hidden, script, load, TEST_GAIN) for script in SCRIPTS for load in LOADS
-    }
-    sheet = data_sheet_servo()
-    found = identify(training, sheet, ["m4"], trials=TRIALS, test=list(test.values()), effects=[])
+    test, sheet = example.test_runs(), example.data_sheet_servo()
+    found = load_servo(example.made() / "m4.yaml")
     figure = Figure(figsize=(9.0, 5.6), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True, sharey="row")
     shown = ("sin_sin", "lift_and_drop")
-    servos = ((sheet, "data sheet", BEFORE), (found.fits["m4"].servo, "identified (M4)", AFTER))
+    servos = ((sheet, "data sheet", BEFORE), (found, "identified (M4)", AFTER))
     for column, (servo, label, color) in enumerate(servos):
         simulated = {key: simulate_recording(servo, run) for key, run in test.items()}
         errors = [np.mean(np.abs(simulated[key] - run.position)) for key, run in test.items()]
         panels[0, column].set_title(f"{label}: {1e3 * np.mean(errors):.1f} mrad off", fontsize=12)
         for row, script in enumerate(shown):
-            key = (script, LOADS[-1])
+            key = (script, example.LOADS[-1])
             _draw(panels[row, column], test[key], simulated[key], color)
     for row, script in enumerate(shown):
         panels[row, 0].set_ylabel(f"{script}\nposition [rad]")
@@ -108,7 +71,7 @@ def before_after() -> Figure:
 
 def bad_benches() -> Figure:
     """Return what a fit leaves over, measured minus simulated, on a good bench and on three bad ones."""
-    servo, bench = load_servo(SERVO), PendulumBench(mass=1.0, length=0.2)
+    servo, bench = load_servo(example.SERVO), PendulumBench(mass=1.0, length=0.2)
     cases = (
         ("a good bench", BenchEffects(), 1.0),
         ("loose horn: 0.06 rad of play", BenchEffects(arm_backlash=0.06), 1.0),
@@ -123,7 +86,7 @@ def bad_benches() -> Figure:
             bench,
             "sin_sin",
             16.0,
-            sample_period=SAMPLE_PERIOD,
+            sample_period=example.SAMPLE_PERIOD,
             supply_voltage=supply * servo.nominal_voltage,
             bench_effects=effects,
             quantised=True,
@@ -139,12 +102,6 @@ def bad_benches() -> Figure:
     for ax in panels[::2]:
         ax.set_ylabel("residual [mrad]")
     return figure
-
-
-def _recorded(servo: ServoModel, script: str, load: tuple[float, float], kp: float) -> Recording:
-    """A run as a bench records it: positions in whole encoder counts."""
-    bench = PendulumBench(mass=load[0], length=load[1])
-    return synthesize(servo, bench, script, kp, sample_period=SAMPLE_PERIOD, quantised=True)
 
 
 def _draw(ax: Axes, run: Recording, simulated: np.ndarray, color: str) -> None:

@@ -20,35 +20,25 @@ from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from site_pages.markdown import code, plain, table, toctree
 
 STANDARD_NORMAL_95 = 1.96
+_HEADER = ("name", "supply V", "k_t N·m/A", "R Ω", "J_m kg·m²", "stall N·m")
 
 
 def pages() -> dict[str, str]:
     """Return the cards and the list of them."""
     written = {f"reference/servos/{name}.md": _card(name) for name in servo_names()}
-    rows = []
-    for name in servo_names():
-        servo = load_servo(name)
-        rows.append(
-            (
-                f"[`{name}`]({name}.md)",
-                plain(servo.title),
-                f"{servo.nominal_voltage:g}",
-                f"{servo.motor.torque_constant:.3f}",
-                f"{servo.motor.resistance:.2f}",
-                f"{servo.motor.armature:.5f}",
-                f"{servo.stall_torque():.2f}",
-                servo.friction_model.upper(),
-                _origin(servo),
-            )
-        )
-    header = ("name", "title", "supply V", "k_t N·m/A", "R Ω", "J_m kg·m²", "stall N·m", "friction", "from")
     written["reference/servos/index.md"] = "\n".join(
         [
             "# Servo cards\n",
-            "Every servo of the library, as `bam servos` lists it. Motor constants are those at the output"
-            " shaft, the"
-            " gearbox included. *Stall* is the motor's torque at rest and full duty, without friction.\n",
-            table(header, rows),
+            "Every servo of the library, as `bam servos` lists it, with its drive/backdrive diagram: by motor"
+            " torque (right) and load (up) the joint is driven, held or backdriven ([friction"
+            " models](../../explanation/friction.md)).\n",
+            "::::{grid} 2 2 3 3\n:gutter: 2\n",
+            *(_tile(name) for name in servo_names()),
+            "::::\n",
+            "## Motors\n",
+            "Constants are those at the output shaft, the gearbox included. *Stall* is the motor's torque at"
+            " rest and full duty, without friction.\n",
+            table(_HEADER, map(_motor_row, servo_names())),
             "Parameters as others published them, for their own integrator, are"
             f" {', '.join(f'`{name}`' for name in published_names())}. A servo that is not here takes"
             " [one file](../../own_servo.md).\n",
@@ -56,6 +46,27 @@ def pages() -> dict[str, str]:
         ]
     )
     return written
+
+
+def _tile(name: str) -> str:
+    servo = load_servo(name)
+    return (
+        f":::{{grid-item-card}} {plain(servo.title)}\n:link: {name}\n:link-type: doc\n"
+        f":img-bottom: {name}_diagram.svg\n\n"
+        f"`{name}` · {servo.friction_model.upper()}\n\n{_origin(servo)}\n:::\n"
+    )
+
+
+def _motor_row(name: str) -> tuple[str, ...]:
+    servo = load_servo(name)
+    return (
+        f"[`{name}`]({name}.md)",
+        f"{servo.nominal_voltage:g}",
+        f"{servo.motor.torque_constant:.3f}",
+        f"{servo.motor.resistance:.2f}",
+        f"{servo.motor.armature:.5f}",
+        f"{servo.stall_torque():.2f}",
+    )
 
 
 def draw(directory: Path) -> None:
@@ -211,7 +222,7 @@ def _snippets(name: str, servo: ServoModel) -> list[str]:
         ":::",
         ":::{tab-item} MJCF, plugin",
         "In any MuJoCo program that has loaded"
-        " `install/bam_bench/lib/bam_bench/mujoco_plugin/libbam_servo.so`. The plugin sets the friction in"
+        " `install/bam_bench/lib/bam_bench_mujoco_plugin/libbam_servo.so`. The plugin sets the friction in"
         " every"
         " step; `frictionloss` must only be above zero:\n",
         code(_plugin_mjcf(name, servo, kp), "xml"),

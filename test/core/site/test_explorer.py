@@ -30,7 +30,7 @@ DT = 2e-3  # s
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """The explorer without the site around it."""
     directory = tmp_path_factory.mktemp("explorer")
-    for name in ("law.js", "explorer.js", "style.css"):
+    for name in ("law.js", "plot.js", "explorer.js", "style.css"):
         shutil.copy(ROOT / "docs" / "site" / name, directory)
     (text,) = explorer.pages().values()
     body = text.partition("```{raw} html\n")[2].rpartition("```")[0].replace("../_static/", "")

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import mujoco
 import pytest
-from documented import Block, blocks, written
+from documented import ROOT, Block, blocks, written
 
 from bam_core.mujoco.native import load_plugin
+from bam_core.mujoco.native.plugin import _places
 from bam_core.servo.model import load_servo, servo_names
 
 from site_pages import examples, servo_cards  # isort: skip
@@ -43,6 +45,17 @@ def test_python_runs_as_printed(block: Block, place: Path) -> None:
     run(block)
 
 
+def test_every_block_of_code_ends() -> None:
+    for page, text in written().items():
+        is_inside = False
+        for number, line in enumerate(text.splitlines(), 1):
+            fence = re.match(r"(?: *(?:\d+\.|-))? *```(.*)", line)
+            if fence is not None:
+                assert not (is_inside and fence[1]), f"{page}:{number}: a block begins inside another"
+                is_inside = not is_inside
+        assert not is_inside, page
+
+
 def test_most_python_is_run_and_the_rest_compiles() -> None:
     left = [each for each in PYTHON if each.not_run]
     assert len(left) < len(PYTHON) / 2
@@ -67,6 +80,14 @@ def test_models_of_servo_cards_compile(block: Block) -> None:
         return
     model = mujoco.MjSpec.from_string(block.code).compile()
     assert "plugin" not in block.code or model.nu == 1
+
+
+def test_the_plugin_is_where_cards_and_readme_say() -> None:
+    places = {str(path.relative_to(ROOT)) for path in _places() if path.is_relative_to(ROOT / "install")}
+    texts = {**servo_cards.pages(), "README.md": written()["README.md"]}
+    del texts["reference/servos/index.md"]
+    for page, text in texts.items():
+        assert set(re.findall(r"install/\S+libbam_servo\.so", text)) == places, page
 
 
 def test_every_servo_has_a_card_with_every_kind_of_snippet() -> None:
