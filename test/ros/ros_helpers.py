@@ -158,12 +158,17 @@ class VirtualServos:
 
 
 class FakeBus(ServoBus):
-    """Servos that reach their goals at once; keeps what it was told and fails when asked to."""
+    """Servos that reach their goals at once; keeps what it was told and fails when asked to.
+
+    Attributes:
+        farthest: that a servo moves from one read to the next, rad.
+    """
 
     def __init__(
         self, names: tuple[str, ...] = ("joint",), position: float = 0.0, period: float = 1e-3
     ) -> None:
         self._names = names
+        self.farthest = math.inf
         self.position = [position] * len(names)
         self.torque = [False] * len(names)
         self.errors = [0] * len(names)
@@ -207,7 +212,8 @@ class FakeBus(ServoBus):
         self.torque = list(goal.torque_enable)
         for index, (on, position) in enumerate(zip(goal.torque_enable, goal.position, strict=True)):
             if on and math.isfinite(position):
-                self.position[index] = position
+                ahead = position - self.position[index]
+                self.position[index] += min(max(ahead, -self.farthest), self.farthest)
         unknown = (math.nan,) * len(self._names)
         return ServoSample(
             stamp=time.time_ns(),
