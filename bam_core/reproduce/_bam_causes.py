@@ -30,14 +30,10 @@ class Causes:
 
 
 _SATURATION = (
-    "M6's quadratic terms stand for a motor whose torque grows less than its current: with torque_saturation"
-    " fitted as well, M6 is no better than M5, 13.0 and 13.2 mrad in training, 25.5 and 23.2 in the test"
-    " (checked once)"
+    "M6's quadratic terms stand for a motor whose torque grows less than its current: see the rows with"
+    " torque_saturation fitted as well"
 )
-_OTHER_OPTIMA = (
-    "repeats end in different optima: of the first division M4 at 29.7, 36.4 and 29.9 mrad, M6 at 20.2, 26.9"
-    " and 20.3"
-)
+_OTHER_OPTIMA = "repeats end in different optima: see their training errors in the table of fig. 5, XL330"
 _BENCH_OF_STS3215 = (
     "half of the error is none of friction's: with torque_saturation and the bench's delay fitted as well, M1"
     " to M6 have 15.3 to 12.4 mrad in the test, and the factor is 1.24 (checked once)"
