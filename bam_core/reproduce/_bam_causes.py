@@ -18,6 +18,8 @@ class Causes:
         profile: of the models beside the authors' program.
         stands_in: what makes the best model better where this is not friction.
         saturated: why claims fail where torque_saturation is fitted as well.
+        hangs: whether `factor` and `statements` tell a setting that the paper does not give and with another
+            value of which these claims come out, so that they are not decided.
     """
 
     factor: str = ""
@@ -27,6 +29,7 @@ class Causes:
     profile: str = ""
     stands_in: str = ""
     saturated: str = ""
+    hangs: bool = False
 
 
 _SATURATION = (
@@ -65,10 +68,12 @@ SYNTHETIC: Mapping[str, Causes] = {
     "erob80_50": Causes(
         factor="the real servo may differ more from run to run: friction that does so by 10 % instead of 3 %"
         " lowers it to 0.6 of itself, M3 as published in steady motion to three quarters (with half of the"
-        " logs, checked once)",
+        " logs, checked once). The paper does not tell how its servo differs: not decided",
         statements="the true servo's friction has, beyond M3, what the authors published for M6, and differs"
         " little from run to run: with their M3 in steady motion M4 to M6 gain a quarter of that, with M6"
-        " that differs by 10 % nothing (with half of the logs, checked once)",
+        " that differs by 10 % nothing (with half of the logs, checked once). The paper does not tell how its"
+        " servo differs: not decided",
+        hangs=True,
     ),
 }
 """By name; others have none."""
