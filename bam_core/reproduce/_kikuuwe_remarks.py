@@ -279,7 +279,7 @@ def _all_signs(random: np.random.Generator, count: int) -> list[Claim]:
         ),
         claim(
             "construction",
-            "remark 5: of these, more than one solution",
+            f"remark 5: of {count} problems to {_FEW} joints, those with more than one solution",
             0,
             several,
             several == 0,
