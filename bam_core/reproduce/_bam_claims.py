@@ -72,7 +72,7 @@ def factor_claim(
     if overlaps and stands_in:
         told = f"it may lie between these, but not for the paper's reason: {stands_in}"
     if straddles:
-        told = f"{UNCERTAIN}. {told}"
+        told = f"{UNCERTAIN}; {told}"
     return Claim(
         claim=f"VI-A, {label}: MAE of M1 over that of the best",
         paper=factors[0] if len(factors) == 1 else " to ".join(f"{f:g}" for f in sorted(factors)),

@@ -122,9 +122,10 @@ def test_a_servo_that_the_paper_lacks_may_lie_between_two_that_it_has() -> None:
 
 
 def test_a_factor_that_is_not_friction_s_is_not_decided_where_its_interval_reaches_beyond() -> None:
-    claim = factor(mae(m6=0.0199), [2.02, 2.93], "real", Causes(factor="a cause"), "M6 is a motor's")
+    errors = {**dict.fromkeys(FRICTION_MODELS, 0.03), "m6": 0.03 / 1.51}  # the limit is 1.51
+    claim = factor(errors, [2.02, 2.93], "real", Causes(factor="a cause"), "M6 is a motor's")
     assert claim.undecided
-    assert claim.reason.startswith("the uncertainty reaches across the limit. it may lie")
+    assert claim.reason.startswith("the uncertainty reaches across the limit; it may lie")
 
 
 def test_a_setting_with_which_it_comes_out_leaves_a_claim_open() -> None:
