@@ -15,6 +15,9 @@ from bam_core.gears.internal_force import internal_forces
 _GREEN, _BLUE, _RED = "#2ca02c", "#1f77b4", "#d62728"
 # Heads end where the projection is: by default an arrow stops two points before it.
 _ARROW = {"arrowstyle": "-|>", "color": _BLUE, "linewidth": 1.2, "shrinkA": 0.0, "shrinkB": 0.0}
+MARGIN = 0.75
+"""Of the width of what is drawn, on either side of it."""
+
 _REGIONS = ("#ffffff", "#c7e9c0", "#fbd3df")  # inside, at an edge, at a vertex, as in the paper
 
 
@@ -59,7 +62,7 @@ def plot_projection(problem: tuple[Array, Array, Array], outline: Array, corners
     figure = Figure(figsize=(6.4, 5.6), layout="constrained")
     ax: Axes = figure.subplots()
     low, high = corners.min(axis=0), corners.max(axis=0)
-    margin = 0.75 * (high - low)
+    margin = MARGIN * (high - low)
     grids = [np.linspace(low[axis] - margin[axis], high[axis] + margin[axis], 161) for axis in range(2)]
     kinds = np.array(
         [

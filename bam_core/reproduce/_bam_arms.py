@@ -173,9 +173,9 @@ def _ratio_claim(case: str, best: str, errors: ArmErrors, chosen_after: str) -> 
 
 _WHY_ANOTHER = {
     "m4": "the true servos have M6 as published, to which M5 and M6 come nearer on the bench as well",
-    "m6": "the true servos' own parameters of M6 are no better: on joints with the friction of the bench"
-    " they have 2.46 mrad, M3, M5 and M6 as identified 1.70, 1.68 and 2.21 (checked once). What servos have"
-    " beyond M6 (bristles, direction, ripple, late goals) counts, and M3 and M5 balance it",
+    "m6": "the true servos' own parameters of M6 are no better than those that were identified (checked once,"
+    " on joints with the friction of the bench). What servos have beyond M6 (bristles, direction, ripple,"
+    " late goals) counts, and M3 and M5 balance it",
 }
 _CHOSEN = (
     "that joints of the arms differ from servos of the bench was decided when ratios without it had been seen"

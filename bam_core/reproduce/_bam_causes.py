@@ -18,6 +18,8 @@ class Causes:
         profile: of the models beside the authors' program.
         stands_in: what makes the best model better where this is not friction.
         saturated: why claims fail where torque_saturation is fitted as well.
+        hangs: whether `factor` and `statements` tell a setting that the paper does not give and with another
+            value of which these claims come out, so that they are not decided.
     """
 
     factor: str = ""
@@ -27,17 +29,14 @@ class Causes:
     profile: str = ""
     stands_in: str = ""
     saturated: str = ""
+    hangs: bool = False
 
 
 _SATURATION = (
-    "M6's quadratic terms stand for a motor whose torque grows less than its current: with torque_saturation"
-    " fitted as well, M6 is no better than M5, 13.0 and 13.2 mrad in training, 25.5 and 23.2 in the test"
-    " (checked once)"
+    "M6's quadratic terms stand for a motor whose torque grows less than its current: see the rows with"
+    " torque_saturation fitted as well"
 )
-_OTHER_OPTIMA = (
-    "repeats end in different optima: of the first division M4 at 29.7, 36.4 and 29.9 mrad, M6 at 20.2, 26.9"
-    " and 20.3"
-)
+_OTHER_OPTIMA = "repeats end in different optima: see their training errors in the table of fig. 5, XL330"
 _BENCH_OF_STS3215 = (
     "half of the error is none of friction's: with torque_saturation and the bench's delay fitted as well, M1"
     " to M6 have 15.3 to 12.4 mrad in the test, and the factor is 1.24 (checked once)"
@@ -69,10 +68,12 @@ SYNTHETIC: Mapping[str, Causes] = {
     "erob80_50": Causes(
         factor="the real servo may differ more from run to run: friction that does so by 10 % instead of 3 %"
         " lowers it to 0.6 of itself, M3 as published in steady motion to three quarters (with half of the"
-        " logs, checked once)",
+        " logs, checked once). The paper does not tell how its servo differs: not decided",
         statements="the true servo's friction has, beyond M3, what the authors published for M6, and differs"
         " little from run to run: with their M3 in steady motion M4 to M6 gain a quarter of that, with M6"
-        " that differs by 10 % nothing (with half of the logs, checked once)",
+        " that differs by 10 % nothing (with half of the logs, checked once). The paper does not tell how its"
+        " servo differs: not decided",
+        hangs=True,
     ),
 }
 """By name; others have none."""

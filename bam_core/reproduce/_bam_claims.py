@@ -6,10 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from bam_core.reproduce._bam_causes import NO_CAUSES, Causes
 from bam_core.reproduce._bam_fits import Repeat, Repeats, spread
 from bam_core.reproduce._bam_relations import (
     CLEAR,
     NOT_UNDERSTOOD,
+    STEP_WORDS,
+    UNCERTAIN,
     Errors,
     Relation,
     RepeatedErrors,
@@ -39,7 +42,7 @@ def factor_claim(
     repeats: RepeatedErrors,
     factors: Sequence[float],
     kind: Kind,
-    reason: str = "",
+    causes: Causes = NO_CAUSES,
     stands_in: str = "",
 ) -> Claim:
     """Section VI-A: how much better the best model is than M1.
@@ -51,7 +54,7 @@ def factor_claim(
         factors: of the paper; several where it has no such servo: then between the lowest and the highest,
             and nothing contradicts it.
         kind: of data.
-        reason: why it may miss.
+        causes: why it may miss.
         stands_in: what other than friction makes the best model better; then it does not hold, wherever
             the factor lies. Empty where nothing is known to.
     """
@@ -64,10 +67,12 @@ def factor_claim(
     overlaps = least <= high and most >= low
     holds = within and not stands_in
     none = len(factors) == 1 and most < math.sqrt(factors[0])
+    straddles = overlaps and not within
+    told = causes.factor or NOT_UNDERSTOOD
     if overlaps and stands_in:
-        reason = f"it may lie between these, but not for the paper's reason: {stands_in}"
-    elif overlaps:
-        reason = f"the data do not decide: the interval reaches beyond. {reason or NOT_UNDERSTOOD}"
+        told = f"it may lie between these, but not for the paper's reason: {stands_in}"
+    if straddles:
+        told = f"{UNCERTAIN}; {told}"
     return Claim(
         claim=f"VI-A, {label}: MAE of M1 over that of the best",
         paper=factors[0] if len(factors) == 1 else " to ".join(f"{f:g}" for f in sorted(factors)),
@@ -79,9 +84,9 @@ def factor_claim(
         " to one and a half of the paper's improvement; 1 would be none. The interval is from logs drawn anew"
         " in pairs, a repeat of each model drawn at random where there are several, and the best model found"
         " anew in each draw",
-        contradicts=none,
-        undecided=overlaps and not (within or stands_in or none),
-        reason="" if holds else reason or NOT_UNDERSTOOD,
+        contradicts=none and not causes.hangs,
+        undecided=not holds and (causes.hangs or (straddles and not none)),
+        reason="" if holds else told,
     )
 
 
@@ -140,8 +145,18 @@ def erob_100_claims(label: str, errors: Errors, kind: Kind, reason: str = "") ->
     )
 
 
-def erob_50_claims(label: str, errors: Errors, kind: Kind, reason: str = "") -> Iterator[Claim]:
-    """Section VI-A of the eRob80:50: M3 is better than M1 and M2, nothing beyond is clearly better."""
+def erob_50_claims(
+    label: str, errors: Errors, kind: Kind, reason: str = "", *, hangs: bool = False
+) -> Iterator[Claim]:
+    """Section VI-A of the eRob80:50: M3 is better than M1 and M2, nothing beyond is clearly better.
+
+    Args:
+        label: of the servo.
+        errors: of test logs.
+        kind: of data.
+        reason: why it may fail.
+        hangs: as of `statement`.
+    """
     yield statement(
         f"VI-A, {label}: no clear improvement beyond M3",
         errors,
@@ -152,6 +167,7 @@ def erob_50_claims(label: str, errors: Errors, kind: Kind, reason: str = "") -> 
         kind,
         f"none of M4 to M6 is better than M3, which is better than M1 and M2; {_TEST_WORDS}",
         reason,
+        hangs=hangs,
     )
 
 
@@ -176,8 +192,8 @@ def repeat_claims(
         of_scores,
         kind,
         CLEAR,
-        f"training MAE of the repeats within {100 * CLEAR:.0f} % of each other in every model, half of the"
-        " smallest step between models that the paper calls an improvement: repeats then exchange no models",
+        f"training MAE of the repeats within {100 * CLEAR:.0f} % of each other in every model: repeats then"
+        f" exchange no models. {STEP_WORDS}",
         scores,
     )
     of_motors = {model: _parameter_spread(each) for model, each in repeats.items()}
@@ -207,7 +223,7 @@ def _agreement(
         claim=words,
         paper=True,
         ours=" / ".join(f"{100 * value:.1f}" for value in spreads.values()),
-        unit="% from lowest to highest, M1..M6",
+        unit="% of their mean, from lowest to highest, M1..M6",
         holds=holds,
         kind=kind,
         threshold_reason=threshold_reason,

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.reproduce._bam_joint import STEP, Joint, dry_friction, friction_torque, motor_torque
-from bam_core.reproduce._bam_relations import INTERVAL_WORDS, NOT_UNDERSTOOD, Relation
+from bam_core.reproduce._bam_relations import INTERVAL_WORDS, NOT_UNDERSTOOD, UNCERTAIN, Relation
 from bam_core.reproduce._bam_truth import TrueServo
 from bam_core.reproduce.claim import Claim
 from bam_core.servo.friction import Friction
@@ -171,7 +171,7 @@ def _expressiveness_claim(
     )
     reason = f"drive and backdrive borders are off by, in N·m, {sides}: {_WHY_NOT_NEARER}"
     if verdict == "open":
-        reason = f"the data do not decide: {relation.found(off)}; {reason}"
+        reason = f"{UNCERTAIN}: {relation.found(off)}; {reason}"
     return Claim(
         claim=f"fig. 3, {name}: M1 lacks expressiveness: its borders are farther off than those of M6",
         paper="> 1",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.reproduce._bam_fits import Repeat
+from bam_core.reproduce._bam_relations import UNCERTAIN
 from bam_core.reproduce.claim import Claim
 from bam_core.servo.motor import DcMotor
 
@@ -145,7 +146,7 @@ def growth_claim(label: str, points: MotionPoints) -> Claim:
 def _why_no_growth(slope: float, error: float) -> str:
     if slope < -_SURE * error:
         return "not understood; a wrong k_t/R is excluded, it is in both lines with opposite signs"
-    return f"the data do not decide: the logs differ so that the slope is {slope / error:.1f} standard errors"
+    return f"{UNCERTAIN}: the logs differ so that the slope is {slope / error:.1f} standard errors"
 
 
 def plot_motion_points(points: Mapping[str, MotionPoints]) -> Figure:

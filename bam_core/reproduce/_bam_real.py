@@ -10,7 +10,7 @@ from statistics import fmean
 import numpy as np
 
 from bam_core.reproduce._bam_benches import sts3215_division, xl330_divisions
-from bam_core.reproduce._bam_causes import REAL
+from bam_core.reproduce._bam_causes import REAL, Causes
 from bam_core.reproduce._bam_claims import FACTORS, dynamixel_claims, factor_claim, repeat_claims
 from bam_core.reproduce._bam_fits import (
     REPEATS,
@@ -146,7 +146,7 @@ def real_claims(found: RealServo) -> Iterator[Claim]:
     """Sections VI-A and V-B, and errors of the authors' program, held against a real servo."""
     label, causes = f"real {found.name.upper()}", REAL[found.name]
     stands_in = causes.stands_in if found.saturated and _best(found.test) != _best(found.saturated) else ""
-    yield factor_claim(label, found.test, found.tested, _DYNAMIXEL, "real", causes.factor, stands_in)
+    yield factor_claim(label, found.test, found.tested, _DYNAMIXEL, "real", causes, stands_in)
     yield from dynamixel_claims(label, found.test, "real", causes.statements)
     if found.saturated:
         fuller = f"{label}, torque_saturation fitted too"
@@ -156,7 +156,7 @@ def real_claims(found: RealServo) -> Iterator[Claim]:
             {model: each[None] for model, each in found.saturated.items()},
             _DYNAMIXEL,
             "real",
-            causes.saturated,
+            Causes(factor=causes.saturated),
         )
         yield from dynamixel_claims(fuller, found.saturated, "real", causes.saturated)
     yield from repeat_claims(label, found.repeats, "real", scores=causes.scores, parameters=causes.parameters)

@@ -162,7 +162,7 @@ def delay_claim(name: str, ours: float) -> Claim:
     limit = math.sqrt(2.0)
     return Claim(
         claim=f"V-A, {name}: delay of goals that is identified beside M6 is that of the recordings",
-        paper=1e3 * true,
+        paper=f"- (truth {1e3 * true:g})",
         ours=1e3 * ours,
         unit="ms",
         holds=true / limit < ours < true * limit,
@@ -198,15 +198,12 @@ def synthetic_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
     """Sections VI-A, II-A and V-B of one of BAM's servos."""
     errors, causes = errors_of(repeats), SYNTHETIC.get(name, NO_CAUSES)
     every = {model: np.array([one.fresh for one in each]) for model, each in repeats.items()}
-    yield factor_claim(name, errors, every, [FACTORS[name]], "synthetic", causes.factor)
-    of_servo = (
-        dynamixel_claims
-        if name.startswith("mx")
-        else erob_100_claims
-        if name == "erob80_100"
-        else erob_50_claims
-    )
-    yield from of_servo(name, errors, "synthetic", causes.statements)
+    yield factor_claim(name, errors, every, [FACTORS[name]], "synthetic", causes)
+    if name == "erob80_50":
+        yield from erob_50_claims(name, errors, "synthetic", causes.statements, hangs=causes.hangs)
+    else:
+        of_servo = erob_100_claims if name == "erob80_100" else dynamixel_claims
+        yield from of_servo(name, errors, "synthetic", causes.statements)
     yield _inertia_claim(name, repeats)
     if len(next(iter(repeats.values()))) > 1:
         yield from repeat_claims(
@@ -223,7 +220,7 @@ def _inertia_claim(name: str, repeats: Repeats) -> Claim:
     holds = abs(ours / true - 1.0) <= PARAMETERS_ALIKE
     return Claim(
         claim=f"II-A, {name}: J_m that is identified is the servo's",
-        paper=true,
+        paper=f"- (truth {true:.4g})",
         ours=ours,
         unit="kg·m²",
         holds=holds,

@@ -349,8 +349,8 @@ def _linearity_claim(steady: Mapping[str, tuple[Array, Array]]) -> Claim:
         undecided=True,
         chosen_after="the upper half of the speeds was chosen when the bend over all of them had come out"
         " against the paper, which speaks of high speeds and of a Stribeck part below",
-        reason=f"the data do not decide: the bend, {bend:.3f} ± {error:.3f} V, is more than what the sessions"
-        f" differ by, but by less than {_SURE:g} standard errors; friction takes about"
+        reason=f"the uncertainty reaches across the limit: the bend, {bend:.3f} ± {error:.3f} V, is more than"
+        f" what the sessions differ by, but by less than {_SURE:g} standard errors; friction takes about"
         f" {np.mean(frictions):.2f} V",
     )
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from bam_core.reproduce._egle_rolls import steps_words
+from bam_core.reproduce._egle_tables import PRINTED_TARGET, TARGETS
 from bam_core.reproduce.redone import DEVICES, Exhibit
 
 _WALK = (
@@ -56,9 +57,9 @@ def exhibits(experiment: tuple[tuple[str, ...], ...] | None) -> tuple[Exhibit, .
         Exhibit(
             name="fig. 6.3",
             subject="difference schemes over velocity",
-            remark="in the figure of 6.2. Backward differences are off by about 5 % of F_c where the leg"
-            " swings, the limit of what counts as accurate here, and by more where it stands, as the thesis"
-            " says",
+            remark="in the figure of 6.2. Erratum: the thesis calls backward differences very accurate where"
+            " the leg swings; here they are off by about 5 % of F_c there, the limit of what counts as"
+            " accurate, and by more where the leg stands, as the thesis says",
         ),
         Exhibit(
             name="fig. 6.4",
@@ -79,7 +80,9 @@ def exhibits(experiment: tuple[tuple[str, ...], ...] | None) -> tuple[Exhibit, .
             subject="parameters found walking straight ahead",
             remark="clean, which checks the code alone, and with encoder steps and torque noise; OpenHRP's"
             " disturbances are of another kind, so that sizes of errors compare only roughly;"
-            f" {steps_words()}",
+            f" {steps_words()}. Erratum: the target of F_c and τ_os of hip pitch and hip yaw, printed as"
+            f" {PRINTED_TARGET:g} N·m here and in table 6.2, is {TARGETS['right_hip_pitch'].coulomb:g} N·m by"
+            " the errors that are printed beside it",
         ),
         Exhibit(
             name="table 6.2",

@@ -115,11 +115,11 @@ def experiment_claims(found: Experiment) -> list[Claim]:
             "M6 better (BAM; < 1)",
             left["M6"] / left["M1"],
             left["M6"] < 0.9 * left["M1"],
-            "'better': by a tenth at least. BAM's authors' position errors of these squats fall by a quarter",
+            "'better': by a tenth at least",
             contradicts=left["M6"] > left["M1"],
         ),
         claim(
-            "real",
+            "construction",  # statics of the model alone, along the recorded motion
             "section 5.3, both feet stand, 60 % of the weight on one: change of the sum over both legs, over"
             f" that of one leg's {worst.replace('_', ' ')} ({found.single[worst]:.2g} N·m), worst joint",
             "one leg's friction is not determined",

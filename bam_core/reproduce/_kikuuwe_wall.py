@@ -138,28 +138,39 @@ def mixed_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Cl
     return claims
 
 
-def coulomb_wall_claim() -> Claim:
-    """Look for a load-independent friction with which the robot does what it does at γ_v = 1.1."""
+def coulomb_wall_claim(locked: WallRun) -> Claim:
+    """Look for a load-independent friction with which the robot does what it does at γ_v = 1.1.
+
+    Args:
+        locked: that robot; without its features it would be nothing that another one has not all of them.
+    """
     best, most = 0.0, -1
     for coulomb in (0.0, 200.0, 400.0, 600.0, 800.0, 1000.0, 1500.0, 2000.0, 3000.0):
-        run = run_wall((0.0, 0.0), friction=coulomb)
-        done = (
-            float(np.max(np.ptp(run.joints[_at(0.5) : _at(1.0)], axis=0))) > _MOVED,
-            float(_moved(run).max()) == 0.0 and -run.force[_at(2.49)] > 2.0 * _PUSH,
-            run.hand[-1, 0] < run.wall[-1],
-        )
-        if sum(done) > most:
-            best, most = coulomb, sum(done)
+        done = _features(run_wall((0.0, 0.0), friction=coulomb))
+        if done > most:
+            best, most = coulomb, done
+    asymmetric = _features(locked)
     return claim(
         "synthetic",
-        "6.2, load-independent friction to 3000 N·m per joint: of three features of γ_v = 1.1, most"
-        f" (at {best:g} N·m)",
-        "not all: cannot be produced",
-        most,
-        most < 3,
+        "6.2, of three features, those of the robot with γ_v = 1.1, and most of load-independent friction to"
+        f" 3000 N·m per joint (at {best:g} N·m)",
+        "3, not all: cannot be produced",
+        f"{asymmetric}, {most}",
+        asymmetric == 3 and most < 3,
         "the features are: moved by the drive of 500 N, not moved by the wall and pressed on it with more"
         " than twice that as the drive is off, pulled off by 500 N",
-        contradicts=True,
+        contradicts=most == 3,
+    )
+
+
+def _features(run: WallRun) -> int:
+    """Count what a robot has of the three features of γ_v = 1.1."""
+    return sum(
+        (
+            bool(np.max(np.ptp(run.joints[_at(0.5) : _at(1.0)], axis=0)) > _MOVED),
+            bool(_moved(run).max() == 0.0 and -run.force[_at(2.49)] > 2.0 * _PUSH),
+            bool(run.hand[-1, 0] < run.wall[-1]),
+        )
     )
 
 

@@ -43,10 +43,11 @@ class Claim:
     What does not hold is one of three. One rule for all papers:
 
     contradicted: a statement of the paper came out wrong. It says a direction, an order, that something
-        happens or that nothing does, and the opposite comes out by more than its uncertainty. Of an effect
-        whose size is told, such as "3 times higher", the opposite is no effect: it contradicts where all of
-        ours, as a ratio, is nearer to 1 than to the paper's figure. What the paper says of its own devices
-        or of its own search alone is not contradicted by others.
+        happens or that nothing does, and the opposite comes out by more than its uncertainty and by more than
+        the margin in its threshold. Of an effect whose size is told, such as "3 times higher", the opposite
+        is no effect: it contradicts where all of ours, as a ratio, is nearer to 1 than to the paper's figure.
+        Recordings of other real devices do not contradict what a paper says of its own, nor does another
+        search what it says of its own; simulations that stand in for its devices can.
     not decided: a result within its uncertainty, or one that hangs on a setting which the paper does not
         give and comes out with another value of it.
     missed: all else, such as a figure of the paper that lies outside of ours and its threshold.
@@ -66,6 +67,8 @@ class Claim:
             empty where none was. Such a claim is not counted among those that hold.
         reason: why it does not hold: a cause that was measured or checked, or "not understood" and what was
             excluded.
+        table: of which one table it is a row, such as one robot's at several gains, where one table has
+            several claims that come out together; empty where it stands alone.
 
     Raises:
         ValueError: another kind, no threshold_reason, or more than one outcome.
@@ -82,6 +85,7 @@ class Claim:
     undecided: bool = False
     chosen_after: str = ""
     reason: str = ""
+    table: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS or not self.threshold_reason:
@@ -195,6 +199,7 @@ def write_claims(claims: Sequence[Claim], path: Path) -> None:
             "undecided": bool(each.undecided),
             "chosen_after": each.chosen_after,
             "reason": each.reason,
+            "table": each.table,
         }
         for each in claims
     ]

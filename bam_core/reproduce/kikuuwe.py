@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.gears import Asymmetry, GearedJoints, leadscrew, spur_gear, worm_gear
-from bam_core.gears.benchmark import DT
+from bam_core.gears import Asymmetry, leadscrew, spur_gear, worm_gear
 from bam_core.gears.elastic_teeth import run_elastic_rod
 from bam_core.gears.examples import ELBOW_OUT, WALL_STIFFNESS, run_rod, run_wall
 from bam_core.gears.internal_force_plots import plot_internal_force, plot_projection
@@ -19,7 +18,7 @@ from bam_core.plots.save import save_figure
 from bam_core.reproduce._kikuuwe_exhibits import EXHIBITS
 from bam_core.reproduce._kikuuwe_laws import law_claims
 from bam_core.reproduce._kikuuwe_mechanisms import mechanism_claims
-from bam_core.reproduce._kikuuwe_remarks import edge_of, remark_claims, vertices_of
+from bam_core.reproduce._kikuuwe_remarks import edge_of, figure_8_problem, remark_claims, vertices_of
 from bam_core.reproduce._kikuuwe_rod import ROD_SIDES, coulomb_rod_claim, rod_claims, well_posed_claim
 from bam_core.reproduce._kikuuwe_wall import (
     EQUAL_SIDES,
@@ -60,7 +59,7 @@ def run(task: Task) -> Redone:
     save_figure(plot_rod(elastic, title), task.output / "figure_9_elastic_teeth.png")
     claims += [well_posed_claim(rods), *rod_claims(rods)]
     claims += rod_claims(elastic, ", elastic teeth", rigid=False)
-    claims.append(coulomb_rod_claim())
+    claims.append(coulomb_rod_claim(rods[-1]))
     walls = {stiffness: all_walls(stiffness, task.say) for stiffness in STIFFNESSES}
     _draw_walls(walls, task.output)
     elsewhere = all(each.holds for each in wall_claims(walls[WALL_STIFFNESS], ""))
@@ -70,7 +69,7 @@ def run(task: Task) -> Redone:
     out = {sides: run_wall(sides, start=ELBOW_OUT) for sides in MIXED_SIDES}
     claims += mixed_claims(out, f", {WALL_STIFFNESS / 1e3:g} kN/m, elbow out", elsewhere=elsewhere)
     task.say("section 6.2, load-independent friction")
-    claims.append(coulomb_wall_claim())
+    claims.append(coulomb_wall_claim(walls[WALL_STIFFNESS][1.1, 1.1]))
     return Redone(claims=tuple(claims), exhibits=EXHIBITS)
 
 
@@ -101,14 +100,7 @@ def _draw_statics(output: Path) -> None:
 
 def _draw_solutions(output: Path) -> None:
     save_figure(plot_internal_force(), output / "figure_7.png")
-    joints = GearedJoints(
-        [Asymmetry(input_side=0.1, output_side=side) for side in (0.5, 0.8)], np.array([1.0, 1.0])
-    )
-    inertia = np.array([[3.0, 1.2], [1.2, 1.5]])
-    drive, load = np.array([12.0, -5.0]), np.array([4.0, 9.0])
-    A = DT * np.linalg.inv(np.diag(joints.input_inertia) + inertia)
-    P = joints.feedback(inertia)
-    phi = joints.input_side * drive + joints.output_side * load - P @ (drive - load)
+    A, phi, P = figure_8_problem()
     along = np.linspace(-1.0, 1.0, 41)
     flat, back = np.ones_like(along), along[::-1]
     border = np.concatenate(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,8 +120,10 @@ class Redone:
         for kind in KINDS:
             chosen = [each for each in self.claims if each.kind == kind]
             held, late = sum(each.counts for each in chosen), sum(_holds_late(each) for each in chosen)
+            of_one = Counter(each.table for each in chosen if each.counts and each.table).most_common(1)
+            same = f", {of_one[0][1]} of them of one table" if of_one and of_one[0][1] > 1 else ""
             more = f", {late} more by choices made after results were seen" if late else ""
-            parts.append(f"{len(chosen)} {_KIND_WORDS[kind]} ({held} hold{more})")
+            parts.append(f"{len(chosen)} {_KIND_WORDS[kind]} ({held} hold{same}{more})")
         numbered = [each.extent for each in self.exhibits if each.is_numbered]
         beside = [each.extent for each in self.exhibits if not each.is_numbered]
         parts += [

@@ -7,6 +7,7 @@ import json
 import math
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ EXHIBITS = (
     Exhibit(name="fig. 1, another rod", subject="added", redone=False, remark="needs that rod"),
 )
 KEYS = ["claim", "paper", "ours", "unit", "holds", "kind", "threshold_reason", "contradicts", "missed"]
-KEYS += ["undecided", "chosen_after", "reason"]
+KEYS += ["undecided", "chosen_after", "reason", "table"]
 
 
 def test_tables_are_by_kind_and_shout_where_paper_and_ours_differ() -> None:
@@ -139,6 +140,7 @@ def test_claims_are_written_as_plain_json(tmp_path: Path) -> None:
         "undecided": False,
         "chosen_after": "",
         "reason": "",
+        "table": "",
     }
     assert [(each["contradicts"], each["missed"], each["undecided"]) for each in entries[1:]] == [
         (True, False, False),
@@ -191,6 +193,12 @@ def test_counts_are_of_claims_by_kind_and_outcome_and_leave_out_what_was_chosen_
         " tables: 1 redone, 1 in part, 1 not redone of 3; beside these: 1 redone, 0 in part, 1 not redone of"
         " 2)"
     )
+
+
+def test_counts_tell_how_many_of_those_that_hold_are_of_one_table() -> None:
+    rows = [replace(CLAIMS[0], table="gains")] * 3
+    made = Redone(claims=(*rows, replace(CLAIMS[0], table="alone"), *CLAIMS), exhibits=()).counts()
+    assert made.startswith("5 by construction (5 hold, 3 of them of one table), 2 on synthetic data")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from bam_core.errors import Malformed, Missing, Unreadable
 from bam_core.reproduce import Task, bam
 from bam_core.reproduce._bam_arms import arm_claims
 from bam_core.reproduce._bam_benches import sts3215_division, xl330_divisions
+from bam_core.reproduce._bam_causes import Causes
 from bam_core.reproduce._bam_claims import (
     dynamixel_claims,
     erob_50_claims,
@@ -75,7 +77,7 @@ def alone(errors: dict[str, Array]) -> dict[str, Array]:
     return {model: each[None] for model, each in errors.items()}
 
 
-def factor(errors: dict[str, float], factors: list[float], kind: Kind = "real", *words: str) -> Claim:
+def factor(errors: dict[str, float], factors: list[float], kind: Kind = "real", *words: Any) -> Claim:
     tested = runs(errors)
     return factor_claim("a servo", tested, alone(tested), factors, kind, *words)
 
@@ -119,9 +121,26 @@ def test_a_servo_that_the_paper_lacks_may_lie_between_two_that_it_has() -> None:
     )
 
 
+def test_a_factor_that_is_not_friction_s_is_not_decided_where_its_interval_reaches_beyond() -> None:
+    errors = {**dict.fromkeys(FRICTION_MODELS, 0.03), "m6": 0.03 / 1.51}  # the limit is 1.51
+    claim = factor(errors, [2.02, 2.93], "real", Causes(factor="a cause"), "M6 is a motor's")
+    assert claim.undecided
+    assert claim.reason.startswith("the uncertainty reaches across the limit; it may lie")
+
+
+def test_a_setting_with_which_it_comes_out_leaves_a_claim_open() -> None:
+    hangs = Causes(factor="a setting", hangs=True)
+    missed, near_none = mae(m6=0.005), mae(m6=0.028)
+    for errors in (missed, near_none):
+        assert factor(errors, [1.51], "synthetic", hangs).undecided
+    (claim,) = erob_50_claims("erob", runs(mae()), "synthetic", "a setting", hangs=True)
+    assert claim.undecided
+    assert next(iter(erob_50_claims("erob", runs(mae()), "synthetic"))).contradicts
+
+
 def test_a_factor_that_is_not_friction_s_does_not_hold_wherever_it_lies() -> None:
     for best in (0.012, 0.029):
-        claim = factor(mae(m6=best), [2.02, 2.93], "real", "a cause", "M6 is a motor's")
+        claim = factor(mae(m6=best), [2.02, 2.93], "real", Causes(factor="a cause"), "M6 is a motor's")
         assert claim.missed
         assert claim.reason.endswith("M6 is a motor's")
 
@@ -364,7 +383,7 @@ def test_friction_grows_with_the_load_only_where_it_does() -> None:
     level, falls = (points(friction=lambda load, k=k: 0.2 - k * load) for k in (0.0, 0.1))
     assert not growth_claim("servo", level).holds
     assert not growth_claim("servo", level).contradicts
-    assert "do not decide" in growth_claim("servo", level).reason
+    assert "reaches across the limit" in growth_claim("servo", level).reason
     assert growth_claim("servo", falls).contradicts
     assert len(plot_motion_points({"a": grows, "b": grows}).axes) == 2
 

@@ -92,7 +92,7 @@ def test_a_small_improvement_is_none_in_either_statement() -> None:
     denied = (Relation(model="m5", than="m4", denied=True),)
     best = statement("V", errors, best_of_all("m4"), "synthetic", "best", "a cause")
     assert best.missed
-    assert best.reason.startswith("no improvement: M4 against M5 +1.0 %")
+    assert best.reason.startswith("improves by less than 8 %: M4 against M5 +1.0 %")
     assert statement("V", errors, denied, "synthetic", "no better").holds
 
 
@@ -106,12 +106,12 @@ def test_one_opposite_relation_contradicts_a_statement_and_one_open_leaves_it_op
     assert words(runs(m2=0.018, m3=0.016)).holds
     open_one = words(runs(m2=0.0184, m3=0.016))
     assert open_one.undecided
-    assert open_one.reason.startswith("the data do not decide: M2 against M1 -8.0 % (-")
+    assert open_one.reason.startswith("the uncertainty reaches across the limit: M2 against M1 -8.0 % (-")
     opposite = words(runs(m2=0.03, m3=0.0276))
     assert opposite.contradicts
     assert not opposite.undecided
     assert opposite.reason.startswith("M2 against M1 +50.0 % (+")
-    assert "the data do not decide: M3 against M2" in opposite.reason
+    assert "the uncertainty reaches across the limit: M3 against M2" in opposite.reason
     assert opposite.reason.endswith("a cause")
 
 

@@ -23,7 +23,7 @@ from bam_core.reproduce import Redone, Task, reproduce
 from bam_core.reproduce._kikuuwe_exhibits import EXHIBITS
 from bam_core.reproduce._kikuuwe_laws import law_claims
 from bam_core.reproduce._kikuuwe_mechanisms import mechanism_claims
-from bam_core.reproduce._kikuuwe_rod import ROD_SIDES, rod_claims
+from bam_core.reproduce._kikuuwe_rod import ROD_SIDES, coulomb_rod_claim, rod_claims
 from bam_core.reproduce._kikuuwe_wall import all_walls, wall_claims
 from bam_core.reproduce.claim import UNEXPECTED, Claim
 
@@ -149,6 +149,15 @@ def test_deliberate_bugs_turn_claims_to_no(
     wrong = {each.claim for each in found if not each.holds}
     assert len(right & wrong) >= least, right & wrong
     assert not any(each.undecided for each in found)  # no other setting bears it out
+
+
+def test_a_gear_without_friction_has_not_all_features_of_one_that_locks_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bam_core.reproduce._kikuuwe_rod._COULOMB", np.array([0.0, 20.0, 100.0]))
+    assert coulomb_rod_claim(run_rod(1.05)).holds
+    friction_off(monkeypatch)
+    assert coulomb_rod_claim(run_rod(1.05)).missed
 
 
 def test_the_claims_of_the_rod_hold_without_a_bug_and_with_elastic_teeth() -> None:
