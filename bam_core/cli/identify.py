@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--uncertainty",
-        default="none",
+        default="",
         metavar="M1,M4,...|all|none",
         help="models whose parameters get standard errors and intervals besides those of the chosen one, "
         "which always does (default: none; it takes time)",
