@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pytest
 from documented import ROOT
 from missing import skip_or_fail
 from PIL import Image, ImageSequence
@@ -81,9 +80,7 @@ def test_without_opengl_the_film_stays_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "bench.gif"
     file.write_bytes(b"as it was")
     code = "import sys; from site_pages.film import main; sys.exit(main(sys.argv[1:]))"
-    if program("import mujoco", MUJOCO_GL="osmesa", PYOPENGL_PLATFORM="osmesa").returncode == 0:
-        pytest.skip("libosmesa6 is installed here")
-    done = program(code, str(file), MUJOCO_GL="osmesa", PYOPENGL_PLATFORM="osmesa")
+    done = program(code, str(file), MUJOCO_GL="of no machine")
     assert done.returncode == 0, done.stderr
     assert "the film stays as it is" in done.stderr
     assert file.read_bytes() == b"as it was"

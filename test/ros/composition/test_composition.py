@@ -299,7 +299,7 @@ def test_two_benches_in_two_namespaces_move_and_record_their_own_servo(
     client = make_client()
     for side in scripts:
         mounted = client.node.create_client(Trigger, f"/{side}/recorder/load_mounted")
-        client.wait_for(lambda: answer(client, mounted).success)  # noqa: B023
+        client.wait_for(lambda mounted=mounted: answer(client, mounted).success)
     for side, process in processes.items():
         _, said = process.communicate(timeout=2 * PATIENCE)
         assert process.returncode == 0, said
