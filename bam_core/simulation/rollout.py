@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_positive
 from bam_core.arrays import Array
-from bam_core.errors import Missing, OutOfRange, UnknownName, WrongShape
+from bam_core.errors import Missing, OutOfRange, UnknownName, Unsupported, WrongShape
 from bam_core.recordings.recording import Recording
 from bam_core.servo.arm_link import LEAST_COMPLIANCE
 from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
@@ -118,7 +118,7 @@ class Rollout:
                 errors are those over short horizons; infinite: never. Default: OPEN_LOOP_HORIZON where all
                 recordings are runs in open loop, else never.
             slew_first: let the firmware's set-points follow goals before the simulation and not within it,
-                which long steps need to be exact; candidates must have no `goal_slew_time` then.
+                which long steps need to be exact; candidates with `goal_slew_time` are refused then.
 
         Raises:
             BamError: no recordings, or an option is out of range.
@@ -153,6 +153,7 @@ class Rollout:
             **_renewal(dt, self.substeps, period),
             slew_share=0.5 * (1.0 + period / dt),
         )
+        self._slews_first = slew_first
         if slew_first:
             self.stepping = self.stepping._replace(goal_speed_limit=math.inf)
         self._stepping = (*self.stepping,)  # a plain tuple, see `LaneArrays`
@@ -277,6 +278,12 @@ class Rollout:
 
     def _tasks(self, candidates: Array) -> list[_Task]:
         """Cut candidates x logs into blocks of lanes, those that need short steps apart from the others."""
+        if self._slews_first and candidates[:, PARAMETERS.index("goal_slew_time")].any():
+            raise Unsupported(
+                "goal_slew_time",
+                "goals are slewed already, by the firmware's speed",
+                advice="simulate without slew_first",
+            )
         needs = _needs_short_steps(candidates)
         if self._short_stepping == self._stepping or not needs.any():
             return self._blocks(len(candidates), self._stepping)

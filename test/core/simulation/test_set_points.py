@@ -7,10 +7,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from refusals import refused
 
+from bam_core.errors import Unsupported
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.set_points import slewed_means
 from bam_core.simulation.synthetic import synthesize
 
@@ -60,3 +62,12 @@ def test_steps_longer_than_the_period_start_to_slew_when_the_goal_changes() -> N
     ]
     assert off[0] < 0.15e-3
     assert off[1] > 4.0 * off[0]
+
+
+def test_goals_are_not_slewed_twice() -> None:
+    recording = synthesize(SERVO, PendulumBench(mass=0.5, length=0.15), "sin_sin", 16.0)
+    vector = parameter_vector(SERVO)
+    vector[PARAMETERS.index("goal_slew_time")] = 0.3
+    rollout = Rollout([recording], firmware=SERVO.firmware, slew_first=True)
+    with refused(Unsupported):
+        rollout.errors(vector)
