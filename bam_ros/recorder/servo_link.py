@@ -179,13 +179,13 @@ class ServoLink(ABC, Generic[Goal]):
             self.configuration = configuration
 
     def _on_states(self, cdr: bytes) -> None:
+        listener = self._listener  # before the time is read: it hears of no state from before it listened
         now = self.now()
         if self.sink is not None:
             self.sink(self.topics.states, now, cdr)
         states = deserialize_message(cdr, ServoStates)
         self._count(states)
         self.newest, self.heard = states, time.monotonic()
-        listener = self._listener
         if listener is None:
             return
         try:
