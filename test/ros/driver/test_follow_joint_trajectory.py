@@ -128,6 +128,8 @@ def test_a_tolerance_that_is_violated_aborts_with_its_code_and_the_joints_are_he
     """No servo with a load and a proportional controller is where its goal is to a microradian."""
     from control_msgs.msg import JointTolerance
 
+    status, *_ = client.result(client.send(0.5, JOINTS, [0.0, 0.0]))
+    assert status == GoalStatus.STATUS_SUCCEEDED  # and torque is on
     tolerances = {field: [JointTolerance(name="shoulder", position=1e-6)]}
     patience = Duration(nanosec=100_000_000)
     handle = client.send(1.0, JOINTS, [0.5, 0.5], goal_time_tolerance=patience, **tolerances)
