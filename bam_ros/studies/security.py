@@ -13,8 +13,6 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from bam_core.atomic_file import write_text
-from bam_ros.composition.main import MODULES
-from bam_ros.composition.main import NAME as COMPOSITION
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.emulators.dynamixel.node import VirtualDynamixelNode
 from bam_ros.emulators.erob.node import VirtualErobNode
@@ -47,9 +45,9 @@ NODES: tuple[NodeAbout, ...] = tuple(
 )
 PROCESSES: Mapping[str, tuple[NodeAbout, ...]] = {
     **{about.name: (about,) for about in NODES},
-    COMPOSITION: tuple(about for about in NODES if about.name in MODULES),
+    "composition": tuple(about for about in NODES if not about.name.startswith("virtual_")),
 }
-"""Executable -> nodes that it may run."""
+"""Executable -> nodes that it may run. Virtual servos stand for hardware, which is in no process of ours."""
 _WIRES = {
     "dynamixel": "the serial port `port`",
     "erob": "raw EtherCAT frames at `interface`; a pipe to its own master process",
