@@ -184,6 +184,14 @@ class ServoBus(ABC):
         """Figures of this bus for diagnostics: name with unit -> text."""
         return {}
 
+    @property
+    def unreleased(self) -> tuple[str, ...]:
+        """Joints that have not confirmed that their torque is off.
+
+        None of a bus whose servos let go by themselves where nobody commands them.
+        """
+        return ()
+
     def describe_errors(self, name: str, bits: int) -> tuple[str, ...]:
         """Return the hardware errors of a joint in the bus' own words, one line each.
 

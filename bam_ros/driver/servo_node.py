@@ -278,8 +278,18 @@ class ServoNode(LifecycleNode):
         if self._loop is not None:
             self._loop.stop()
             self._loop = None
+            self._say_unreleased()
         self._inputs = self._joint_command = None
         self._gains_hold.clear()
+
+    def _say_unreleased(self) -> None:
+        """Say which joints may hold on though they were released."""
+        joints = self._bus.unreleased if self._bus is not None else ()
+        if joints:
+            self.get_logger().error(
+                f"{', '.join(joints)}: torque off is not confirmed, though it was commanded; cut the power,"
+                f" then check cable and supply"
+            )
 
     def _publish(self, sample: ServoSample, sequence: int) -> None:
         """Publish a sample; called in the loop's thread."""

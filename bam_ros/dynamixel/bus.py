@@ -174,6 +174,11 @@ class DynamixelBus(ServoBus):
         port = [self._port.warning] if self._port is not None and self._port.warning else []
         return (*port, *(line for servo in self._servos for line in servo.warnings))
 
+    @property
+    def unreleased(self) -> tuple[str, ...]:
+        """Joints whose torque is on, or may be."""
+        return tuple(servo.name for servo in self._servos if servo.torque is not False)
+
     def open(self) -> str:
         """Lock the port, find the servos, release them and make them ready.
 
@@ -302,12 +307,11 @@ class DynamixelBus(ServoBus):
         Protocol 1.0 knows no reboot: there the servo is only set up anew, which ends an overload shutdown.
         """
         servo = self._servo(name)
-        if any(other.torque is not False for other in self._servos):
+        if self.unreleased:
             self.release()
-        holding = [other.name for other in self._servos if other.torque is not False]
-        if holding:
+        if self.unreleased:
             raise Unavailable(
-                ", ".join(holding),
+                ", ".join(self.unreleased),
                 "torque off is not confirmed",
                 expected="before a reboot",
                 advice="check cable and supply",

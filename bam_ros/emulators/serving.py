@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the command of an emulator waits: for lines that it obeys, until a signal or the end of its input."""
+"""How an emulator ends; how its command waits: for lines that it obeys, until a signal or the input's end."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ import signal
 import sys
 from collections.abc import Callable
 
+CLIENT_PATIENCE = 4.0
+"""How long a node that emulates servos goes on answering, after a signal, while a client uses them, s.
+
+Ctrl-C reaches driver and emulated servos at once, and the driver has to turn torque off. `ros2 launch` sends
+SIGTERM after 5 s.
+"""
 _STOP = (signal.SIGINT, signal.SIGTERM)
 
 

@@ -85,6 +85,11 @@ class FeedForwardBus(ServoBus):
         return (*self._bus.warnings, *([f"refused: {refusal}"] if refusal else []))
 
     @property
+    def unreleased(self) -> tuple[str, ...]:
+        """Of the servos."""
+        return self._bus.unreleased
+
+    @property
     def figures(self) -> Mapping[str, str]:
         """Counts of trajectories, and how closely servos follow them."""
         follower = self._follower

@@ -72,9 +72,13 @@ def run_nodes(programs: Sequence[NodeProgram], arguments: Sequence[str], *, name
     try:
         _init(arguments, name, usage)
         for program in programs:
+            if stop():  # a start takes seconds, on a busy machine minutes: nothing more is begun
+                return 0
             running.append(RunningNode(program, stop))
             _require_own_name(running)
         for each in running:
+            if stop():
+                return 0
             each.start()
         for each in running[1:]:
             each.spin_in_thread()

@@ -8,7 +8,7 @@ config/sros2/.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -43,6 +43,11 @@ NODES: tuple[NodeAbout, ...] = tuple(
         VirtualErobNode,
     )
 )
+PROCESSES: Mapping[str, tuple[NodeAbout, ...]] = {
+    **{about.name: (about,) for about in NODES},
+    "composition": tuple(about for about in NODES if not about.name.startswith("virtual_")),
+}
+"""Executable -> nodes that it may run. Virtual servos stand for hardware, which is in no process of ours."""
 _WIRES = {
     "dynamixel": "the serial port `port`",
     "erob": "raw EtherCAT frames at `interface`; a pipe to its own master process",
@@ -89,8 +94,32 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def policy(about: NodeAbout) -> str:
-    """Return the SROS2 policy of a node in an enclave of its own: what it does, and nothing else."""
+def policy(enclave: str, nodes: Sequence[NodeAbout]) -> str:
+    """Return the SROS2 policy of a process: what its nodes do, and nothing else.
+
+    Args:
+        enclave: name of its enclave in /bam_bench.
+        nodes: that it runs; ROS 2 gives a process one enclave, whatever runs in it.
+    """
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            '<policy version="0.2.0">',
+            "  <enclaves>",
+            f'    <enclave path="/bam_bench/{enclave}">',
+            "      <profiles>",
+            *(line for about in nodes for line in _profile(about)),
+            "      </profiles>",
+            "    </enclave>",
+            "  </enclaves>",
+            "</policy>",
+            "",
+        ]
+    )
+
+
+def _profile(about: NodeAbout) -> Iterator[str]:
+    """Give what a policy allows one node."""
     publishes = [*(each.name for each in _of(about, "publishes")), "/rosout", "/parameter_events"]
     subscribes = [*(each.name for each in _of(about, "subscribes")), "/clock", "/parameter_events"]
     services = [each.name for each in _of(about, "service")]
@@ -100,32 +129,17 @@ def policy(about: NodeAbout) -> str:
         publishes.append("~/transition_event")
     if about.name == "recorder":  # the client of the driver
         subscribes += ["joint_states", "/diagnostics"]
-    requests = _REQUESTS.get(about.name, ())
     name = about.name
-    parts = [
+    parts = (
         _rules(name, "topics", "publish", "topic", publishes),
         _rules(name, "topics", "subscribe", "topic", subscribes),
         _rules(name, "services", "reply", "service", services),
-        _rules(name, "services", "request", "service", requests),
+        _rules(name, "services", "request", "service", _REQUESTS.get(name, ())),
         _rules(name, "actions", "execute", "action", [each.name for each in _of(about, "action")]),
-    ]
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            '<policy version="0.2.0">',
-            "  <enclaves>",
-            f'    <enclave path="/bam_bench/{name}">',
-            "      <profiles>",
-            f'        <profile ns="/" node="{name}">',
-            *filter(None, parts),
-            "        </profile>",
-            "      </profiles>",
-            "    </enclave>",
-            "  </enclaves>",
-            "</policy>",
-            "",
-        ]
     )
+    yield f'        <profile ns="/" node="{name}">'
+    yield from filter(None, parts)
+    yield "        </profile>"
 
 
 _REQUESTS = {
@@ -148,8 +162,8 @@ def page(text: str) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the table and the policies."""
     write_text(PAGE, page(PAGE.read_text(encoding="utf-8")))
-    for about in NODES:
-        write_text(POLICIES / f"{about.name}.policy.xml", policy(about))
+    for name, nodes in PROCESSES.items():
+        write_text(POLICIES / f"{name}.policy.xml", policy(name, nodes))
     return 0
 
 

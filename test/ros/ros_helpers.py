@@ -171,6 +171,7 @@ class FakeBus(ServoBus):
         self.farthest = math.inf
         self.position = [position] * len(names)
         self.torque = [False] * len(names)
+        self.deaf: tuple[str, ...] = ()  # joints that do not confirm a release
         self.errors = [0] * len(names)
         self.gains: dict[str, Gains] = {}
         self.goals: list[ServoGoal] = []
@@ -193,6 +194,10 @@ class FakeBus(ServoBus):
     @property
     def position_limits(self) -> tuple[tuple[float, float], ...]:
         return ((-math.pi, math.pi),) * len(self._names)
+
+    @property
+    def unreleased(self) -> tuple[str, ...]:
+        return self.deaf
 
     def open(self) -> str:
         if self.open_failure is not None:

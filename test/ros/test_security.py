@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from bam_ros.composition.main import MODULES
 from bam_ros.node.node_about import Interface, NodeAbout
-from bam_ros.studies.security import NODES, PAGE, POLICIES, page, policy
+from bam_ros.studies.security import NODES, PAGE, POLICIES, PROCESSES, page, policy
 
 
 def test_the_page_has_the_table_of_today() -> None:
@@ -17,17 +18,38 @@ def test_the_page_has_the_table_of_today() -> None:
     assert text == page(text), "run python -m bam_ros.studies.security"
 
 
+def profiles(name: str) -> dict[str, ElementTree.Element]:
+    """Return what the policy of a process allows, by node."""
+    root = ElementTree.parse(POLICIES / f"{name}.policy.xml")
+    (enclave,) = root.iter("enclave")
+    assert enclave.get("path") == f"/bam_bench/{name}"
+    return {str(profile.get("node")): profile for profile in enclave.iter("profile")}
+
+
 def test_every_node_has_its_policy_and_there_are_no_others() -> None:
-    names = {f"{about.name}.policy.xml" for about in NODES}
+    names = {f"{name}.policy.xml" for name in PROCESSES}
     assert {path.name for path in POLICIES.iterdir()} == names
+    assert set(PROCESSES) == {*(about.name for about in NODES), "composition"}
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_the_policies_are_those_of_today(name: str) -> None:
+    text = (POLICIES / f"{name}.policy.xml").read_text(encoding="utf-8")
+    assert text == policy(name, PROCESSES[name]), "run python -m bam_ros.studies.security"
+
+
+def test_nodes_in_one_process_may_do_there_what_each_may_alone_and_nothing_else() -> None:
+    """A process has one enclave: what it lacks, none of its nodes may do."""
+    together = profiles("composition")
+    assert set(together) == set(MODULES)
+    for node, profile in together.items():
+        (alone,) = profiles(node).values()
+        assert ElementTree.tostring(profile).strip() == ElementTree.tostring(alone).strip()
 
 
 @pytest.mark.parametrize("about", NODES, ids=lambda about: about.name)
 def test_a_policy_allows_what_the_node_says_it_does(about: NodeAbout) -> None:
-    text = (POLICIES / f"{about.name}.policy.xml").read_text(encoding="utf-8")
-    assert text == policy(about), "run python -m bam_ros.studies.security"
-    root = ElementTree.fromstring(text.encode())
-    (profile,) = root.iter("profile")
+    (profile,) = profiles(about.name).values()
     assert profile.get("node") == about.name
     verbs = {"publishes": "publish", "subscribes": "subscribe", "service": "reply", "action": "execute"}
     for each in about.interfaces:
@@ -43,5 +65,6 @@ def test_a_policy_allows_what_the_node_says_it_does(about: NodeAbout) -> None:
 def test_another_service_changes_the_policy() -> None:
     more = Interface(kind="service", name="~/more", type="std_srvs/Trigger", purpose="x")
     about = NODES[0]
-    assert policy(replace(about, interfaces=(*about.interfaces, more))) != policy(about)
-    assert f"{about.name}/more" in policy(replace(about, interfaces=(*about.interfaces, more)))
+    changed = replace(about, interfaces=(*about.interfaces, more))
+    assert f"{about.name}/more" in policy(about.name, [changed])
+    assert f"{about.name}/more" not in policy(about.name, [about])

@@ -24,6 +24,7 @@ from bam_ros.emulators.erob.faults import SLAVE_FAULTS, parse_faults
 from bam_ros.emulators.erob.hidden_drive import SERVOS
 from bam_ros.emulators.erob.server import SegmentServer
 from bam_ros.emulators.erob.veth import VethPair
+from bam_ros.emulators.serving import CLIENT_PATIENCE
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
@@ -126,14 +127,18 @@ class VirtualErobNode(Node):
         """Make the pair and open the interface; raises BamError where that cannot be."""
         if self._pair is not None:
             self._stack.enter_context(self._pair)
-        self._stack.enter_context(self._server)
+        self._server.start()
+        self._stack.callback(self._server.stop, CLIENT_PATIENCE)
         gc.collect()
         gc.freeze()  # what is there now stays, so that collections have little to look at
         master = f", master at {self._pair.master}" if self._pair is not None else ""
         self.get_logger().info(f"{self._title}{master}")
 
     def close(self) -> None:
-        """Stop answering and take the pair away; idempotent."""
+        """Stop answering, once no master needs it any more to turn torque off, and take the pair away.
+
+        Idempotent.
+        """
         self._stack.close()
 
     def _set_load(self, request: SetLoad.Request, response: SetLoad.Response) -> SetLoad.Response:

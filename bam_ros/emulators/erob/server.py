@@ -29,6 +29,7 @@ _LONGEST_WAIT = 20_000_000
 """How long the server sleeps at most, ns."""
 _SWITCH_INTERVAL = 2e-4  # s; other threads hold the interpreter no longer while a frame waits
 _STALL = 30_000_000  # asleep for longer than it wanted by this, ns: the emulator did not get the processor
+_SILENCE = 0.5  # s; a master in a cycle that sends nothing for this long has gone
 _TIMES = 4096
 _GET_FLAGS, _UP, _LOOPBACK = 0x8913, 0x1, 0x8  # SIOCGIFFLAGS, IFF_UP, IFF_LOOPBACK
 
@@ -78,11 +79,17 @@ class SegmentServer:
         self._thread = threading.Thread(target=self._serve, name="virtual-segment", daemon=True)
         self._thread.start()
 
-    def stop(self) -> None:
-        """Stop answering and close the interface; idempotent."""
+    def stop(self, patience: float = 0.0) -> None:
+        """Stop answering and close the interface; idempotent.
+
+        Args:
+            patience: how long a master that sends frames is answered before that, s.
+        """
         thread, self._thread = self._thread, None
         if thread is None:
             return
+        if patience:
+            self._wait_for_silence(patience)
         os.write(self._wake_write, b"x")
         thread.join()
         assert self._socket is not None
@@ -111,6 +118,14 @@ class SegmentServer:
     def process_times(self) -> list[int]:
         """Return how long the last frames took from their arrival to the answer, ns."""
         return list(self._times)[: min(self.received, _TIMES)]
+
+    def _wait_for_silence(self, patience: float) -> None:
+        """Wait until no frame has come for `_SILENCE`, for at most `patience` s."""
+        deadline = time.monotonic() + patience
+        received = -1
+        while received != self.received and time.monotonic() < deadline:
+            received = self.received
+            time.sleep(_SILENCE)
 
     def _serve(self) -> None:
         with contextlib.suppress(OSError):

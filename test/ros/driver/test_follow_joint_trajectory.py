@@ -118,6 +118,29 @@ def test_a_cancelled_goal_is_held_and_a_new_one_replaces_an_old_one(client: Clie
     assert list(client.states[-1].torque_enabled) == [True, True]
 
 
+@pytest.mark.parametrize(
+    ("field", "code"),
+    [("path_tolerance", "PATH_TOLERANCE_VIOLATED"), ("goal_tolerance", "GOAL_TOLERANCE_VIOLATED")],
+)
+def test_a_tolerance_that_is_violated_aborts_with_its_code_and_the_joints_are_held(
+    client: Client, field: str, code: str
+) -> None:
+    """No servo with a load and a proportional controller is where its goal is to a microradian."""
+    from control_msgs.msg import JointTolerance
+
+    status, *_ = client.result(client.send(0.5, JOINTS, [0.0, 0.0]))
+    assert status == GoalStatus.STATUS_SUCCEEDED  # and torque is on
+    tolerances = {field: [JointTolerance(name="shoulder", position=1e-6)]}
+    patience = Duration(nanosec=100_000_000)
+    handle = client.send(1.0, JOINTS, [0.5, 0.5], goal_time_tolerance=patience, **tolerances)
+    status, number, text = client.result(handle)
+    assert (status, number) == (GoalStatus.STATUS_ABORTED, getattr(client.kind.Result, code))
+    assert "shoulder: " in text
+    first = client.states[-1].header.stamp.sec
+    client.wait_for(lambda: client.states[-1].header.stamp.sec > first + 2)
+    assert list(client.states[-1].torque_enabled) == [True, True]
+
+
 def test_a_goal_that_cannot_be_followed_says_why(client: Client) -> None:
     status, code, text = client.result(client.send(1.0, ["wrist"], [0.1]))
     assert (status, code) == (GoalStatus.STATUS_ABORTED, client.kind.Result.INVALID_JOINTS)

@@ -445,6 +445,19 @@ def test_two_clients_command_joints_of_their_own_through_two_topics(client: Clie
     assert node._follower is not None
 
 
+@pytest.mark.parametrize("deaf", [(), ("joint",)])
+def test_a_release_that_no_servo_confirms_is_an_error_at_the_end(
+    deaf: tuple[str, ...], client: Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bus = FakeBus()
+    node = client.run(bus)
+    bus.deaf = deaf
+    node.close()
+    said = capfd.readouterr().err
+    assert said.count("joint: torque off is not confirmed") == len(deaf)
+    assert ("[ERROR]" in said) == bool(deaf)
+
+
 def test_joint_command_before_the_node_is_active_changes_nothing(client: Client) -> None:
     bus = FakeBus()
     node = client.run(bus, autostart=False)

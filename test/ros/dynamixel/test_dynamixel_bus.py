@@ -193,9 +193,14 @@ def test_release_gets_through_a_bad_line(virtual_servos: MakeVirtual, make_bus: 
     bus = make_bus(virtual)
     bus.open()
     bus.exchange(on(0.0))
-    virtual.bus.faults.drop = 1.0
+    assert bus.unreleased == ("joint",)
+    virtual.bus.faults.drop = 1.0  # of answers: what is written arrives
     bus.release()
     assert virtual.get("torque_enable") == 0
+    assert bus.unreleased == ("joint",)  # nothing has confirmed it
+    virtual.bus.faults.drop = 0.0
+    bus.release()
+    assert bus.unreleased == ()
 
 
 @pytest.mark.parametrize("servo", ["mx106_2", "xl330"])

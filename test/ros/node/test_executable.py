@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,42 @@ def test_a_mistake_of_ours_keeps_its_traceback(executable: Path) -> None:
 @pytest.mark.parametrize(("returned", "status"), [("0", 0), ("3", 3), ("None", 0)])
 def test_the_status_is_that_of_the_module(executable: Path, returned: str, status: int) -> None:
     assert ran(executable, f"def main():\n    return {returned}\n").returncode == status
+
+
+@pytest.fixture
+def usual_ctrl_c() -> Iterator[None]:
+    """As in a terminal: what a script runs in the background ignores SIGINT, and so do its children."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("usual_ctrl_c")
+def test_ctrl_c_ends_it_while_modules_are_imported_that_catch_everything(executable: Path) -> None:
+    """Python would raise KeyboardInterrupt, which such a module drops."""
+    ended = ran(
+        executable,
+        """\
+import os, signal, time
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(1.0)
+except BaseException:
+    pass
+
+def main():
+    return 7
+""",
+    )
+    assert ended.returncode == -signal.SIGINT
+    assert ended.stderr == ""
+
+
+@pytest.mark.usefixtures("usual_ctrl_c")
+def test_ctrl_c_is_as_usual_once_all_is_imported(executable: Path) -> None:
+    usual = "signal.getsignal(signal.SIGINT) is signal.default_int_handler"
+    usual = f"import signal\ndef main():\n    return {usual}"
+    assert ran(executable, usual).returncode == 1
 
 
 def test_without_the_sourced_package_it_says_what_to_source(executable: Path) -> None:

@@ -109,6 +109,55 @@ def test_nodes_with_actions_under_way_are_destroyed_without_an_exception_in_any_
     assert "never retrieved" not in said
 
 
+SLOW = """\
+import os, signal, sys
+from rclpy.node import Node
+from bam_ros.node.process import run_nodes
+from bam_ros.node.running_node import NodeProgram
+from bam_ros.recorder.node import PROGRAM
+
+class Slow(Node):
+    def __init__(self, name):
+        super().__init__(name)
+        print("made", name, flush=True)
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), getattr(signal, sys.argv[2]))
+
+    def start(self):
+        print("started", self.get_name(), flush=True)
+        if sys.argv[1] == f"start of {self.get_name()}":
+            os.kill(os.getpid(), getattr(signal, sys.argv[2]))
+
+    def close(self):
+        print("closed", self.get_name(), flush=True)
+
+def program(name):
+    return NodeProgram(about=PROGRAM.about, make_node=lambda stop: Slow(name))
+
+sys.exit(run_nodes([program("one"), program("two")], [], name="slow", usage=""))
+"""
+"""Two nodes, with a signal while one of them is made or started."""
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("when", "done"),
+    [
+        ("one", ["made one", "closed one"]),
+        ("two", ["made one", "made two", "closed one", "closed two"]),
+        ("start of one", ["made one", "made two", "started one", "closed one", "closed two"]),
+    ],
+)
+def test_a_signal_while_nodes_are_made_or_started_begins_nothing_more(
+    when: str, done: list[str], number: str, ros_domain: int
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", SLOW, when, number], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines() == done
+
+
 LAUNCH = """\
 import subprocess, sys, time
 node = [sys.executable, "-m", "bam_ros.emulators.dynamixel.node", "--ros-args", "-p", f"link:={sys.argv[2]}"]

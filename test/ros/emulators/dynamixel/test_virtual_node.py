@@ -10,26 +10,34 @@ import sys
 
 import pytest
 import yaml
+from bam_bench.msg import ServoStates
 from bam_bench.srv import SetLoad
 from dynamixel_sdk import COMM_SUCCESS
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from ros_client import RosClient
-from ros_helpers import PATIENCE, wait_for
+from ros_helpers import LATE, PATIENCE, wait_for
 from std_srvs.srv import Trigger
 from virtual_helpers import Client
 
+from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.dynamixel.control_table import control_table
 
 pytestmark = pytest.mark.ros
 
-NODE = "import sys; from bam_ros.emulators.dynamixel.node import main; sys.exit(main(sys.argv[1:]))"
+NODE = f"""
+import sys
+from bam_ros.emulators.dynamixel import node
+node.CLIENT_PATIENCE = {PATIENCE}
+sys.exit(node.main(sys.argv[1:]))
+"""
+DRIVER = "import sys; from bam_ros.dynamixel.node import main; sys.exit(main(sys.argv[1:]))"
 
 
-def start(*parameters: str) -> subprocess.Popen:
+def start(*parameters: str, program: str = NODE) -> subprocess.Popen:
     arguments = [word for parameter in parameters for word in ("-p", parameter)]
     return subprocess.Popen(
-        [sys.executable, "-c", NODE, "--ros-args", *arguments], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, "--ros-args", *arguments], stderr=subprocess.PIPE, text=True
     )
 
 
@@ -80,6 +88,34 @@ def test_the_node_serves_a_bus_and_its_services(asker, tmp_path):
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_driver_whose_virtual_bench_gets_the_signal_first_ends_without_an_error(ros_domain, tmp_path):
+    """Ctrl-C reaches both at once, and so does the end of a launch."""
+    link = tmp_path / "bus"
+    bench = start(f"link:={link}")
+    wait_for(lambda: os.path.lexists(link), what="the link")
+    patient = [f"{name}:={value}" for name, value in LATE.items()]
+    driver = start(f"port:={link}", "baud_rate:=1000000", "rate:=100.0", *patient, program=DRIVER)
+    client = RosClient(ros_domain)
+    states = []
+    client.node.create_subscription(ServoStates, "servo_states", states.append, STATE_QOS)
+    try:
+        client.wait_for(lambda: states)
+        bench.send_signal(signal.SIGINT)
+        known = len(states)
+        client.wait_for(lambda: len(states) > known + 50 or driver.poll() is not None)
+        driver.send_signal(signal.SIGINT)
+        said = driver.communicate(timeout=PATIENCE)[1]
+        assert driver.returncode == 0
+        assert "[ERROR]" not in said
+        assert bench.wait(timeout=PATIENCE) == 0
+        assert not os.path.lexists(link)
+    finally:
+        client.close()
+        for process in (driver, bench):
+            process.kill()
+            process.communicate()
 
 
 def test_a_node_that_cannot_start_says_why_in_one_line(ros_domain):

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from soem_cases import needs_network, until
 
 from bam_core.errors import BamError, Conflict, MissingSoftware, Unavailable
 from bam_ros.emulators.erob import permission, veth
+from bam_ros.emulators.erob import server as server_module
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
 from bam_ros.emulators.erob.frames import Command, Datagram, decode, encode
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
@@ -222,6 +224,28 @@ def test_a_server_in_a_thread_answers_a_bare_socket():
             master.send(encode([Datagram(Command.BRD, 9, 0, bytes(100))])[:60])  # cut off: swallowed
             until(lambda: server.received == 2, "the frame arriving")
         assert server.answered == 1
+
+
+@needs_network
+def test_a_server_that_ends_answers_a_master_until_its_frames_stop(monkeypatch):
+    monkeypatch.setattr(server_module, "_SILENCE", 2.0)  # longer than this test may stand still
+    pair = names("g")
+    with (
+        VethPair(*pair),
+        SegmentServer(build_segment(SegmentSetup(), 0), pair[1]) as server,
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as master,
+    ):
+        master.bind((pair[0], 0x88A4))
+        master.settimeout(PATIENCE)
+        end = threading.Thread(target=server.stop, args=(10 * PATIENCE,))
+        end.start()
+        for number in range(20):
+            master.send(encode([Datagram(Command.BRD, number, 0x01300000, bytes(2))]))
+            (answer,) = decode(master.recv(2048))
+            assert (answer.number, answer.working_counter) == (number, 1)
+        assert end.is_alive()
+        end.join(PATIENCE)
+        assert not end.is_alive()
 
 
 @needs_network
