@@ -129,6 +129,6 @@ def _inertia_ratio(estimate: FrictionEstimate) -> tuple[float, str]:
     felt = np.diagonal(estimate.inertia, axis1=1, axis2=2)
     standing = np.array([feet == (SOLES[0],) for feet in estimate.contacts])
     swinging = np.array([feet == (SOLES[1],) for feet in estimate.contacts])
-    ratios = np.median(felt[standing], axis=0) / np.median(felt[swinging], axis=0)
+    ratios = np.nanmedian(felt[standing], axis=0) / np.nanmedian(felt[swinging], axis=0)
     most = max(RIGHT_LEG, key=lambda joint: ratios[estimate.column(joint)])
     return float(ratios[estimate.column(most)]), most

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from bam_core.feedforward.performance import Performance
 from bam_core.feedforward.published_models import FIRMWARE, PROGRAM
 from bam_core.reproduce import Claim, Redone, Task
 from bam_core.reproduce._dynaban_claims import gain_limits, kick_claims, own_parameters_claims, within
-from bam_core.reproduce._dynaban_kicks import REACH, SUPPLY, Experiment, Figures, Reality, figures
+from bam_core.reproduce._dynaban_kicks import REACH, SUPPLY, Experiment, Figures, Kick, Reality, figures
 from bam_core.reproduce._dynaban_plots import LAW_4, POSITION
 from bam_core.reproduce._dynaban_recordings import (
     DEVICE,
@@ -26,7 +27,13 @@ from bam_core.reproduce._dynaban_recordings import (
     score,
     split_runs,
 )
-from bam_core.reproduce._dynaban_repeatability import Split, split_claim, splits_exhibit
+from bam_core.reproduce._dynaban_repeatability import (
+    SHARES,
+    Split,
+    find_splits,
+    split_claim,
+    splits_exhibit,
+)
 from bam_core.reproduce._dynaban_stand import DURATION, JOINTS, TRUNK, stand_kick, stand_spec
 from bam_core.reproduce._dynaban_sticking import sticking_words, undecided_joints
 from bam_core.reproduce.dynaban import Effort, perform_kicks, redo
@@ -333,6 +340,30 @@ def test_kicks_split_by_leg_or_contradict_whatever_stiction_left_before_them(
     assert told == {outcome}
     assert f"0 of it {less.supporting:.2f}" in found.reason or found.holds
     assert splits_exhibit({1.0: ours, 0.0: less}).table[2][0] == "0"
+
+
+@pytest.mark.filterwarnings("ignore:Inertia matrix")
+def test_the_same_robots_kick_again_with_less_left_by_stiction(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[float, float, float]] = []
+
+    def performed(kicks: Sequence[Kick], reality: Reality, laws: object = None) -> list[Performance]:
+        resistance = kicks[0].servos[0].motor.resistance
+        seen.append((reality.start, reality.stiction, resistance))
+        return []
+
+    alike = performed_figures(np.full(len(JOINTS), 0.09), 0.01)
+    for name, stub in (
+        ("by_position", performed),
+        ("by_feed_forward", performed),
+        ("figures", lambda runs, repeats: alike),
+    ):
+        monkeypatch.setattr(f"bam_core.reproduce._dynaban_repeatability.{name}", stub)
+    found = find_splits(Task(output=Path()), SMALL, FOUND, (alike, alike))
+    assert list(found) == [1.0, *SHARES]
+    assert len(seen) == 2 * len(SHARES)
+    assert len({resistance for *_, resistance in seen}) == 1
+    assert seen[-1][:2] == (0.0, 0.0)
+    assert seen[0][:2] == pytest.approx((0.3 * Reality().start, 0.3))
 
 
 @pytest.mark.parametrize("paper", [1.05, 0.95 / 0.74, 1.46, 3.0, 91.0 / 23.0])
