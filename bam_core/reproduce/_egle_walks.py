@@ -106,10 +106,11 @@ def walk_all(say: Callable[[str], None]) -> Walks:
 
 
 def _unseen_steps() -> tuple[Step, ...]:
-    """Return five steps straight ahead, each shorter than STEP by up to 30 %."""
-    shares = np.random.default_rng(_UNSEEN).uniform(0.7, 1.0, 5)
+    """Return five steps straight ahead, in which feet pass each other by STEP less up to 30 %."""
+    passed = STEP * np.random.default_rng(_UNSEEN).uniform(0.7, 1.0, 4)
+    lengths = np.append(passed, 0.0) + np.append(0.0, passed)  # the last one stops beside the other foot
     return tuple(
-        replace(step, forward=share * step.forward) for step, share in zip(straight(5), shares, strict=True)
+        replace(step, forward=float(length)) for step, length in zip(straight(5), lengths, strict=True)
     )
 
 
