@@ -38,7 +38,7 @@ INTERVAL_WORDS = (
 
 NOT_UNDERSTOOD = "not understood"
 UNCERTAIN = "the uncertainty reaches across the limit"
-TOO_LITTLE = f"improves by less than {100 * CLEAR:.0f} %"
+TOO_LITTLE = f"is not better by {100 * CLEAR:.0f} %"
 
 _DRAWS = 5000
 _TAIL = 0.025

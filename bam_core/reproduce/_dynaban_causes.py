@@ -19,14 +19,13 @@ from bam_core.reproduce._dynaban_kicks import (
     by_feed_forward,
     by_position,
     figures,
-    leg_spread,
 )
 from bam_core.reproduce._dynaban_plots import plot_causes
 from bam_core.reproduce._dynaban_stand import JOINTS, RIGHT_KNEE
 from bam_core.reproduce.redone import Exhibit, Task
 
 ALL, LOAD_KNOWN = "all causes at once", "a law that knows the load (M6)"
-AS_BENCH, IN_TIME, NO_STICTION = "servos as on the bench", "no delay on the bus", "no stiction before kicks"
+AS_BENCH, IN_TIME = "servos as on the bench", "no delay on the bus"
 
 WITHOUT: Mapping[str, Reality] = MappingProxyType(
     {
@@ -35,7 +34,7 @@ WITHOUT: Mapping[str, Reality] = MappingProxyType(
         "masses known": Reality(mass=0.0),
         "no play": Reality(play=0.0),
         IN_TIME: Reality(transport=0.0),
-        NO_STICTION: Reality(start=0.0, stiction=0.0),
+        "no stiction before kicks": Reality(start=0.0, stiction=0.0),
         "kicks all alike": Reality(supply=0.0, warmth=0.0, start=0.0, stiction=0.0),
     }
 )
@@ -53,7 +52,6 @@ class Remains:
         deformation: rad.
         knee: delay of the right knee, s.
         way: delay of foot and trunk in space, s.
-        supporting_spread: standard deviation of the deformation over kicks, supporting leg, rad.
         pid_deformation: with the PID only, rad; NaN where that was not looked for.
     """
 
@@ -61,7 +59,6 @@ class Remains:
     deformation: float
     knee: float
     way: float
-    supporting_spread: float
     pid_deformation: float
 
 
@@ -72,7 +69,6 @@ def remains(found: Figures, pid: Figures | None, told: Sequence[int]) -> Remains
         deformation=float(found.deformation[:, MOVING].mean()),
         knee=float(found.delay[:, RIGHT_KNEE].mean()),
         way=0.5 * float(found.foot_delay.mean() + found.trunk_delay.mean()),
-        supporting_spread=leg_spread(found, "supporting"),
         pid_deformation=float(pid.deformation[:, MOVING].mean()) if pid is not None else float("nan"),
     )
 

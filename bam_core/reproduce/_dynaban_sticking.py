@@ -16,10 +16,9 @@ from bam_core.servo.firmware import VoltageFirmware
 from bam_core.servo.model import ServoModel
 
 LEFT_OUT = (
-    "joints whose search for a delay ends at its limit are left out of both means; decided when it had been"
-    " seen that one joint set them"
+    "joints whose search for a delay ends at its limit are left out of the means: decided on other robots,"
+    " where one joint set them, before these were drawn"
 )
-"""Choice that came after results."""
 
 _STEP = 1e-3  # s, of the search for delays
 _ROUNDS = 100  # of a contraction

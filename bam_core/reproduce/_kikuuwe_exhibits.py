@@ -62,7 +62,8 @@ EXHIBITS: tuple[Exhibit, ...] = (
         name="fig. 11",
         subject="the robot pushes the wall and is pushed, γ_v = 0.1, 0.6, 1.1",
         remark="all constants as in section 6.2. The paper gives neither the wall's stiffness nor the elbow's"
-        " side: drawn for 10 kN/m and the elbow in; the claims are tested for 3, 10, 30 and 100 kN/m",
+        " side: drawn for 10 kN/m and the elbow in; the claims are tested for 3, 10, 30 and 100 kN/m, and a"
+        " table tells which hold with walls between them",
         pictures=("figure_11.png", "wall_stiffness.png"),
         captions=("the wall of 10 kN/m and both joints alike", "γ_v = 1.1 and walls of several stiffnesses"),
     ),

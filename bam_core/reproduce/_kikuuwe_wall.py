@@ -9,6 +9,7 @@ import numpy as np
 
 from bam_core.gears.examples import TIMESTEP, WALL_STIFFNESS, WallRun, run_wall
 from bam_core.reproduce.claim import UNEXPECTED, Claim, Kind, claim
+from bam_core.reproduce.redone import Exhibit
 
 EQUAL_SIDES = ((0.1, 0.1), (0.6, 0.6), (1.1, 1.1))
 """γ_v of fig. 11."""
@@ -16,6 +17,8 @@ MIXED_SIDES = ((0.1, 1.1), (1.1, 0.1))
 """γ_v of fig. 12."""
 STIFFNESSES = (3e3, WALL_STIFFNESS, 3e4, 1e5)
 """N/m; the paper does not give the wall's."""
+NEARER = (4e3, 5e3, 7e3, 1.5e4, 2e4)
+"""N/m; between those of STIFFNESSES, to tell from where to where the paper's statements hold together."""
 
 Walls = Mapping[tuple[float, float], WallRun]
 
@@ -108,6 +111,26 @@ def wall_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Cla
         ),
         *mixed_claims(walls, case, elsewhere=elsewhere),
     ]
+
+
+def stiffness_exhibit(walls: Mapping[float, Walls]) -> Exhibit:
+    """Return which of the nine statements hold by the wall's stiffness in N/m."""
+    rows, borne_out = [], []
+    for stiffness in sorted(walls):
+        claims = wall_claims(walls[stiffness], "")
+        failed = [each.claim.removeprefix("6.2, ") for each in claims if not each.holds]
+        rows.append((f"{stiffness / 1e3:g}", f"{len(claims) - len(failed)}", "; ".join(failed) or "-"))
+        if not failed:
+            borne_out.append(stiffness / 1e3)
+    range_words = f"{min(borne_out):g} to {max(borne_out):g} kN/m" if borne_out else "none"
+    return Exhibit(
+        name="section 6.2, stiffness of the wall",
+        subject="which of the paper's nine statements hold with which wall",
+        remark="not given by the paper, and not to be read off: the text that this was made from has figs. 11"
+        " and 12 as captions alone, without a curve or an axis. The paper's statements hold together with a"
+        f" wall of, among those tried: {range_words}; the elbow in",
+        table=(("stiffness [kN/m]", "statements that hold, of 9", "which do not"), *rows),
+    )
 
 
 def mixed_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Claim]:

@@ -44,8 +44,10 @@ from bam_core.reproduce._dynaban_plots import (
     plot_joint,
     plot_voltage_fit,
 )
+from bam_core.reproduce._dynaban_repeatability import find_splits, split_claim, splits_exhibit
 from bam_core.reproduce._dynaban_stand import FLAT, JOINTS, RIGHT_KNEE
 from bam_core.reproduce._dynaban_sticking import (
+    LEFT_OUT,
     limit_words,
     sticking_words,
     told_joints,
@@ -112,9 +114,11 @@ def redo(task: Task, effort: Effort) -> Redone:
     told = told_joints(compared[POSITION], compared[LAW_4])
     causes = find_causes(task, effort.experiment, law, told)
     claims += kick_claims(compared[POSITION], compared[LAW_4], causes)
+    splits = find_splits(task, effort.experiment, law, (compared[POSITION], compared[LAW_4]))
+    claims.append(split_claim(splits))
     claims += own_parameters_claims(compared[LAW_4], compared[OWN])
     exhibits += _kick_exhibits(task, effort.experiment, runs, compared)
-    exhibits.append(causes_exhibit(task, effort.experiment, causes))
+    exhibits += [causes_exhibit(task, effort.experiment, causes), splits_exhibit(splits)]
     return Redone(claims=tuple(claims), exhibits=(*exhibits, *_not_redone()))
 
 
@@ -303,7 +307,7 @@ def _kick_exhibits(
     rolled = ", ".join(_rolled(way, runs[way]) for way in (POSITION, LAW_4))
     remarks = {
         2: setting,
-        3: ". ".join(("as fig. 2", *(late if undecided else ()), *why)),
+        3: ". ".join(("as fig. 2", *((LEFT_OUT, *late) if undecided else ()), *why)),
         5: f"as fig. 2. The trunk's roll ends off its goal, for the supporting leg's hip roll sticks, see"
         f" fig. 3: {rolled}, 16th to 84th percentile of all kicks",
     }

@@ -23,11 +23,13 @@ from bam_core.reproduce._kikuuwe_rod import ROD_SIDES, coulomb_rod_claim, rod_cl
 from bam_core.reproduce._kikuuwe_wall import (
     EQUAL_SIDES,
     MIXED_SIDES,
+    NEARER,
     STIFFNESSES,
     Walls,
     all_walls,
     coulomb_wall_claim,
     mixed_claims,
+    stiffness_exhibit,
     wall_claims,
 )
 from bam_core.reproduce.redone import Redone, Task
@@ -65,12 +67,13 @@ def run(task: Task) -> Redone:
     elsewhere = all(each.holds for each in wall_claims(walls[WALL_STIFFNESS], ""))
     for stiffness, runs in walls.items():
         claims += wall_claims(runs, f", {stiffness / 1e3:g} kN/m", elsewhere=elsewhere)
+    nearer = {stiffness: all_walls(stiffness, task.say) for stiffness in NEARER}
     task.say("section 6.2, elbow out")
     out = {sides: run_wall(sides, start=ELBOW_OUT) for sides in MIXED_SIDES}
     claims += mixed_claims(out, f", {WALL_STIFFNESS / 1e3:g} kN/m, elbow out", elsewhere=elsewhere)
     task.say("section 6.2, load-independent friction")
     claims.append(coulomb_wall_claim(walls[WALL_STIFFNESS][1.1, 1.1]))
-    return Redone(claims=tuple(claims), exhibits=EXHIBITS)
+    return Redone(claims=tuple(claims), exhibits=(*EXHIBITS, stiffness_exhibit(walls | nearer)))
 
 
 def _draw_statics(output: Path) -> None:

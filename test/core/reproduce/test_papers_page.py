@@ -74,3 +74,10 @@ def test_papers_says_what_does_not_hold_and_leads_to_the_page_of_each(docs: Path
         section = text.split(f"## The paper {name}\n")[1]
         assert f"[All claims, by kind](papers_{name}.md)" in section.split("### ")[0]
     assert text.endswith("```{toctree}\n:hidden:\n\npapers_one\npapers_another\n```\n")
+
+
+def test_one_table_counts_the_claims_of_all_papers(docs: Path) -> None:
+    text = (docs / "papers.md").read_text()
+    assert "| one | 1 of 1 | 0 of 0 | 0 of 2 | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
+    assert "| all | 2 of 2 | 0 of 0 | 0 of 4 | 2 | 2 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
+    assert text.index("## All papers") < text.index("## The paper one")

@@ -92,7 +92,7 @@ def test_a_small_improvement_is_none_in_either_statement() -> None:
     denied = (Relation(model="m5", than="m4", denied=True),)
     best = statement("V", errors, best_of_all("m4"), "synthetic", "best", "a cause")
     assert best.missed
-    assert best.reason.startswith("improves by less than 8 %: M4 against M5 +1.0 %")
+    assert best.reason.startswith("is not better by 8 %: M4 against M5 +1.0 %")
     assert statement("V", errors, denied, "synthetic", "no better").holds
 
 

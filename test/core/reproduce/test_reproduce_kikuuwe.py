@@ -205,6 +205,17 @@ def test_claims_that_do_not_hold_are_those_that_are_understood(redone: Redone) -
 
 
 @pytest.mark.long
+def test_the_walls_with_which_all_statements_hold_are_told_with_those_between(redone: Redone) -> None:
+    (found,) = (each for each in redone.exhibits if each.name == "section 6.2, stiffness of the wall")
+    held = {float(stiffness): int(number) for stiffness, number, _ in found.table[1:]}
+    assert len(held) == 9
+    assert list(held) == sorted(held)
+    assert held[10.0] == 9
+    assert (held[3.0], held[100.0]) == (7, 8)
+    assert " to " in found.remark
+
+
+@pytest.mark.long
 def test_claims_are_told_apart_by_their_names(redone: Redone) -> None:
     names = [each.claim for each in redone.claims]
     assert len(set(names)) == len(names)
