@@ -61,3 +61,34 @@ def _hang() -> None:
     with limited():
         while True:
             pass
+
+
+def test_a_segment_is_as_new_for_every_input() -> None:
+    from fuzz.targets import ethercat_frames
+
+    fixture = ethercat_frames._fixture()
+
+    def state() -> list[object]:
+        found: list[object] = [fixture.wire.now]
+        for slave in fixture.wire.segment.slaves:
+            objects = slave.dictionary
+            values = [entry.value for index in objects for entry in objects.subentries(index).values()]
+            managers = [vars(manager).copy() for manager in slave.controller.sync_managers]
+            found += [bytes(slave.controller.memory), slave.states.state, slave.bench.state.tobytes()]
+            found += [
+                values,
+                managers,
+                slave.due,
+                slave.drive.torque_enabled,
+                slave.controller.station_address,
+            ]
+        return found
+
+    fixture.reset()
+    before, changes = state(), 0
+    for data in ethercat_frames.seeds():
+        ethercat_frames.check(data)
+        changes += state() != before
+        fixture.reset()
+        assert state() == before, data
+    assert changes > 50
