@@ -207,8 +207,8 @@ def fuzz_one(name: str, wanted: int, seconds: float, options: list[str]) -> int:
     import atheris
 
     # Modules are instrumented while they are imported; what numba compiles must not be.
-    wanted, others = _modules(name)
-    with atheris.instrument_imports(include=wanted, exclude=others):
+    modules, others = _modules(name)
+    with atheris.instrument_imports(include=modules, exclude=others):
         target = load_target(name)
     corpora = [Path(each) for each in options if not each.startswith("-")]
     kept = corpora[0]
