@@ -39,7 +39,8 @@ CASES = {
     "bam report": Expected({"old", "new"}, 5),
     "bam identify": Expected({"none", "new"}, 20),
     "bam identify, replaced": Expected({"old", "refused", "new"}, 40),
-    "study": Expected({"none", "interrupted", "new"}, 40),  # never without a job that was acknowledged
+    "new study": Expected({"none", "interrupted", "new"}, 100),
+    "study": Expected({"interrupted", "new"}, 20),  # never without a job that was acknowledged
 }
 SOON = ("servo file", "bag")
 """Tried at every step in `make test`; the others at a few steps, and at every one in `make test-long`."""
