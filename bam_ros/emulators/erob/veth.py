@@ -6,13 +6,18 @@ from __future__ import annotations
 import contextlib
 import errno
 import re
+import time
 from pathlib import Path
 from types import TracebackType
 
 from bam_core.errors import Conflict, OutOfRange, Unavailable
 from bam_ros.emulators.erob.permission import veth_refused
+from bam_ros.erob.interface import has_carrier
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}")
+# The kernel tells that a cable is plugged some time after it is: on a busy machine a second later.
+_LINK_TIMEOUT = 10.0  # s
+_LINK_POLL = 0.005  # s
 
 
 class VethPair:
@@ -46,10 +51,10 @@ class VethPair:
         return cls(master, slaves)
 
     def make(self) -> None:
-        """Make the pair and switch both ends on.
+        """Make the pair, switch both ends on, and wait until a master would find the cable plugged.
 
         Raises:
-            BamError: it is not permitted, or a name is taken.
+            BamError: it is not permitted, a name is taken, or the ends do not find each other.
         """
         from pyroute2 import IPRoute, NetlinkError
 
@@ -78,6 +83,19 @@ class VethPair:
             ) from None
         except PermissionError:
             raise veth_refused(self.master, self.slaves) from None
+        self._wait_for_link()
+
+    def _wait_for_link(self) -> None:
+        deadline = time.monotonic() + _LINK_TIMEOUT
+        while not (has_carrier(self.master) and has_carrier(self.slaves)):
+            if time.monotonic() > deadline:
+                self.remove()
+                raise Unavailable(
+                    f"veth pair {self.master}:{self.slaves}",
+                    f"has no link {_LINK_TIMEOUT:.0f} s after it was made",
+                    advice="look at ip link",
+                )
+            time.sleep(_LINK_POLL)
 
     def remove(self) -> None:
         """Take the pair away; idempotent."""

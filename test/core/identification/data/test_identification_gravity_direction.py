@@ -36,6 +36,15 @@ def test_real_logs_hang_within_two_degrees_of_their_zero() -> None:
         assert abs(found.angle) < np.deg2rad(2.0)
 
 
+def test_a_set_point_that_slews_is_what_the_firmware_asks_for() -> None:
+    """With the goal itself, this arm seems to hang at 1 rad, and a real STS3215 at 0.2 rad."""
+    servo = load_servo("sts3215")
+    slow = replace(servo, firmware=replace(servo.firmware, goal_speed_limit=1.5))
+    found = gravity_direction(slow, record(slow, "sin_sin", 8.0, PendulumBench(mass=0.741, length=0.15)))
+    assert found is not None
+    assert abs(found.angle) < 0.1
+
+
 def test_a_log_without_torque_or_motion_does_not_tell() -> None:
     servo = load_servo("mx106")
     run = record(servo, "sin_sin", 8.0)

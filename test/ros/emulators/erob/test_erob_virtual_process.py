@@ -18,7 +18,7 @@ from ros_helpers import PATIENCE
 from soem_cases import needs_network, until
 
 from bam_core.errors import BamError, Conflict, MissingSoftware, Unavailable
-from bam_ros.emulators.erob import permission
+from bam_ros.emulators.erob import permission, veth
 from bam_ros.emulators.erob.builder import SegmentSetup, build_segment
 from bam_ros.emulators.erob.frames import Command, Datagram, decode, encode
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
@@ -83,6 +83,25 @@ def test_a_second_segment_at_the_same_cable_is_refused_until_the_first_has_ended
                 assert caught.value.thing == f"interface {end}"
         with SegmentServer(build_segment(SegmentSetup(), 0), pair[1]):
             pass
+
+
+@needs_network
+def test_a_pair_is_made_once_a_master_would_find_its_cable_plugged(monkeypatch):
+    """On a busy machine the kernel tells so some time after both ends are up."""
+    pair, answers = names("v"), [False, True, False, True, True]
+    monkeypatch.setattr(veth, "has_carrier", lambda name: exists(name) and answers.pop(0))
+    with VethPair(*pair):
+        assert not answers
+
+
+@needs_network
+def test_a_pair_whose_ends_do_not_find_each_other_is_taken_away(monkeypatch):
+    pair = names("w")
+    monkeypatch.setattr(veth, "has_carrier", lambda name: False)
+    monkeypatch.setattr(veth, "_LINK_TIMEOUT", 0.0)
+    with pytest.raises(Unavailable), VethPair(*pair):
+        pass
+    assert not exists(pair[0])
 
 
 @needs_network
