@@ -235,9 +235,10 @@ def test_models_of_an_earlier_identification_go_also_after_a_kill_while_it_was_r
             raise SystemExit
         unlink(path, missing_ok)
 
-    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+    with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", killed)
-        write_identification(alone, tmp_path)
+        with pytest.raises(SystemExit):
+            write_identification(alone, tmp_path)
     assert not (tmp_path / "summary.json").exists()
     write_identification(alone, tmp_path)
     assert content(tmp_path) == {"m1.yaml", "summary.json", "trajectories.npz"}
