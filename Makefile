@@ -55,7 +55,7 @@ soak-drivers: dev  ## half an hour of each driver with six servos, clients kille
 	@$(PY) -m bam_ros.studies.faults.soak
 
 fuzz: dev  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
-	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
+	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RESUME),--resume) $(TARGETS)
 
 docs: dev docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, offline, warnings are errors: build/site/index.html
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements/docs.in -c requirements/lock.txt

@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 SUMMARY = "summary.json"
 PLOTS = "plots"
 REPORT = "report.html"
+_REPLACED = f".{SUMMARY}.replaced.tmp"
+"""Where a summary waits until its results have been replaced: it says which files belong to them."""
 
 _FIT_DPI = 90  # there may be a hundred of them
 _DRAWS = 100  # for the bands in plots: their ends are known to a twentieth of their width
@@ -77,7 +79,7 @@ def write_identification(identification: Identification, output: str | os.PathLi
                 with contextlib.suppress(OSError):  # another process may be quicker by a moment
                     draft.rename(target)
             if draft.exists():
-                before = _told_by(target / SUMMARY)
+                before = _told_by(target / SUMMARY) or _told_by(target / _REPLACED)
                 outdated = _there(target, _files_of(before) - _files_in(draft))
                 with scratch(target, place) as kept:
                     _replace(draft, target, outdated, kept)
@@ -254,7 +256,8 @@ def _replace(draft: Path, target: Path, outdated: Sequence[str], kept: Path) -> 
     """Move the files of a draft to their places, and remove those that are outdated, all or none.
 
     The summary goes first and comes last: a process that is killed between leaves a directory that nobody
-    takes for the results of either identification.
+    takes for the results of either identification. The old one stays until the end under a hidden name, by
+    which the next process knows what is outdated.
 
     Args:
         draft: directory of the new files.
@@ -270,11 +273,14 @@ def _replace(draft: Path, target: Path, outdated: Sequence[str], kept: Path) -> 
     for name in old:
         _copy(target / name, kept / name)
     try:
-        for name in (SUMMARY, *outdated):
+        if (target / SUMMARY).is_file():
+            (target / SUMMARY).replace(target / _REPLACED)
+        for name in outdated:
             (target / name).unlink(missing_ok=True)
         for name in (*new, SUMMARY):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             (draft / name).replace(target / name)
+        (target / _REPLACED).unlink(missing_ok=True)
     except OSError:
         for name in {*new} - {*old}:
             with contextlib.suppress(OSError):
@@ -282,6 +288,9 @@ def _replace(draft: Path, target: Path, outdated: Sequence[str], kept: Path) -> 
         for name in reversed(old):
             with contextlib.suppress(OSError):
                 (kept / name).replace(target / name)
+        if SUMMARY in old:
+            with contextlib.suppress(OSError):
+                (target / _REPLACED).unlink(missing_ok=True)
         raise
 
 

@@ -16,9 +16,10 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from fuzz.counting import Count, told
 from fuzz.target import CORPUS, HANG, MEMORY, load_target, target_names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,8 @@ class Outcome:
 
     Attributes:
         target: name.
-        inputs: how many were tried.
+        inputs: how many were tried; those that earlier runs had kept do not count again.
+        packets: how many of these they consist of; a file is one.
         wanted: how many were to be tried; the time limit may end a run before.
         coverage: edges of the code of the target that inputs reached.
         corpus: inputs that each reach something which others do not.
@@ -44,6 +46,7 @@ class Outcome:
 
     target: str
     inputs: int
+    packets: int
     wanted: int
     coverage: int
     corpus: int
@@ -51,15 +54,28 @@ class Outcome:
     seconds: float
     findings: list[str]
 
+    def after(self, earlier: Outcome) -> Outcome:
+        """Return what two runs come to together, of which the second went on from the first."""
+        return replace(
+            self,
+            inputs=earlier.inputs + self.inputs,
+            packets=earlier.packets + self.packets,
+            wanted=earlier.packets + self.wanted,
+            coverage=max(earlier.coverage, self.coverage),
+            memory=max(earlier.memory, self.memory),
+            seconds=round(earlier.seconds + self.seconds, 1),
+        )
+
 
 def main(arguments: list[str]) -> int:
     """Fuzz; return 0 where nothing was found."""
     if arguments[:1] == [_CHILD]:
-        return fuzz_one(arguments[1], arguments[2:])
+        return fuzz_one(arguments[1], int(arguments[2]), float(arguments[3]), arguments[4:])
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
-    parser.add_argument("--runs", type=int, default=0, help="inputs per target (default: what it asks for)")
+    parser.add_argument("--runs", type=int, default=0, help="per target (default: what it asks for)")
     parser.add_argument("--seconds", type=int, default=0, help="longest time per target (default: any)")
     parser.add_argument("--seed", type=int, default=1, help="of the search")
+    parser.add_argument("--resume", action="store_true", help="count on from where OUTPUT has come to")
     parser.add_argument("--output", type=Path, default=Path("fuzz_output"), help="where inputs are kept")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(target_names())}")
     given = parser.parse_args(arguments)
@@ -71,12 +87,22 @@ def main(arguments: list[str]) -> int:
         return 2
     outcomes = []
     for name in given.targets or target_names():
-        outcome = _run(name, given.runs or load_target(name).runs, given.seconds, given.seed, given.output)
+        wanted = given.runs or load_target(name).runs
+        before = _told(given.output / RESULTS).get(name) if given.resume else None
+        if before is not None and before.findings:
+            before = None  # what has been mended since is tried as a whole
+        tried = before.packets if before is not None else 0
+        if before is None or tried < wanted:
+            outcome = _run(name, wanted - tried, given.seconds, given.seed + tried, given.output)
+            outcome = outcome.after(before) if before is not None else outcome
+        else:
+            outcome = before
         outcomes.append(outcome)
         _write(outcomes, given.output / RESULTS)
         print(_row(outcome), flush=True)
     found = [finding for outcome in outcomes for finding in outcome.findings]
-    print(f"{len(outcomes)} targets, {sum(each.inputs for each in outcomes)} inputs, {len(found)} findings")
+    packets = sum(each.packets for each in outcomes)
+    print(f"{len(outcomes)} targets, {packets} packets and files, {len(found)} findings")
     for finding in found:
         print(f"  {finding}: breaks a property (why: see the log); mend it and keep it in {CORPUS}")
     return 1 if found else 0
@@ -104,20 +130,18 @@ def _run(name: str, runs: int, seconds: int, seed: int, output: Path) -> Outcome
     before = set(findings.iterdir())
     own = CORPUS / name
     options = [
-        f"-runs={runs}",
         f"-seed={seed}",
         f"-timeout={HANG:g}",
         f"-rss_limit_mb={MEMORY >> 20}",
         f"-artifact_prefix={findings}/",
         "-print_final_stats=1",
         "-close_fd_mask=0",
-        *([f"-max_total_time={seconds}"] if seconds else []),
     ]
     corpora = [str(kept), *([str(own)] if own.is_dir() else [])]
     began = time.monotonic()
     with log.open("w") as stream:
         done = subprocess.run(
-            [sys.executable, "-m", "fuzz.run", _CHILD, name, *options, *corpora],
+            [sys.executable, "-m", "fuzz.run", _CHILD, name, str(runs), str(seconds), *options, *corpora],
             cwd=ROOT,
             env=_environment(),
             stdout=stream,
@@ -128,13 +152,17 @@ def _run(name: str, runs: int, seconds: int, seed: int, output: Path) -> Outcome
     found = sorted(str(path) for path in set(findings.iterdir()) - before)
     if done.returncode and not found:
         found = [str(log)]
+    executed = _last(r"stat::number_of_executed_units:\s*(\d+)", text) or _last(r"#(\d+)\s", text)
+    peak = _last(r"stat::peak_rss_mb:\s*(\d+)", text) or _last(r"rss: (\d+)Mb", text)
+    inputs, packets, memory = told(text) or (executed, executed, peak)
     return Outcome(
         target=name,
-        inputs=_last(r"stat::number_of_executed_units:\s*(\d+)", text) or _last(r"#(\d+)\s", text),
+        inputs=inputs,
+        packets=packets,
         wanted=runs,
         coverage=_last(r"cov: (\d+)", text),
         corpus=_last(r"corp: (\d+)", text),
-        memory=_last(r"stat::peak_rss_mb:\s*(\d+)", text) or _last(r"rss: (\d+)Mb", text),
+        memory=memory,
         seconds=round(time.monotonic() - began, 1),
         findings=found,
     )
@@ -153,34 +181,42 @@ def _last(pattern: str, text: str) -> int:
 
 def _write(outcomes: list[Outcome], path: Path) -> None:
     """Keep what earlier runs of other targets found."""
-    told = {}
-    if path.is_file():
-        told = {each["target"]: each for each in json.loads(path.read_text())}
-    told.update({each.target: asdict(each) for each in outcomes})
-    path.write_text(json.dumps([told[name] for name in sorted(told)], indent=1) + "\n")
+    all_of_them = _told(path) | {each.target: each for each in outcomes}
+    found = [asdict(all_of_them[name]) for name in sorted(all_of_them)]
+    path.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def _told(path: Path) -> dict[str, Outcome]:
+    if not path.is_file():
+        return {}
+    return {each["target"]: Outcome(**each) for each in json.loads(path.read_text())}
 
 
 def _row(each: Outcome) -> str:
     verdict = f"{len(each.findings)} findings" if each.findings else "nothing found"
-    short = "" if each.inputs >= each.wanted else f" of {each.wanted}"
+    short = "" if each.packets >= each.wanted else f" of {each.wanted}"
+    packets = "" if each.packets == each.inputs else f" in {each.inputs} inputs"
     return (
-        f"{each.target:24} {each.inputs:9}{short} inputs, {each.coverage:5} edges, {each.corpus:5} kept,"
+        f"{each.target:24} {each.packets:9}{short}{packets}, {each.coverage:5} edges, {each.corpus:5} kept,"
         f" {each.memory:4} MB, {each.seconds:7.0f} s: {verdict}"
     )
 
 
-def fuzz_one(name: str, options: list[str]) -> int:
-    """Fuzz one target in this process; does not return where the engine ends it."""
+def fuzz_one(name: str, wanted: int, seconds: float, options: list[str]) -> int:
+    """Fuzz one target in this process; does not return."""
     import atheris
 
     # Modules are instrumented while they are imported; what numba compiles must not be.
-    wanted, others = _modules(name)
-    with atheris.instrument_imports(include=wanted, exclude=others):
+    modules, others = _modules(name)
+    with atheris.instrument_imports(include=modules, exclude=others):
         target = load_target(name)
-    kept = next(Path(each) for each in options if not each.startswith("-"))
+    corpora = [Path(each) for each in options if not each.startswith("-")]
+    kept = corpora[0]
     for number, seed in enumerate(target.seeds()):
         (kept / f"seed_{number:04d}").write_bytes(seed)
-    atheris.Setup([f"fuzz {name}", f"-max_len={target.longest}", *options], target.check)
+    replayed = 1 + sum(1 for each in corpora for _ in each.iterdir())  # the first one is empty
+    count = Count(target, replayed=replayed, wanted=wanted, seconds=seconds)
+    atheris.Setup([f"fuzz {name}", f"-max_len={target.longest}", *options], count.check)
     atheris.Fuzz()
     return 0
 

@@ -36,14 +36,15 @@ class Target:
     """Something that takes what others send or write.
 
     Attributes:
-        check: raises where an input breaks a property.
+        check: raises where an input breaks a property; returns how many packets it has decided on, where an
+            input carries any number of them; None where it is one packet or file.
         seeds: inputs to begin with, from which others are made.
         modules: whose coverage guides the search; none that numba compiles.
         longest: bytes of an input.
-        runs: how many inputs `make fuzz` tries.
+        runs: how many packets or files `make fuzz` tries.
     """
 
-    check: Callable[[bytes], None]
+    check: Callable[[bytes], int | None]
     seeds: Callable[[], Iterable[bytes]]
     modules: tuple[str, ...]
     longest: int = 4096
@@ -51,7 +52,7 @@ class Target:
 
 
 PACKETS, FILES = 1_000_000, 100_000
-"""Inputs to try of targets that take packets and messages, and of those that read files."""
+"""What to try of targets that take packets and messages, and of those that read files."""
 
 
 def target_names() -> list[str]:

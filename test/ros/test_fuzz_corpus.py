@@ -6,8 +6,10 @@ from __future__ import annotations
 import sys
 
 import pytest
+from fuzz.counting import Count, told
 from fuzz.limits import HangError, limited
-from fuzz.target import CORPUS, attempt, load_target, target_names
+from fuzz.run import Outcome
+from fuzz.target import CORPUS, Target, attempt, load_target, target_names
 
 from bam_core.errors import BamError
 
@@ -61,3 +63,71 @@ def _hang() -> None:
     with limited():
         while True:
             pass
+
+
+def test_a_segment_is_as_new_for_every_input() -> None:
+    from fuzz.targets import ethercat_frames
+
+    fixture = ethercat_frames._fixture()
+
+    def state() -> list[object]:
+        found: list[object] = [fixture.wire.now]
+        for slave in fixture.wire.segment.slaves:
+            objects = slave.dictionary
+            values = [entry.value for index in objects for entry in objects.subentries(index).values()]
+            managers = [vars(manager).copy() for manager in slave.controller.sync_managers]
+            found += [bytes(slave.controller.memory), slave.states.state, slave.bench.state.tobytes()]
+            found += [
+                values,
+                managers,
+                slave.due,
+                slave.drive.torque_enabled,
+                slave.controller.station_address,
+            ]
+        return found
+
+    fixture.reset()
+    before, changes = state(), 0
+    for data in ethercat_frames.seeds():
+        ethercat_frames.check(data)
+        changes += state() != before
+        fixture.reset()
+        assert state() == before, data
+    assert changes > 50
+
+
+def test_packets_count_and_inputs_of_earlier_runs_do_not() -> None:
+    target = Target(check=len, seeds=list, modules=(), runs=100)
+    count = Count(target, replayed=2, wanted=100, seconds=0.0)
+    for data in (b"", b"again", b"new", b"newer"):
+        count.check(data)
+    assert (count.inputs, count.packets) == (2, 8)
+    assert told("INFO: x\n#9 NEW cov: 3\nfuzzed 2 8 120\n") == (2, 8, 120)
+    assert told("#9 NEW cov: 3\n") is None
+
+
+def test_counts_go_on_from_an_earlier_run() -> None:
+    def outcome(inputs: int, packets: int, wanted: int, coverage: int) -> Outcome:
+        return Outcome(
+            target="a",
+            inputs=inputs,
+            packets=packets,
+            wanted=wanted,
+            coverage=coverage,
+            corpus=5,
+            memory=80,
+            seconds=1.5,
+            findings=[],
+        )
+
+    assert outcome(3, 4, 6, 40).after(outcome(10, 14, 20, 50)) == Outcome(
+        target="a",
+        inputs=13,
+        packets=18,
+        wanted=20,
+        coverage=50,
+        corpus=5,
+        memory=80,
+        seconds=3.0,
+        findings=[],
+    )

@@ -61,6 +61,11 @@ def _read(path: Path) -> list[Cell]:
     return [replace(cell, problems=tuple(cell.problems)) for cell in cells]
 
 
+def _merged(cells: Iterable[Cell]) -> list[Cell]:
+    """Return the last of each cell, in the order of the first ones."""
+    return list({(cell.driver, cell.state, cell.event): cell for cell in cells}.values())
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run it; status 1 where a cell is not safe."""
     parser = argparse.ArgumentParser(prog="make faults", description=__doc__)
@@ -80,7 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="OUTPUT.json of other runs: they become one page, nothing is run",
+        help="OUTPUT.json of other runs: they become one page, nothing is run; of a cell that is in several,"
+        " the last one counts",
     )
     arguments = parser.parse_args(argv)
     end_with_what_was_started()
@@ -95,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ]
         names = [state for state in arguments.states if state != STATE]
         states, startups = [State(name) for name in names], STATE in arguments.states
-        cells = [cell for path in arguments.merge or () for cell in _read(path)]
+        cells = _merged(cell for path in arguments.merge or () for cell in _read(path))
         with private_domain():
             for cell in () if arguments.merge else run(arguments.drivers, events, states, startups=startups):
                 cells.append(cell)

@@ -17,6 +17,9 @@ CENTRE = 0.2  # rad of goals
 FAR = 1.2  # rad of the goal that a ramp leads to
 _AT_GOAL = 2e-3  # rad that a goal may be from the command once it has caught up; a few counts
 _PLANNED = 5.0  # s in which a trajectory is planned and under way, else refused
+_SWITCHED_ON = 30.0  # s until torque is on, else something has gone wrong
+_TOO_BUSY = "the machine is too busy"
+_TRIES = 4  # to reach a state on such a machine
 _MOVED = 0.03  # rad that a goal has gone once a trajectory is under way
 AFTERWARDS = 0.8
 """s for which torque has to stay as it is after the event, while clients go on commanding."""
@@ -57,7 +60,7 @@ def try_cell(rig: Rig, event: Event, state: State) -> Cell:
     says = ""
     try:
         rig.start_driver()
-        _reach(rig, state)
+        _reach_in_the_end(rig, state)
         began = time.monotonic()
         before = rig.driven()
         words = _happen(rig, event)
@@ -84,6 +87,28 @@ def try_cell(rig: Rig, event: Event, state: State) -> Cell:
     )
 
 
+def _reach_in_the_end(rig: Rig, state: State) -> None:
+    """Reach a state; anew where servos have stopped themselves since the machine was too busy for the driver.
+
+    Anything else that goes wrong before the event is told of the cell.
+    """
+    for left in reversed(range(_TRIES)):
+        began = time.monotonic()
+        error = None
+        try:
+            _reach(rig, state)
+        except BamError as failed:
+            error = failed
+        there = error is None and (state is State.IDLE or all(rig.driven()))
+        if there or not left or not rig.said_since(began, _TOO_BUSY):
+            break
+        for client in rig.clients:
+            client.say("off")
+        time.sleep(0.7)
+    if error is not None:
+        raise error
+
+
 def _reach(rig: Rig, state: State) -> None:
     if state is State.IDLE:
         for client in rig.clients:
@@ -100,7 +125,7 @@ def _reach(rig: Rig, state: State) -> None:
     ]
     for client in rig.clients:
         client.say(line if rig.servos.by_position else "torque")
-    rig.wait(lambda: all(rig.driven()), "torque on")
+    rig.wait(lambda: all(rig.driven()), "torque on", _SWITCHED_ON)
     if state is State.RAMP or not rig.servos.by_position:
         time.sleep(0.3)
         if state is State.MOVING:

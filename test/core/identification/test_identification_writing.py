@@ -223,6 +223,27 @@ def test_models_of_an_earlier_identification_do_not_pass_for_this_ones(
     assert list(json.loads((tmp_path / "summary.json").read_text())["models"]) == ["m1", "m3"]
 
 
+def test_models_of_an_earlier_identification_go_also_after_a_kill_while_it_was_replaced(
+    found: Identification, tmp_path: Path, no_plots: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_identification(found, tmp_path)
+    alone = replace(found, fits={"m1": found.fits["m1"]})
+    unlink = Path.unlink
+
+    def killed(path: Path, missing_ok: bool = False) -> None:
+        if path == tmp_path / "m3.yaml":
+            raise SystemExit
+        unlink(path, missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", killed)
+        with pytest.raises(SystemExit):
+            write_identification(alone, tmp_path)
+    assert not (tmp_path / "summary.json").exists()
+    write_identification(alone, tmp_path)
+    assert content(tmp_path) == {"m1.yaml", "summary.json", "trajectories.npz"}
+
+
 def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_ones(
     found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -52,7 +52,7 @@ def _link(protocol: int) -> tuple[_Line, Link]:
     return port, Link(port, protocol)
 
 
-def check(data: bytes) -> None:
+def check(data: bytes) -> int:
     reader = BytesReader(data)
     flags = reader.byte()
     protocol = 1 + (flags & 1)
@@ -70,6 +70,7 @@ def check(data: bytes) -> None:
             content = protocol2._with_crc(protocol2._HEADER + content) if protocol == 2 else content
         if content:
             port.pieces.append(content)
+    waiting = len(port.pieces)
     match flags >> 1 & 7:
         case 0 | 1:
             length = 1 + (flags >> 4)
@@ -90,6 +91,7 @@ def check(data: bytes) -> None:
             if protocol == 2:
                 attempt(lambda: link.reboot(1))
                 assert all(0 <= each <= 0xFF for each in attempt(link.broadcast_ping) or ())
+    return waiting - len(port.pieces)  # a piece that was never read was not decided on
 
 
 def seeds() -> list[bytes]:

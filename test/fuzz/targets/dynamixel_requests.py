@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 from fuzz.bytes_reader import BytesReader
+from fuzz.snapshot import Snapshot
 from fuzz.target import PACKETS, Target
 
 from bam_core.servo.pendulum import PendulumBench
@@ -25,9 +26,9 @@ _PAUSES = (0.0, 1e-4, 2e-3, 0.06)  # s; the last one is longer than a packet may
 
 
 class _Fixture:
-    """A bus whose servos are put back into the same state before each input."""
+    """A bus that is as new for every input, with torque on or off on the first servo."""
 
-    def __init__(self, servo: str) -> None:
+    def __init__(self, servo: str, torque: bool) -> None:
         self.bus: VirtualBus = build_bus(
             BusSetup(servo=servo, ids=_IDS, pendulum=PendulumBench(mass=0.2, length=0.1)), 0.0
         )
@@ -36,25 +37,15 @@ class _Fixture:
         for each in self.bus.servos:
             each.registers.set("return_delay_time", 0)
         self._masks = [_writable_mask(each) for each in self.bus.servos]
-        self._registers = [bytes(each.registers.data) for each in self.bus.servos]
-        self._state = [each.bench.state.copy() for each in self.bus.servos]
-
-    def reset(self, torque: bool) -> None:
-        """Begin anew, with torque on or off on the first servo."""
-        self.now += 1.0
-        for servo, data, state in zip(self.bus.servos, self._registers, self._state, strict=True):
-            servo.registers.data[:] = data
-            servo.bench.skip_to(self.now)
-            servo.bench.state[:] = state
-            servo.power_on(self.now)
-            servo._boots_until = self.now
-            servo._updated = self.now
-            servo.heard(self.now)
-        self.bus.receive(b"", self.now)
         if torque:
             first = self.bus.servos[0]
-            register = first.table["torque_enable"]
-            first.write(register.address, b"\1", self.now)
+            first.write(first.table["torque_enable"].address, b"\1", self.now)
+        self._began, self._as_new = self.now, Snapshot(self.bus)
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self.now = self._began
+        self._as_new.restore()
 
     def writable(self) -> list[int]:
         """Return what clients can write, of each servo."""
@@ -73,19 +64,19 @@ def _writable_mask(servo: VirtualServo) -> int:
 
 
 @cache
-def _fixture(protocol: int) -> _Fixture:
-    return _Fixture("mx106" if protocol == 1 else "xl330")
+def _fixture(protocol: int, torque: bool) -> _Fixture:
+    return _Fixture("mx106" if protocol == 1 else "xl330", torque)
 
 
-def check(data: bytes) -> None:
+def check(data: bytes) -> int:
     reader = BytesReader(data)
     flags = reader.byte()
     protocol = 1 + (flags & 1)
     codec = protocol1 if protocol == 1 else protocol2
-    fixture = _fixture(protocol)
-    fixture.reset(torque=bool(flags & 2))
+    fixture = _fixture(protocol, bool(flags & 2))
+    fixture.reset()
     before = fixture.writable()
-    stream = b""
+    stream, packets = b"", 0
     while reader.left:
         kind = reader.byte()
         content = reader.take(reader.byte())
@@ -95,11 +86,13 @@ def check(data: bytes) -> None:
                 packet = packet[:-1] + bytes((packet[-1] ^ (kind >> 4 or 1),))
             content = packet
         stream += content
+        packets += bool(content)
         fixture.now += _PAUSES[kind >> 2 & 3]
         for reply in fixture.bus.receive(content, fixture.now):
             _require_status(protocol, reply.data)
     if not _has_packet(protocol, stream):
         assert fixture.writable() == before, "registers changed by what is no packet for a servo"
+    return packets
 
 
 def _require_status(protocol: int, data: bytes) -> None:
@@ -138,7 +131,7 @@ def seeds() -> list[bytes]:
     """Return each instruction, whole, damaged, and for another servo."""
     found = []
     for flags in range(4):
-        table = _fixture(1 + (flags & 1)).bus.servos[0].table
+        table = _fixture(1 + (flags & 1), False).bus.servos[0].table
         torque = table["torque_enable"].address
         address = bytes((torque,)) if not flags & 1 else torque.to_bytes(2, "little")
         one, two = (b"\x01", b"\x02") if not flags & 1 else (b"\x01\x00", b"\x02\x00")

@@ -9,24 +9,26 @@ no whole EtherCAT frame, or where its datagrams address no slave.
 from __future__ import annotations
 
 import struct
+from functools import cache
 
 from fuzz.bytes_reader import BytesReader
+from fuzz.snapshot import Snapshot
 from fuzz.target import PACKETS, Target
-from virtual_wire import MS, OP, Wire
+from virtual_wire import MS, Wire
 
 from bam_ros.emulators.erob.drive_objects import CST
 from bam_ros.emulators.erob.frames import Command, Datagram, FrameError, decode, encode, physical
+from bam_ros.emulators.erob.object_dictionary import Entry
 from bam_ros.emulators.erob.registers import Register
 from bam_ros.erob.objects import Object
 
 _SLAVES = 2
-_INPUTS_PER_SEGMENT = 200  # to build one takes as long as some hundred inputs
 _STATIONS = (0x1001, 0x1002)
 _REGISTERS = tuple(Register)
 
 
 class _Fixture:
-    """A segment in OP whose drives have torque."""
+    """A segment in OP whose drives have torque; as new for every input."""
 
     def __init__(self) -> None:
         self.wire = Wire(_SLAVES)
@@ -37,31 +39,26 @@ class _Fixture:
                 slave.dictionary.entry(Object.CONTROLWORD).value = word
                 slave.drive.obey()
             assert slave.drive.torque_enabled
-        self.inputs = 0
+        self._began, self._as_new = self.wire.now, Snapshot(self.wire.segment, {Entry: ["value"]})
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self.wire.now = self._began
+        self._as_new.restore()
 
     def torque(self) -> list[tuple[bool, int]]:
         return [(slave.drive.torque_enabled, slave.states.state) for slave in self.wire.segment.slaves]
 
 
-_current: list[_Fixture] = []
+_fixture = cache(_Fixture)
 
 
-def reset() -> None:
-    """Take another segment for the next input."""
-    _current.clear()
-
-
-def check(data: bytes) -> None:
-    if _current and (
-        _current[0].inputs >= _INPUTS_PER_SEGMENT or _current[0].torque() != [(True, OP)] * _SLAVES
-    ):
-        reset()
-    if not _current:
-        _current.append(_Fixture())
-    fixture = _current[0]
-    fixture.inputs += 1
+def check(data: bytes) -> int:
+    fixture = _fixture()
+    fixture.reset()
     wire = fixture.wire
     reader = BytesReader(data)
+    frames = 0
     while reader.left:
         kind = reader.byte()
         frame = bytearray(_frame(reader) if kind & 1 else reader.take(reader.word() % 1600))
@@ -74,6 +71,8 @@ def check(data: bytes) -> None:
         if kind & 2:
             wire.now += (MS // 4, MS)[kind >> 2 & 1]
             wire.segment.update(wire.now)
+        frames += 1
+    return frames
 
 
 def _frame(reader: BytesReader) -> bytes:

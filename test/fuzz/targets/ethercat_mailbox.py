@@ -52,7 +52,7 @@ def reset() -> None:
     _objects.clear()
 
 
-def check(data: bytes) -> None:
+def check(data: bytes) -> int:
     if not _objects:
         _objects.append(_filled())
     size = sii.MAILBOX_SIZE
@@ -60,7 +60,7 @@ def check(data: bytes) -> None:
     server = MailboxServer(memory, (_Manager(0), _Manager(size)), _objects[0])
     server.start()
     reader = BytesReader(data)
-    now = 0
+    now = messages = 0
     while reader.left:
         kind = reader.byte()
         content = reader.take(reader.byte())
@@ -77,6 +77,8 @@ def check(data: bytes) -> None:
             assert answer.protocol in (Protocol.COE, Protocol.ERROR)
             assert len(answer.content) >= 4
         assert server.due > now, "answers without an end"
+        messages += 1
+    return messages
 
 
 def seeds() -> list[bytes]:

@@ -31,18 +31,19 @@ class _Sink:
         self.taken.update(commands)
 
 
-def check(data: bytes) -> None:
+def check(data: bytes) -> int:
     reader = BytesReader(data)
     kind = reader.byte()
     match kind % 4:
         case 0:
             _commands(reader)
         case 1:
-            _joint_command(reader)
+            return _joint_command(reader)
         case 2:
             _trajectory(reader)
         case _:
             _gains(reader)
+    return 1
 
 
 def _name(reader: BytesReader) -> str:
@@ -74,11 +75,12 @@ def _commands(reader: BytesReader) -> None:
         assert _JOINTS[index] in names
 
 
-def _joint_command(reader: BytesReader) -> None:
+def _joint_command(reader: BytesReader) -> int:
     sink, lines = _Sink(), []
     inputs = CommandInputs(sink, lambda: 1.0, len(_JOINTS), 0.5)
     topic = JointCommandTopic(_JOINTS, inputs, lines.append)
-    for _ in range(1 + reader.byte() % 3):
+    messages = 1 + reader.byte() % 3
+    for _ in range(messages):
         names = _names(reader)
         count = len(names) if reader.byte() & 1 else reader.byte() % 6
         values = [reader.number() for _ in range(min(count, 6))] or [0.0]
@@ -90,6 +92,7 @@ def _joint_command(reader: BytesReader) -> None:
     for line in lines:
         assert line.isprintable(), f"not one line that prints: {line[:100]!r}"
         assert len(line) <= 5000
+    return messages
 
 
 def _duration(reader: BytesReader) -> SimpleNamespace:

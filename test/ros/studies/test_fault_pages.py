@@ -8,13 +8,15 @@ import math
 from dataclasses import asdict
 from pathlib import Path
 
+import pytest
 from bam_bench.msg import ServoStates
 from rclpy.serialization import serialize_message
 
 from bam_core.recordings.bag_writer import BagTopic, BagWriter
 from bam_core.recordings.message_definition import message_definition
 from bam_ros.studies.faults.__main__ import main
-from bam_ros.studies.faults.cell import Cell
+from bam_ros.studies.faults.cell import Cell, _reach_in_the_end
+from bam_ros.studies.faults.events import State
 from bam_ros.studies.faults.listener import recorded
 from bam_ros.studies.faults.page import page
 from bam_ros.studies.faults.soak import Soaked, Use
@@ -46,6 +48,41 @@ def test_runs_of_parts_become_one_page(tmp_path: Path) -> None:
     assert main(["--merge", *map(str, files), "--output", str(tmp_path / "all")]) == 0
     assert "| SIGINT | 0.10 | 0.20 |" in (tmp_path / "all.md").read_text()
     assert len(json.loads((tmp_path / "all.json").read_text())) == 2
+    files[1].write_text(json.dumps([asdict(cell("a", "holding", 0.3))]))  # tried again
+    assert main(["--merge", *map(str, files), "--output", str(tmp_path / "all")]) == 0
+    assert [each["seconds"] for each in json.loads((tmp_path / "all.json").read_text())] == [0.3]
+
+
+class BusyRig:
+    """A rig whose servo has torque from the second try to reach a state on."""
+
+    def __init__(self, said: str) -> None:
+        self.clients, self.tries, self._said = (), 0, said
+
+    def driven(self) -> tuple[bool, ...]:
+        return (self.tries > 1,)
+
+    def said_since(self, began: float, pattern: str) -> str:
+        return self._said if pattern in self._said else ""
+
+
+@pytest.mark.parametrize(
+    ("said", "tries"),
+    [
+        ("hip: stopped itself, the bus was silent for 0.3 s; the machine is too busy", 2),
+        ("hip: torque went off by itself", 1),
+    ],
+)
+def test_a_state_is_reached_anew_where_the_machine_was_too_busy_and_not_otherwise(
+    said: str, tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reach(rig: BusyRig, state: State) -> None:
+        rig.tries += 1
+
+    monkeypatch.setattr("bam_ros.studies.faults.cell._reach", reach)
+    rig = BusyRig(said)
+    _reach_in_the_end(rig, State.HOLDING)
+    assert rig.tries == tries
 
 
 def test_states_that_a_bag_lacks_are_counted(tmp_path: Path) -> None:
