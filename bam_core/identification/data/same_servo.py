@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from bam_core.errors import Conflict
 from bam_core.recordings.recording import Recording
+from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import ServoModel
 
 
@@ -27,7 +29,7 @@ def require_same_servo(servo: ServoModel, recordings: Sequence[Recording]) -> No
             advice="leave them out, name their servo, or write a file for it with 'bam servos new'",
         )
     law = servo.firmware.name
-    if others := _apart(law, recordings, lambda recording: recording.firmware or law):
+    if others := _apart(law, recordings, lambda recording: _law(servo, recording)):
         raise Conflict(
             f"servo {servo.name}",
             f"{others} of another firmware than its {law}, so of another control law",
@@ -44,13 +46,24 @@ def other_servos(servo: ServoModel, recordings: Sequence[Recording]) -> list[str
     others = sorted({recording.servo for recording in recordings} - {servo.name})
     if others:
         lines.append(f"servo model '{servo.name}' is compared with recordings of {_quoted(others)}")
-    laws = sorted({recording.firmware for recording in recordings} - {servo.firmware.name, ""})
+    laws = sorted({_law(servo, recording) for recording in recordings} - {servo.firmware.name})
     if laws:
         lines.append(
             f"servo model '{servo.name}' with firmware {servo.firmware.name} is compared with recordings "
             f"under {', '.join(laws)}"
         )
     return lines
+
+
+def _law(servo: ServoModel, recording: Recording) -> str:
+    """Return the name of the law that a recording was made under: the servo's where it is the same law.
+
+    A servo file that describes its law itself has it under a name of its own.
+    """
+    own = servo.firmware
+    named = FIRMWARES.get(recording.firmware.casefold())
+    is_own = not recording.firmware or (named is not None and replace(named, name=own.name) == own)
+    return own.name if is_own else recording.firmware
 
 
 def _apart(wanted: str, recordings: Sequence[Recording], name: Callable[[Recording], str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import math
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from refusals import refused
 from bam_core.cli import execute, main
 from bam_core.cli.new_servo import SHEET
 from bam_core.errors import BamError, Conflict, Missing, NotWritable, OutOfRange, WrongType, WrongValue
+from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.report import load_results
 from bam_core.servo.firmware import CurrentFirmware
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 
+ROOT = Path(__file__).parents[3]
 QUESTIONS = {question.option: question for question in SHEET}
 STS3250 = ["--voltage", "12", "--stall-torque", "50 kg.cm", "--stall-current", "2.8"]
 STS3250 += ["--no-load-speed", "0.133 s/60deg"]
@@ -180,3 +183,16 @@ def test_a_servo_of_ones_own_is_identified_from_logs_of_bams_recorder(tmp_path: 
     assert servo.motor.resistance == pytest.approx(3.4, rel=0.03)
     assert servo.servo_effects.firmware_gain == pytest.approx(-0.2, abs=0.02)
     assert servo.firmware == guess.firmware  # written and read again
+
+
+def test_the_servo_of_the_page_can_be_identified_from_the_recordings_of_the_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/own_servo.md, "Try it without hardware": they name a firmware of the library."""
+    page = (ROOT / "docs" / "own_servo.md").read_text().split("## Try it without hardware")[1]
+    line = next(line for line in page.splitlines() if line.startswith("bam servos new"))
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(line)[1:]) == 0
+    law = load_servo("mx106").firmware.name
+    demo = replace(record(load_servo("mx106"), "sin_sin", 8.0), firmware=law)
+    require_same_servo(load_servo("my_servo.yaml"), [demo])

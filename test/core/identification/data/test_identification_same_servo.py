@@ -44,3 +44,14 @@ def test_another_control_law_of_the_same_servo_is_told_as_well() -> None:
         require_same_servo(XL330, [recording(), other])
     (line,) = other_servos(XL330, [recording(), other])
     assert line.endswith("under mx106")
+
+
+def test_a_servo_file_may_describe_the_law_of_the_recordings_under_a_name_of_its_own() -> None:
+    """As `bam servos new` writes it."""
+    own = dataclasses.replace(XL330, firmware=dataclasses.replace(XL330.firmware, name="own"))
+    logs = [recording(), recording(firmware=XL330.firmware.name)]
+    require_same_servo(own, logs)
+    assert other_servos(own, logs) == []
+    stiffer = dataclasses.replace(own.firmware, duty_per_kp_rad=1.1 * own.firmware.duty_per_kp_rad)
+    with refused(Conflict, thing="servo xl330"):
+        require_same_servo(dataclasses.replace(own, firmware=stiffer), logs)
