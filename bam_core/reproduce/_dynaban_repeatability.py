@@ -70,8 +70,8 @@ class Split:
 
     @property
     def opposite(self) -> bool:
-        """Whether in every robot the supporting leg is nearer to no gain than to the paper's."""
-        return max(self.robots) < _SUPPORTING**0.5
+        """Whether in no robot the supporting leg gains as the paper's does, or the kicking leg changes."""
+        return max(self.robots) < _SUPPORTING**0.5 or not self._comparable
 
     @property
     def _comparable(self) -> bool:
@@ -129,8 +129,8 @@ def split_claim(splits: Mapping[float, Split]) -> Claim:
         " standard deviations of ten kicks differ by chance. One claim, for without feed-forward the kicking"
         " leg's would hold by itself. The paper does not tell what stiction left before its kicks, so that it"
         " is looked for with less as well: contradicted where with each share of it every robot's supporting"
-        f" leg is below {_SUPPORTING**0.5:.3g}, nearer to no gain than to the paper's; not decided"
-        " where it comes out with another share",
+        f" leg is below {_SUPPORTING**0.5:.3g}, nearer to no gain than to the paper's, or the kicking leg is"
+        " not comparable; not decided where it comes out with another share",
         contradicts=contradicts,
         undecided=undecided,
         reason="kicks differ here mostly by where stiction leaves the integral part before them, with"

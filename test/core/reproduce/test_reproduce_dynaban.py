@@ -329,7 +329,7 @@ def split(supporting: float, kicking: float = 1.0) -> Split:
         (split(1.0), split(3.0), "undecided"),  # the paper does not tell which of them its kicks were
         (split(1.0), split(8.0), "missed"),
         (split(1.8), split(1.0), "missed"),  # nearer to 3 than to 1
-        (split(1.0), split(3.0, kicking=3.0), "missed"),  # without feed-forward all is worse
+        (split(1.0), split(3.0, kicking=3.0), "contradicts"),  # without feed-forward all is worse
     ],
 )
 def test_kicks_split_by_leg_or_contradict_whatever_stiction_left_before_them(
