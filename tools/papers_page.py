@@ -75,15 +75,16 @@ code, and settings that the paper leaves open. *On synthetic data*: simulated se
 what is fitted or compensated, as real ones do. *On real data*: recordings. Thresholds follow the paper's
 figures; each paper has a page with all of its claims, by kind, and the reason of every threshold.
 
-What does not hold is one of three. *Contradicted*: a statement of the paper came out wrong; a direction, an
-order, that something happens or that nothing does is the other way by more than its uncertainty and by more
-than the margin in its threshold: an improvement that is told and is smaller than the margin is missed. Where
-the paper tells the size of an effect, such as "3 times higher", it is contradicted if each of our ratios is
-nearer to 1, which is no effect, than to 3, on a logarithmic scale. Recordings of other real devices do not
-contradict what a paper says of its own, nor does another search what it says of its own; simulations that
-stand in for its devices can. *Not decided*: the uncertainty reaches across the limit, or the result hangs on
-a setting that the paper does not give and comes out with another value of it. *Missed*: all else, such as a
-figure of the paper that lies outside of ours and its threshold.
+What does not hold is one of three. *Contradicted*: the paper states a direction or an order, or that
+something happens or does not, and here it is the other way by more than the margin in the threshold; where
+a result has an interval, the whole interval lies beyond that margin. An improvement smaller than the margin
+is missed. Where the paper tells the size of an effect, such as "3 times higher", it is contradicted if each
+of our ratios is nearer to 1, which is no effect, than to 3, on a logarithmic scale. Recordings of other
+devices cannot contradict what a paper says of its own devices, and another search cannot contradict what it
+says of its own search; simulations that stand in for its devices can. *Not decided*: the uncertainty
+reaches across the limit, or the result hangs on a setting that the paper does not give and comes out with
+another value of it. *Missed*: all else, such as a figure of the paper that lies outside of ours and its
+threshold.
 
 *Chosen after*: a threshold or a setting was chosen when results had been seen. Such claims are marked, and
 are not counted among those that hold. Where rules about simulated data had been made so, data were drawn anew
