@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from missing import skip_or_fail
+from one_run import RUN, SESSION
 from ros_helpers import LATE, PATIENCE, wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -21,16 +22,6 @@ needs_launch = pytest.mark.skipif(
     importlib.util.find_spec("launch_ros") is None,
     reason="launch_ros is not installed (it is part of a full ROS 2, not of its wheels)",
 )
-SESSION = """\
-servo: mx106
-supply_voltage: 15.0
-loads: [{mass: 0.5, length: 0.1}]
-gains: [32]
-scripts: [sin_sin]
-approach_speed: 3.0
-pause_limit: 10.0
-"""
-RUN = "m0.50_l0.100_kp32_sin_sin"
 EROB_SESSION = """\
 servo: erob80_100
 supply_voltage: 48.0

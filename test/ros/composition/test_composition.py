@@ -18,6 +18,7 @@ import yaml
 from bam_bench.msg import ServoCommands, ServoStates
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+from one_run import SESSION
 from rcl_interfaces.srv import GetParameters
 from ros_client import RosClient
 from ros_helpers import LATE, PATIENCE, VirtualServos, client_maker, wait_for
@@ -34,16 +35,6 @@ MakeVirtual = Callable[..., VirtualServos]
 Process = subprocess.Popen[str]
 Start = Callable[..., Process]
 
-SESSION = """\
-servo: mx106
-supply_voltage: 15.0
-loads: [{mass: 0.5, length: 0.1}]
-gains: [32]
-scripts: [sin_sin]
-approach_speed: 3.0
-pause_limit: 10.0
-"""
-RUN = "m0.50_l0.100_kp32_sin_sin"
 COMPOSITION = ["-m", "bam_ros.composition.main"]
 WITH_FRAGILE = """
 import sys

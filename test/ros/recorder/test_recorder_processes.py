@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from bam_bench.msg import ServoStates
+from one_run import RUN, SESSION
 from rclpy.qos import qos_profile_sensor_data
 from ros_client import RosClient
 from ros_helpers import LATE, PATIENCE, wait_for
@@ -20,17 +21,6 @@ from ros_helpers import LATE, PATIENCE, wait_for
 from bam_core.recordings import load_recordings
 
 pytestmark = pytest.mark.ros
-
-SESSION = """\
-servo: mx106
-supply_voltage: 15.0
-loads: [{mass: 0.5, length: 0.1}]
-gains: [32]
-scripts: [sin_sin]
-approach_speed: 3.0
-pause_limit: 10.0
-"""
-RUN = "m0.50_l0.100_kp32_sin_sin"
 
 
 class Processes:
