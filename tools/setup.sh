@@ -49,7 +49,7 @@ install() {  # FILE...: install what these files name
 }
 stamp=$( (echo "$mode"; "$python" -V; cat $inputs requirements/lock.txt tools/ros_wheels.py) | sha256sum | cut -c1-16)
 if [ "$(cat .venv/bam_bench.stamp 2>/dev/null)" != "$stamp" ]; then
-    say "Installing packages into .venv (about a minute)"
+    say "Installing packages into .venv (about a minute and a half)"
     rm -rf .venv build install
     if [ "$mode" = wheels ]; then
         "$python" -m venv .venv
