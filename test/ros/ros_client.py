@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import rclpy
+from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
@@ -69,6 +70,35 @@ class RosClient:
     def close(self) -> None:
         destroy_nodes(self.executor, *self.nodes)
         self.context.try_shutdown()
+
+
+class ThreadedActionClient(ActionClient):
+    """An action client that another thread spins than the one that asks.
+
+    rclpy notes what it has asked for only after it has sent it, without a lock: an answer that another thread
+    takes in between is dropped as unexpected, and its future is never done.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        self._asking = threading.RLock()
+        super().__init__(*arguments)
+
+    def send_goal_async(self, *arguments: Any, **options: Any) -> Any:
+        with self._asking:
+            return super().send_goal_async(*arguments, **options)
+
+    def _get_result_async(self, goal_handle: Any) -> Any:
+        with self._asking:
+            return super()._get_result_async(goal_handle)
+
+    def _cancel_goal_async(self, goal_handle: Any) -> Any:
+        with self._asking:
+            return super()._cancel_goal_async(goal_handle)
+
+    async def execute(self, taken_data: Any) -> None:
+        with self._asking:
+            pass  # what this answers has been noted now
+        await super().execute(taken_data)
 
 
 class SpinningThread:

@@ -14,12 +14,11 @@ import pytest
 from action_msgs.msg import GoalStatus
 from bam_bench.action import Identify
 from bam_bench.srv import IdentifyModel
-from rclpy.action.client import ActionClient
 from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_client import SpinningThread
+from ros_client import SpinningThread, ThreadedActionClient
 from ros_helpers import PATIENCE, wait_for
 
 from bam_core.errors import BamError, OutOfRange, Unreadable
@@ -79,7 +78,7 @@ class Client:
         self.server = IdentificationNode(context=self.context, parameter_overrides=overrides)
         self.server.start()
         self.node = Node("client", context=self.context)
-        self.action = ActionClient(self.node, Identify, "identify")
+        self.action = ThreadedActionClient(self.node, Identify, "identify")
         self.service = self.node.create_client(IdentifyModel, "identify_model")
         executor = MultiThreadedExecutor(num_threads=6, context=self.context)
         self.thread = SpinningThread(executor, self.node, self.server)

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 from bam_bench.action import Identify
-from rclpy.action.client import ActionClient
 from rclpy.action.server import ActionServer, CancelResponse, ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
-from ros_client import SpinningThread
+from ros_client import SpinningThread, ThreadedActionClient
 from ros_helpers import PATIENCE, wait_for
 from std_msgs.msg import String
 
@@ -90,7 +89,7 @@ def test_nodes_with_actions_under_way_are_destroyed_without_an_exception_in_any_
         context = Context()
         context.init(domain_id=ros_domain)
         server, client = Server(context), Node("client", context=context)
-        action = ActionClient(client, Identify, "identify")
+        action = ThreadedActionClient(client, Identify, "identify")
         feedback: list[object] = []
         threads = [
             SpinningThread(MultiThreadedExecutor(num_threads=3, context=context), server),

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from action_msgs.msg import GoalStatus
 from bam_bench.action import Record
-from rclpy.action.client import ActionClient
 from rclpy.action.server import GoalResponse
 from rclpy.parameter import Parameter
 from recorder_bench import Bench, directories, hurry, short
+from ros_client import ThreadedActionClient
 from ros_helpers import PATIENCE, wait_for
 from std_srvs.srv import Trigger
 
@@ -48,7 +48,7 @@ class Client:
         parameters = {"data_directory": str(directory), **parameters}
         self.recorder = RecorderNode(**bench.parameters(driver="driver", **parameters))
         bench.spin(self.recorder)
-        self.action = ActionClient(bench.node, Record, "record")
+        self.action = ThreadedActionClient(bench.node, Record, "record")
         self.mounted = bench.node.create_client(Trigger, "recorder/load_mounted")
         self.feedback: list[tuple[float, Record.Feedback]] = []
 
@@ -156,7 +156,7 @@ def test_a_second_goal_is_rejected_while_one_records(client: Client) -> None:
 
 def test_of_two_goals_at_the_same_moment_one_is_accepted(client: Client) -> None:
     assert client.action.wait_for_server(PATIENCE)
-    other = ActionClient(client.bench.node, Record, "record")
+    other = ThreadedActionClient(client.bench.node, Record, "record")
     assert other.wait_for_server(PATIENCE)
     goal = Record.Goal(session_file=str(client.session), output=str(client.output))
     for _ in range(5):
