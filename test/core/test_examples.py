@@ -64,12 +64,14 @@ def test_a_servo_is_identified_and_written(tmp_path: Path) -> None:
     assert load_servo(tmp_path / "identified" / "m4.yaml").friction_model == "m4"
 
 
+@pytest.mark.long
 def test_models_are_compared_and_plotted(tmp_path: Path) -> None:
     own, other = (float(line.split()[3]) for line in said("validate_and_plot", tmp_path).splitlines())
     assert own < 1.0 < other
     assert (tmp_path / "fit.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_a_robot_moves_alike_from_python_and_in_the_engine(tmp_path: Path) -> None:
     python, plugin = said("simulate_robot", tmp_path), said("simulate_robot_plugin", tmp_path)
     for said_by in (python, plugin):
@@ -85,6 +87,7 @@ def test_a_bag_is_read(tmp_path: Path) -> None:
     assert lines[2] == "torque is off from 2.00 s on"
 
 
+@pytest.mark.long
 def test_a_servo_is_exported_and_what_is_lost_is_told(tmp_path: Path) -> None:
     lost = said("export", tmp_path)
     assert "friction: MuJoCo has Coulomb and viscous friction only" in lost
@@ -92,6 +95,7 @@ def test_a_servo_is_exported_and_what_is_lost_is_told(tmp_path: Path) -> None:
     assert '"actuator": "mx106"' in (tmp_path / "mx106.json").read_text()
 
 
+@pytest.mark.long
 def test_friction_keeps_a_robot_on_its_feet(tmp_path: Path) -> None:
     lines = said("floating_base", tmp_path).splitlines()
     (before, held), (_, slumped) = (
@@ -101,6 +105,7 @@ def test_friction_keeps_a_robot_on_its_feet(tmp_path: Path) -> None:
     assert slumped < before - 5.0
 
 
+@pytest.mark.long
 def test_many_simulations_run_at_once(tmp_path: Path) -> None:
     steps, swing = re.findall(r"[\d.]+", said("rollout_on_all_cores", tmp_path))
     assert int(steps) == 64 * 2000

@@ -228,6 +228,7 @@ def test_the_limit_of_blas_threads_holds_until_the_last_one_leaves() -> None:
     assert threads() == before
 
 
+@pytest.mark.long
 def test_workers_that_cannot_load_a_job_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "/")
     with (

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TEST = """
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,6 +33,7 @@ def drawn(directory: Path, *options: str, imports: str = "") -> list[str]:
     return [line for line in done.stdout.splitlines() if "drawn" in line]
 
 
+@pytest.mark.long
 def test_draws_are_the_same_whatever_was_loaded_before(tmp_path) -> None:
     first = drawn(tmp_path)
     assert len(first) == 200
@@ -39,10 +42,12 @@ def test_draws_are_the_same_whatever_was_loaded_before(tmp_path) -> None:
     )
 
 
+@pytest.mark.long
 def test_random_ones_differ(tmp_path) -> None:
     assert drawn(tmp_path, "--hypothesis-profile=random") != drawn(tmp_path)
 
 
+@pytest.mark.long
 def test_rounds_draw_anew(tmp_path) -> None:
     found = drawn(tmp_path, "--hypothesis-profile=random", "--rounds=2")
     assert len(found) == 400

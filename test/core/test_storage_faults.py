@@ -43,11 +43,9 @@ CASES = {
     "study": Expected({"interrupted", "new"}, 20),  # never without a job that was acknowledged
 }
 SOON = ("servo file", "bag")
-"""Tried at every step in `make test`."""
+"""Tried at every step in `make test`; a trial of the others takes a second and more."""
 LONG = 0 if os.environ.get("BAM_EVERY_STEP") else 12
 """Steps at which `make test-long` tries the others, evenly chosen; 0: all, which takes half an hour."""
-THINLY = {"bam identify": 3, "bam identify, replaced": 4, "study": 3}
-"""Tried at so many steps in `make test`; a trial of the others takes a second."""
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +62,6 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("case", "most"),
     [
         *[(case, 0) for case in SOON],
-        *THINLY.items(),
         *[pytest.param(case, LONG, marks=pytest.mark.long) for case in CASES if case not in SOON],
     ],
 )

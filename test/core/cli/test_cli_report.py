@@ -20,6 +20,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return shown.err
 
 
+@pytest.mark.long
 def test_the_page_lies_beside_the_results_unless_told_otherwise(
     results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

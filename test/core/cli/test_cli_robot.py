@@ -122,6 +122,7 @@ def test_a_robot_s_options_need_a_robot(
     assert "is missing" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_motion_is_designed_and_written(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

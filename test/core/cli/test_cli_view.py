@@ -99,6 +99,7 @@ def test_errors_on_the_page_are_those_of_validate(tmp_path: Path) -> None:
         assert f">{mrad(told)}<" in page.read_text()
 
 
+@pytest.mark.long
 def test_a_geared_servo_is_simulated_in_mujoco(tmp_path: Path) -> None:
     gear = tmp_path / "gear.yaml"
     load_servo("xl330_bam").with_gear(Asymmetry(input_side=0.1, output_side=0.2)).save(gear)

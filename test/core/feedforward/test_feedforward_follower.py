@@ -94,6 +94,7 @@ print(sorted({*sys.modules} - known), len(compiled.buffer))
 """
 
 
+@pytest.mark.long
 def test_the_first_trajectory_loads_and_compiles_nothing() -> None:
     cases = Path(__file__).parents[1]
     done = subprocess.run(

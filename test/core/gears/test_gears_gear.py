@@ -187,6 +187,7 @@ def test_friction_never_adds_energy_even_where_the_gear_is_ill_posed(
     assert gained <= work + 1e-9 * (1.0 + gear.inertia * speed**2 + abs(work))
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=30)
 @given(gears(st.floats(0.0, 0.95)), st.floats(0.1, 1.0))
 def test_a_swing_on_a_spring_never_gains_height(gear: Gear, start: float) -> None:

@@ -107,6 +107,7 @@ def test_coulomb_friction_beside_a_gear_holds_what_it_can() -> None:
     assert joint(data, "elbow") > 0.0
 
 
+@pytest.mark.long
 def test_an_arm_pressed_to_the_floor_keeps_pressing_when_its_drive_is_off_and_lifts_off_when_pulled() -> None:
     model, data = arm(FLOOR)
     robot = GearedRobot(model, data, {"shoulder": LOCKING, "elbow": LOCKING})

@@ -132,6 +132,7 @@ def test_an_effect_that_is_not_there_is_dropped_unless_it_was_asked_for(
     )
 
 
+@pytest.mark.long
 @without_intervals
 def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]]) -> None:
     found = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=300, test="leave-one-out=kp")
@@ -145,6 +146,7 @@ def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]
     assert "no test" in fit.servo.provenance.source
 
 
+@pytest.mark.long
 @without_intervals
 def test_no_decision_sees_the_test_logs(logs: dict[str, list[Recording]]) -> None:
     """Test logs that are turned into nonsense change the test error and nothing else."""
@@ -192,6 +194,7 @@ def test_the_older_name_of_the_test_does_the_same_and_says_so(logs: dict[str, li
         assert older.fits["m1"].held_out == newer.fits["m1"].test
 
 
+@pytest.mark.long
 def test_the_chosen_model_says_how_well_its_parameters_are_known(
     logs: dict[str, list[Recording]],
 ) -> None:
@@ -204,6 +207,7 @@ def test_the_chosen_model_says_how_well_its_parameters_are_known(
         assert each.low <= fit.parameters[each.name] <= each.high
 
 
+@pytest.mark.long
 def test_a_richer_model_is_never_worse_on_training_than_one_that_it_contains(brief: Identification) -> None:
     mae = {model: fit.train_mae for model, fit in brief.fits.items()}
     assert list(mae) == list(FRICTION_MODELS)
@@ -211,6 +215,7 @@ def test_a_richer_model_is_never_worse_on_training_than_one_that_it_contains(bri
         assert mae[rich] <= mae[simple]
 
 
+@pytest.mark.long
 @without_intervals
 def test_the_same_seed_gives_the_same_numbers(
     brief: Identification, logs: dict[str, list[Recording]]

@@ -244,6 +244,7 @@ def test_models_of_an_earlier_identification_go_also_after_a_kill_while_it_was_r
     assert content(tmp_path) == {"m1.yaml", "summary.json", "trajectories.npz"}
 
 
+@pytest.mark.long
 def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_ones(
     found: Identification, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

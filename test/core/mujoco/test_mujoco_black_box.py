@@ -109,6 +109,7 @@ def test_the_documented_replay_does_what_it_says(
     assert len(lines) == len(positions) + 2
 
 
+@pytest.mark.long
 def test_a_dump_with_servos_of_the_engine_plugin_is_read_by_another_process(tmp_path: Path) -> None:
     load_plugin()
     spec = mujoco.MjSpec.from_string(

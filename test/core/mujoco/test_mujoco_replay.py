@@ -228,6 +228,7 @@ def test_effects_are_those_of_the_converged_rollout(case: str, runs: list[Record
     assert max(distances(converged(plain, runs, XL330_BENCH), expected)) > 3e-3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", ["winding_heating", "all"])
 def test_a_servo_that_was_warm_when_recorded_is_that_of_the_converged_rollout(
     case: str, runs: list[Recording]

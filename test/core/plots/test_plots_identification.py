@@ -133,6 +133,7 @@ def test_parameters_at_their_bound_are_hatched_and_say_so() -> None:
     assert marked == {"coulomb [N·m]": ["m1\nbound", "m4"]}
 
 
+@pytest.mark.long
 def test_labels_of_parameters_at_their_bounds_do_not_touch() -> None:
     names = [f"m{i}" for i in range(1, 7)]
     figure = plot_parameters(

@@ -233,6 +233,7 @@ def test_the_button_switches_between_light_and_dark(page: Page, report: Path) ->
     page.evaluate("localStorage.clear()")
 
 
+@pytest.mark.long
 def test_a_hundred_logs_are_sorted_and_searched(page: Page, complete_results: Path) -> None:
     multiplied(complete_results, 100)
     assert main(["report", str(complete_results)]) == 0

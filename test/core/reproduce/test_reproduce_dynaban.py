@@ -169,6 +169,7 @@ def test_recordings_begin_in_motion_and_every_second_is_held_out(recordings: Pat
     assert score(PROGRAM, held_out) > 20.0 * score(FIRMWARE, held_out)
 
 
+@pytest.mark.long
 def test_recordings_give_claims_on_real_data_and_their_pictures(recordings: Path, tmp_path: Path) -> None:
     settings = Settings(generations=3, models=("m2",))
     claims, exhibits = redo_recordings(Task(output=tmp_path), recordings, settings)

@@ -116,6 +116,7 @@ def delay_doubled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("bam_core.reproduce._egle_experiment.find_lag", lambda *arguments: 2.0 * found(*arguments))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("bug", "least"), [(load_reversed, 2), (friction_off, 5), (delay_doubled, 6)])
 def test_deliberate_bugs_turn_claims_to_no(
     folder: Path, bug: Callable[[pytest.MonkeyPatch], None], least: int, monkeypatch: pytest.MonkeyPatch

@@ -167,6 +167,7 @@ def test_the_claims_of_the_rod_hold_without_a_bug_and_with_elastic_teeth() -> No
     assert [each.claim for each in elastic if not each.holds] == []
 
 
+@pytest.mark.long
 def test_stiff_teeth_without_backlash_come_close_to_the_papers_gear() -> None:
     from bam_core.gears.elastic_teeth import Teeth
 

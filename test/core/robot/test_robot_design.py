@@ -94,6 +94,7 @@ def bits(information: np.ndarray) -> float:
     return -0.5 * float(np.linalg.slogdet(covariance)[1]) / np.log(2.0)
 
 
+@pytest.mark.long
 def test_a_designed_motion_is_expected_to_tell_more_than_random_ones(found: MotionDesign) -> None:
     assert found.motion.duration <= SECONDS
     assert found.bits > 1.1 * max(bits(information(random_motion(seed))) for seed in (1, 2))
@@ -109,15 +110,18 @@ def test_limits_hold_on_robots_that_the_design_has_not_seen(found: MotionDesign)
     assert found.refused or found.peaks.speed > 0.3  # they were within reach
 
 
+@pytest.mark.long
 def test_what_the_whole_motion_tells_is_what_its_pieces_were_said_to(found: MotionDesign) -> None:
     assert bits(information(found.motion)) == pytest.approx(found.bits, rel=0.15)
 
 
+@pytest.mark.long
 def test_the_same_seed_designs_the_same_motion() -> None:
     one, again = (design_motion(task(pieces=2)).motion for _ in range(2))
     assert np.array_equal(one.goal_position, again.goal_position)
 
 
+@pytest.mark.long
 def test_limits_that_leave_nothing_are_refused() -> None:
     with pytest.raises(BadData, match="stall torque"):
         design_motion(task(MotionLimits(torque=0.02), pieces=2))

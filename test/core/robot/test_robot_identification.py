@@ -52,6 +52,7 @@ def found() -> RobotIdentification:
     return result
 
 
+@pytest.mark.long
 def test_an_unseen_run_is_followed_within_encoder_counts(found: RobotIdentification) -> None:
     before, after = found.mae("m1", found.test, before=True), found.mae("m1", found.test)
     assert before is not None

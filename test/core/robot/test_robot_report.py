@@ -191,6 +191,7 @@ def test_curves_of_another_identification_are_refused(output: Path) -> None:
         load_robot_results(output)
 
 
+@pytest.mark.long
 def test_it_opens_quiet_and_offline_and_draws_what_is_chosen(output: Path, tmp_path: Path) -> None:
     assert main(["report", str(output)]) == 0
     file = output / "report.html"

@@ -55,6 +55,7 @@ protections = st.builds(
 )
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=40)
 @given(
     protections, st.sampled_from(["voltage", "slewed", "current"]), st.integers(1, 3), st.integers(0, 1000)

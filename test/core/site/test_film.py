@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pytest
 from documented import ROOT
 from missing import skip_or_fail
 from PIL import Image, ImageSequence
@@ -54,6 +55,7 @@ def test_the_film_of_the_repository_is_small_and_moves() -> None:
     assert all((one != other).any() for one, other in pairwise(pictures[:40]))
 
 
+@pytest.mark.long
 def test_both_arms_are_drawn(tmp_path: Path) -> None:
     done = program(DRAW, str(tmp_path / "frames.npz"))
     if "no OpenGL" in done.stderr:

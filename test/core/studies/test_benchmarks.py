@@ -30,6 +30,7 @@ def test_rollouts_are_timed_with_one_thread_and_with_two() -> None:
         assert row.speedup == pytest.approx(row.steps_per_second / single[row.servos].steps_per_second)
 
 
+@pytest.mark.long
 def test_what_identifications_simulate_is_as_exact_as_it_has_to_be() -> None:
     rows = {row.simulation: row for row in identification_times(repeats=1, logs=32)}
     assert rows["period"].distance < 0.01e-3

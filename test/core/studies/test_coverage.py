@@ -52,6 +52,7 @@ def test_sessions_differ_and_the_truth_follows_each_to_the_noise() -> None:
         assert Rollout.for_servo(session, case.servo).errors(case.truth).mean() < 0.6 * count
 
 
+@pytest.mark.long
 def test_drawn_servos_move_their_session_and_lie_in_their_search() -> None:
     servo, bench_effects = load_servo("mx106"), load_bench_effects("mx106")
     cases = [drawn_case(servo, bench_effects, np.random.default_rng(seed)) for seed in (0, 0, 1)]

@@ -95,6 +95,7 @@ def part(start: int, stop: int) -> JointLog:
     )
 
 
+@pytest.mark.long
 def test_a_log_comes_back_from_a_bag(tmp_path: Path) -> None:
     log = part(400, 800)
     found = read_joint_log(written(tmp_path / "bag", log))

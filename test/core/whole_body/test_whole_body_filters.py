@@ -94,6 +94,7 @@ def test_more_noise_asks_for_longer_windows() -> None:
     assert windows[0] < windows[1] < windows[2]
 
 
+@pytest.mark.long
 def test_a_noisy_walk_is_estimated_as_well_as_foreseen() -> None:
     noisy = Sensors().measure(walk().log)
     found = estimate_filtered(robot(), noisy, single_support(noisy), swings())
@@ -106,6 +107,7 @@ def test_a_noisy_walk_is_estimated_as_well_as_foreseen() -> None:
         assert rms < 0.3
 
 
+@pytest.mark.long
 def test_without_noise_the_window_is_the_shortest() -> None:
     found = estimate_filtered(robot(), walk().log, single_support(walk().log), swings())
     assert {found.choices[joint].scheme for joint in LEGS} <= {SavitzkyGolay(7, order=6), SavitzkyGolay(5)}
@@ -145,6 +147,7 @@ def test_what_is_left_to_choose_is_all_on_one_foot() -> None:
     np.testing.assert_array_equal(np.isfinite(chosen[:, 0]), single_support(walk().log))
 
 
+@pytest.mark.long
 def test_two_feet_are_remarked_and_left_out() -> None:
     found = estimate_filtered(robot(), walk().log, np.ones(len(walk().log), dtype=bool))
     both = np.logical_and(*walk().log.contacts.values())
@@ -164,6 +167,7 @@ def test_contacts_that_are_wrong_throughout_are_an_error_that_names_them() -> No
         estimate_filtered(robot(), with_contacts(right | True, left | True))
 
 
+@pytest.mark.long
 def test_uneven_samples_are_remarked() -> None:
     jitter = np.random.default_rng(1).uniform(-2e-4, 2e-4, len(walk().log))
     found = estimate_filtered(robot(), dataclasses.replace(walk().log, time=walk().log.time + jitter))

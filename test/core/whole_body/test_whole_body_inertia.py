@@ -40,6 +40,7 @@ def thinned(mask: np.ndarray, every: int) -> np.ndarray:
     return chosen
 
 
+@pytest.mark.long
 def test_shares_of_torque_add_up_to_what_was_measured_and_lost() -> None:
     """An independent way to (5.13): recursive Newton-Euler instead of the inverse of M."""
     samples = np.flatnonzero(single_support(walk().log))[::40]

@@ -166,6 +166,7 @@ def test_nodes_that_cannot_be_run_are_refused(names: list[str], kind: type[BamEr
         programs(names)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "part"),
     [
@@ -269,6 +270,7 @@ def test_a_driver_that_cannot_start_ends_all_with_its_cause(start: Start, tmp_pa
     assert "Traceback" not in said
 
 
+@pytest.mark.long
 @pytest.mark.ros
 def test_two_benches_in_two_namespaces_move_and_record_their_own_servo(
     virtual_servos: MakeVirtual, start: Start, make_client: Callable[[], Client], tmp_path: Path

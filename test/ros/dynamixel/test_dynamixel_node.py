@@ -105,8 +105,12 @@ def wait_for_release(virtual: VirtualServos) -> None:
 @pytest.mark.parametrize("servo", ["mx106", "xl330"])
 @pytest.mark.parametrize(
     "signals",
-    [(signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,), (signal.SIGHUP,)],
-    ids=["SIGINT", "SIGINT twice", "SIGTERM", "SIGHUP"],
+    [
+        pytest.param((signal.SIGINT,), id="SIGINT"),
+        pytest.param((signal.SIGINT, signal.SIGINT), id="SIGINT twice", marks=pytest.mark.long),
+        pytest.param((signal.SIGTERM,), id="SIGTERM", marks=pytest.mark.long),
+        pytest.param((signal.SIGHUP,), id="SIGHUP", marks=pytest.mark.long),
+    ],
 )
 def test_a_signal_releases_and_ends_well(
     servo: str,
@@ -257,6 +261,7 @@ def test_an_overload_before_the_start_is_named_and_stays_until_a_reboot(
     client.hold(virtual)
 
 
+@pytest.mark.long
 def test_a_port_that_vanishes_is_told_at_once_and_taken_back_with_torque_off(
     make_client: MakeClient, start_driver: StartDriver, tmp_path: Path
 ) -> None:
@@ -345,6 +350,7 @@ def test_lost_answers_are_counted(
     assert virtual.get("torque_enable") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("problem", ["absent", "busy", "wrong id", "bad parameter"])
 def test_what_prevents_the_start_is_one_line_and_status_2(
     problem: str, virtual_servos: MakeVirtual, start_driver: StartDriver

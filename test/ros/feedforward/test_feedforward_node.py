@@ -314,7 +314,9 @@ def test_what_is_refused_is_published_with_the_reason_and_changes_nothing(
     client.wait_for(lambda: client.says(DiagnosticStatus.OK, "running"))
 
 
-@pytest.mark.parametrize("way", ["SIGINT", "SIGKILL", "SIGSTOP"])
+@pytest.mark.parametrize(
+    "way", ["SIGINT", *(pytest.param(way, marks=pytest.mark.long) for way in ("SIGKILL", "SIGSTOP"))]
+)
 def test_servos_are_let_go_of_whatever_becomes_of_the_node(
     way: str, virtual: VirtualServos, start: Start, make_client: MakeClient
 ) -> None:

@@ -264,6 +264,7 @@ def run_example() -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_the_example_swings_every_joint(start: Callable[..., None]) -> None:
     start()
     done = run_example()
@@ -273,6 +274,7 @@ def test_the_example_swings_every_joint(start: Callable[..., None]) -> None:
     assert all(float(error) < 100.0 for _, error in rows)
 
 
+@pytest.mark.long
 def test_the_example_says_where_its_trajectory_was_refused(start: Callable[..., None]) -> None:
     start(speed_limit=0.1)
     done = run_example()

@@ -181,7 +181,7 @@ def test_a_signal_ends_a_run_readable_with_the_servo_released(
     ("change", "reason"),
     [
         ("servo: xl330", "servo is xl330, but the driver found mx106"),
-        ("id: 4", "id is 4, but joint 'joint' of the driver has id 1"),
+        pytest.param("id: 4", "id is 4, but joint 'joint' of the driver has id 1", marks=pytest.mark.long),
     ],
 )
 def test_a_session_for_another_servo_is_refused_before_anything_moves(

@@ -32,6 +32,7 @@ def test_it_finds_the_way_back_to_known_parameters(model: str) -> None:
     assert errors[2] < 1.05 * errors[0]
 
 
+@pytest.mark.long
 def test_it_does_not_leave_for_worse() -> None:
     servo = mx106("m1")
     logs = session(servo)[:4]

@@ -73,6 +73,7 @@ def test_a_band_holds_its_share_of_normal_samples() -> None:
     assert np.mean(high - low) == pytest.approx(2.0 * REACH * 0.05, rel=0.02)
 
 
+@pytest.mark.long
 def test_draws_of_the_true_distribution_have_calibrated_bands() -> None:
     """Runs of servos whose parameters scatter as the prediction says, measured to encoder counts."""
     scripts = ("sin_sin", "lift_and_drop", "up_and_down")

@@ -52,6 +52,7 @@ def off_by_three_percent():
     return servo, heavier(logs, 0.03)
 
 
+@pytest.mark.long
 def test_a_mass_that_is_off_is_held_by_its_tolerance_alone(off_by_three_percent):
     servo, logs = off_by_three_percent
     space, truth = space_for(servo, logs), parameter_vector(servo)

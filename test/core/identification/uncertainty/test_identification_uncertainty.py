@@ -65,6 +65,7 @@ def test_more_logs_shrink_the_intervals() -> None:
     assert np.median(ratio) < 0.7
 
 
+@pytest.mark.long
 def test_what_trades_is_said_to_and_the_recording_that_would_help_does(
     one_set_up: tuple[ServoModel, list[Recording]],
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_parameter_that_is_zero_has_an_interval_to_one_side() -> None:
     assert load.identifiable  # known to be small
 
 
+@pytest.mark.long
 def test_a_law_that_is_not_at_work_is_not_told() -> None:
     truth = mx106("m1")  # no Stribeck friction: its speed and exponent mean nothing
     free = replace(truth, friction_model="m2")

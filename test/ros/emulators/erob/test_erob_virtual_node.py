@@ -72,6 +72,7 @@ def test_the_node_serves_a_segment_and_its_services(asker):
         process.communicate()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("parameter", "message"),
     [

@@ -123,6 +123,7 @@ def test_a_name_that_is_taken_is_refused_and_left_alone():
     assert not exists(pair[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "message"),
     [

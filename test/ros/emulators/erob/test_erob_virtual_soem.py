@@ -40,7 +40,7 @@ def repaired(shared):
     shared.faults()
 
 
-@pytest.mark.parametrize("count", [1, 2, 6])
+@pytest.mark.parametrize("count", [2, *(pytest.param(count, marks=pytest.mark.long) for count in (1, 6))])
 def test_slaves_are_scanned_configured_and_run_in_op_with_dc(count):
     with VirtualSegmentProcess(count) as segment, opened(segment) as master:
         to_op(master, count)
