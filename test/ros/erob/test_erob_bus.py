@@ -25,7 +25,7 @@ from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.objects import Object
 
 
-@pytest.mark.parametrize("slaves", [1, 2, 6])
+@pytest.mark.parametrize("slaves", [2, *(pytest.param(slaves, marks=pytest.mark.long) for slaves in (1, 6))])
 def test_drives_come_to_op_with_torque_off_and_clocks_on(segments: Make, slaves: int) -> None:
     segment = segments(slaves)
     with opened(segment, slaves) as bus:

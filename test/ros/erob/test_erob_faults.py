@@ -132,6 +132,7 @@ def test_a_fault_that_was_there_before_is_not_reset_by_opening(pair: VirtualSegm
         assert sample.hardware_error == (HardwareError.OVERHEATING, 0)
 
 
+@pytest.mark.long
 def test_an_object_that_is_not_answered_is_an_error_and_costs_no_cycles(pair: VirtualSegmentProcess) -> None:
     with opened(pair) as bus:
         goal = hold(bus)

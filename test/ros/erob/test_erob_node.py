@@ -252,6 +252,7 @@ def test_a_slave_that_comes_back_is_configured_anew_with_torque_off(
     client.wait_for(client.commanding(client.holds))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -118,6 +118,7 @@ def test_an_interface_that_is_down_is_told_and_taken_when_it_is_up(pair: Virtual
         hold(bus)
 
 
+@pytest.mark.long
 def test_missing_permission_names_the_capabilities_and_how_to_grant_them(pair: VirtualSegmentProcess) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give up its permission")

@@ -236,6 +236,7 @@ def start(ros_domain: int, tmp_path: Path) -> Iterator[Callable[..., None]]:
         process.communicate(timeout=PATIENCE)
 
 
+@pytest.mark.long
 def test_a_trajectory_takes_a_second_of_simulated_time_at_any_speed(
     client: Client, start: Callable[..., None]
 ) -> None:

@@ -54,6 +54,7 @@ EVERY_NODES = ("parameter", "rosout", "/get_type_description", "transition", "/g
 EVERY_NODES += ("/get_available_", "_action/")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.ABOUT.name)
 def test_help_explains_every_parameter_and_ends_well(node: Any) -> None:
     done = subprocess.run(

@@ -77,6 +77,7 @@ def test_only_what_a_file_says_to_this_node_counts(ros_domain: int, tmp_path: Pa
     assert caught.value.name == "elbow"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

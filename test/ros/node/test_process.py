@@ -138,7 +138,7 @@ sys.exit(run_nodes([program("one"), program("two")], [], name="slow", usage=""))
 """Two nodes, with a signal while one of them is made or started."""
 
 
-@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("number", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("when", "done"),
     [

@@ -354,6 +354,7 @@ def test_draws_give_a_band_around_the_joints(client: Client) -> None:
     assert low[-1].position[0] < high[-1].position[0]
 
 
+@pytest.mark.long
 def test_a_servo_file_with_a_gear_moves_the_bench_and_holds_it_exactly_when_torque_is_off(
     client: Client, tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def test_a_signal_ends_it_and_takes_the_link_away(tmp_path, number):
     assert not os.path.lexists(link)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pause", [0.0, 0.01, 0.1])
 def test_more_signals_change_nothing(tmp_path, pause):
     link = tmp_path / "bus"
@@ -158,6 +159,7 @@ def test_a_link_left_by_a_killed_emulator_is_replaced(tmp_path):
         client.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "message"),
     [
