@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = "test/ros"
 # Parts that take about as long as each other. Together they are all of test/ros: the last one takes the rest.
 PARTS = {
-    "erob": ["erob", "emulators/erob"],
+    "erob": ["erob"],
     "dynamixel": ["dynamixel", "emulators/dynamixel"],
     "feedforward": ["feedforward", "simulator", "identification", "node"],
-    "recorder": ["recorder", "cli"],
+    "recorder": ["recorder", "cli", "emulators/erob"],
 }
 NOTHING_CHOSEN = 5  # status of pytest where its arguments choose no test of a part
 _LOCK = threading.Lock()
