@@ -16,7 +16,7 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
@@ -47,18 +47,31 @@ def compiled(*, nogil: bool = True, fastmath: bool | set[str] = False) -> Callab
 @functools.cache
 def source_key(module: str) -> str:
     """Return a key to the text of a module and of all that it imports of this project, directly or not."""
-    texts: dict[str, bytes] = {}
+    sources: dict[str, _Source] = {}
+    projects = frozenset({module.split(".")[0], __name__.split(".")[0]})
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        if name not in texts:
-            spec = _spec(name)
-            texts[name] = Path(str(spec.origin)).read_bytes()
-            waiting += _imports(texts[name], spec.parent, {module.split(".")[0], __name__.split(".")[0]})
-    return hashlib.sha256(b"\0".join(texts[name] for name in sorted(texts))).hexdigest()[:16]
+        if name not in sources:
+            sources[name] = _source(name, projects)
+            waiting += sources[name].imports
+    return hashlib.sha256(b"\0".join(sources[name].text for name in sorted(sources))).hexdigest()[:16]
 
 
-def _imports(text: bytes, package: str | None, projects: set[str]) -> Iterator[str]:
+class _Source(NamedTuple):
+    text: bytes
+    imports: tuple[str, ...]
+
+
+@functools.cache  # kernels have most of what they import in common
+def _source(module: str, projects: frozenset[str]) -> _Source:
+    """Read a module, and find which of its project's modules it imports."""
+    spec = _spec(module)
+    text = Path(str(spec.origin)).read_bytes()
+    return _Source(text, tuple(_imports(text, spec.parent, projects)))
+
+
+def _imports(text: bytes, package: str | None, projects: frozenset[str]) -> Iterator[str]:
     """Yield the names of a project's modules that a source imports, at its top or within functions."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
