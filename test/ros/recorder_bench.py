@@ -103,7 +103,6 @@ class Bench:
         }
 
     def close(self) -> None:
-        self.driver.close()
         for thread in reversed(self._threads):
             thread.close()
         self.context.try_shutdown()

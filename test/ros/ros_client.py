@@ -102,7 +102,7 @@ class ThreadedActionClient(ActionClient):
 
 
 class SpinningThread:
-    """Spins nodes in a thread of its own until it is closed, which destroys them."""
+    """Spins nodes in a thread of its own until it is closed, which closes and destroys them."""
 
     def __init__(self, executor: Executor, *nodes: Node) -> None:
         self._executor = executor
@@ -114,12 +114,17 @@ class SpinningThread:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop the thread, then destroy executor and nodes. Idempotent."""
+        """Stop the thread, let nodes release everything, destroy executor and nodes. Idempotent.
+
+        In this order, as in a process of the nodes: what a node destroys is not to be in a wait set.
+        """
         if self._stopping:
             return
         self._stopping = True
         self._executor.wake()
         self._thread.join()
+        for node in self._nodes:
+            getattr(node, "close", lambda: None)()
         destroy_nodes(self._executor, *self._nodes)
 
     def _spin(self) -> None:

@@ -97,7 +97,6 @@ class Client:
         return self.wait(self.service.call_async(IdentifyModel.Request(**request)))
 
     def close(self) -> None:
-        self.server.close()
         self.thread.close()
         self.context.try_shutdown()
 

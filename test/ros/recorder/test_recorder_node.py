@@ -80,7 +80,6 @@ def client(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     bench = Bench()
     client = Client(bench, tmp_path)
     yield client
-    client.recorder.close()
     bench.close()
 
 
