@@ -2,8 +2,8 @@
 """Install what requirement files name into the environment that runs this: by uv, or by pip where uv cannot.
 
 uv takes a fifth of pip's time. It reads no settings of pip's; those that say where packages come from are
-handed on. pip installs where a setting could not be, where packages of the system count (uv does not see them; a
-sourced ROS 2 brings some), and where uv fails. All that both print goes to log/setup.txt.
+handed on. pip installs where a setting cannot be handed on, where packages of the system count (a sourced ROS
+brings some, and uv does not see them), and where uv fails. All that both print goes to log/setup.txt.
 """
 
 from __future__ import annotations
