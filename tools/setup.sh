@@ -59,7 +59,7 @@ if [ "$(cat .venv/bam_bench.stamp 2>/dev/null)" != "$stamp" ]; then
 fi
 dev_stamp=$(cat requirements/dev.in requirements/lock.txt | sha256sum | cut -c1-16)
 if [ "${1:-}" = dev ] && [ "$(cat .venv/bam_bench_dev.stamp 2>/dev/null)" != "$dev_stamp" ]; then
-    say "Installing what tests and checks need (about a minute)"
+    say "Installing what tests and checks need"
     .venv/bin/python tools/install_packages.py requirements/dev.in
     echo "$dev_stamp" > .venv/bam_bench_dev.stamp
 fi
