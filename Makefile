@@ -58,7 +58,7 @@ fuzz: dev  ## inputs that break a reader or an emulator, searched for: RUNS=inpu
 	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RESUME),--resume) $(TARGETS)
 
 docs: dev docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, offline, warnings are errors: build/site/index.html
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements/docs.in -c requirements/lock.txt
+	@$(PY) tools/install_packages.py requirements/docs.in
 	@PYTHONPATH=tools $(PY) -m site_pages build/site_source
 	@$(PY) -m sphinx -W --keep-going --quiet -b html build/site_source build/site
 	@echo "wrote build/site/index.html"
@@ -77,10 +77,10 @@ format: dev  ## format and mend what a tool can mend
 	@$(PY) -m ruff check --fix $(SOURCES)
 
 lock:  ## resolve requirements/*.in anew into requirements/lock.txt
-	@$(PY) -m pip install --quiet uv
+	@$(PY) -m pip install --quiet --upgrade uv
 	@.venv/bin/uv pip compile --universal --python-version 3.10 --upgrade --quiet --no-annotate --no-header \
 	    requirements/core.in requirements/ros.in requirements/build.in requirements/wheels.in \
-	    requirements/dev.in requirements/docs.in -o requirements/lock.txt
+	    requirements/dev.in requirements/docs.in requirements/installer.in -o requirements/lock.txt
 	@sed -i '1i # Every version that `make` installs, for Python 3.10 to 3.14. Made by `make lock` from the .in files beside it.' requirements/lock.txt
 
 clean:  ## remove everything that setup made

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compile the numerical kernels into their caches once; else every first process takes half a minute.
 
+So are those modules of others that most commands import: packages are installed uncompiled, because all of it
+would take half a minute and most of it is never imported.
+
 Does nothing where no source has changed since it ran last. What is cached is looked at again where it is used
 (see `bam_core/compilation.py`): should this not have run, or a kernel be missing here, whoever needs it first
 compiles it.
@@ -20,7 +23,10 @@ ARM = {"mass": 0.5, "arm_mass": 0.05, "length": 0.1}
 
 def rollouts() -> None:
     """Simulation of recordings, with which servos are identified."""
+    sys.dont_write_bytecode = False  # as installers do, which compile whatever the environment says
+    import matplotlib.pyplot  # noqa: F401
     import numpy as np
+    import optuna  # noqa: F401
 
     from bam_core.servo.model import load_servo
     from bam_core.servo.pendulum import PendulumBench
@@ -34,6 +40,7 @@ def rollouts() -> None:
 
 def executors() -> None:
     """Servos in MuJoCo, in feed-forward and with gears, and those that are emulated."""
+    sys.dont_write_bytecode = False
     import numpy as np
 
     from bam_core.feedforward import FeedForwardLaw

@@ -26,6 +26,7 @@ def main() -> int:
         after = NUMPY_INCLUDE.sub(lambda _: numpy.get_include(), before)
         after = PYTHON_INCLUDE.sub(lambda _: python_include, after)
         if after != before:
+            path.unlink()  # it may be one with the file in uv's cache, which other environments get
             path.write_text(after, errors="surrogateescape")
     return 0
 

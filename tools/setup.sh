@@ -41,36 +41,30 @@ fi
 # 1. The environment, remade only when what it is made of has changed.
 inputs="requirements/core.in requirements/ros.in requirements/build.in"
 [ "$mode" = wheels ] && inputs="$inputs requirements/wheels.in"
-constraints=requirements/lock.txt
-[ "$mode" = wheels ] || constraints=.venv/constraints.txt
-install() {  # FILE...: install what these files name
-    logged .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off \
-        $(printf -- '-r %s ' "$@") -c "$constraints"
-}
 stamp=$( (echo "$mode"; "$python" -V; cat $inputs requirements/lock.txt tools/ros_wheels.py) | sha256sum | cut -c1-16)
 if [ "$(cat .venv/bam_bench.stamp 2>/dev/null)" != "$stamp" ]; then
-    say "Installing packages into .venv (about a minute and a half)"
+    say "Installing packages into .venv (about half a minute)"
     rm -rf .venv build install
     if [ "$mode" = wheels ]; then
         "$python" -m venv .venv
     else
         "$python" -m venv --system-site-packages .venv
         # ROS 2's message modules are compiled against the system's numpy: it stays.
-        grep -vE '^numpy==' requirements/lock.txt > "$constraints"
-        "$python" -c 'import numpy; print(f"numpy=={numpy.__version__}")' >> "$constraints"
+        grep -vE '^numpy==' requirements/lock.txt > .venv/constraints.txt
+        "$python" -c 'import numpy; print(f"numpy=={numpy.__version__}")' >> .venv/constraints.txt
     fi
-    install $inputs
+    .venv/bin/python tools/install_packages.py $inputs
     [ "$mode" = wheels ] && .venv/bin/python tools/ros_wheels.py
     echo "$stamp" > .venv/bam_bench.stamp
 fi
 dev_stamp=$(cat requirements/dev.in requirements/lock.txt | sha256sum | cut -c1-16)
 if [ "${1:-}" = dev ] && [ "$(cat .venv/bam_bench_dev.stamp 2>/dev/null)" != "$dev_stamp" ]; then
-    say "Installing what tests and checks need (about a minute)"
-    install requirements/dev.in
+    say "Installing what tests and checks need"
+    .venv/bin/python tools/install_packages.py requirements/dev.in
     echo "$dev_stamp" > .venv/bam_bench_dev.stamp
 fi
 
-# 2. Numerical kernels, where they have changed; beside the rest, for CMake leaves a processor free.
+# 2. Numerical kernels, where they have changed; beside the rest, for CMake and some generators leave a processor free.
 PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} .venv/bin/python tools/compile_kernels.py &
 kernels=$!
 trap 'kill $kernels 2>/dev/null || true' EXIT
@@ -78,11 +72,16 @@ trap 'kill $kernels 2>/dev/null || true' EXIT
 # 3. Interfaces and packages.
 say "Building the ROS 2 package into install/"
 export PATH="$root/.venv/bin:$PATH"
+cpp_interfaces=ON
 if [ "$mode" = wheels ]; then
     export AMENT_PREFIX_PATH="$root/.venv" CMAKE_PREFIX_PATH="$root/.venv"
+    cpp_interfaces=OFF  # these wheels have no rclcpp that could use them
 fi
+# Told no number of jobs, colcon has Ninja start none while the load is as high as the number of processors: beside
+# the kernels, one job after the other. Told -j, it leaves the number to Ninja: one per processor, and one or two more.
+export MAKEFLAGS=-j
 logged colcon build --base-paths "$root" --symlink-install --event-handlers console_cohesion- status- \
-    --cmake-args -GNinja "-DPython3_EXECUTABLE=$root/.venv/bin/python"
+    --cmake-args -GNinja "-DPython3_EXECUTABLE=$root/.venv/bin/python" "-DBAM_BENCH_CPP_INTERFACES=$cpp_interfaces"
 
 # 4. Make .venv/bin/python and .venv/bin/bam find what was built, from any directory, and shells that source it.
 .venv/bin/python tools/link_venv.py
