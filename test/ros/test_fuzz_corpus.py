@@ -55,14 +55,24 @@ def test_memory_of_an_input_is_limited() -> None:
 
 def test_time_of_an_input_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzz.limits.HANG", 0.05)
-    with pytest.raises(HangError):
+    with pytest.raises(HangError), limited():
         _hang()
 
 
+def test_an_input_that_hangs_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.limits.HANG", 0.05)
+    target = Target(check=lambda _: _hang(), seeds=list, modules=(), runs=1)
+    count = Count(target, replayed=0, wanted=9, seconds=0.0)
+    try:
+        with pytest.raises(HangError):
+            count.check(b"")
+    finally:
+        count.close()
+
+
 def _hang() -> None:
-    with limited():
-        while True:
-            pass
+    while True:
+        pass
 
 
 def test_a_segment_is_as_new_for_every_input() -> None:
@@ -101,6 +111,7 @@ def test_packets_count_and_inputs_of_earlier_runs_do_not() -> None:
     count = Count(target, replayed=2, wanted=100, seconds=0.0)
     for data in (b"", b"again", b"new", b"newer"):
         count.check(data)
+    count.close()
     assert (count.inputs, count.packets) == (2, 8)
     assert told("INFO: x\n#9 NEW cov: 3\nfuzzed 2 8 120\n") == (2, 8, 120)
     assert told("#9 NEW cov: 3\n") is None
