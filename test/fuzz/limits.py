@@ -21,7 +21,7 @@ class HangError(Exception):
 
 
 class Watch:
-    """Raises HangError in work that takes longer than inputs may; costs little where there is much such work."""
+    """Raises HangError in work that takes longer than inputs may; costs little where it is often used."""
 
     def __init__(self) -> None:
         self._before = signal.signal(signal.SIGVTALRM, self._stop)
@@ -43,7 +43,7 @@ class Watch:
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Raise HangError where the work takes longer than inputs may, AssertionError where it takes more memory."""
+    """Raise HangError where work takes longer than inputs may, AssertionError where it takes more memory."""
     Path("/proc/self/clear_refs").write_text("5")  # begin a new peak
     resident = _memory("VmRSS")
     watch = Watch()

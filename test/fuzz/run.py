@@ -27,7 +27,7 @@ ENGINE = "atheris==3.0.0"
 RESULTS = "fuzz_results.json"
 _CHILD = "--child"
 _STUCK = 3600
-"""Time after which the engine ends an input whose Python does not run any more, s; `Count` ends the others."""
+"""Time after which the engine ends an input that lets no Python run, s; `Count` ends the others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,10 +134,12 @@ def _run(name: str, runs: int, seconds: int, seed: int, output: Path) -> Outcome
     options = [
         f"-seed={seed}",
         f"-timeout={_STUCK}",
+        f"-report_slow_units={_STUCK}",  # it would be one that waited for a busy machine
         f"-rss_limit_mb={MEMORY >> 20}",
         f"-artifact_prefix={findings}/",
         "-print_final_stats=1",
         "-close_fd_mask=0",
+        "-entropic_scale_per_exec_time=1",  # more of the inputs that take less time
     ]
     corpora = [str(kept), *([str(own)] if own.is_dir() else [])]
     began = time.monotonic()

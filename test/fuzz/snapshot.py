@@ -128,7 +128,7 @@ class Snapshot:
 
 
 def _is_plain(value: object) -> bool:
-    """Tell whether what equals a value is as good as the value itself: not so of what can change by itself."""
+    """Tell whether what equals a value is as good as the value: not where it can change by itself."""
     if isinstance(value, tuple):
         return all(map(_is_plain, value))
     return isinstance(value, _VALUES) or type(value).__eq__ is object.__eq__

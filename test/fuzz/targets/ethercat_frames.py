@@ -119,7 +119,7 @@ def _is_aimless(frame: bytes) -> bool:
 
 
 def seeds() -> list[bytes]:
-    """Return frames of every command to registers that matter, whole and cut off; and such frames in a row."""
+    """Return frames of every command to registers that matter, whole, cut off, and in a row."""
     found = []
     for command in range(1, 15):
         for register in (
