@@ -106,6 +106,33 @@ def test_a_segment_is_as_new_for_every_input() -> None:
     assert changes > 50
 
 
+@pytest.mark.parametrize("protocol", [1, 2])
+def test_a_bus_is_as_new_for_every_input(protocol: int) -> None:
+    from fuzz.targets import dynamixel_requests
+
+    fixture = dynamixel_requests._fixture(protocol, True)
+
+    def state() -> list[object]:
+        bus = fixture.bus
+        found: list[object] = [fixture.now, bus._last, [parser._buffer for parser in bus._parsers.values()]]
+        for servo in bus.servos:
+            bench, plain = servo.bench, (int, float, list, type(None))
+            fields = {name: each for name, each in vars(servo).items() if isinstance(each, plain)}
+            found += [bytes(servo.registers.data), fields, bench.time]
+            found += [each.tobytes() for each in (bench.state, bench.commands, bench._window)]
+        return found
+
+    fixture.reset()
+    before, changes = state(), 0
+    for data in dynamixel_requests.seeds():
+        if data[0] == protocol - 1 | 2:
+            dynamixel_requests.check(data)
+            changes += state() != before
+            fixture.reset()
+            assert state() == before, data
+    assert changes > 50
+
+
 def test_packets_count_and_inputs_of_earlier_runs_do_not() -> None:
     target = Target(check=len, seeds=list, modules=(), runs=100)
     count = Count(target, replayed=2, wanted=100, seconds=0.0)
