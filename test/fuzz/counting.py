@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 
+from fuzz.limits import Watch
 from fuzz.target import Target, folder
 
 _TOLD = "fuzzed"
@@ -26,14 +27,19 @@ class Count:
     """
 
     def __init__(self, target: Target, *, replayed: int, wanted: int, seconds: float) -> None:
-        self._check = target.check
+        self._check, self._watch = target.check, Watch()
         self._replayed, self._wanted = replayed, wanted
         self._end = time.monotonic() + seconds if seconds else None
         self.inputs = self.packets = 0
 
     def check(self, data: bytes) -> None:
-        """Try an input; does not return where there are enough."""
-        packets = self._check(data)
+        """Try an input; does not return where there are enough.
+
+        Raises:
+            Exception: it breaks a property; HangError where it takes longer than inputs may.
+        """
+        with self._watch:
+            packets = self._check(data)
         if self._replayed:
             self._replayed -= 1
             return
@@ -42,6 +48,10 @@ class Count:
         late = self._end is not None and self.inputs % _LOOK == 0 and time.monotonic() > self._end
         if late or self.packets >= self._wanted:
             self._finish()
+
+    def close(self) -> None:
+        """Let signals do what they did before the search, where the process goes on."""
+        self._watch.close()
 
     def _finish(self) -> None:
         """End the process as the engine would, which cannot be asked to."""

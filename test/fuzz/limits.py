@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of what one input may take when it is replayed, where no fuzzing engine watches."""
+"""Limits of what one input may take, also where it is replayed and no fuzzing engine watches.
+
+Time is that of the processor: neither other work on the machine counts nor a pause of the process.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +20,38 @@ class HangError(Exception):
     """An input took more time of the processor than `HANG`."""
 
 
-@contextmanager
-def limited() -> Iterator[None]:
-    """Raise HangError where the work takes longer than inputs may, AssertionError where it takes more memory.
+class Watch:
+    """Raises HangError in work that takes longer than inputs may; costs little where it is often used."""
 
-    Time is that of the processor: other work on the machine does not count.
-    """
+    def __init__(self) -> None:
+        self._before = signal.signal(signal.SIGVTALRM, self._stop)
 
-    def stop(*_: object) -> None:
+    def __enter__(self) -> None:
+        signal.setitimer(signal.ITIMER_VIRTUAL, HANG)
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+
+    def close(self) -> None:
+        """Let signals do what they did before."""
+        signal.signal(signal.SIGVTALRM, self._before)
+
+    @staticmethod
+    def _stop(*_: object) -> None:
         raise HangError(f"takes more than {HANG:g} s")
 
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, HANG)
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Raise HangError where work takes longer than inputs may, AssertionError where it takes more memory."""
     Path("/proc/self/clear_refs").write_text("5")  # begin a new peak
     resident = _memory("VmRSS")
+    watch = Watch()
     try:
-        yield
+        with watch:
+            yield
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-        signal.signal(signal.SIGVTALRM, before)
+        watch.close()
     grown = _memory("VmHWM") - resident
     assert grown < MEMORY, f"takes {grown >> 20} MB"
 

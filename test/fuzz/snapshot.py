@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 _OURS = ("bam_core.", "bam_ros.", "virtual_wire")
+_VALUES = (int, float, str, bytes, type(None), types.MethodType, types.BuiltinFunctionType)
 
 
 class Snapshot:
@@ -26,6 +27,7 @@ class Snapshot:
 
     def __init__(self, root: object, varying: Mapping[type, Sequence[str]] | None = None) -> None:
         self._undo: list[Callable[[], None]] = []
+        self._plain: list[tuple[dict, dict]] = []
         self._varying = dict(varying or {})
         self._many: dict[type, list[object]] = {kind: [] for kind in self._varying}
         self._kept: list[object] = []  # alive, so that no other object gets its identity
@@ -42,6 +44,10 @@ class Snapshot:
 
     def restore(self) -> None:
         """Put everything back."""
+        for each, saved in self._plain:
+            if each != saved:
+                each.clear()
+                each.update(saved)
         for undo in self._undo:
             undo()
 
@@ -73,6 +79,9 @@ class Snapshot:
 
     def _note_dict(self, each: dict) -> None:
         saved = dict(each)
+        if all(map(_is_plain, saved.values())):
+            self._plain.append((each, saved))
+            return
 
         def undo() -> None:
             if each.keys() != saved.keys():
@@ -116,3 +125,10 @@ class Snapshot:
         if hasattr(each, "__dict__"):
             self._note_dict(each.__dict__)
             yield from each.__dict__.values()
+
+
+def _is_plain(value: object) -> bool:
+    """Tell whether what equals a value is as good as the value: not where it can change by itself."""
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return isinstance(value, _VALUES) or type(value).__eq__ is object.__eq__

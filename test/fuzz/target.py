@@ -25,7 +25,7 @@ CORPUS = HERE / "corpus"
 MEMORY = 1 << 30
 """Bytes that the process may have with everything that an input makes it take."""
 HANG = 60.0
-"""Time after which an input counts as one that hangs, s."""
+"""Time of the processor after which an input counts as one that hangs, s."""
 _LONGEST_LINE = 5000
 
 T = TypeVar("T")

@@ -48,21 +48,32 @@ def test_another_exception_is_a_finding() -> None:
         attempt(lambda: {}["a"])
 
 
-def test_memory_of_an_input_is_limited() -> None:
+def test_memory_of_an_input_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.limits.MEMORY", 1 << 26)
     with pytest.raises(AssertionError, match="MB"), limited():
-        assert len(b"a" * (1 << 30) + b"b") > 1
+        assert len(b"a" * (1 << 26) + b"b") > 1
 
 
 def test_time_of_an_input_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzz.limits.HANG", 0.05)
-    with pytest.raises(HangError):
+    with pytest.raises(HangError), limited():
         _hang()
 
 
+def test_an_input_that_hangs_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.limits.HANG", 0.05)
+    target = Target(check=lambda _: _hang(), seeds=list, modules=(), runs=1)
+    count = Count(target, replayed=0, wanted=9, seconds=0.0)
+    try:
+        with pytest.raises(HangError):
+            count.check(b"")
+    finally:
+        count.close()
+
+
 def _hang() -> None:
-    with limited():
-        while True:
-            pass
+    while True:
+        pass
 
 
 def test_a_segment_is_as_new_for_every_input() -> None:
@@ -96,11 +107,39 @@ def test_a_segment_is_as_new_for_every_input() -> None:
     assert changes > 50
 
 
+@pytest.mark.parametrize("protocol", [1, 2])
+def test_a_bus_is_as_new_for_every_input(protocol: int) -> None:
+    from fuzz.targets import dynamixel_requests
+
+    fixture = dynamixel_requests._fixture(protocol, True)
+
+    def state() -> list[object]:
+        bus = fixture.bus
+        found: list[object] = [fixture.now, bus._last, [parser._buffer for parser in bus._parsers.values()]]
+        for servo in bus.servos:
+            bench, plain = servo.bench, (int, float, list, type(None))
+            fields = {name: each for name, each in vars(servo).items() if isinstance(each, plain)}
+            found += [bytes(servo.registers.data), fields, bench.time]
+            found += [each.tobytes() for each in (bench.state, bench.commands, bench._window)]
+        return found
+
+    fixture.reset()
+    before, changes = state(), 0
+    for data in dynamixel_requests.seeds():
+        if data[0] == protocol - 1 | 2:
+            dynamixel_requests.check(data)
+            changes += state() != before
+            fixture.reset()
+            assert state() == before, data
+    assert changes > 50
+
+
 def test_packets_count_and_inputs_of_earlier_runs_do_not() -> None:
     target = Target(check=len, seeds=list, modules=(), runs=100)
     count = Count(target, replayed=2, wanted=100, seconds=0.0)
     for data in (b"", b"again", b"new", b"newer"):
         count.check(data)
+    count.close()
     assert (count.inputs, count.packets) == (2, 8)
     assert told("INFO: x\n#9 NEW cov: 3\nfuzzed 2 8 120\n") == (2, 8, 120)
     assert told("#9 NEW cov: 3\n") is None

@@ -128,7 +128,7 @@ def _has_packet(protocol: int, stream: bytes) -> bool:
 
 
 def seeds() -> list[bytes]:
-    """Return each instruction, whole, damaged, and for another servo."""
+    """Return each instruction, whole, damaged, and for another servo; and all of them in a row."""
     found = []
     for flags in range(4):
         table = _fixture(1 + (flags & 1), False).bus.servos[0].table
@@ -158,6 +158,10 @@ def seeds() -> list[bytes]:
                 content = bytes((identifier, instruction)) + parameters
                 for kind in (1, 2):
                     found.append(bytes((flags, kind, len(content))) + content)
+        for identifier in (1, 7, BROADCAST_ID):
+            contents = [bytes((identifier, each)) + parameters for each, parameters in packets.items()]
+            row = b"".join(bytes((2, len(content))) + content for content in contents)
+            found.append(bytes((flags,)) + row)
         codec = protocol1 if not flags & 1 else protocol2
         raw = codec.encode_instruction(Packet(1, 3, address + b"\1"))
         found.append(bytes((flags, 0, 5)) + raw[:5] + bytes((4, len(raw) - 5)) + raw[5:])

@@ -119,7 +119,7 @@ def _is_aimless(frame: bytes) -> bool:
 
 
 def seeds() -> list[bytes]:
-    """Return frames of every command to registers that matter, whole and cut off."""
+    """Return frames of every command to registers that matter, whole, cut off, and in a row."""
     found = []
     for command in range(1, 15):
         for register in (
@@ -135,6 +135,7 @@ def seeds() -> list[bytes]:
                 found.append(head + address + b"\x02\1\0")
                 found.append(head + address + b"\x08" + bytes(8))
         found.append(bytes((3, 0, command, 0)) + b"\x00\x10\x01\x10" + b"\x10" + bytes(16))
+    found += [b"".join(found[start::9]) for start in range(9)]
     whole = bytes(encode([Datagram(Command.LRW, 0, 0, bytes(40)), Datagram(Command.BRD, 1, 0, bytes(2))]))
     for cut in (len(whole), 30, 17, 14, 3):
         found.append(bytes((2,)) + cut.to_bytes(2, "little") + whole[:cut])

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields of messages that command servos: what is obeyed is finite, within limits and of a known joint."""
+"""Fields of messages that command servos: what is obeyed is finite, within limits and of a known joint.
+
+An input is one message after the other.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,15 @@ class _Sink:
 
 def check(data: bytes) -> int:
     reader = BytesReader(data)
-    kind = reader.byte()
-    match kind % 4:
+    messages = _message(reader)
+    while reader.left:
+        messages += _message(reader)
+    return messages
+
+
+def _message(reader: BytesReader) -> int:
+    """Try one message, or those that one node gets; return how many."""
+    match reader.byte() % 4:
         case 0:
             _commands(reader)
         case 1:
@@ -55,8 +65,8 @@ def _name(reader: BytesReader) -> str:
 
 def _names(reader: BytesReader) -> list[str]:
     count = reader.byte()
-    if count > 250:  # very many; ten thousand take as long as a hundred other inputs
-        many = 10_000 if reader.byte() == 255 else 50
+    if count > 250:  # very many; a thousand, which fill any line, take as long as ten other inputs
+        many = 1000 if reader.byte() == 255 else 50
         return [f"joint {number}" for number in range(many)] if count & 1 else [_name(reader)] * many
     return [_name(reader) for _ in range(count % 6)]
 
