@@ -81,8 +81,11 @@ def inertia_claims(
             "down, up (< 0, > 0)",
             f"{both[0].shift:.3g}, {both[-1].shift:.3g}",
             both[0].shift < 0.0 < both[-1].shift,
-            "the directions; the inverse is linear in the factor, so that both are one number",
+            "the directions; the inverse is linear in the factor, so that both are one number. Not decided"
+            " where both are the other way, for that hangs on which way the knee counts; contradicted where"
+            " both are to the same side, which is wrong whichever way it counts",
             "N·m",
+            contradicts=both[0].shift * both[-1].shift > 0.0,
             undecided=apart,
             reason=_SIGNS if apart else UNEXPECTED,
         ),
