@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deliberate mistakes turn BAM's claims to NO that count without them: on small synthetic data, and on squats.
+"""Deliberate mistakes turn BAM's claims to NO that count without them: small synthetic data, and squats.
 
 Sign of the load, friction off, delay: each turns a claim about an arm, and about a real humanoid.
 """
