@@ -336,12 +336,13 @@ def _flat_claim(before: Figures, after: Figures) -> Claim:
         float(np.mean([np.mean(each.spread(each.delay)[list(joints)]) for each in (before, after)]))
         for joints in (FLAT, told_joints(before, after))
     )
+    ratio = flat / moving if moving > 0.0 else 0.0  # none where nothing moves
     ends = sum(ends_at_limit(each, joint) for each in (before, after) for joint in FLAT)
     return _synthetic(
         "6, spread of the delay, joints with flat trajectories / others: several times higher",
         "several",
-        flat / moving,
-        _SEVERAL <= flat / moving < _MANY,
+        ratio,
+        _SEVERAL <= ratio < _MANY,
         "several times: twice to ten times, as for ten times the paper says 'an order of magnitude'; its"
         " figure 3 is not to be had with numbers",
         contradicts=flat < moving,

@@ -171,12 +171,12 @@ def _joint_claims(random: np.random.Generator) -> list[Claim]:
         ),
         claim(
             "construction",
-            f"(69): most energy that friction adds in a step, of {_STEPS} steps, {moving} of which move",
+            f"(69): most energy that friction adds in a step, of {_STEPS} steps",
             "<= 0",
             gained,
             gained <= 1e-12 and moving > 0.5 * _STEPS,
-            "friction takes energy; 1e-12 J is rounding. In most steps some joint moves, with a velocity that"
-            " changes: at rest nothing is taken",
+            f"friction takes energy; 1e-12 J is rounding. In more than half of the steps, {moving}, some joint"
+            " moves with a velocity that changes: at rest nothing is taken",
             "J",
         ),
     ]

@@ -102,13 +102,13 @@ def _uniqueness(random: np.random.Generator, count: int) -> Claim:
             still += at_rest and other == 0.0 and not gear.asymmetry.holds(drive, load)
     return claim(
         "construction",
-        f"remark 2: {count} gears, |ρ̂| < 1, by how much two motions come apart in a step, most (steps that"
-        f" leave a gear at rest which (23) does not hold: {still})",
+        f"remark 2: {count} gears, |ρ̂| < 1, by how much two motions come apart in a step, most",
         "<= 0: unique solutions",
         float(worst),
         worst <= 1e-12 and still == 0,
         "a monotone right-hand side lets no two solutions part; 1e-12 is rounding. One of the two begins at"
-        " rest, and sets out where (23) does not hold it: what never moves does not part either",
+        f" rest, and sets out where (23) does not hold it (left at rest there: {still}, to be 0): what never"
+        " moves does not part either",
         "rad/s",
     )
 
@@ -289,12 +289,12 @@ def _all_signs(random: np.random.Generator, count: int) -> list[Claim]:
         ),
         claim(
             "construction",
-            f"remark 5: of {count} problems to {_FEW} joints, those with more than one solution ({unsolved}"
-            " with none)",
+            f"remark 5: of {count} problems to {_FEW} joints, those with more than one solution",
             0,
             several,
             several == 0 and unsolved == 0,
-            "random problems are no more than rarely like that of remark 4, and each has a solution",
+            "random problems are no more than rarely like that of remark 4, and each has a solution (without:"
+            f" {unsolved})",
         ),
     ]
 

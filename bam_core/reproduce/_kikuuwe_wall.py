@@ -28,6 +28,7 @@ Walls = Mapping[tuple[float, float], WallRun]
 _JOINTS = ("shoulder", "elbow")
 _PUSH = 500.0  # N, of section 6.2
 _MOVED = 0.01  # rad; the wall advances by 0.25 m against a hand 1.4 m away, 0.2 rad of one joint
+_ADVANCED = 1e-3  # rad; 500 N press the hand 5 mm into the stiffest wall, 4 mrad of one joint
 _STUCK_REASON = "the implicit step (69) holds a joint at rest exactly"
 TABLE = "section 6.2 by the wall's stiffness"
 _OPEN = (
@@ -93,9 +94,9 @@ def wall_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Cla
             f"6.2{case}, γ_v = 1.1: joints moved by the wall",
             "not moved (0)",
             turned[2],
-            turned[2] == 0.0 < held and advanced > _MOVED,
-            f"{_STUCK_REASON}; before, its drive moves it, by more than {_MOVED:g} rad ({advanced:.2g}), and"
-            " it is pressed on",
+            turned[2] == 0.0 < held and advanced > _ADVANCED,
+            f"{_STUCK_REASON}; before, its drive moves it, by more than {_ADVANCED:g} rad ({advanced:.2g}),"
+            " and it is pressed on",
             "rad",
             undecided=elsewhere,
             reason=alone,
@@ -105,9 +106,10 @@ def wall_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Cla
             f"6.2{case}, γ_v = 1.1: f_x after the robot stops pushing",
             "high",
             held,
-            held > 2.0 * _PUSH,
+            held > 2.0 * _PUSH and advanced > _ADVANCED,
             "a robot without friction presses with the 500 N of its drive, and with none once that is off;"
-            " 'high' is read as twice the drive",
+            " 'high' is read as twice the drive, of a robot that its drive has moved, for into one that never"
+            " moves the wall is driven",
             "N",
             undecided=elsewhere,
             reason=alone,

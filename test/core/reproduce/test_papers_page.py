@@ -85,7 +85,7 @@ def test_papers_says_what_does_not_hold_and_leads_to_the_page_of_each(docs: Path
     assert "a twentieth" not in text
     for name in ("one", "another"):
         section = text.split(f"## The paper {name}\n")[1]
-        assert f"[All claims, by kind](papers_{name}.md)" in section.split("### ")[0]
+        assert f"[All claims, by kind](papers_{name}.md)" in section.split("\n## ")[0]
     assert text.endswith("```{toctree}\n:hidden:\n\npapers_one\npapers_another\n```\n")
 
 
