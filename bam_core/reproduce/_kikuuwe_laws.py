@@ -175,8 +175,8 @@ def _joint_claims(random: np.random.Generator) -> list[Claim]:
             "<= 0",
             gained,
             gained <= 1e-12 and moving > 0.5 * _STEPS,
-            f"friction takes energy; 1e-12 J is rounding. In more than half of the steps, {moving}, some joint"
-            " moves with a velocity that changes: at rest nothing is taken",
+            f"friction takes energy; 1e-12 J is rounding. In more than half of the steps, {moving}, some"
+            " joint moves with a velocity that changes: at rest nothing is taken",
             "J",
         ),
     ]
