@@ -42,7 +42,8 @@ BUGS: dict[str, dict[str, tuple[str, ...]]] = {
     "Egle": {
         "test_reproduce_egle.py": (
             "test_deliberate_bugs_turn_claims_to_no",
-            "test_deliberate_bugs_turn_claims_on_synthetic_data_to_no",
+            "test_deliberate_bugs_in_the_walk_turn_claims_on_synthetic_data_to_no",
+            "test_deliberate_bugs_in_the_estimate_turn_claims_on_synthetic_data_to_no",
         ),
         "test_reproduce_egle_squats.py": ("test_deliberate_bugs_turn_claims_to_no",),
     },

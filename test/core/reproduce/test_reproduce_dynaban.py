@@ -287,11 +287,6 @@ def voltage_reversed(patch: pytest.MonkeyPatch) -> None:
     )
 
 
-def friction_off(patch: pytest.MonkeyPatch) -> None:
-    """The law has none, whatever its parameters."""
-    patch.setattr(DynabanModel, "friction", property(lambda model: Friction()))
-
-
 def voltage_late(patch: pytest.MonkeyPatch) -> None:
     """By 20 ms, two periods of the host's loop."""
     runs = read_runs
@@ -308,7 +303,7 @@ RECORDINGS = "bam_core.reproduce._dynaban_recordings"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("bug", [voltage_reversed, friction_off, voltage_late])
+@pytest.mark.parametrize("bug", [voltage_reversed, voltage_late])
 def test_an_error_in_the_law_turns_the_claim_about_recordings_that_counts_to_no(
     recordings: Path, bug: Patch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
