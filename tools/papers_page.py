@@ -27,10 +27,8 @@ _TESTS = "test/core/reproduce"
 BUGS: dict[str, dict[str, tuple[str, ...]]] = {
     "BAM": {
         "test_reproduce_bam_mistakes.py": (
-            "test_a_wrong_sign_of_the_load_in_the_simulation_that_is_fitted_shows_in_the_arm",
-            "test_servos_without_friction_show_in_the_arm_and_on_the_bench",
-            "test_twice_the_delay_shows_in_the_arm",
             "test_mistakes_turn_claims_about_the_humanoid_to_no",
+            "test_servos_without_friction_show_in_the_arm_and_on_the_bench",
         ),
     },
     "Dynaban": {

@@ -312,7 +312,8 @@ def estimates(patch: pytest.MonkeyPatch, wrong: Torque) -> None:
 
     def mistaken(body: WholeBody, log: JointLog, *rest: Any) -> Any:
         found = right(body, log, *rest)
-        torque = wrong(found.estimate.torque, log.effort)
+        columns = [log.names.index(name) for name in found.estimate.joints]
+        torque = wrong(found.estimate.torque, log.effort[:, columns])
         return replace(found, estimate=replace(found.estimate, torque=torque))
 
     patch.setattr(_egle_stance, "estimate_filtered", mistaken)
