@@ -361,7 +361,8 @@ def _unsolved(count: int) -> int:
     def solves(arguments: Arguments, c: float) -> bool:
         y, iterations = fixed_step_axproj(*arguments, step=c, tolerance=1e-10, limit=_PATIENCE)
         v, A, *_ = arguments
-        return iterations < _PATIENCE and miss_of(arguments, v - y, np.linalg.solve(A, y)) < _TOLERANCE
+        friction = np.asarray(np.linalg.solve(A, y), dtype=np.float64)
+        return iterations < _PATIENCE and miss_of(arguments, v - y, friction) < _TOLERANCE
 
     return sum(not any(solves(each, c) for c in _ANY_C) for each in problems)
 
