@@ -62,8 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
         redone = reproduce(arguments.paper, Task(output=arguments.output, data=arguments.data, say=say))
     title = PAPERS[arguments.paper].title
     write_claims(redone.claims, arguments.output / "summary.json")
+    write_claims(redone.checks, arguments.output / "checks.json")
     write_page(title, redone, arguments.output / "page.md")
     print(f"{title}\n\n{claims_table(redone.claims)}\n")
+    if redone.checks:
+        print(f"Checks that are no statement of the paper\n\n{claims_table(redone.checks)}\n")
     for exhibit in redone.exhibits:
         if exhibit.extent == "no":
             print(f"Not redone: {exhibit.name}, {exhibit.subject}: {exhibit.remark}")
@@ -72,5 +75,5 @@ def run(arguments: argparse.Namespace) -> int:
     held = sum(each.counts for each in redone.claims)
     print(f"{redone.counts()}.\n{held} of {len(redone.claims)} hold. {time.monotonic() - start:.0f} s.")
     pictures = sorted(path.name for path in arguments.output.glob("*.png"))
-    print(f"In {arguments.output}: page.md, summary.json, {', '.join(pictures)}")
+    print(f"In {arguments.output}: page.md, summary.json, checks.json, {', '.join(pictures)}")
     return 0

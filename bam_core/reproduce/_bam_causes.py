@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bam_core.reproduce._bam_profile import AUTHORS_TRAINING
+
 
 @dataclass(frozen=True, kw_only=True)
 class Causes:
@@ -18,8 +20,6 @@ class Causes:
         profile: of the models beside the authors' program.
         stands_in: what makes the best model better where this is not friction.
         saturated: why claims fail where torque_saturation is fitted as well.
-        hangs: whether `factor` and `statements` tell a setting that the paper does not give and with another
-            value of which these claims come out, so that they are not decided.
     """
 
     factor: str = ""
@@ -29,7 +29,6 @@ class Causes:
     profile: str = ""
     stands_in: str = ""
     saturated: str = ""
-    hangs: bool = False
 
 
 _SATURATION = (
@@ -64,16 +63,24 @@ REAL: Mapping[str, Causes] = {
 }
 """By name of the servo."""
 
+_FIRST_STEPS = ", ".join(
+    f"{100 * (1 - m2 / m1):.1f} % ({name.upper()})" for name, (m1, m2, *_) in AUTHORS_TRAINING.items()
+)
+_STRIBECK_ALONE = (
+    f"on real servos M2 gains as little with the authors' program: {_FIRST_STEPS}. The limit is half of the"
+    " paper's mean step, and its fig. 5, which has no numbers, may count smaller ones"
+)
+
 SYNTHETIC: Mapping[str, Causes] = {
+    "mx64": Causes(statements=_STRIBECK_ALONE),
+    "mx106": Causes(statements=_STRIBECK_ALONE),
+    "erob80_100": Causes(
+        statements=f"{_STRIBECK_ALONE}. M5 adds directional terms to M4, of which the true servo has little,"
+        " as published: 0.05 N·m of friction per N·m; what M6 adds it has"
+    ),
     "erob80_50": Causes(
-        factor="the real servo may differ more from run to run: friction that does so by 10 % instead of 3 %"
-        " lowers it to 0.6 of itself, M3 as published in steady motion to three quarters (with half of the"
-        " logs, checked once). The paper does not tell how its servo differs: not decided",
-        statements="the true servo's friction has, beyond M3, what the authors published for M6, and differs"
-        " little from run to run: with their M3 in steady motion M4 to M6 gain a quarter of that, with M6"
-        " that differs by 10 % nothing (with half of the logs, checked once). The paper does not tell how its"
-        " servo differs: not decided",
-        hangs=True,
+        statements="the true servo's friction has, beyond M3, what the authors published for M6: with their"
+        " M3 in steady motion M4 to M6 gain a quarter of that (with half of the logs, checked once)",
     ),
 }
 """By name; others have none."""

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from bam_core.arrays import Array
 from bam_core.compilation import compiled
 from bam_core.reproduce._bam_joint import STEP, Joint, dry_friction, friction_torque, motor_torque
-from bam_core.reproduce._bam_relations import INTERVAL_WORDS, NOT_UNDERSTOOD, UNCERTAIN, Relation
+from bam_core.reproduce._bam_relations import NOT_UNDERSTOOD, STEP_RULE, UNCERTAIN, Relation
 from bam_core.reproduce._bam_truth import TrueServo
 from bam_core.reproduce.claim import Claim
 from bam_core.servo.friction import Friction
@@ -180,7 +180,7 @@ def _expressiveness_claim(
         holds=verdict == "holds",
         kind="synthetic",
         threshold_reason="M6's borders are nearer; models identified from motion, borders measured at rest,"
-        f" which no fit has seen; {INTERVAL_WORDS}; the runs are measured borders",
+        f" which no fit has seen; by {STEP_RULE}, where the runs are measured borders",
         contradicts=verdict == "opposite",
         undecided=verdict == "open",
         reason="" if verdict == "holds" else reason,

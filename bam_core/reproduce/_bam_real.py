@@ -23,7 +23,7 @@ from bam_core.reproduce._bam_fits import (
     training_rows,
 )
 from bam_core.reproduce._bam_measured import MotionPoints, growth_claim, motion_points
-from bam_core.reproduce._bam_profile import profile_claim
+from bam_core.reproduce._bam_profile import AUTHORS_TRAINING, profile_claim
 from bam_core.reproduce._bam_relations import Errors, RepeatedErrors, means
 from bam_core.reproduce.claim import Claim
 from bam_core.reproduce.redone import Exhibit, Task
@@ -35,12 +35,6 @@ EFFECTS = ("zero_offset",)
 
 SATURATED = (*EFFECTS, "torque_saturation")
 """Likewise, with a motor whose torque grows less than its current, which no program of the authors fits."""
-
-AUTHORS_TRAINING: Mapping[str, Sequence[float]] = {
-    "xl330": (56.1, 55.7, 45.0, 37.4, 39.8, 40.0),
-    "sts3215": (24.8, 24.4, 24.0, 23.9, 23.6, 23.7),
-}
-"""mrad, M1 to M6: what BAM's program reaches on these logs, as published with them (STS3215: on all)."""
 
 _DYNAMIXEL = (FACTORS["mx106"], FACTORS["mx64"])
 

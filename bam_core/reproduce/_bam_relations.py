@@ -27,14 +27,15 @@ Half of the smallest mean step from model to model that it does call an improvem
 steps (eRob80:100, VI-A), 1.185 a step, 1.089 half a step.
 """
 
-STEP_WORDS = (
-    f"{100 * CLEAR:.0f} % is half of the smallest mean step from model to model that the paper calls an"
+STEP_RULE = f"the {100 * CLEAR:.0f} % rule"
+STEP_NOTE = (
+    f"*{STEP_RULE[0].upper()}{STEP_RULE[1:]}*: whether a model is better than another one is told by the 95 %"
+    " interval of the ratio of their mean errors, from runs drawn anew in pairs. It is better where all of"
+    f" the interval is below 1 - {CLEAR:g}, no improvement where all of it is above, else not decided."
+    f" {100 * CLEAR:.0f} % is half of the smallest mean step from model to model that the paper calls an"
     " improvement: its factor of 2.34 in the five steps from M1 to M6 of the eRob80:100 (VI-A)"
 )
-INTERVAL_WORDS = (
-    "by the 95 % interval of the ratio of mean errors, from runs drawn anew in pairs: better where all of it"
-    f" is below 1 - {CLEAR:g}; no improvement where all of it is above; else not decided. {STEP_WORDS}"
-)
+"""What thresholds mean that name STEP_RULE; said once on the page."""
 
 NOT_UNDERSTOOD = "not understood"
 UNCERTAIN = "the uncertainty reaches across the limit"
@@ -166,7 +167,6 @@ def statement(
     chosen_after: str = "",
     *,
     of_others: bool = False,
-    hangs: bool = False,
 ) -> Claim:
     """Return a statement of the paper beside the errors of all models.
 
@@ -180,8 +180,6 @@ def statement(
         chosen_after: as of `Claim`.
         of_others: the errors are of other real devices than those that the paper speaks of, so that none
             contradicts it.
-        hangs: `reason` tells a setting that the paper does not give, with another value of which it comes
-            out, so that it is not decided where it does not hold.
     """
     relations = tuple(relations)
     by_verdict: dict[Verdict, list[str]] = {"holds": [], "opposite": [], "alike": [], "open": []}
@@ -204,9 +202,9 @@ def statement(
         unit="mrad, M1..M6",
         holds=holds,
         kind=kind,
-        threshold_reason=f"{told}; {INTERVAL_WORDS}",
-        contradicts=bool(opposite) and not (of_others or hangs),
-        undecided=not holds and (hangs or not (opposite or alike)),
+        threshold_reason=f"{told}; by {STEP_RULE}",
+        contradicts=bool(opposite) and not of_others,
+        undecided=not (holds or opposite or alike),
         chosen_after="; ".join(filter(None, (chosen_after, _CHANGED if changed else ""))),
         reason="; ".join(filter(None, found)),
     )

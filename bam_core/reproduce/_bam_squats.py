@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from bam_core.errors import Malformed, Unreadable
 from bam_core.mujoco.robot_file import load_robot
 from bam_core.plots.models import MODEL_COLORS
+from bam_core.reproduce._bam_identified import IdentifiedServo
 from bam_core.reproduce._bam_profile import common_factor, gap, profile_claim
 from bam_core.reproduce._bam_published import published
 from bam_core.reproduce._bam_relations import best_of_all, statement
@@ -31,10 +32,14 @@ from bam_core.robot.validation import validate_robot
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 
-CONVERTED = "suite"
+CONVERTED = "library"
 """What the library's own servos are called in a table beside M1 to M6."""
 
+IDENTIFIED = "suite"
+"""Likewise the library's, but for an MX-64 that this suite identified from recordings."""
+
 _CLASSES = ("mx64", "mx106")
+_IDENTIFIED_CLASS = "mx64"
 _FOOT = "left_foot"
 _SUPPLY = 15.0  # V
 _REFERENCE = "squat_motion_reference.json"
@@ -50,18 +55,24 @@ class Squats:
     """Errors of simulated squats beside those of the authors.
 
     Attributes:
-        ours: by gain and model, with CONVERTED beside M1 to M6.
-        authors: likewise.
+        ours: by gain and model, with CONVERTED beside M1 to M6, and IDENTIFIED where there is such a servo.
+        authors: by gain and model, M1 to M6.
         goals: by gain, how far the joints are from their goals: what a simulation without servos has.
+        provenance: of the servo of IDENTIFIED; empty where there is none.
     """
 
     ours: Table
     authors: Table
     goals: Mapping[int, float]
+    provenance: str = ""
 
 
 def simulated_squats(
-    folder: Path, say: Callable[[str], None], *, gains: Sequence[int] | None = None
+    folder: Path,
+    say: Callable[[str], None],
+    *,
+    gains: Sequence[int] | None = None,
+    identified: IdentifiedServo | None = None,
 ) -> Squats:
     """Simulate the recorded squats with each model.
 
@@ -69,6 +80,7 @@ def simulated_squats(
         folder: with robot.xml, squat_motion_kpNN.csv and the reference.
         say: told the gain at hand.
         gains: of the position controllers; default all that the reference has.
+        identified: an MX-64 that is simulated as well, with the library's mx106.
 
     Raises:
         BamError: a file is missing or cannot be read.
@@ -85,17 +97,28 @@ def simulated_squats(
         run = replace(read_csv_run(folder / name), kp=kp, supply_voltage=_SUPPLY, interval=intervals[name])
         joints = chosen_joints(run.joints, ["!head*"])
         ours[kp] = {}
-        for model, servos in _servos(classes):
+        for model, servos in _servos(classes, identified):
             (errors,) = validate_robot(bench, [run], joints, servos).per_log.values()
             ours[kp][model], goals[kp] = errors.mae, errors.goal_distance
-    return Squats(ours=ours, authors={kp: authors[kp] for kp in ours}, goals=goals)
+    return Squats(
+        ours=ours,
+        authors={kp: authors[kp] for kp in ours},
+        goals=goals,
+        provenance=identified.provenance if identified is not None else "",
+    )
 
 
-def _servos(classes: Mapping[str, str]) -> Iterator[tuple[str, dict[str, ServoModel]]]:
+def _servos(
+    classes: Mapping[str, str], identified: IdentifiedServo | None
+) -> Iterator[tuple[str, dict[str, ServoModel]]]:
     """Yield models with the servos of all joints."""
     for model in FRICTION_MODELS:
         yield model, {joint: published(servo, model) for joint, servo in classes.items()}
-    yield CONVERTED, {joint: load_servo(servo) for joint, servo in classes.items()}
+    library = {joint: load_servo(servo) for joint, servo in classes.items()}
+    yield CONVERTED, library
+    if identified is not None:
+        ours = {joint: identified.servo for joint, servo in classes.items() if servo == _IDENTIFIED_CLASS}
+        yield IDENTIFIED, library | ours
 
 
 def _reference(path: Path) -> tuple[dict[str, tuple[float, float]], dict[int, dict[str, float]]]:
@@ -226,17 +249,24 @@ def squat_exhibit(squats: Squats | None) -> Exhibit:
         remark="recorded goals move the robot in MuJoCo from its first posture on, on level ground, with"
         " steps of 1 ms and parameters as published; the authors' interval and 18 joints without the"
         " head; no play, no bending. The table has mrad, ours / the authors'; library: the suite's own"
-        " mx64 and mx106, which are the published M6 converted to this suite's integrator, no servos that"
-        " were identified here: BAM's recordings of MX servos on the bench are not published; goals: where"
-        " the joints should be",
+        " mx64 and mx106, which are the published M6 converted to this suite's integrator, for BAM's"
+        f" recordings of MX servos on the bench are not published; {_suite_words(squats)}; goals: where the"
+        " joints should be",
         pictures=("humanoid_squats.png",),
         table=_table(squats),
     )
 
 
+def _suite_words(squats: Squats) -> str:
+    if squats.provenance:
+        return f"suite: the same with another MX-64: {squats.provenance}"
+    return "no column with an MX-64 that was identified here: it needs Dynaban's runs (folder dynaban_mx64)"
+
+
 def _table(squats: Squats) -> tuple[tuple[str, ...], ...]:
     """Return a header, and a row per gain; mrad."""
-    header = ("kp", *(model.upper() for model in FRICTION_MODELS), "library", "goals")
+    suites = (CONVERTED, *((IDENTIFIED,) if squats.provenance else ()))
+    header = ("kp", *(model.upper() for model in FRICTION_MODELS), *suites, "goals")
     rows = [
         (
             str(kp),
@@ -244,7 +274,7 @@ def _table(squats: Squats) -> tuple[tuple[str, ...], ...]:
                 f"{1e3 * ours[model]:.1f} / {1e3 * squats.authors[kp][model]:.1f}"
                 for model in FRICTION_MODELS
             ),
-            f"{1e3 * ours[CONVERTED]:.1f}",
+            *(f"{1e3 * ours[each]:.1f}" for each in suites),
             f"{1e3 * squats.goals[kp]:.1f}",
         )
         for kp, ours in squats.ours.items()

@@ -30,7 +30,7 @@ from bam_core.reproduce._bam_fits import (
     training_rows,
 )
 from bam_core.reproduce._bam_published import published
-from bam_core.reproduce._bam_relations import Errors, means
+from bam_core.reproduce._bam_relations import Errors, RepeatedErrors, means
 from bam_core.reproduce._bam_truth import (
     SPUR_GEARS,
     Reality,
@@ -151,8 +151,8 @@ def identified_delay(truth: TrueServo, say: Callable[[str], None], campaign: Cam
     return found["m6"][0].bench_effects.command_delay
 
 
-def delay_claim(name: str, ours: float) -> Claim:
-    """What the paper's logs leave to the parameters: goals arrive late. Told apart, it is the recorded one.
+def delay_check(name: str, ours: float) -> Claim:
+    """Check the delay of goals, which the paper's logs leave to the parameters, against the recorded one.
 
     Args:
         name: of the servo.
@@ -162,7 +162,7 @@ def delay_claim(name: str, ours: float) -> Claim:
     limit = math.sqrt(2.0)
     return Claim(
         claim=f"V-A, {name}: delay of goals that is identified beside M6 is that of the recordings",
-        paper=f"- (truth {1e3 * true:g})",
+        paper=f"truth {1e3 * true:g}",
         ours=1e3 * ours,
         unit="ms",
         holds=true / limit < ours < true * limit,
@@ -185,6 +185,11 @@ def errors_of(repeats: Repeats) -> Errors:
     return {model: each.fresh for model, each in best_repeats(repeats).items()}
 
 
+def repeated_errors(repeats: Repeats) -> RepeatedErrors:
+    """Return by model the errors of fresh logs of each repeat, (repeats, logs) rad."""
+    return {model: np.array([one.fresh for one in each]) for model, each in repeats.items()}
+
+
 def error_rows(found: Mapping[str, Repeats]) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield errors of training and tests of servos, by name, rad."""
     for name, repeats in found.items():
@@ -194,25 +199,25 @@ def error_rows(found: Mapping[str, Repeats]) -> Iterator[tuple[str, dict[str, fl
         yield f"{name}, {_FRESH} logs within table I", means(errors_of(repeats))
 
 
-def synthetic_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
-    """Sections VI-A, II-A and V-B of one of BAM's servos."""
+def model_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
+    """Section VI-A of one of BAM's servos."""
     errors, causes = errors_of(repeats), SYNTHETIC.get(name, NO_CAUSES)
-    every = {model: np.array([one.fresh for one in each]) for model, each in repeats.items()}
-    yield factor_claim(name, errors, every, [FACTORS[name]], "synthetic", causes)
-    if name == "erob80_50":
-        yield from erob_50_claims(name, errors, "synthetic", causes.statements, hangs=causes.hangs)
-    else:
-        of_servo = erob_100_claims if name == "erob80_100" else dynamixel_claims
-        yield from of_servo(name, errors, "synthetic", causes.statements)
-    yield _inertia_claim(name, repeats)
+    yield factor_claim(name, errors, repeated_errors(repeats), [FACTORS[name]], "synthetic", causes)
+    of_servo = {"erob80_50": erob_50_claims, "erob80_100": erob_100_claims}.get(name, dynamixel_claims)
+    yield from of_servo(name, errors, "synthetic", causes.statements)
+
+
+def agreement_claims(name: str, repeats: Repeats) -> Iterator[Claim]:
+    """Section V-B of a servo that was identified several times; of others none."""
     if len(next(iter(repeats.values()))) > 1:
+        causes = SYNTHETIC.get(name, NO_CAUSES)
         yield from repeat_claims(
             name, repeats, "synthetic", scores=causes.scores, parameters=causes.parameters
         )
 
 
-def _inertia_claim(name: str, repeats: Repeats) -> Claim:
-    """Section II-A: J_m can be identified where the constructor does not tell it."""
+def inertia_check(name: str, repeats: Repeats) -> Claim:
+    """Check J_m that is identified, where the constructor does not tell it, against the servo's (II-A)."""
     best = best_repeats(repeats)
     model = min(best, key=lambda each: best[each].train)
     true = true_servo(name).servo.motor.armature
@@ -220,7 +225,7 @@ def _inertia_claim(name: str, repeats: Repeats) -> Claim:
     holds = abs(ours / true - 1.0) <= PARAMETERS_ALIKE
     return Claim(
         claim=f"II-A, {name}: J_m that is identified is the servo's",
-        paper=f"- (truth {true:.4g})",
+        paper=f"truth {true:.4g}",
         ours=ours,
         unit="kg·m²",
         holds=holds,

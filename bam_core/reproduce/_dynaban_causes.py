@@ -26,6 +26,8 @@ from bam_core.reproduce.redone import Exhibit, Task
 
 ALL, LOAD_KNOWN = "all causes at once", "a law that knows the load (M6)"
 AS_BENCH, IN_TIME = "servos as on the bench", "no delay on the bus"
+EASIER = "servos easier than on the bench (friction /1.5, resistance /1.1)"
+EASIER_IN_TIME = "the same, and no delay on the bus"
 
 WITHOUT: Mapping[str, Reality] = MappingProxyType(
     {
@@ -36,9 +38,15 @@ WITHOUT: Mapping[str, Reality] = MappingProxyType(
         IN_TIME: Reality(transport=0.0),
         "no stiction before kicks": Reality(start=0.0, stiction=0.0),
         "kicks all alike": Reality(supply=0.0, warmth=0.0, start=0.0, stiction=0.0),
+        EASIER: Reality(friction=1.0 / 1.5, resistance=1.0 / 1.1),
+        EASIER_IN_TIME: Reality(friction=1.0 / 1.5, resistance=1.0 / 1.1, transport=0.0),
     }
 )
-"""What is taken away -> how robots differ then from what the host knows."""
+"""What is taken away -> how robots differ then from what the host knows.
+
+EASIER is no cause that is taken away, but the other way round: what the host believes that its servos need is
+too much then, as it would be for a joint that is early.
+"""
 
 _REPEATS = 4  # kicks of each robot: means over joints vary by a few per cent from kick to kick
 

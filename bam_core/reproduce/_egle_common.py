@@ -9,10 +9,11 @@ import numpy as np
 
 from bam_core.arrays import Array
 
-ACCURATE = 0.05
-"""Of F_c, up to which friction is found "accurately" (fig. 6.5a) or "very accurately" (fig. 6.2).
+ACCURATE, VERY_ACCURATE = 0.05, 0.02
+"""Of F_c, up to which friction is found "accurately" (fig. 6.5a), and "very accurately" (fig. 6.2).
 
-A quarter of the Stribeck part; the thesis tells no size, and draws one curve over the other in both.
+A quarter and a tenth of the Stribeck part, the smallest feature of the curve, which both figures show. The
+thesis tells no size.
 """
 
 Say = Callable[[str], None]

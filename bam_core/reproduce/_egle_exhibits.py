@@ -58,8 +58,8 @@ def exhibits(experiment: tuple[tuple[str, ...], ...] | None) -> tuple[Exhibit, .
             name="fig. 6.3",
             subject="difference schemes over velocity",
             remark="in the figure of 6.2. Erratum: the thesis calls backward differences very accurate where"
-            " the leg swings; here they are off by about 5 % of F_c there, the limit of what counts as"
-            " accurate, and by more where the leg stands, as the thesis says",
+            " the leg swings; here they are off by about 5 % of F_c there, a quarter of the Stribeck part,"
+            " and by more where the leg stands, as the thesis says",
         ),
         Exhibit(
             name="fig. 6.4",

@@ -81,7 +81,7 @@ class Parameters:
 
 
 def clean_tables(output: Path, walks: Walks, say: Say) -> tuple[list[Claim], Table]:
-    """Redo tables 6.1 and 6.2 from clean signals; return the errors of the latter from positions, too."""
+    """Redo tables 6.1 and 6.2 from clean signals; return checks, and the latter's errors from positions."""
     say("tables 6.1 and 6.2, clean signals")
     clean = Parameters.make(walks, walks.legs.log)
     _draw(
@@ -102,11 +102,11 @@ def clean_tables(output: Path, walks: Walks, say: Say) -> tuple[list[Claim], Tab
     )
     say("tables 6.1 and 6.2, true accelerations")
     exact = Parameters.exact(walks)
-    return clean_claims(exact.straight, exact.both), clean.both
+    return clean_checks(exact.straight, exact.both), clean.both
 
 
-def clean_claims(straight: Table, both: Table) -> list[Claim]:
-    """Return the largest error of each table, of an inversion with true accelerations."""
+def clean_checks(straight: Table, both: Table) -> list[Claim]:
+    """Return the largest error of each table with true accelerations; the thesis has no such figure."""
     claims = []
     for name, ours in (("6.1", straight), ("6.2", both)):
         joint = max(LEGS, key=lambda each: float(np.max(ours[each])))

@@ -38,6 +38,7 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
     nearly, locking = rods[2], rods[3]
     bounces = [_bounces(rod) for rod in rods]
     pushed_back = min(float(rod.position[_at(1.4)]) for rod in rods[:3])
+    pressed = max(float(rod.position[_at(0.89)]) for rod in rods[:3])
     idle = locking.position[_at(0.9) : _at(1.4) - 1]
     moved = 100.0 * float(np.ptp(idle) / -idle[0]) if idle[0] < 0.0 else float("inf")
     held = float(-locking.contact[_at(1.39)])
@@ -74,8 +75,8 @@ def rod_claims(rods: Sequence[RodRun], case: str = "", *, rigid: bool = True) ->
             "drive off, γ_v < 1: p at 1.4 s, least",
             "pushed back (> 0)",
             pushed_back,
-            pushed_back > 0.0,
-            "the spring's surface is at p = 0",
+            pushed_back > 0.0 > pressed,
+            "the spring's surface is at p = 0; at 0.89 s, before the drive is off, all are in it",
             "rad",
         ),
         row(

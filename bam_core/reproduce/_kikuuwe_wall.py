@@ -20,15 +20,20 @@ STIFFNESSES = (3e3, WALL_STIFFNESS, 3e4, 1e5)
 NEARER = (4e3, 5e3, 7e3, 1.5e4, 2e4)
 """N/m; between those of STIFFNESSES, to tell from where to where the paper's statements hold together."""
 
+STATEMENTS = 7
+"""Of `wall_claims`, with one wall."""
+
 Walls = Mapping[tuple[float, float], WallRun]
 
 _JOINTS = ("shoulder", "elbow")
 _PUSH = 500.0  # N, of section 6.2
 _MOVED = 0.01  # rad; the wall advances by 0.25 m against a hand 1.4 m away, 0.2 rad of one joint
+_ADVANCED = 1e-3  # rad; 500 N press the hand 5 mm into the stiffest wall, 4 mrad of one joint
 _STUCK_REASON = "the implicit step (69) holds a joint at rest exactly"
+TABLE = "section 6.2 by the wall's stiffness"
 _OPEN = (
-    "The paper does not give the wall's stiffness; with the elbow in and 10 kN/m all nine statements hold:"
-    " not decided"
+    "The paper does not give the wall's stiffness; with the elbow in and 10 kN/m all of these statements"
+    " hold: not decided"
 )
 
 
@@ -42,7 +47,7 @@ def all_walls(stiffness: float, say: Callable[[str], None]) -> dict[tuple[float,
 
 
 def wall_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Claim]:
-    """Return the nine statements of section 6.2.
+    """Return the seven statements of section 6.2.
 
     Args:
         walls: by γ_v.
@@ -56,11 +61,21 @@ def wall_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Cla
     held = float(-locked.force[_at(2.49)])
     gap = float(locked.wall[-1] - locked.hand[-1, 0])
     gain = max(wall.gain for wall in walls.values())
+    swept = max(float(np.ptp(wall.joints, axis=0).max()) for wall in walls.values())
+    advanced = float(np.ptp(locked.joints[_at(0.5) : _at(1.0)], axis=0).max())
     depths = [_depth(walls[sides]) for sides in EQUAL_SIDES]
     turned = [float(_moved(walls[sides]).max()) for sides in EQUAL_SIDES]
     kind: Kind = "construction"
     return [
-        claim(kind, f"6.2{case}, largest σ_max(P)", "< 1", gain, gain < 1.0, "the paper's condition (57)"),
+        claim(
+            kind,
+            f"6.2{case}, largest σ_max(P)",
+            "< 1",
+            gain,
+            0.0 < gain < 1.0 and swept > _MOVED,
+            f"the paper's condition (57), in all postures of the motions, which turn a joint by {swept:.2g}"
+            " rad",
+        ),
         claim(
             kind,
             f"6.2{case}, mean f_x for 1 to 2 s, γ_v = 0.1, 0.6, 1.1",
@@ -79,8 +94,9 @@ def wall_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Cla
             f"6.2{case}, γ_v = 1.1: joints moved by the wall",
             "not moved (0)",
             turned[2],
-            turned[2] == 0.0,
-            _STUCK_REASON,
+            turned[2] == 0.0 < held and advanced > _ADVANCED,
+            f"{_STUCK_REASON}; before, its drive moves it, by more than {_ADVANCED:g} rad ({advanced:.2g}),"
+            " and it is pressed on",
             "rad",
             undecided=elsewhere,
             reason=alone,
@@ -90,9 +106,10 @@ def wall_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Cla
             f"6.2{case}, γ_v = 1.1: f_x after the robot stops pushing",
             "high",
             held,
-            held > 2.0 * _PUSH,
+            held > 2.0 * _PUSH and advanced > _ADVANCED,
             "a robot without friction presses with the 500 N of its drive, and with none once that is off;"
-            " 'high' is read as twice the drive",
+            " 'high' is read as twice the drive, of a robot that its drive has moved, for into one that never"
+            " moves the wall is driven",
             "N",
             undecided=elsewhere,
             reason=alone,
@@ -125,39 +142,42 @@ def stiffness_exhibit(walls: Mapping[float, Walls]) -> Exhibit:
     range_words = f"{min(borne_out):g} to {max(borne_out):g} kN/m" if borne_out else "none"
     return Exhibit(
         name="section 6.2, stiffness of the wall",
-        subject="which of the paper's nine statements hold with which wall",
+        subject="which of the paper's statements hold with which wall",
         remark="not given by the paper, and not to be read off: the text that this was made from has figs. 11"
         " and 12 as captions alone, without a curve or an axis. The paper's statements hold together with a"
         f" wall of, among those tried: {range_words}; the elbow in",
-        table=(("stiffness [kN/m]", "statements that hold, of 9", "which do not"), *rows),
+        table=(("stiffness [kN/m]", f"statements that hold, of {STATEMENTS}", "which do not"), *rows),
     )
 
 
 def mixed_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Claim]:
-    """Return what is said of robots of which one joint locks itself; arguments as of `wall_claims`."""
+    """Return what is said of robots of which one joint locks itself; arguments as of `wall_claims`.
+
+    Both joints are one statement: what never moves would bear out one half of it.
+    """
     also = f". {_OPEN}" if elsewhere else ""
     claims = []
     for sides in MIXED_SIDES:
         moved, pace = _moved(walls[sides]), _acceleration(walls[sides])
-        for joint, name in enumerate(_JOINTS):
-            locks = sides[joint] > 1.0
-            claims.append(
-                claim(
-                    "construction",
-                    f"6.2{case}, γ_v = [{sides[0]:g}, {sides[1]:g}]: {name} moved by the wall",
-                    "fixed (0)" if locks else "moved",
-                    float(moved[joint]),
-                    bool(moved[joint] == 0.0 if locks else moved[joint] > _MOVED),
-                    _STUCK_REASON
-                    if locks
-                    else f"more than {_MOVED:g} rad: the wall's advance turns one joint by about 0.2 rad",
-                    "rad",
-                    undecided=elsewhere,
-                    reason=f"the other joint gives way by {moved[1 - joint]:.2f} rad and is accelerated by up"
-                    f" to {pace[1 - joint]:.0f} rad/s², which turns the locked joint once the wall's force"
-                    f" has little leverage on it{also}",
-                )
+        locks = int(sides[1] > 1.0)
+        free = 1 - locks
+        claims.append(
+            claim(
+                "construction",
+                f"6.2{case}, γ_v = [{sides[0]:g}, {sides[1]:g}]: {_JOINTS[free]} and {_JOINTS[locks]} moved"
+                " by the wall",
+                "moved, fixed (0)",
+                f"{moved[free]:.3g}, {moved[locks]:.3g}",
+                bool(moved[locks] == 0.0 and moved[free] > _MOVED),
+                f"{_STUCK_REASON}; moved is more than {_MOVED:g} rad: the wall's advance turns one joint by"
+                " about 0.2 rad",
+                "rad",
+                undecided=elsewhere,
+                reason=f"the {_JOINTS[free]} gives way by {moved[free]:.2f} rad and is accelerated by up to"
+                f" {pace[free]:.0f} rad/s², which turns the {_JOINTS[locks]} by {moved[locks]:.3f} rad once"
+                f" the wall's force has little leverage on it{also}",
             )
+        )
     return claims
 
 

@@ -10,6 +10,8 @@ outside of M1 to M6 (`_bam_truth`), and are recorded with table I (figs. 3, 4, 5
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from matplotlib.figure import Figure
 
 from bam_core.arms import ARMS, PATHS
@@ -22,6 +24,7 @@ from bam_core.reproduce._bam_claims import FACTORS
 from bam_core.reproduce._bam_diagrams import diagram_claims, measured_borders, plot_measured
 from bam_core.reproduce._bam_exhibits import synthetic_exhibits
 from bam_core.reproduce._bam_fits import Repeats, best_repeats, error_table
+from bam_core.reproduce._bam_identified import identified_mx64
 from bam_core.reproduce._bam_measured import plot_motion_points
 from bam_core.reproduce._bam_real import (
     real_claims,
@@ -29,17 +32,25 @@ from bam_core.reproduce._bam_real import (
     sts3215_found,
     xl330_found,
 )
-from bam_core.reproduce._bam_relations import means
-from bam_core.reproduce._bam_squats import plot_squats, simulated_squats, squat_claims, squat_exhibit
+from bam_core.reproduce._bam_relations import STEP_NOTE, means
+from bam_core.reproduce._bam_spread import held_with_either, spread_exhibit, with_more_spread
+from bam_core.reproduce._bam_squats import (
+    plot_squats,
+    simulated_squats,
+    squat_claims,
+    squat_exhibit,
+)
 from bam_core.reproduce._bam_synthetic import (
     WHOLE,
     Campaign,
-    delay_claim,
+    agreement_claims,
+    delay_check,
     error_rows,
     errors_of,
     identified,
     identified_delay,
-    synthetic_claims,
+    inertia_check,
+    model_claims,
     true_servo,
 )
 from bam_core.reproduce.claim import Claim
@@ -66,6 +77,8 @@ def run(task: Task) -> Redone:
     return Redone(
         claims=tuple(claim for part in parts for claim in part.claims),
         exhibits=tuple(exhibit for part in parts for exhibit in part.exhibits),
+        checks=synthetic.checks,
+        notes=(STEP_NOTE,),
     )
 
 
@@ -74,7 +87,9 @@ def _squats(task: Task) -> Redone:
     folder = task.recordings("sigmaban")
     if folder is None:
         return Redone(claims=(), exhibits=(squat_exhibit(None),))
-    squats = simulated_squats(folder, task.say)
+    open_loop = task.recordings("dynaban_mx64")
+    identified = identified_mx64(open_loop, task.say) if open_loop is not None else None
+    squats = simulated_squats(folder, task.say, identified=identified)
     _save(task, plot_squats(squats), "humanoid_squats.png")
     return Redone(claims=tuple(squat_claims(squats)), exhibits=(squat_exhibit(squats),))
 
@@ -99,11 +114,20 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
     truths = {name: true_servo(name) for name in FACTORS}
     titles = {name: load_servo(name).title for name in truths}
     found: dict[str, Repeats] = {}
+    spread: dict[str, Repeats] = {}
     claims: list[Claim] = []
+    checks: list[Claim] = []
+    lost: list[str] = []
     for name, truth in truths.items():
         found[name] = identified(name, truth, task.say, campaign)
-        claims += synthetic_claims(name, found[name])
-        claims.append(delay_claim(name, identified_delay(truth, task.say, campaign)))
+        spread[name] = identified(name, with_more_spread(truth), task.say, replace(campaign, repeats=1))
+        ours, others = (list(model_claims(name, each[name])) for each in (found, spread))
+        lost += [one.claim for one, other in zip(ours, others, strict=True) if one.holds and not other.holds]
+        claims += [*held_with_either(ours, others), *agreement_claims(name, found[name])]
+        checks += [
+            inertia_check(name, found[name]),
+            delay_check(name, identified_delay(truth, task.say, campaign)),
+        ]
     averages = {name: means(errors_of(each)) for name, each in found.items()}
     _save(task, plot_model_errors(averages, titles), "fig5.png")
 
@@ -134,7 +158,8 @@ def _synthetic(task: Task, campaign: Campaign) -> Redone:
             shown = {model: runs.simulated[model] for model in ("m1", "m4")}
             _save(task, plot_arm_run(arm, runs.true, shown), "fig1.png")
     _save(task, plot_arm_errors(moved), "fig7.png")
-    return Redone(claims=tuple(claims), exhibits=synthetic_exhibits(error_table(error_rows(found))))
+    exhibits = [*synthetic_exhibits(error_table(error_rows(found))), spread_exhibit(found, spread, lost)]
+    return Redone(claims=tuple(claims), exhibits=tuple(exhibits), checks=tuple(checks))
 
 
 def _save(task: Task, figure: Figure, name: str) -> None:

@@ -54,7 +54,8 @@ class Claim:
 
     Attributes:
         claim: where it stands and what it is, such as "table 6.2, knee, F_v error".
-        paper: what the paper says; None where it gives no figure.
+        paper: what the paper says. None, in rows that are no statement of it (`Redone.checks`), where nothing
+            else is to be expected either.
         ours: what was found here, in the same unit.
         unit: of both, empty for statements.
         holds: whether ours bears the claim out.

@@ -26,8 +26,7 @@ def run(task: Task) -> Redone:
     walks = walk_all(say)
     claims = supports(output, walks, say)
     claims += differences(output, walks, say)
-    found, clean = clean_tables(output, walks, say)
-    claims += found
+    checks, clean = clean_tables(output, walks, say)
     claims += filters(output, walks, say)
     noisy = Sensors().measure(walks.legs.log).arranged(walks.robot)
     claims += stance(output, walks, noisy, say)
@@ -39,4 +38,4 @@ def run(task: Task) -> Redone:
     if recordings is not None:
         found, unphysical = experiment(output, recordings, say)
         claims += found
-    return Redone(claims=tuple(claims), exhibits=exhibits(unphysical))
+    return Redone(claims=tuple(claims), exhibits=exhibits(unphysical), checks=tuple(checks))

@@ -10,6 +10,9 @@ from bam_core.atomic_file import write_text
 from bam_core.reproduce.claim import KINDS, TITLES, Claim, figures, verdict
 from bam_core.reproduce.redone import Exhibit, Redone
 
+NOTES = "What several claims have in common"
+CHECKS = "Checks that are no statement of the paper"
+
 
 def write_page(title: str, redone: Redone, path: Path) -> None:
     """Write the page; pictures are linked as files beside it.
@@ -23,6 +26,8 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
         BamError: the file cannot be written.
     """
     parts = [f"# {title}", redone.counts() + "."]
+    if redone.notes:
+        parts += [f"## {NOTES}", "\n".join(f"- {note}" for note in redone.notes)]
     numbered = [each for each in redone.exhibits if each.is_numbered]
     beside = [each for each in redone.exhibits if not each.is_numbered]
     for heading, exhibits in (("Figures and tables", numbered), ("Beside figures and tables", beside)):
@@ -41,6 +46,8 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
         chosen = [each for each in redone.claims if each.kind == kind]
         if chosen:
             parts += [f"## {TITLES[kind]}", _claims(chosen)]
+    if redone.checks:
+        parts += [f"## {CHECKS}", _claims(redone.checks)]
     for exhibit in redone.exhibits:
         parts += [f"![{caption}]({picture})" for picture, caption in _pictures(exhibit)]
     write_text(path, "\n\n".join(parts) + "\n")

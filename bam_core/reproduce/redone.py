@@ -109,10 +109,23 @@ class Redone:
     Attributes:
         claims: what it says beside what was found.
         exhibits: all of its figures and tables; lemmas, remarks and what was added.
+        checks: rows that are no statement of the paper, such as a parameter that is identified beside the one
+            that the simulation has; counted apart, in no number of claims.
+        notes: what several claims have in common, such as a rule that their thresholds refer to; said once.
+
+    Raises:
+        ValueError: a claim of which the paper says nothing; that is a check.
     """
 
     claims: tuple[Claim, ...]
     exhibits: tuple[Exhibit, ...]
+    checks: tuple[Claim, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for each in self.claims:
+            if each.paper is None:
+                raise ValueError(f"{each.claim!r}: is no statement of the paper; it belongs to checks")
 
     def counts(self) -> str:
         """Return one line: claims by kind and by outcome, and what is not redone."""
@@ -132,8 +145,17 @@ class Redone:
             f"{sum(each.undecided for each in self.claims)} not decided",
             f"{(numbered + beside).count('no')} not redone",
         ]
-        return (
+        line = (
             f"{', '.join(parts)} (figures and tables: {_extents(numbered)}; beside these: {_extents(beside)})"
+        )
+        if not self.checks:
+            return line
+        held = sum(each.counts for each in self.checks)
+        late = sum(_holds_late(each) for each in self.checks)
+        more = f", {late} more by choices made after results were seen" if late else ""
+        return (
+            f"{line}. Apart from these, {len(self.checks)} checks that are no statement of the paper"
+            f" ({held} hold{more})"
         )
 
 

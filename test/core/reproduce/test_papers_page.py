@@ -35,6 +35,9 @@ CLAIMS = (
         reason="it slides",
     ),
 )
+CHECK = Claim(
+    claim="it is found", paper="truth 2", ours=2.0, holds=True, kind="synthetic", threshold_reason="a tenth"
+)
 
 
 @pytest.fixture
@@ -47,8 +50,10 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("one", "another"):
         folder = tmp_path / name
         folder.mkdir()
-        write_claims(CLAIMS, folder / "summary.json")
-        write_page(f"The paper {name}", Redone(claims=CLAIMS, exhibits=()), folder / "page.md")
+        redone = Redone(claims=CLAIMS, exhibits=(), checks=(CHECK,), notes=("*A rule*: a tenth is a tenth",))
+        write_claims(redone.claims, folder / "summary.json")
+        write_claims(redone.checks, folder / "checks.json")
+        write_page(f"The paper {name}", redone, folder / "page.md")
         pages.append(str(folder / "page.md"))
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -64,6 +69,14 @@ def test_the_page_of_a_paper_has_all_claims_by_kind_with_reasons_of_their_thresh
     assert "| it grows | 2 | 2.1 rad | holds, chosen after | a twentieth |" in real
     assert "| it sticks | yes | no | contradicted | as it says |" in real
     assert "On synthetic data" not in text
+    checks = text.split("## Checks that are no statement of the paper")[1]
+    assert "| it is found | truth 2 | 2 | holds | a tenth |" in checks
+
+
+def test_a_rule_that_thresholds_refer_to_is_said_once_on_each_page(docs: Path) -> None:
+    for name in ("papers_one", "papers_another"):
+        assert (docs / f"{name}.md").read_text().count("- *A rule*: a tenth is a tenth") == 1
+    assert (docs / "papers.md").read_text().count("- *A rule*: a tenth is a tenth") == 2
 
 
 def test_papers_says_what_does_not_hold_and_leads_to_the_page_of_each(docs: Path) -> None:
@@ -72,12 +85,12 @@ def test_papers_says_what_does_not_hold_and_leads_to_the_page_of_each(docs: Path
     assert "a twentieth" not in text
     for name in ("one", "another"):
         section = text.split(f"## The paper {name}\n")[1]
-        assert f"[All claims, by kind](papers_{name}.md)" in section.split("### ")[0]
+        assert f"[All claims, by kind](papers_{name}.md)" in section.split("\n## ")[0]
     assert text.endswith("```{toctree}\n:hidden:\n\npapers_one\npapers_another\n```\n")
 
 
 def test_one_table_counts_the_claims_of_all_papers(docs: Path) -> None:
     text = (docs / "papers.md").read_text()
-    assert "| one | 1 of 1 | 0 of 0 | 0 of 2 | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
-    assert "| all | 2 of 2 | 0 of 0 | 0 of 4 | 2 | 2 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
+    assert "| one | 1 of 1 | 0 of 0 | 0 of 2 | 1 | 1 | 0 | 0 | 1 of 1 | 0 | 0 | 0 | 0 |" in text
+    assert "| all | 2 of 2 | 0 of 0 | 0 of 4 | 2 | 2 | 0 | 0 | 2 of 2 | 0 | 0 | 0 | 0 |" in text
     assert text.index("## All papers") < text.index("## The paper one")

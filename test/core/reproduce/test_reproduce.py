@@ -53,8 +53,8 @@ CLAIMS = (
         reason="it slides",
     ),
     Claim(
-        claim="no figure",
-        paper=None,
+        claim="it ends soon",
+        paper="soon",
         ours=math.inf,
         unit="N",
         holds=False,
@@ -81,6 +81,9 @@ CLAIMS = (
         undecided=True,
         reason="the end is not told",
     ),
+)
+CHECK = Claim(
+    claim="no figure", paper=None, ours=math.inf, holds=False, kind="synthetic", threshold_reason=REASON
 )
 EXHIBITS = (
     Exhibit(name="fig. 1", subject="a rod", remark="as in the paper", pictures=("figure_1.png",)),
@@ -117,7 +120,7 @@ def test_tables_are_by_kind_and_shout_where_paper_and_ours_differ() -> None:
     assert lines[4].endswith("yes")
     lines = synthetic.strip().splitlines()
     assert lines[2].split()[-4:] == ["yes", "no", "NO:", "contradicted"]
-    assert lines[3].split()[-5:] == ["-", "inf", "N", "NO:", "missed"]
+    assert lines[3].split()[-5:] == ["soon", "inf", "N", "NO:", "missed"]
     lines = real.strip().splitlines()
     assert lines[2].endswith("yes, chosen after")
     assert lines[3].endswith("NO: not decided")
@@ -152,7 +155,8 @@ def test_claims_are_written_as_plain_json(tmp_path: Path) -> None:
     assert entries[1]["paper"] is True
     assert entries[1]["contradicts"] is True
     assert entries[2]["ours"] == "inf"
-    assert entries[2]["paper"] is None
+    write_claims([CHECK], tmp_path / "checks.json")
+    assert json.loads((tmp_path / "checks.json").read_text())[0]["paper"] is None
 
 
 @pytest.mark.parametrize(
@@ -192,6 +196,19 @@ def test_counts_are_of_claims_by_kind_and_outcome_and_leave_out_what_was_chosen_
         " made after results were seen), 1 contradicted, 1 missed, 1 not decided, 2 not redone (figures and"
         " tables: 1 redone, 1 in part, 1 not redone of 3; beside these: 1 redone, 0 in part, 1 not redone of"
         " 2)"
+    )
+
+
+def test_a_row_that_is_no_statement_of_the_paper_is_a_check_and_counted_apart() -> None:
+    with pytest.raises(ValueError, match="'no figure'"):
+        Redone(claims=(CHECK,), exhibits=())
+    checks = (CHECK, CLAIMS[0], CLAIMS[3])
+    line = Redone(claims=CLAIMS[:1], exhibits=(), checks=checks).counts()
+    assert line.startswith("1 by construction (1 hold), 0 on synthetic data (0 hold)")
+    assert ", 0 missed, " in line
+    assert line.endswith(
+        "Apart from these, 3 checks that are no statement of the paper (1 hold, 1 more by choices made after"
+        " results were seen)"
     )
 
 
@@ -245,7 +262,7 @@ def paper(monkeypatch: pytest.MonkeyPatch) -> str:
     def run(task: Task) -> Redone:
         task.say("drawing")
         (task.output / "figure_1.png").write_bytes(b"picture")
-        return Redone(claims=CLAIMS, exhibits=EXHIBITS)
+        return Redone(claims=CLAIMS, exhibits=EXHIBITS, checks=(CHECK,), notes=("*A rule*: it ends",))
 
     module = types.ModuleType("a_paper")
     module.run = run
@@ -270,6 +287,8 @@ def test_the_command_prints_the_table_and_leaves_summary_and_plots(
     assert "Not redone: fig. 2, a photograph: needs the robot" in printed
     assert "Redone in part: table II, two rods; missing: the second, which is not told" in printed
     assert len(json.loads((output / "summary.json").read_text())) == len(CLAIMS)
+    assert [each["claim"] for each in json.loads((output / "checks.json").read_text())] == ["no figure"]
+    assert printed.index("Checks that are no statement of the paper") < printed.index("no figure")
     page = (output / "page.md").read_text()
     for part in (
         "# A paper, 2022",
@@ -286,6 +305,8 @@ def test_the_command_prints_the_table_and_leaves_summary_and_plots(
         "(figure_1.png)",
         "## What holds by choices made after results were seen",
         "CHOSEN AFTER results were seen: twenty per cent were allowed",
+        "## What several claims have in common\n\n- *A rule*: it ends",
+        "## Checks that are no statement of the paper",
     ):
         assert part in page
 
