@@ -16,8 +16,10 @@ from fuzz.snapshot import Snapshot
 from fuzz.target import PACKETS, Target
 from virtual_wire import MS, Wire
 
+from bam_ros.emulators.erob import mailbox, sii
 from bam_ros.emulators.erob.drive_objects import CST
 from bam_ros.emulators.erob.frames import Command, Datagram, FrameError, decode, encode, physical
+from bam_ros.emulators.erob.mailbox import Message, Protocol
 from bam_ros.emulators.erob.object_dictionary import Entry
 from bam_ros.emulators.erob.registers import Register
 from bam_ros.erob.objects import Object
@@ -136,6 +138,18 @@ def seeds() -> list[bytes]:
                 found.append(head + address + b"\x08" + bytes(8))
         found.append(bytes((3, 0, command, 0)) + b"\x00\x10\x01\x10" + b"\x10" + bytes(16))
     found += [b"".join(found[start::9]) for start in range(9)]
+    control = bytes((7, 0, Command.FPWR, 3, _REGISTERS.index(Register.AL_CONTROL)))
+    found += [
+        b"".join(control + bytes((2, state, 0)) for state in states)
+        for states in ((1, 2, 4, 8), (2, 1, 4), (4, 8, 2, 4, 1, 0x11, 2, 8))
+    ]
+    for protocol in (Protocol.COE, Protocol.ERROR):
+        request = struct.pack("<HBHBI", 2 << 12, 0x40, Object.CONTROLWORD, 0, 0)
+        message = mailbox.encode(Message(protocol, 1, request), sii.MAILBOX_SIZE)
+        write = bytes((7, 0, Command.FPWR, 2)) + sii.MAILBOX_OUT.to_bytes(2, "little")
+        read = bytes((7, 0, Command.FPRD, 2)) + sii.MAILBOX_IN.to_bytes(2, "little")
+        size = bytes((sii.MAILBOX_SIZE,))
+        found.append(2 * (write + size + message + read + size + bytes(sii.MAILBOX_SIZE)))
     whole = bytes(encode([Datagram(Command.LRW, 0, 0, bytes(40)), Datagram(Command.BRD, 1, 0, bytes(2))]))
     for cut in (len(whole), 30, 17, 14, 3):
         found.append(bytes((2,)) + cut.to_bytes(2, "little") + whole[:cut])
