@@ -65,8 +65,8 @@ def _name(reader: BytesReader) -> str:
 
 def _names(reader: BytesReader) -> list[str]:
     count = reader.byte()
-    if count > 250:  # very many; a thousand, which fill any line, take as long as ten other inputs
-        many = 1000 if reader.byte() == 255 else 50
+    if count > 250:  # very many; ten thousand take as long as a hundred other inputs
+        many = {255: 10_000, 254: 1000}.get(reader.byte(), 50)
         return [f"joint {number}" for number in range(many)] if count & 1 else [_name(reader)] * many
     return [_name(reader) for _ in range(count % 6)]
 
