@@ -23,6 +23,7 @@ PARTS = {
     "dynamixel": ["dynamixel", "emulators/dynamixel"],
     "feedforward": ["feedforward", "simulator", "identification", "node"],
     "recorder": ["recorder", "cli", "emulators/erob"],
+    "driver": ["driver"],
 }
 NOTHING_CHOSEN = 5  # status of pytest where its arguments choose no test of a part
 _LOCK = threading.Lock()

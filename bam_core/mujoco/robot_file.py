@@ -9,6 +9,7 @@ from pathlib import Path
 import mujoco
 
 from bam_core.errors import Malformed, Unreadable
+from bam_core.mujoco.model_files import check_model_files
 from bam_core.mujoco.native import PLUGIN_NAME, load_plugin
 from bam_core.mujoco.robot import one_line
 from bam_core.servo.pendulum import GRAVITY
@@ -18,11 +19,13 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
     """Read an MJCF or URDF file; MJCF may have servos of this package's engine plugin.
 
     Raises:
-        BamError: it cannot be read, MuJoCo does not understand it, or the plugin it needs is not built.
+        BamError: it cannot be read, names files that are none of its own, asks for more than fits the
+            memory, MuJoCo does not understand it, or the plugin it needs is not built.
     """
     path = Path(path)
     if not path.is_file():
         raise Unreadable(path, "no such file", expected="MJCF .xml or URDF .urdf", advice="correct the path")
+    check_model_files(path)
     try:
         spec = _parse(path)
     except (ValueError, OSError) as error:

@@ -8,7 +8,7 @@ config/sros2/.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -84,7 +84,7 @@ def table() -> str:
     for about in NODES:
         cells = [
             f"`{about.name}`",
-            _listed(each.name for each in _of(about, "subscribes")),
+            _listed([*(each.name for each in _of(about, "subscribes")), *_COPIES.get(about.name, ())]),
             _listed(each.name for each in _of(about, "service")),
             _listed(each.name for each in _of(about, "action")),
             _WIRES.get(about.name, "-"),
@@ -127,8 +127,7 @@ def _profile(about: NodeAbout) -> Iterator[str]:
     if about.name in _LIFECYCLE_NODES:
         services += [f"~/{each}" for each in _LIFECYCLE]
         publishes.append("~/transition_event")
-    if about.name == "recorder":  # the client of the driver
-        subscribes += ["joint_states", "/diagnostics"]
+    subscribes += _COPIES.get(about.name, ())
     name = about.name
     parts = (
         _rules(name, "topics", "publish", "topic", publishes),
@@ -140,13 +139,31 @@ def _profile(about: NodeAbout) -> Iterator[str]:
     yield f'        <profile ns="/" node="{name}">'
     yield from filter(None, parts)
     yield "        </profile>"
+    if name in LINKS:
+        yield from _link_profile(about, LINKS[name])
 
 
+def _link_profile(about: NodeAbout, link: str) -> Iterator[str]:
+    """Give what a policy allows the second node, by which the process of a node speaks to a driver."""
+    hears = [*(each.name for each in _of(about, "subscribes")), *_COPIES[about.name]]
+    yield f'        <profile ns="/" node="{link}">'
+    yield _rules(link, "topics", "publish", "topic", ["servo_commands", "/parameter_events"])
+    yield _rules(link, "topics", "subscribe", "topic", [*hears, "/clock", "/parameter_events"])
+    yield _rules(link, "services", "reply", "service", ["~/get_type_description"])
+    yield _rules(link, "services", "request", "service", _REQUESTS[about.name])
+    yield "        </profile>"
+
+
+_COPIES = {"recorder": ("joint_states", "/diagnostics")}
+"""Node -> topics of others that its bags have as well."""
+LINKS = {"recorder": "recorder_link"}
+"""Node -> a second one of its process, which hears and commands a driver."""
 _REQUESTS = {
     "recorder": (
-        *(f"{driver}/{each}" for driver in ("dynamixel", "erob") for each in _OF_DRIVERS),
+        *(f"{driver}/{each}" for driver in ("dynamixel", "erob", "simulator") for each in _OF_DRIVERS),
         "virtual_dynamixel/set_load",
         "virtual_erob/set_load",
+        "simulator/set_load",
     )
 }
 """Node -> services of others that it calls."""
@@ -181,7 +198,7 @@ def _rules(node: str, group: str, verb: str, item: str, names: Sequence[str]) ->
     return "\n".join([f'          <{group} {verb}="ALLOW">', *lines, f"          </{group}>"])
 
 
-def _listed(names: Iterator[str]) -> str:
+def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{each}`" for each in names) or "-"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bam_ros.composition.main import MODULES
 from bam_ros.node.node_about import Interface, NodeAbout
-from bam_ros.studies.security import NODES, PAGE, POLICIES, PROCESSES, page, policy
+from bam_ros.studies.security import LINKS, NODES, PAGE, POLICIES, PROCESSES, page, policy
 
 
 def test_the_page_has_the_table_of_today() -> None:
@@ -41,16 +41,23 @@ def test_the_policies_are_those_of_today(name: str) -> None:
 def test_nodes_in_one_process_may_do_there_what_each_may_alone_and_nothing_else() -> None:
     """A process has one enclave: what it lacks, none of its nodes may do."""
     together = profiles("composition")
-    assert set(together) == set(MODULES)
+    assert set(together) == {*MODULES, *LINKS.values()}
+    alone = {node: profile for name in MODULES for node, profile in profiles(name).items()}
     for node, profile in together.items():
-        (alone,) = profiles(node).values()
-        assert ElementTree.tostring(profile).strip() == ElementTree.tostring(alone).strip()
+        assert ElementTree.tostring(profile).strip() == ElementTree.tostring(alone[node]).strip()
+
+
+def test_the_node_by_which_the_recorder_speaks_to_drivers_may_do_so() -> None:
+    link = profiles("recorder")[LINKS["recorder"]]
+    allowed = {item.text for group in link for item in group}
+    assert {"servo_commands", "servo_states", "dynamixel/set_gains", "simulator/set_gains"} <= allowed
 
 
 @pytest.mark.parametrize("about", NODES, ids=lambda about: about.name)
 def test_a_policy_allows_what_the_node_says_it_does(about: NodeAbout) -> None:
-    (profile,) = profiles(about.name).values()
-    assert profile.get("node") == about.name
+    found = profiles(about.name)
+    assert set(found) == {about.name, *([LINKS[about.name]] if about.name in LINKS else [])}
+    profile = found[about.name]
     verbs = {"publishes": "publish", "subscribes": "subscribe", "service": "reply", "action": "execute"}
     for each in about.interfaces:
         allowed = {

@@ -8,7 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from bam_core.atomic_file import write_text
@@ -22,6 +22,7 @@ from bam_ros.studies.faults.servos import DRIVERS
 from bam_ros.studies.faults.startup import STATE, try_startups
 
 STATES = (*(state.value for state in State), STATE)
+_TIMES = ("seconds", "back")  # fields of a cell that may be NaN
 
 
 def states_of(driver: str) -> Sequence[State]:
@@ -57,8 +58,17 @@ def run(
 
 def _read(path: Path) -> list[Cell]:
     """Return the cells that another run has written."""
-    cells = (Cell(**fields) for fields in json.loads(path.read_text()))
-    return [replace(cell, problems=tuple(cell.problems)) for cell in cells]
+    cells = []
+    for fields in json.loads(path.read_text()):
+        times = {name: math.nan if fields[name] is None else fields[name] for name in _TIMES}
+        cells.append(Cell(**{**fields, **times, "problems": tuple(fields["problems"])}))
+    return cells
+
+
+def _written(cell: Cell) -> dict[str, object]:
+    """Return a cell for a JSON file, which knows no NaN."""
+    fields = asdict(cell)
+    return {**fields, **{name: None for name in _TIMES if math.isnan(fields[name])}}
 
 
 def _merged(cells: Iterable[Cell]) -> list[Cell]:
@@ -114,7 +124,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("make faults: ended before its end, nothing is written", file=sys.stderr)
         return 130
-    write_text(arguments.output.with_suffix(".json"), json.dumps([asdict(cell) for cell in cells], indent=1))
+    write_text(
+        arguments.output.with_suffix(".json"), json.dumps([_written(cell) for cell in cells], indent=1)
+    )
     write_text(arguments.output.with_suffix(".md"), page(cells))
     return 1 if any(cell.problems for cell in cells) else 0
 

@@ -216,7 +216,7 @@ EVENTS = (
         name="a second servo with the same id",
         lines=("double 1",),
         repair=("single",),
-        follows=_each(SERIAL, lambda driver: _loss(driver, "")),
+        follows=_each(SERIAL, lambda driver: _loss(driver, "damaged answer|no answer|wrong id")),
     ),
     Event(
         name="a second driver on the bus",

@@ -20,15 +20,17 @@ def page(cells: Sequence[Cell]) -> str:
         "# The fault matrix",
         "",
         f"{len(cells)} cells, {len(unsafe)} unsafe. Times in s until torque was off on the servos themselves,"
-        ' as the emulator knows it; in brackets the bound. "kept": torque is rightly kept; "off": it was off'
-        " and stayed so.",
+        ' as the emulator knows it. "kept": torque is rightly kept; "off": it was off and stayed so.'
+        " Torque is had again by what the event asks for: commands, torque off and on, `~/reboot`, or a new"
+        " start of the driver, whose loading takes most of the longest of these times.",
         *_largest([cell for cell in cells if cell.state != STATE]),
     ]
     for driver in dict.fromkeys(cell.driver for cell in cells):
         mine = [cell for cell in cells if cell.driver == driver]
         states = [state for state in _STATES if any(cell.state == state for cell in mine)]
-        lines += ["", f"## {driver}", "", f"| event | bound | {' | '.join(states)} | largest | it says |"]
-        lines += ["|---" * (len(states) + 4) + "|"]
+        lines += ["", f"## {driver}", ""]
+        lines += [f"| event | bound | {' | '.join(states)} | largest | torque again after | it says |"]
+        lines += ["|---" * (len(states) + 5) + "|"]
         for event in dict.fromkeys(cell.event for cell in mine if cell.state in states):
             row = {cell.state: cell for cell in mine if cell.event == event}
             bounds = [cell.bound for cell in row.values()]
@@ -37,7 +39,8 @@ def page(cells: Sequence[Cell]) -> str:
             largest = f"{max(times):.2f}" if times else "-"
             says = next((cell.says for cell in row.values() if cell.says), "").replace("|", "/")
             shown = [_show(row[state]) if state in row else "" for state in states]
-            lines += [f"| {event} | {bound} | {' | '.join(shown)} | {largest} | {says} |"]
+            again = max((cell.back for cell in row.values() if not math.isnan(cell.back)), default=math.nan)
+            lines += [f"| {event} | {bound} | {' | '.join(shown)} | {largest} | {again:.1f} | {says} |"]
         lines += _startups([cell for cell in mine if cell.state == STATE])
     if unsafe:
         lines += ["", "## Not safe", ""]

@@ -129,6 +129,7 @@ def client(ros_domain: int, tmp_path: Path, logs: Path) -> Iterator[Client]:
     client.close()
 
 
+@pytest.mark.long
 def test_action_service_and_core_give_the_same_numbers(client: Client) -> None:
     expected = identify(
         load_recordings([client.directory / "logs"]), load_servo("mx106"), ["m1", "m3"], trials=100, seed=3

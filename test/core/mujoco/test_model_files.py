@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Descriptions of strangers: which files they make MuJoCo open, and how many copies they ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bam_core.errors import Malformed
+from bam_core.mujoco.model_files import FOLDER_VARIABLE
+from bam_core.mujoco.robot_file import load_robot
+
+MODEL = """<mujoco>
+  <!-- -- a comment that is no XML, with <include file="/etc/none.xml"/> in it -- -->
+  {head}
+  <worldbody><body><joint name="hip"/><geom size="0.1" mass="1"/>{inside}</body></worldbody>
+</mujoco>
+"""
+PART = "<mujoco><worldbody><body><geom size='0.1' mass='1'/></body></worldbody></mujoco>"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder for a description, in a package, in a workspace that has a part and a link to it."""
+    folder = tmp_path / "workspace" / "package" / "robots"
+    folder.mkdir(parents=True)
+    for place in (tmp_path / "workspace", folder.parent, folder):
+        (place / "part.xml").write_text(PART)
+    return folder
+
+
+def written(home: Path, head: str = "", inside: str = "") -> Path:
+    path = home / "robot.xml"
+    path.write_text(MODEL.format(head=head, inside=inside))
+    return path
+
+
+@pytest.mark.parametrize("name", ["part.xml", "../part.xml", "./../robots/part.xml"])
+def test_files_beside_a_description_and_in_the_folder_above_are_read(home: Path, name: str) -> None:
+    assert load_robot(written(home, f'<include file="{name}"/>')).compile().nbody == 3
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<include file="../../part.xml"/>',
+        "<include\n  file = '/etc/passwd' />",
+        '<include file="&#46;./../part.xml"/>',
+        '<asset><mesh name="m" file="../../m.stl"/></asset>',
+        '<compiler meshdir="../.."/><asset><mesh name="m" file="m.stl"/></asset>',
+        '<compiler assetdir="/etc"/><asset><hfield name="h" file="h.png" size="1 1 1 1"/></asset>',
+        '<asset><texture name="t" type="cube" fileup="/etc/up.png"/></asset>',
+    ],
+)
+def test_files_elsewhere_are_refused_before_they_are_opened(home: Path, head: str) -> None:
+    with pytest.raises(Malformed, match=r"robot.xml: names .*, which lies elsewhere \(expected files in"):
+        load_robot(written(home, head))
+
+
+def test_what_is_included_may_include_nothing_from_elsewhere_either(home: Path) -> None:
+    (home / "inner.xml").write_text('<mujoco><include file="../../part.xml"/></mujoco>')
+    with pytest.raises(Malformed, match="lies elsewhere"):
+        load_robot(written(home, '<include file="inner.xml"/>'))
+
+
+def test_a_user_names_the_folder_that_holds_all(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(home.parents[1]))
+    assert load_robot(written(home, '<include file="../../part.xml"/>')).compile().nbody == 3
+
+
+def test_links_are_read_as_files_where_they_lie(home: Path) -> None:
+    (home / "linked.xml").symlink_to(home.parents[1] / "part.xml")  # as colcon --symlink-install makes them
+    assert load_robot(written(home, '<include file="linked.xml"/>')).compile().nbody == 3
+
+
+GEOM = '<geom size="0.01" mass="0.01"/>'
+
+
+@pytest.mark.parametrize(
+    ("head", "inside"),
+    [
+        ("", '<replicate count="100001">' + GEOM + "</replicate>"),
+        ("", '<replicate count="1000"><replicate count="1000">' + GEOM + "</replicate></replicate>"),
+        ("", '<flexcomp name="f" type="grid" count="1000 1000 1000" spacing="1 1 1" dim="3"/>'),
+        ('<asset><hfield name="h" nrow="1000000" ncol="1000000" size="1 1 1 1"/></asset>', ""),
+        ('<asset><texture name="t" builtin="flat" width="100000" height="100000"/></asset>', ""),
+    ],
+)
+def test_more_than_fits_the_memory_is_refused(home: Path, head: str, inside: str) -> None:
+    with pytest.raises(Malformed, match="asks for"):
+        load_robot(written(home, head, inside))
+
+
+def test_copies_one_after_the_other_do_not_multiply(home: Path) -> None:
+    row = '<replicate count="400">' + GEOM + "</replicate>"
+    assert load_robot(written(home, inside=row * 3)).compile().ngeom == 1201
