@@ -197,7 +197,7 @@ def compared(name: str) -> str:
     text = (DOCS / "reference" / "hardware.md").read_text(encoding="utf-8")
     rows = (line.strip("| ").split(" | ") for line in text.partition("## Servo models")[2].splitlines())
     (told,) = (row[2] for row in rows if len(row) == 3 and f"`{name}`" in row[0])
-    return told.replace("](../", "](../../")
+    return told.replace("](../", "](../../").replace("](servos/", "](")
 
 
 def _count(recordings: object) -> str:
