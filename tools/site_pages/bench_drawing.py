@@ -84,7 +84,7 @@ def _front() -> list[str]:
         "</g>",
         f'<text class="blue" x="{x + 104}" y="{y + 60}">length l: axis to</text>',
         f'<text class="blue" x="{x + 112}" y="{y + 78}">centre of mass</text>',
-        f'<text class="blue" x="{x + 121}" y="{y + 96}">(100 to 200 mm)</text>',
+        f'<text class="blue" x="{x + 118}" y="{y + 96}">100 to 200 mm</text>',
         f'<text x="{tip[0] + DISC + 8:.0f}" y="{tip[1] + 8:.0f}">load m</text>',
         f'<path class="turn" d="M{x} {y + turn} A{turn} {turn} 0 0 0 {end[0]:.1f} {end[1]:.1f}"/>',
         f'<text class="green" x="{x + 8}" y="{y + turn + 20}">θ</text>',
