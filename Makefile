@@ -60,7 +60,7 @@ fuzz: dev  ## inputs that break a reader or an emulator, searched for: RUNS=inpu
 docs: dev docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, offline, warnings are errors: build/site/index.html
 	@$(PY) tools/install_packages.py requirements/docs.in
 	@PYTHONPATH=tools $(PY) -m site_pages build/site_source
-	@$(PY) -m sphinx -W --keep-going --quiet -b html build/site_source build/site
+	@$(PY) -m sphinx -W --keep-going --quiet -b html -d build/doctrees build/site_source build/site
 	@echo "wrote build/site/index.html"
 
 build/example/report.html: tools/site_pages/example.py | dev  # the identification that the site shows

@@ -18,6 +18,7 @@ release = version = __version__
 
 extensions = [
     "myst_parser",
+    "sphinx_copybutton",
     "sphinx_design",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",

@@ -3,8 +3,9 @@
 "use strict";
 
 (() => {
+  const data = JSON.parse(document.getElementById("explorer-data").textContent);
   const DT = 0.002; // s
-  const SPEEDS = [0, 1, 2, 3]; // rad/s, as the diagrams of `bam diagram`
+  const SPEEDS = data.speeds; // rad/s, as the diagrams of `bam diagram`
   const CELLS = 96; // of the diagram, per axis
   const BENCH = {
     mass: { symbol: "<i>m</i>", words: "load", unit: "kg" },
@@ -18,7 +19,6 @@
   };
   const TIED = { load: ["load_motor", "load_external"], load_stribeck: ["load_motor_stribeck", "load_external_stribeck"] };
 
-  const data = JSON.parse(document.getElementById("explorer-data").textContent);
   const { prepared, axes } = plot2d;
   const find = (id) => document.getElementById(`x-${id}`);
   let servo, bench, kp, model, limit;

@@ -84,6 +84,7 @@ def _front() -> list[str]:
         "</g>",
         f'<text class="blue" x="{x + 104}" y="{y + 60}">length l: axis to</text>',
         f'<text class="blue" x="{x + 112}" y="{y + 78}">centre of mass</text>',
+        f'<text class="blue" x="{x + 118}" y="{y + 96}">100 to 200 mm</text>',
         f'<text x="{tip[0] + DISC + 8:.0f}" y="{tip[1] + 8:.0f}">load m</text>',
         f'<path class="turn" d="M{x} {y + turn} A{turn} {turn} 0 0 0 {end[0]:.1f} {end[1]:.1f}"/>',
         f'<text class="green" x="{x + 8}" y="{y + turn + 20}">θ</text>',
@@ -109,8 +110,10 @@ def _side() -> list[str]:
         f'<line class="thin" x1="{x + 48}" y1="{y - 4}" x2="{x + 86}" y2="{y - 26}"/>',
         f'<text class="small" x="{x + 90}" y="{y + 90}">arm, m_arm:</text>',
         f'<text class="small" x="{x + 90}" y="{y + 106}">stiff, uniform</text>',
+        f'<text class="small" x="{x + 90}" y="{y + 122}">(30 × 4 mm)</text>',
         f'<text class="small" x="{x - 145}" y="{y + LENGTH - 22}">equal discs on both sides,</text>',
         f'<text class="small" x="{x - 145}" y="{y + LENGTH - 6}">bolt and nuts weighed in</text>',
+        f'<text class="small" x="{x - 145}" y="{y + LENGTH + 10}">(steel, ⌀ 80 × 6 mm, M8)</text>',
         f'<text class="small" x="{x - 145}" y="{HEIGHT - 44}">the arm passes in front of the plate;</text>',
         f'<text class="small" x="{x - 145}" y="{HEIGHT - 28}">cable slack in every position</text>',
     ]

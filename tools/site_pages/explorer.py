@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bam_core.plots.diagram import VELOCITIES
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.report.names import symbol, words
 from bam_core.servo.firmware import CurrentFirmware, PositionFirmware, VoltageFirmware
@@ -26,14 +27,15 @@ GOAL_PERIOD = 0.01
 def pages() -> dict[str, str]:
     """Return the page."""
     data = json.dumps(content(), ensure_ascii=False, separators=(",", ":"))
-    body = (files("site_pages") / "explorer.html").read_text(encoding="utf-8")
+    speeds = ", ".join(f"{speed:g}" for speed in VELOCITIES)
+    body = (files("site_pages") / "explorer.html").read_text(encoding="utf-8").replace("@SPEEDS@", speeds)
     text = [
         "# Explorer\n",
-        "Choose a servo, move its parameters. **Diagram**: at which motor torque and load the joint is"
-        " driven, held or"
-        " backdriven; areas at rest, lines in motion. **Motion**: the servo on the pendulum bench follows a"
-        " script;"
-        " the pale line is the servo as the library has it. What M1 to M6 are: [friction"
+        "Choose a servo, move its parameters. **Diagram**: where the motor moves the load (drive), where the"
+        " load moves the motor (backdrive), and where friction holds both (static). Areas are those"
+        f" of a joint at rest; lines are their borders at {speeds} rad/s, paler the faster. **Motion**: the"
+        " servo on the pendulum bench follows a script. The orange line is the servo as the library has it;"
+        " the blue one, with your parameters, covers it until you move one. What M1 to M6 are: [friction"
         " models](friction.md).\n",
         "The page computes everything itself, without a network. Its law equals the one in Python"
         " (`bam_core/servo/friction.py`, `bam_core/simulation/reference.py`) to 12 digits; a test compares"
@@ -59,6 +61,7 @@ def content() -> dict[str, Any]:
         },
         "scripts": {name: _script(name) for name in SCRIPTS},
         "goalPeriod": GOAL_PERIOD,
+        "speeds": VELOCITIES,
         "labels": {
             name: {
                 "symbol": str(symbol(name)),

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 import matplotlib
 import numpy as np
@@ -20,11 +21,14 @@ from bam_core import (
     BenchEffects,
     PendulumBench,
     Recording,
+    load_results,
     load_servo,
     simulate_recording,
     synthesize,
+    validate,
 )
 from bam_core.plots.diagram import plot_diagram
+from bam_core.report.numbers import mrad
 from site_pages import example
 
 RECORDED, BEFORE, AFTER = "#8a929c", "#c2410c", "#1d4ed8"
@@ -48,17 +52,17 @@ def before_after() -> Figure:
     """Return runs that took no part, simulated from the data sheet and from what was identified."""
     test, sheet = example.test_runs(), example.data_sheet_servo()
     found = load_servo(example.made() / "m4.yaml")
+    before = fmean(validate(sheet, [run]).mae for run in test.values())
+    after = load_results(example.made()).models["m4"].test_mae  # as the report beside the picture has it
     figure = Figure(figsize=(9.0, 5.6), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True, sharey="row")
     shown = ("sin_sin", "lift_and_drop")
-    servos = ((sheet, "data sheet", BEFORE), (found, "identified (M4)", AFTER))
-    for column, (servo, label, color) in enumerate(servos):
-        simulated = {key: simulate_recording(servo, run) for key, run in test.items()}
-        errors = [np.mean(np.abs(simulated[key] - run.position)) for key, run in test.items()]
-        panels[0, column].set_title(f"{label}: {1e3 * np.mean(errors):.1f} mrad off", fontsize=12)
+    servos = ((sheet, "data sheet", BEFORE, before), (found, "identified (M4)", AFTER, after))
+    for column, (servo, label, color, error) in enumerate(servos):
+        panels[0, column].set_title(f"{label}: test error {mrad(error)} mrad", fontsize=12)
         for row, script in enumerate(shown):
             key = (script, example.LOADS[-1])
-            _draw(panels[row, column], test[key], simulated[key], color)
+            _draw(panels[row, column], test[key], simulate_recording(servo, test[key]), color)
     for row, script in enumerate(shown):
         panels[row, 0].set_ylabel(f"{script}\nposition [rad]")
     for ax in panels[-1]:

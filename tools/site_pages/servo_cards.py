@@ -19,6 +19,7 @@ from bam_core.servo.parameters import MOTOR_EFFECTS, MOTOR_PARAMETERS, PARAMETER
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from site_pages.markdown import code, plain, table, toctree
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 STANDARD_NORMAL_95 = 1.96
 _HEADER = ("name", "supply V", "k_t N·m/A", "R Ω", "J_m kg·m²", "stall N·m")
 
@@ -30,8 +31,8 @@ def pages() -> dict[str, str]:
         [
             "# Servo cards\n",
             "Every servo of the library, as `bam servos` lists it, with its drive/backdrive diagram: by motor"
-            " torque (right) and load (up) the joint is driven, held or backdriven ([friction"
-            " models](../../explanation/friction.md)).\n",
+            " torque (right) and load (up) the motor moves the load (drive), friction holds both (static) or"
+            " the load moves the motor (backdrive): [friction models](../../explanation/friction.md).\n",
             "::::{grid} 2 2 3 3\n:gutter: 2\n",
             *(_tile(name) for name in servo_names()),
             "::::\n",
@@ -94,7 +95,7 @@ def _card(name: str) -> str:
             _warning(servo),
             f"```{{image}} {name}_diagram.svg\n:alt: Drive/backdrive diagram of the {plain(servo.title)}\n"
             ":width: 460px\n:align: center\n```\n",
-            "Driven, held and backdriven, by motor torque and load, at rest; lines show the borders in"
+            "Drive, static and backdrive, by motor torque and load, at rest; lines show the borders in"
             " motion. Move the"
             f' parameters in the <a href="../../explanation/explorer.html#{name}">explorer</a>.\n',
             "## Use it\n",
@@ -166,6 +167,8 @@ def _interval_note(servo: ServoModel) -> str:
             " zero, the recordings do not tell the parameter from none. They hold for this specimen:"
             " [what they contain](../../uncertainty.md).\n"
         )
+    if _origin(servo) == "data sheet":
+        return "The file has no uncertainties: a data sheet says nothing of them.\n"
     return "The file has no uncertainties: its source published none.\n"
 
 
@@ -181,15 +184,20 @@ def _provenance(name: str, servo: ServoModel) -> Iterator[tuple[str, str]]:
     if origin.validation_mae is not None:
         yield "error on runs held out", f"{1e3 * origin.validation_mae:.1f} mrad"
     if origin.train_mae is None:
-        yield (
-            "errors on recordings",
-            "none known: no recordings of this servo were published with its parameters",
-        )
+        yield "compared with recordings of a real one", compared(name)
     bench = files("bam_core") / "servos" / "bench_effects" / f"{name}.yaml"
     if bench.is_file():
         found = {key: value for key, value in vars(load_bench_effects(name)).items() if value}
         told = ", ".join(f"{words(key)} {value:.3g} {PARAMETER_UNITS[key]}" for key, value in found.items())
         yield "bench of its recordings", f"{told} (no part of the servo)"
+
+
+def compared(name: str) -> str:
+    """Return what the page of supported hardware says of comparisons with recordings, as a card links it."""
+    text = (DOCS / "reference" / "hardware.md").read_text(encoding="utf-8")
+    rows = (line.strip("| ").split(" | ") for line in text.partition("## Servo models")[2].splitlines())
+    (told,) = (row[2] for row in rows if len(row) == 3 and f"`{name}`" in row[0])
+    return told.replace("](../", "](../../").replace("](servos/", "](")
 
 
 def _count(recordings: object) -> str:

@@ -37,6 +37,9 @@ CLIPPED = """[...document.querySelectorAll(
     return box.width && (box.left < -1 || box.right > document.documentElement.clientWidth + 1); })
   .map(each => each.textContent.trim().slice(0, 40))"""
 
+WIDER_THAN_ITS_TILE = """[...document.querySelectorAll(".tiles > div")]
+  .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)"""
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
@@ -87,6 +90,7 @@ def test_it_opens_complete_quiet_and_offline(page: Page, report: Path, dark: boo
     width = page.evaluate("document.documentElement.clientWidth")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CLIPPED) == []
+    assert page.evaluate(WIDER_THAN_ITS_TILE) == []
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     lightness = [int(part) for part in paper.removeprefix("rgb(").rstrip(")").split(",")]
     assert max(lightness) < 60 if dark else min(lightness) > 200

@@ -59,13 +59,16 @@ class Links(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as `make docs` does it."""
-    if any(find_spec(name) is None for name in ("sphinx", "furo", "myst_parser", "sphinx_design")):
+    if any(
+        find_spec(name) is None
+        for name in ("sphinx", "furo", "myst_parser", "sphinx_design", "sphinx_copybutton")
+    ):
         skip_or_fail("no Sphinx to build the site with; make docs installs it")
     directory = tmp_path_factory.mktemp("site")
-    sources, built = str(directory / "sources"), str(directory / "site")
+    sources, read, built = (str(directory / name) for name in ("sources", "doctrees", "site"))
     for words in (
         ["site_pages", sources],
-        ["sphinx", "-W", "--keep-going", "--quiet", "-b", "html", sources, built],
+        ["sphinx", "-W", "--keep-going", "--quiet", "-b", "html", "-d", read, sources, built],
     ):
         done = subprocess.run(
             [sys.executable, "-m", *words],

@@ -6,9 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
+from documented import blocks, written
 
 from bam_core.errors import BamError, Unreadable
 from bam_ros.recorder import Session, load_session
+from bam_ros.recorder.session import PAUSE_LIMIT
+from bam_ros.recorder.session_file import _READERS
 
 SESSIONS = Path(__file__).parents[3] / "config" / "sessions"
 GOOD = """\
@@ -130,3 +134,14 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(Unreadable) as caught:
         load_session(tmp_path / "none.yaml")
     assert caught.value.path == str(tmp_path / "none.yaml")
+
+
+def test_the_page_of_files_shows_every_field_with_its_default(tmp_path: Path) -> None:
+    name = "docs/reference/files.md"
+    shown = next(each.code for each in blocks({name: written()[name]}) if "loads:" in each.code)
+    fields = yaml.safe_load(shown)
+    assert set(fields) == {*_READERS, "arm_mass"}
+    session, short = read(tmp_path, shown), read(tmp_path, GOOD)
+    assert session.pause_limit == PAUSE_LIMIT
+    for key in ("approach_speed", "position_limit", "error_limit", "joint", "id", "repetitions", "notes"):
+        assert getattr(session, key) == getattr(short, key), key
