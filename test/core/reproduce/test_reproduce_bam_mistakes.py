@@ -140,15 +140,6 @@ def test_three_times_the_delay_shows_in_the_inertia() -> None:
     assert not wrong.holds
 
 
-@pytest.fixture(scope="module")
-def folder() -> Path:
-    """The humanoid's squats; claims about them are on real data alone."""
-    path = Path(__file__).parents[3].parent / "shared" / "data" / "sigmaban"
-    if not path.is_dir():
-        pytest.skip(f"no squats of a real humanoid in {path}")
-    return path
-
-
 def squat_claims(folder: Path) -> list[Claim]:
     return squats.squat_claims(squats.simulated_squats(folder, lambda _: None, gains=GAINS))
 

@@ -85,14 +85,6 @@ def test_files_that_are_missing_or_lack_columns_are_named(tmp_path: Path) -> Non
         squats._columns(tmp_path / "squat.csv", ("time", "read:left_knee"))
 
 
-@pytest.fixture(scope="module")
-def folder() -> Path:
-    path = Path(__file__).parents[3].parent / "shared" / "data" / "sigmaban"
-    if not path.is_dir():
-        pytest.skip(f"no squats of a real humanoid in {path}")
-    return path
-
-
 def quiet(words: str) -> None:
     pass
 
