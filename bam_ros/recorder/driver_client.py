@@ -24,6 +24,7 @@ Tick = Callable[[], None]
 
 TICK_PERIOD = 0.1
 _ANSWER_TIMEOUT = 15.0  # s; on a busy machine, finding each other alone takes nodes seconds
+_ASK_AGAIN = 3.0  # s; an answer is lost where the server has not found this client yet, which it has by then
 _RENEWAL_PERIOD = 1.0  # s; a fifth of the time after which a driver ends a hold
 _FREE_TIMEOUT = HOLD_TIME + 2.0  # s; then the holder lives, for it has renewed its hold
 _HOLD_ATTEMPTS = 5  # that somebody else sets gains just before they are held, every time, is no chance
@@ -166,17 +167,28 @@ class DriverClient:
                 )
             tick()
             time.sleep(TICK_PERIOD / 5.0)
-        answered = threading.Event()
-        future = client.call_async(request)
-        future.add_done_callback(lambda _: answered.set())
-        while not answered.wait(TICK_PERIOD):
+        while (future := self._answered(client, request, tick)) is None:
             if time.monotonic() > deadline:
-                client.remove_pending_request(future)
                 raise Unavailable(
                     service, f"no answer within {_ANSWER_TIMEOUT:g} s", advice="see that node's log"
                 )
-            tick()
         try:
             return future.result()
         except Exception as error:
             raise Unavailable(service, f"failed ({error})", advice="see that node's log") from error
+
+    def _answered(self, client: Any, request: Any, tick: Tick) -> Any:
+        """Ask once, and return the future with the answer; None: there was none for a while.
+
+        Every request here may be asked again: it has the same effect twice as once.
+        """
+        answered = threading.Event()
+        future = client.call_async(request)
+        future.add_done_callback(lambda _: answered.set())
+        end = time.monotonic() + _ASK_AGAIN
+        while not answered.wait(TICK_PERIOD):
+            if time.monotonic() > end:
+                client.remove_pending_request(future)
+                return None
+            tick()
+        return future

@@ -80,6 +80,7 @@ def test_a_robot_moves_alike_from_python_and_in_the_engine(tmp_path: Path) -> No
     assert python == plugin
 
 
+@pytest.mark.long
 def test_a_bag_is_read(tmp_path: Path) -> None:
     lines = said("read_bag", tmp_path).splitlines()
     assert lines[0].startswith("run: mx106 with ")

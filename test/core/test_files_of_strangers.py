@@ -91,6 +91,7 @@ def npz(content: bytes) -> io.BytesIO:
     return stream
 
 
+@pytest.mark.long
 def test_arrays_larger_than_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.npy", "w") as entry:

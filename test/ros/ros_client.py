@@ -19,6 +19,8 @@ from ros_helpers import PATIENCE
 
 from bam_ros.node.running_node import destroy_nodes
 
+_ANSWER_LOST = PATIENCE / 4.0  # s without an answer; no service takes that long here
+
 
 class RosClient:
     """A node on a context of its own, which the test's thread spins while it waits.
@@ -60,10 +62,15 @@ class RosClient:
         return ""
 
     def call(self, kind: type, name: str, request: object) -> Any:
-        """Call a service, which may come up meanwhile."""
+        """Call a service, which may come up meanwhile; once more where there is no answer for long.
+
+        The middleware drops an answer to a client that the server has not found yet.
+        """
         client = self.node.create_client(kind, name)
         self.wait_for(client.service_is_ready)
-        future = client.call_async(request)
+        first, begun = client.call_async(request), time.monotonic()
+        self.wait_for(lambda: first.done() or time.monotonic() > begun + _ANSWER_LOST)
+        future = first if first.done() else client.call_async(request)
         self.wait_for(future.done)
         return future.result()
 

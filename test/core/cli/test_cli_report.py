@@ -68,6 +68,7 @@ def test_bad_directories_are_refused_in_one_line(
     assert not list(tmp_path.rglob("*.html"))
 
 
+@pytest.mark.long
 def test_a_place_that_cannot_be_written_is_refused(
     results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -34,6 +34,7 @@ def test_a_solution_satisfies_the_inclusion(seed: int, count: int) -> None:
     assert solved.velocity == pytest.approx(v - solved.projection, abs=1e-14)
 
 
+@pytest.mark.long
 def test_well_posed_problems_of_up_to_twelve_joints_are_solved_to_1e_10_in_a_few_steps() -> None:
     figures = measure_axproj(2400, seed=11)  # `bam reproduce kikuuwe` solves 10 000
     assert figures.solved == 1.0
@@ -101,6 +102,7 @@ def test_diagonal_problems_are_projections_joint_by_joint(seed: int, count: int)
     assert axproj(v, A, phi, P).projection == pytest.approx(expected, abs=1e-13)
 
 
+@pytest.mark.long
 @relaxed
 @given(seeds, counts)
 def test_lemmas_3_and_4_every_friction_state_has_one_bounded_internal_force(seed: int, count: int) -> None:

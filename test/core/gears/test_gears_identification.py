@@ -201,6 +201,7 @@ def test_too_few_trials_and_unknown_effects_are_refused(recordings: list[Recordi
         GearRollout(recordings, firmware=SERVO.firmware).errors(np.zeros((1, 3)))
 
 
+@pytest.mark.long
 def test_the_command_compares_the_gear_with_servo_models(
     recordings: list[Recording], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -166,6 +166,7 @@ def test_no_decision_sees_the_test_logs(logs: dict[str, list[Recording]]) -> Non
         assert other.fits[model].test_mae > fit.test_mae + 0.05
 
 
+@pytest.mark.long
 @without_intervals
 def test_several_seeds_are_searched_with_the_same_test_logs(logs: dict[str, list[Recording]]) -> None:
     options = {"trials": 60, "test": "fraction=0.2"}
@@ -182,6 +183,7 @@ def test_several_seeds_are_searched_with_the_same_test_logs(logs: dict[str, list
         identify(logs["m1"], mx106("m1"), ["m1"], seeds=0)
 
 
+@pytest.mark.long
 @without_intervals
 def test_the_older_name_of_the_test_does_the_same_and_says_so(logs: dict[str, list[Recording]]) -> None:
     with pytest.warns(DeprecationWarning, match="test="):
@@ -252,6 +254,7 @@ def test_a_fitted_servo_says_where_it_comes_from(brief: Identification) -> None:
     assert "seed 1" in servo.provenance.source
 
 
+@pytest.mark.long
 @without_intervals
 def test_progress_counts_up_to_the_budget_and_improves(logs: dict[str, list[Recording]]) -> None:
     seen: list[Progress] = []

@@ -240,6 +240,7 @@ def test_a_servo_that_was_warm_when_recorded_is_that_of_the_converged_rollout(
     assert max(distances(converged(servo, runs, bench), expected)) > 3e-3
 
 
+@pytest.mark.long
 def test_friction_of_a_warm_servo_is_that_of_the_converged_rollout(runs: list[Recording]) -> None:
     servo = affected(load_servo("xl330"), friction_temperature=0.03)
     warm = [dataclasses.replace(run, temperature=np.full(len(run), 60.0)) for run in runs]
@@ -256,6 +257,7 @@ def test_a_supply_that_ripples_is_that_of_the_converged_rollout(runs: list[Recor
     assert max(distances(converged(servo, rippling, XL330_BENCH), expected)) > 3e-3
 
 
+@pytest.mark.long
 def test_whole_counts_are_those_of_the_converged_rollout(runs: list[Recording]) -> None:
     xl330 = load_servo("xl330")
     coarse = dataclasses.replace(xl330, firmware=dataclasses.replace(xl330.firmware, counts_per_turn=256))

@@ -71,6 +71,7 @@ def test_a_mistake_is_one_line_and_status_2(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_a_servo_with_a_gear_that_locks_itself_stays_up_when_torque_goes_off(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

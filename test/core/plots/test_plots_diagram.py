@@ -83,6 +83,7 @@ def test_models_of_one_servo_share_their_axes_so_that_they_compare() -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("count", "rows"), [(1, 1), (4, 1), (6, 2), (7, 2), (9, 3)])
 def test_many_panels_go_in_rows_that_a_page_holds(count: int, rows: int) -> None:
     figure = plot_diagram([(f"servo {i}", load_servo("mx106")) for i in range(count)])

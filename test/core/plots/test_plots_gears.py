@@ -18,6 +18,7 @@ from bam_core.gears.statics_plots import CLASSES, plot_drivability, plot_static_
 coefficient = st.floats(-2.1, 2.1)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=30)
 @given(coefficient, coefficient)
 def test_the_map_has_the_colour_of_the_class_everywhere(one: float, other: float) -> None:

@@ -96,6 +96,7 @@ def test_it_opens_complete_quiet_and_offline(page: Page, report: Path, dark: boo
     assert max(lightness) < 60 if dark else min(lightness) > 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 def test_remarks_take_the_width_of_the_table(page: Page, report: Path, phone: bool) -> None:
     opened(page, report, phone=phone)

@@ -237,6 +237,7 @@ def test_text_of_the_results_is_text_in_the_page(complete_results: Path) -> None
     assert evil in outline.text
 
 
+@pytest.mark.long
 def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None:
     page, outline = page_of(multiplied(complete_results, 100))
     assert len(page.encode()) < 2_000_000

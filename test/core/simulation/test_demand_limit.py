@@ -103,6 +103,7 @@ def test_a_limit_above_the_firmwares_own_changes_nothing(name: str) -> None:
     assert firmware.limited(0.5 * firmware.demand_limit).demand_limit == 0.5 * firmware.demand_limit
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_intervals")
 def test_a_servo_with_half_its_duty_is_identified_right() -> None:
     """And wrong, as before recordings knew their limit, where the log does not tell."""

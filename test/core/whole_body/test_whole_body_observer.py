@@ -121,6 +121,7 @@ def test_what_cannot_be_is_named_and_gives_no_torque(
         assert (each.driving == 0).all()
 
 
+@pytest.mark.long
 def test_contacts_count_by_their_times_not_by_when_they_are_said() -> None:
     """All of them before the first sample, or each 15 samples late: the same friction."""
     log, early = walk().log, FrictionObserver(robot(), 1e-3, WINDOW, after=0.1, before=0.05)

@@ -43,7 +43,7 @@ from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
 
-POSITIONS = ("dynamixel 1", "dynamixel 2", "erob", "simulator")
+POSITIONS = ("dynamixel 1", "dynamixel 2", pytest.param("erob", marks=pytest.mark.long), "simulator")
 """Drivers whose joints are commanded by position, each on its own."""
 TIMEOUT = 2.0  # s without commands until a joint lets go; longer than a busy machine stands still
 JOINTS = ("hip", "knee")

@@ -40,7 +40,7 @@ def command_timeout() -> float:
     return PATIENCE
 
 
-@pytest.fixture(params=["dynamixel", "simulator"])
+@pytest.fixture(params=["dynamixel", pytest.param("simulator", marks=pytest.mark.long)])
 def server(
     request: pytest.FixtureRequest, ros_domain: int, command_timeout: float
 ) -> Iterator[subprocess.Popen[bytes]]:

@@ -39,6 +39,7 @@ def test_drives_come_to_op_with_torque_off_and_clocks_on(segments: Make, slaves:
     assert [slave["al_state"] for slave in segment.look()["slaves"]] == ["INIT"] * slaves
 
 
+@pytest.mark.long
 def test_the_law_moves_the_arm_and_what_is_measured_is_true(segments: Make) -> None:
     segment = segments(1, "--mass", "8.2", "--length", "0.5")
     with opened(segment, 1, kp=100.0) as bus:

@@ -110,6 +110,7 @@ def test_every_exchange_is_answered_at_the_lowest_rate(segment: VirtualSegmentPr
         assert sample.position == pytest.approx((0.2, 0.2), abs=0.2)
 
 
+@pytest.mark.long
 def test_two_faults_are_reset_without_a_look_at_the_drives_in_between(segment: VirtualSegmentProcess) -> None:
     with opened(segment) as bus:
         keep(bus, both(0.0), lambda sample: all(sample.torque_enabled))

@@ -199,6 +199,7 @@ def test_torque_goes_off_when_the_commands_stay_away(
     client.wait_for(client.commanding(client.holds))
 
 
+@pytest.mark.long
 def test_a_drive_fault_is_named_in_the_diagnostics_and_ends_with_a_reboot(
     start_driver: StartDriver, make_client: MakeClient, drives: VirtualSegmentProcess
 ) -> None:

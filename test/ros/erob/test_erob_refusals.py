@@ -62,6 +62,7 @@ def test_two_thousand_cycles_per_second_are_accounted_for(pair: VirtualSegmentPr
         assert len(bus.read_object("b", Object.RATED_TORQUE)) == 4
 
 
+@pytest.mark.long
 def test_a_slave_that_is_no_erob_is_named(segments: Make) -> None:
     segment = segments(1, "--vendor", "0x2", "--product", "0x44c2c52")
     with pytest.raises(Conflict, match=r"is '.*', vendor 0x00000002, product 0x044C2C52"):
@@ -86,6 +87,7 @@ def test_a_working_counter_that_is_never_right_keeps_the_segment_closed(pair: Vi
         ErobBus(settings(pair.interface)).open()
 
 
+@pytest.mark.long
 def test_a_watchdog_that_a_slave_cannot_hold_is_told_in_one_line(segments: Make) -> None:
     segment = segments()
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERCAT)) as other:

@@ -191,6 +191,7 @@ def test_cancelling_ends_it_and_leaves_no_file(client: Client, capfd: pytest.Cap
     assert [path.name for path in client.directory.iterdir()] == ["logs"]
 
 
+@pytest.mark.long
 def test_cancelling_keeps_the_models_that_are_finished(client: Client) -> None:
     handle = client.send(**{**LONG, "models": ["all"], "trials": 5000})
     wait_for(lambda: any(each.model == "m2" for _, each in client.feedback), what="the second model")

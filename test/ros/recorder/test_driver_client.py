@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
+from rclpy.client import Client
+from rclpy.task import Future
 from recorder_bench import Bench
 from ros_helpers import PATIENCE, wait_for
 
@@ -66,6 +69,29 @@ def test_a_hold_lasts_as_long_as_its_recorder_says_so(bench: Bench, hold: Clocke
         assert hold.holder.startswith("/test_recorder ")
     client.free_gains()
     wait_for(lambda: not hold.holder, what="end of the hold")
+
+
+def test_a_request_whose_answer_is_lost_is_asked_again(
+    bench: Bench, hold: ClockedHold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver_client, "_ASK_AGAIN", 0.2)
+    client = DriverClient(bench.node, "driver")
+    asked: list[Client] = []
+
+    def call_async(service: Client, request: object) -> Future:
+        """Lose the first answer of each service: servers drop answers to clients that they have not found."""
+        lost = service not in asked
+        asked.append(service)
+        return Future() if lost else Client.call_async(service, request)
+
+    for service in (client._hold, client._gains):
+        monkeypatch.setattr(service, "call_async", partial(call_async, service))
+    client.hold_gains(KP8, nothing)
+    assert hold.holder.startswith("/test_recorder ")
+    assert {service: asked.count(service) > 1 for service in asked} == {
+        client._hold: True,
+        client._gains: True,
+    }
 
 
 def test_of_two_recorders_the_second_is_refused(bench: Bench, hold: ClockedHold) -> None:

@@ -77,6 +77,7 @@ def test_a_locking_gear_holds_with_exactly_no_velocity_when_torque_goes_off() ->
     assert {sample.current for sample in held} == {(0.0,)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("servo", [DRIVABLE, PLAIN])
 def test_a_gear_that_can_be_driven_back_lets_the_arm_fall_as_other_servos_do(servo: ServoModel) -> None:
     bus = opened(servo)
@@ -101,6 +102,7 @@ def test_the_bus_steps_as_the_gears_of_the_core_do() -> None:
         servos.goal_position[:], servos.torque_enabled[:] = wish.position, 1.0
 
 
+@pytest.mark.long
 def test_servos_with_and_without_gears_share_a_robot(arm: MujocoBus) -> None:
     assert exchange(arm, goal(0.8, 0.6), 1000)[-1].position == pytest.approx((0.8, 0.6), abs=0.05)
     fallen = exchange(arm, ServoGoal.released(2), 2000)
@@ -114,6 +116,7 @@ def test_servos_with_and_without_gears_share_a_robot(arm: MujocoBus) -> None:
     assert abs(states[0].friction_torque) > 0.1  # carries what hangs there
 
 
+@pytest.mark.long
 def test_a_geared_joint_does_not_pass_its_limits(arm: MujocoBus) -> None:
     furthest = max(sample.position[0] for sample in exchange(arm, goal(3.0, 0.0), 500))
     assert math.pi / 3 - 0.05 < furthest < math.pi / 3 + 0.05

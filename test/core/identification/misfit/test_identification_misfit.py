@@ -70,6 +70,7 @@ def diagnosed(recordings, truth, effects=()):
     return diagnose(servo, recordings, space)
 
 
+@pytest.mark.long
 def test_a_model_that_lacks_nothing_is_at_the_floor():
     found = diagnosed(record(Truth(), SMALL, seed=5), Truth())
     assert found.findings == ()

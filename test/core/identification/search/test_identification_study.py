@@ -273,6 +273,7 @@ def test_an_executor_finds_what_one_process_finds(logs: list[Path], tmp_path: Pa
             assert found(test, executor=cluster) == here
 
 
+@pytest.mark.long
 def test_processes_that_open_a_new_storage_at_once_share_it(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: open_study("s", url_in(tmp_path)), range(8)))

@@ -66,6 +66,7 @@ def test_a_mass_that_is_off_is_held_by_its_tolerance_alone(off_by_three_percent)
     assert widths["resistance"] > 0.05 * truth[1]
 
 
+@pytest.mark.long
 def test_what_no_log_tells_is_said(off_by_three_percent):
     servo, logs = off_by_three_percent
     space, truth = space_for(servo, logs), parameter_vector(servo)
@@ -89,6 +90,7 @@ def test_one_load_takes_the_whole_tolerance():
     assert [(each.name, each.deviation) for each in told.headers] == [("mass", 0.03)]
 
 
+@pytest.mark.long
 def test_what_a_fit_finds_itself_needs_no_tolerance():
     servo = mx106("m1")
     free = replace(servo, search=replace(servo.search, effects=("zero_offset",)))

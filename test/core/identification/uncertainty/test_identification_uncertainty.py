@@ -56,6 +56,7 @@ def test_intervals_hold_the_truth() -> None:
     assert np.all(covered.mean(axis=0) >= 0.5)
 
 
+@pytest.mark.long
 def test_more_logs_shrink_the_intervals() -> None:
     servo = mx106("m3")
     logs = session(servo)
@@ -114,6 +115,7 @@ def test_what_is_told_is_not_flagged_and_lies_inside_its_interval() -> None:
     assert f"{len(fit.counts)} logs" in uncertainty.method
 
 
+@pytest.mark.long
 def test_a_parameter_that_is_zero_has_an_interval_to_one_side() -> None:
     truth = mx106("m1")
     free = replace(truth, friction_model="m3")
@@ -216,6 +218,7 @@ def test_a_way_down_that_no_step_could_go_is_uncertainty(monkeypatch: pytest.Mon
     assert unreachable.scatter[constant, constant] == pytest.approx(way**2, rel=0.5)
 
 
+@pytest.mark.long
 def test_errors_of_the_simulation_count_as_none_of_the_logs_disagreement() -> None:
     servo = replace(mx106("m3"), firmware=replace(mx106("m3").firmware, counts_per_turn=1e9))
     logs = session(servo)  # without noise; all that logs disagree about is the simulation's steps

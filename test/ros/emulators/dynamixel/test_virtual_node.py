@@ -90,6 +90,7 @@ def test_the_node_serves_a_bus_and_its_services(asker, tmp_path):
         process.communicate()
 
 
+@pytest.mark.long
 def test_a_driver_whose_virtual_bench_gets_the_signal_first_ends_without_an_error(ros_domain, tmp_path):
     """Ctrl-C reaches both at once, and so does the end of a launch."""
     link = tmp_path / "bus"

@@ -147,6 +147,7 @@ def test_a_fault_at_the_start_is_reported_until_it_is_cleared_as_the_manual_says
         client.close()
 
 
+@pytest.mark.long
 def test_a_link_left_by_a_killed_emulator_is_replaced(tmp_path):
     link = tmp_path / "bus"
     with emulator(link) as process:

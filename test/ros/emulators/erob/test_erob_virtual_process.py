@@ -173,6 +173,7 @@ def test_nothing_heavy_is_imported_before_the_first_line():
     assert not {"numpy", "numba", "argparse", "pyroute2", "rclpy"} & set(done.stdout.split())
 
 
+@pytest.mark.long
 @needs_network
 def test_control_lines_look_break_and_hang():
     with VirtualSegmentProcess(2, "--seed", "3") as segment:

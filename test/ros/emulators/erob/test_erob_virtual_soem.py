@@ -53,6 +53,7 @@ def test_slaves_are_scanned_configured_and_run_in_op_with_dc(count):
         assert {slave["al_state"] for slave in truth} == {"OP"}
 
 
+@pytest.mark.long
 def test_clocks_agree_after_a_while():
     with VirtualSegmentProcess(2) as segment, opened(segment) as master:
         to_op(master, 2)
@@ -62,6 +63,7 @@ def test_clocks_agree_after_a_while():
         assert difference < 1000  # ns
 
 
+@pytest.mark.long
 def test_objects_are_read_and_written(segment):
     with opened(segment) as master:
         to_safe_op(master, 1)
@@ -84,6 +86,7 @@ def test_objects_are_read_and_written(segment):
         assert slave.sdo_read(0x6072, 0) == struct.pack("<H", 1500)
 
 
+@pytest.mark.long
 def test_the_assignment_is_written_in_pre_op_one_by_one_and_at_once(segment):
     with opened(segment) as master:
         until(lambda: master.config_init() == 1, "finding the slave")
@@ -115,6 +118,7 @@ def test_the_dictionary_is_listed_with_names(repaired):
         assert [entry.name for entry in objects[0x1018].entries][1] == b"Vendor ID"
 
 
+@pytest.mark.long
 def test_torque_mode_is_mapped_and_moves_the_arm(segment):
     with opened(segment) as master:
 
@@ -157,6 +161,7 @@ def test_torque_mode_is_mapped_and_moves_the_arm(segment):
         assert segment.look()["slaves"][0]["current"] == 0.0
 
 
+@pytest.mark.long
 def test_a_master_that_stops_is_noticed_by_the_watchdog(segment):
     with opened(segment) as master:
         to_op(master, 1)
@@ -189,6 +194,7 @@ def test_a_killed_master_leaves_a_drive_without_torque(segment):
     assert (truth["power_state"], truth["error_code"], truth["current"]) == ("FAULT", 0x8180, 0.0)
 
 
+@pytest.mark.long
 def test_a_drive_fault_is_told_and_reset(segment):
     emergencies = []
     with opened(segment) as master:
@@ -245,6 +251,7 @@ def test_overtaken_frames_come_back_in_another_order(repaired):
         until(lambda: all(exchange(master) == 3 for _ in range(20)), "all in order again")
 
 
+@pytest.mark.long
 def test_a_slave_that_is_gone_lowers_the_counter_and_is_found_again():
     with VirtualSegmentProcess(2) as segment, opened(segment) as master:
         to_op(master, 2, dc=False)
@@ -274,6 +281,7 @@ def test_a_mailbox_without_answers_times_out_and_leaves_process_data_alone(repai
         assert max(exchange(master) for _ in range(10)) == 3
 
 
+@pytest.mark.long
 def test_a_counter_that_is_off_by_one_is_seen(repaired):
     with opened(repaired) as master:
         to_op(master, 1, dc=False)
