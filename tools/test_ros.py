@@ -22,7 +22,7 @@ PARTS = {
     "erob": ["erob"],
     "dynamixel": ["dynamixel", "emulators/dynamixel"],
     "feedforward": ["feedforward", "simulator", "identification", "node"],
-    "recorder": ["recorder", "cli", "emulators/erob"],
+    "recorder": ["recorder", "cli"],
     "driver": ["driver"],
 }
 NOTHING_CHOSEN = 5  # status of pytest where its arguments choose no test of a part

@@ -158,6 +158,7 @@ def stage() -> Stage:
     )
 
 
+@pytest.mark.long
 def test_feed_forward_takes_the_delay_out_of_a_kick_of_servos_that_are_off(stage) -> None:
     laws = [FeedForwardLaw.from_servo(load_servo("mx64"))] * 6
     late = perform_by_position(stage, kick(), KICK_DURATION)
@@ -190,6 +191,7 @@ def test_wherever_the_stream_ends_the_leg_stops_and_stays(stage, cut) -> None:
     assert np.all(np.abs(run.duty[still]) < 0.5)
 
 
+@pytest.mark.long
 @given(st.floats(0.0, KICK_DURATION))
 @settings(max_examples=60, deadline=None)
 def test_after_a_stop_at_any_moment_the_reference_rests_within_limits(when) -> None:

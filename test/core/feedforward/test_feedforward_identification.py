@@ -116,7 +116,13 @@ def test_friction_that_knows_the_load_explains_a_servo_that_the_paper_s_law_does
     assert better.model.friction_model == "m5"
 
 
-@pytest.mark.parametrize("model", sorted(FRICTION_MODELS))
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(name, marks=[] if name in ("m1", "m6") else [pytest.mark.long])
+        for name in sorted(FRICTION_MODELS)
+    ],
+)
 def test_the_compiled_simulator_follows_the_law_of_every_friction_model(model) -> None:
     """The logs come from BAM's law as it is written in `friction`, with steps ten times as fine."""
     actuator = servo(law(model), model=model)

@@ -43,6 +43,7 @@ def test_well_posed_problems_of_up_to_twelve_joints_are_solved_to_1e_10_in_a_few
     assert figures.most_iterations < 100
 
 
+@pytest.mark.long
 def test_the_papers_iteration_takes_far_more_of_them_and_solves_fewer() -> None:
     ours, fixed = measure_axproj(240), measure_fixed_steps(240)
     assert ours.solved == 1.0

@@ -91,6 +91,7 @@ def test_a_self_locking_robot_is_not_moved_by_the_wall_and_lets_go_when_pulled(
     assert run.hand[at(3.0), 0] < run.wall[at(3.0)] - 0.5
 
 
+@pytest.mark.long
 @elbows
 @pytest.mark.parametrize(("sides", "locked"), [((0.1, 1.1), 1), ((1.1, 0.1), 0)])
 def test_of_two_joints_exactly_the_one_that_does_not_lock_is_moved_by_the_wall(
@@ -101,6 +102,7 @@ def test_of_two_joints_exactly_the_one_that_does_not_lock_is_moved_by_the_wall(
     assert moved[1 - locked] > 0.05
 
 
+@pytest.mark.long
 @elbows
 @pytest.mark.parametrize("sides", [(0.1, 0.1), (0.6, 0.6), (1.1, 1.1), (0.1, 1.1), (1.1, 0.1)])
 def test_the_robots_are_well_posed_throughout(sides: tuple[float, float], elbow: tuple[float, float]) -> None:

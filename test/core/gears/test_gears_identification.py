@@ -159,6 +159,7 @@ def test_a_short_fit_keeps_to_its_trials(recordings: list[Recording], trials: in
     assert fit_gear(recordings[:2], SERVO, trials=trials).trials <= trials + 20
 
 
+@pytest.mark.long
 def test_a_servo_with_a_gear_tells_the_search_where_its_gear_is(recordings: list[Recording]) -> None:
     truth = dataclasses.replace(
         load_servo("xl330_bam"),

@@ -101,6 +101,7 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     assert summary["split"]["train"] == [log.name for log in found.split.train]
 
 
+@pytest.mark.long
 def test_uncertainty_of_a_model_that_was_not_chosen_is_computed_when_asked_for(found: Identification) -> None:
     (other,) = set(found.fits) - {found.chosen}
     assert found.fits[other].uncertainty is None

@@ -249,6 +249,7 @@ def test_friction_of_a_warm_servo_is_that_of_the_converged_rollout(runs: list[Re
     assert max(distances(converged(servo, runs), expected)) > 2e-3
 
 
+@pytest.mark.long
 def test_a_supply_that_ripples_is_that_of_the_converged_rollout(runs: list[Recording]) -> None:
     servo, bench = load_servo("xl330"), BenchEffects(supply_ripple=0.8)
     rippling = [dataclasses.replace(run, voltage=7.5 + 2.0 * np.sin(5.0 * run.time)) for run in runs]

@@ -118,6 +118,7 @@ def test_a_command_delay_is_commands_given_later(steps):
     np.testing.assert_allclose(one[:-2], rollout.positions(vector)[1][:-2], atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("supply", [48.0, 20.0])
 @pytest.mark.parametrize(
     "effects", [{}, {"torque_saturation": 0.05, "winding_heating": 0.5}], ids=["plain", "effects"]

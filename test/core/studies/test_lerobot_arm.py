@@ -43,6 +43,7 @@ def test_the_recording_is_what_hidden_servos_did_in_counts() -> None:
     assert 2e-3 < np.abs(run.position - run.goal_position).mean() < 0.2
 
 
+@pytest.mark.long
 def test_friction_that_fades_is_refused_at_30_hz(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,6 +54,7 @@ def unseen(scheme: Scheme, noise: float, samples: int) -> float:
     return float(np.sqrt(2.0 * deviation))
 
 
+@pytest.mark.long
 @settings(max_examples=6, deadline=None)
 @example(exponent=-5.0, seed=622, family=butterworths(DT))  # the two best are expected to be alike
 @given(
@@ -116,6 +117,7 @@ def test_without_noise_the_window_is_the_shortest() -> None:
     assert np.sqrt(np.nanmean(error**2)) < 1e-3
 
 
+@pytest.mark.long
 def test_lost_samples_and_wrong_flags_are_remarked_and_left_out() -> None:
     log = walk().log
     kept = np.ones(len(log), dtype=bool)
@@ -142,6 +144,7 @@ def with_contacts(right: np.ndarray, left: np.ndarray) -> JointLog:
     return dataclasses.replace(walk().log, contacts=dict(zip(SOLES, (right, left), strict=True)))
 
 
+@pytest.mark.long
 def test_what_is_left_to_choose_is_all_on_one_foot() -> None:
     chosen = estimate_filtered(robot(), walk().log).estimate.torque
     np.testing.assert_array_equal(np.isfinite(chosen[:, 0]), single_support(walk().log))

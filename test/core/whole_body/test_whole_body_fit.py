@@ -39,6 +39,7 @@ def test_errors_are_shares_of_the_target() -> None:
     np.testing.assert_allclose(fit.errors(other), [0.01 / 0.21, 0.1 / 0.9, 0, 0, 0, 0], atol=1e-5)
 
 
+@pytest.mark.long
 def test_slow_motion_leaves_parameters_vague_and_says_so() -> None:
     law = JointFriction(viscous=0.2, coulomb=1.0, stribeck=0.2, offset=1.0)
     slow = 0.05 * np.sin(np.linspace(0.0, 40.0, 500))

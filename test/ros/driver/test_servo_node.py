@@ -174,6 +174,7 @@ def test_states_reach_reliable_subscribers(client: Client) -> None:
     client.wait_for(lambda: states and joints)
 
 
+@pytest.mark.long
 def test_the_joint_of_a_client_that_died_is_released_and_that_of_another_is_held(client: Client) -> None:
     bus = FakeBus(("a", "b"))
     client.run(bus, command_timeout=3.0)

@@ -230,6 +230,7 @@ def test_an_overload_is_named_and_releases(
     assert log.count("free the shaft or reduce the load") == 1
 
 
+@pytest.mark.long
 def test_an_overload_before_the_start_is_named_and_stays_until_a_reboot(
     make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:
@@ -331,6 +332,7 @@ def start_emulator(link: Path, *, ready: bool = True) -> subprocess.Popen[str]:
     return emulator
 
 
+@pytest.mark.long
 def test_lost_answers_are_counted(
     make_client: MakeClient, virtual_servos: MakeVirtual, start_driver: StartDriver
 ) -> None:

@@ -403,6 +403,7 @@ def test_gains_and_reboot_are_served(virtual: VirtualServos, start: Start, make_
     client.switch_on()
 
 
+@pytest.mark.long
 def test_a_servo_without_pwm_mode_ends_the_node_with_one_line_and_status_2(
     start: Start, virtual_servos: Callable[..., VirtualServos]
 ) -> None:

@@ -161,6 +161,7 @@ def test_a_trajectory_is_replaced_and_stopped_in_motion(client: Client) -> None:
     assert np.all(np.abs(np.diff(moved, axis=0)).max(axis=1) <= 3.0 * np.diff(times) + 1e-9)
 
 
+@pytest.mark.long
 def test_a_stamp_in_simulated_time_is_kept_and_a_pause_freezes_the_motion(client: Client) -> None:
     client.start(rate=100.0)  # it shares this process with the client
     client.switch_on()

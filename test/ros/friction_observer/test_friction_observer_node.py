@@ -115,6 +115,7 @@ def upright() -> list[float]:
     return effort.tolist()
 
 
+@pytest.mark.long
 def test_a_fixed_base_arm_shows_its_friction_with_residual_and_sign_of_power(
     setup: Setup, model: str
 ) -> None:

@@ -119,6 +119,7 @@ def test_an_effect_that_was_fitted_is_not_suggested():
     assert all("arm_compliance" not in finding.suggestion for finding in found.findings)
 
 
+@pytest.mark.long
 def test_a_wrong_weight_among_others_is_a_header_and_no_physics():
     bench = Bench(
         loads=(

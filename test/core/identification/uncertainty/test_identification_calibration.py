@@ -80,6 +80,7 @@ def test_bands_hold_new_runs_whose_friction_changes_from_run_to_run(seed: int) -
     assert 0.82 < np.mean([band.coverage for band in bands]) < 0.98
 
 
+@pytest.mark.long
 def test_the_same_logs_give_the_same_prediction() -> None:
     logs = [record(SERVO, script, 16.0) for script in ("sin_sin", "lift_and_drop")]
     (_, one), (_, two) = prediction_of(logs), prediction_of(logs)

@@ -39,6 +39,7 @@ def knowledge() -> Knowledge:
     return Knowledge.from_terms(uncertainty_terms(SERVO, fit.vector, LOGS, fit))
 
 
+@pytest.mark.long
 def test_it_prefers_the_run_that_tells_what_trades_and_a_fit_bears_it_out(knowledge: Knowledge) -> None:
     found, _ = prospects(SERVO, CHOICE.runs(), SPACE, knowledge)
     first = rank(found, SPACE, knowledge, 1)[0]

@@ -83,6 +83,7 @@ def entry_name(entry):
     return entry["name"]
 
 
+@pytest.mark.long
 def test_one_load_takes_the_whole_tolerance():
     servo = mx106("m1")
     logs = [record(servo, script, kp) for script in ("sin_sin", "lift_and_drop") for kp in (8.0, 32.0)]

@@ -198,6 +198,7 @@ def test_parameters_make_up_for_what_a_simulation_is_off_by_and_logs_agree_as_be
     np.testing.assert_allclose(np.diag(again), np.diag(found), rtol=1e-2)
 
 
+@pytest.mark.long
 def test_a_way_down_that_no_step_could_go_is_uncertainty(monkeypatch: pytest.MonkeyPatch) -> None:
     servo = mx106("m1")
     logs = session(servo)
