@@ -19,8 +19,10 @@ _BEHIND_PLAY = 15.0  # Hz; of an arm that has taken up its play
 
 
 def bench_causes(moved: Sequence[Motion]) -> list[Cause]:
-    """Return the causes that are of the bench, for arms as in these recordings."""
+    """Return the causes that are of the bench, for arms as in these recordings; none where no arm hangs."""
     inertia = float(np.median([motion.bench_inertia for motion in moved]))
+    if inertia == 0.0:
+        return []
     springs = natural_compliances(inertia, _FREQUENCIES)
     stiff = np.repeat(natural_compliances(inertia, np.array([_BEHIND_PLAY])), len(_PLAY))
     rigid = np.zeros(len(springs))

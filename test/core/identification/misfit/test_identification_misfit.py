@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from other_physics import SERVO, Bench, Truth, record, with_other_headers
 
 from bam_core.identification.identify import identify
+from bam_core.identification.misfit.bench_causes import bench_causes
 from bam_core.identification.misfit.diagnosis import UNKNOWN, diagnose
 from bam_core.identification.search.gauss_newton import descend
 from bam_core.identification.search.sensitivity import normalised
@@ -192,3 +194,12 @@ def test_none_of_these_is_said_where_no_cause_takes_it():
     ]
     found = diagnosed(recordings, Truth())
     assert [finding.kind for finding in found.findings] == [UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("inertia", "kinds"), [(0.0, []), (0.01, ["flexible_joint", "backlash", "load_gyration", "zero_offset"])]
+)
+def test_a_shaft_without_an_arm_has_no_causes_of_a_bench(inertia, kinds):
+    with np.errstate(all="raise"):
+        causes = bench_causes([SimpleNamespace(bench_inertia=inertia)])
+    assert [cause.kind for cause in causes] == kinds
