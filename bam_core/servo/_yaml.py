@@ -151,7 +151,8 @@ def _document(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise Malformed(
             path,
-            f"is {_kind(data)}",
+            # A whole text is told by its kind: whoever can name a file may not be allowed to read it.
+            "is text" if isinstance(data, str) else f"is {_kind(data)}",
             expected="fields such as name and motor",
             advice="give a servo's YAML file",
         )

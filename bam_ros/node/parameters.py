@@ -88,9 +88,11 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
 
     Raises:
         UnknownName: a value was given for a parameter that the node does not have; ROS 2 would ignore it.
+        WrongShape: an empty list was given, which has no type in ROS 2.
         rclpy.exceptions.ParameterException: a value from outside has another type or is out of bounds.
     """
     names = [parameter.name for parameter in parameters]
+    _refuse_empty(node, parameters)
     _accept_integers(node, parameters)
     for given in node._parameter_overrides:  # only those that are meant for this node, whatever their source
         if given not in names and not node.has_parameter(given) and not given.startswith(_OF_ROS):
@@ -101,6 +103,20 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
         ).value
         for parameter in parameters
     }
+
+
+def _refuse_empty(node: Node, parameters: Sequence[NodeParameter]) -> None:
+    """Raise WrongShape for `joint_names:=[]`: rclpy takes it for a parameter without a value."""
+    for parameter in parameters:
+        given = node._parameter_overrides.get(parameter.name)
+        if given is not None and given.value in (None, [], ()):
+            raise WrongShape(
+                f"parameter {parameter.name}",
+                0,
+                parameter.type_name,
+                told="empty",
+                advice="give it a value, or leave it out",
+            ).within(node.get_name())
 
 
 def _accept_integers(node: Node, parameters: Sequence[NodeParameter]) -> None:

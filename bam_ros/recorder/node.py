@@ -130,7 +130,8 @@ class RecorderNode(Node):
         success = False
         self._recorder.reset()
         try:
-            session = load_session(self._given(request.session_file, "session_file"))
+            file = self._given(request.session_file, "session_file")
+            session = load_session(file, inside=self._confines(request.session_file, "session_file"))
             output = self._given(request.output, "output").absolute()
             message = describe_report(self._recorder.record(session, output, operator), output)
             success = True
@@ -155,18 +156,22 @@ class RecorderNode(Node):
         )
 
     def _given(self, value: str, parameter: str) -> Path:
-        """Return the path in a goal, or else the parameter's.
-
-        It must lie in the data directory, unless it is the one that the node was started with: goals and
-        changes of parameters come from whoever is in the domain.
-        """
+        """Return the path in a goal, or else the parameter's."""
+        inside = self._confines(value, parameter)
         value = value or str(self.get_parameter(parameter).value)
-        if value and value != self._given_at_start[parameter]:
-            directory = Path(str(self.get_parameter(PARAMETER).value)).expanduser().resolve()
-            return confined(directory, value, parameter)
         if not value:
             raise Missing(parameter, "it in the goal or as parameter", advice="give one of them")
-        return Path(value)
+        return Path(value) if inside is None else confined(inside, value, parameter)
+
+    def _confines(self, value: str, parameter: str) -> Path | None:
+        """Return the data directory; None where the path is the one that the node was started with.
+
+        Goals and changes of parameters come from whoever is in the domain.
+        """
+        value = value or str(self.get_parameter(parameter).value)
+        if value == self._given_at_start[parameter]:
+            return None
+        return Path(str(self.get_parameter(PARAMETER).value)).expanduser().resolve()
 
 
 class _RemoteOperator:

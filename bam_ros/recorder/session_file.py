@@ -10,17 +10,22 @@ from typing import Any
 
 from bam_core.errors import CORRECT_IT, BamError, Malformed, Missing, UnknownName, WrongType
 from bam_core.recordings.trajectories import SCRIPTS, script
-from bam_core.servo.model import ServoModel, load_servo
+from bam_core.servo.model import ServoModel, load_servo, published_names, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.yaml_file import read_yaml
+from bam_ros.node.data_directory import confined
 from bam_ros.recorder.session import Session
 
 _REQUIRED = ("servo", "supply_voltage", "loads", "gains")
 _LOAD_KEYS = ("mass", "length", "arm_mass")
 
 
-def load_session(path: str | os.PathLike[str]) -> Session:
+def load_session(path: str | os.PathLike[str], *, inside: Path | None = None) -> Session:
     """Read a session file.
+
+    Args:
+        path: of the file.
+        inside: directory, links followed, in which a servo file that it names must lie; None: anywhere.
 
     Raises:
         BamError: the file cannot be read, is no YAML, lacks a key, has one too many, or a value is wrong.
@@ -42,7 +47,7 @@ def load_session(path: str | os.PathLike[str]) -> Session:
         elif key != "loads":
             fields[key] = _READERS[key](value, f"{path}: {key}")
     if "servo" in data:
-        fields["servo"] = _servo(fields["servo"], path)
+        fields["servo"] = _servo(fields["servo"], path, inside)
     missing = [key for key in _REQUIRED if key not in data]
     if missing:
         raise Missing(missing[0], ", ".join(_REQUIRED)).within(path)
@@ -58,7 +63,7 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise Malformed(
             path,
-            f"is {_kind(data)}",
+            "is text" if isinstance(data, str) else f"is {_kind(data)}",
             expected="keys such as servo, loads, gains",
             advice="give a session file",
         )
@@ -86,11 +91,14 @@ def _loads(value: Any, where: str, arm_mass: float) -> tuple[PendulumBench, ...]
     return tuple(loads)
 
 
-def _servo(name: str, path: Path) -> ServoModel:
+def _servo(name: str, path: Path, inside: Path | None) -> ServoModel:
     """Load the servo's model; a file is looked for beside the session file."""
-    beside = path.parent / name
+    file = path.parent / name if Path(name).suffix in (".yaml", ".yml") else Path(name)
+    known = name in servo_names() or name in published_names()
     try:
-        return load_servo(beside if beside.suffix in (".yaml", ".yml") else name)
+        if inside is not None and not known:
+            file = confined(inside, str(file), "file")
+        return load_servo(name if known else file)
     except BamError as error:
         raise error.within(f"{path}: servo") from None
 

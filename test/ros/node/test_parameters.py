@@ -12,7 +12,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from ros_helpers import PATIENCE, wait_for
 
-from bam_core.errors import UnknownName
+from bam_core.errors import UnknownName, WrongShape
 from bam_ros.node.parameters import NodeParameter, declare
 
 pytestmark = pytest.mark.ros
@@ -49,6 +49,12 @@ def test_integers_are_accepted_for_doubles(ros_domain: int) -> None:
     values = declared(ros_domain, "-p", "mass:=1", "-p", "limits:=[-1, 1]", table=(*TABLE, ANGLES))
     assert (values["mass"], list(values["limits"])) == (1.0, [-1.0, 1.0])
     assert isinstance(values["mass"], float)
+
+
+@pytest.mark.parametrize("name", ["servos", "mass"])
+def test_an_empty_list_is_refused(ros_domain: int, name: str) -> None:
+    with pytest.raises(WrongShape, match=f"^bench: parameter {name}: is empty"):
+        declared(ros_domain, "-p", f"{name}:=[]")
 
 
 def test_an_unknown_parameter_is_refused_with_the_one_that_was_meant(ros_domain: int) -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from documented import blocks, written
 
-from bam_core.errors import BamError, Unreadable
+from bam_core.errors import BamError, OutOfRange, Unreadable
 from bam_ros.recorder import Session, load_session
 from bam_ros.recorder.session import PAUSE_LIMIT
 from bam_ros.recorder.session_file import _READERS
@@ -76,6 +76,33 @@ def test_a_servo_file_is_found_beside_the_session(tmp_path: Path) -> None:
     load_servo("mx106").save(tmp_path / "mine.yaml")
     session = read(tmp_path, GOOD.replace("mx106", "mine.yaml"))
     assert session.servo.firmware.name == "mx-protocol1"
+
+
+def test_a_session_of_a_request_names_no_servo_file_outside_the_data_directory(tmp_path: Path) -> None:
+    from bam_core.servo.model import load_servo
+
+    data = tmp_path.resolve() / "data"
+    data.mkdir()
+    (tmp_path / "link.txt").write_text("root:x:0:0")
+    load_servo("mx106").save(tmp_path / "mine.yaml")
+    load_servo("mx106").save(data / "mine.yaml")
+    (data / "link.yaml").symlink_to(tmp_path / "mine.yaml")
+    for servo in ("mx106", "published/mx106", "mine.yaml"):
+        (data / "session.yaml").write_text(GOOD.replace("mx106", servo))
+        assert load_session(data / "session.yaml", inside=data).servo.firmware.name == "mx-protocol1"
+    for servo in ("../mine.yaml", str(tmp_path / "mine.yaml"), "link.yaml", "../link.txt", "/etc/passwd"):
+        (data / "session.yaml").write_text(GOOD.replace("mx106", servo))
+        with pytest.raises(OutOfRange, match="a path below") as caught:
+            load_session(data / "session.yaml", inside=data)
+        assert "root:" not in str(caught.value)
+
+
+def test_a_file_that_is_no_session_or_servo_is_not_quoted(tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text("root:x:0:0")
+    for session in ("root:x:0:0", GOOD.replace("mx106", "secret.yaml")):
+        with pytest.raises(BamError, match="is text") as caught:
+            read(tmp_path, session)
+        assert "root:x" not in str(caught.value)
 
 
 @pytest.mark.parametrize("file", sorted(SESSIONS.glob("*.yaml")), ids=lambda file: file.stem)
