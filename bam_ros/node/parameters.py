@@ -11,7 +11,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from bam_core.errors import UnknownName, WrongShape
+from bam_core.errors import BamError, OutOfRange, UnknownName, WrongShape, WrongType
 
 _OF_ROS = "qos_overrides."  # declared by publishers and subscriptions that allow it
 
@@ -89,11 +89,11 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
     Raises:
         UnknownName: a value was given for a parameter that the node does not have; ROS 2 would ignore it.
         WrongShape: an empty list was given, which has no type in ROS 2.
-        rclpy.exceptions.ParameterException: a value from outside has another type or is out of bounds.
+        WrongType, OutOfRange: a value from outside has another type, or is out of bounds.
     """
     names = [parameter.name for parameter in parameters]
-    _refuse_empty(node, parameters)
     _accept_integers(node, parameters)
+    _refuse_wrong(node, parameters)
     for given in node._parameter_overrides:  # only those that are meant for this node, whatever their source
         if given not in names and not node.has_parameter(given) and not given.startswith(_OF_ROS):
             raise UnknownName("parameter", given, names).within(node.get_name())
@@ -105,18 +105,22 @@ def declare(node: Node, parameters: Sequence[NodeParameter]) -> dict[str, Any]:
     }
 
 
-def _refuse_empty(node: Node, parameters: Sequence[NodeParameter]) -> None:
-    """Raise WrongShape for `joint_names:=[]`: rclpy takes it for a parameter without a value."""
+def _refuse_wrong(node: Node, parameters: Sequence[NodeParameter]) -> None:
+    """Raise what `declare` says of values from outside; rclpy's own words name no cure."""
     for parameter in parameters:
         given = node._parameter_overrides.get(parameter.name)
-        if given is not None and given.value in (None, [], ()):
-            raise WrongShape(
-                f"parameter {parameter.name}",
-                0,
-                parameter.type_name,
-                told="empty",
-                advice="give it a value, or leave it out",
-            ).within(node.get_name())
+        if given is None:
+            continue
+        name = f"parameter {parameter.name}"
+        try:
+            if given.value in (None, [], ()):  # rclpy takes `joint_names:=[]` for a parameter without a value
+                raise WrongShape(name, 0, parameter.type_name, told="empty")
+            if given.type_ != Parameter(parameter.name, value=parameter.default).type_:
+                raise WrongType(name, given.value, parameter.type_name)
+            if parameter.low is not None and not parameter.low <= given.value <= parameter.high:
+                raise OutOfRange(name, given.value, f"{parameter.low:g} to {parameter.high:g}")
+        except BamError as error:
+            raise error.within(node.get_name()) from None
 
 
 def _accept_integers(node: Node, parameters: Sequence[NodeParameter]) -> None:

@@ -12,7 +12,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from ros_helpers import PATIENCE, wait_for
 
-from bam_core.errors import UnknownName, WrongShape
+from bam_core.errors import BamError, OutOfRange, UnknownName, WrongShape, WrongType
 from bam_ros.node.parameters import NodeParameter, declare
 
 pytestmark = pytest.mark.ros
@@ -51,10 +51,22 @@ def test_integers_are_accepted_for_doubles(ros_domain: int) -> None:
     assert isinstance(values["mass"], float)
 
 
-@pytest.mark.parametrize("name", ["servos", "mass"])
-def test_an_empty_list_is_refused(ros_domain: int, name: str) -> None:
-    with pytest.raises(WrongShape, match=f"^bench: parameter {name}: is empty"):
-        declared(ros_domain, "-p", f"{name}:=[]")
+@pytest.mark.parametrize(
+    ("given", "kind", "line"),
+    [
+        ("servos:=[]", WrongShape, "servos: is empty (expected string[])"),
+        ("mass:=[]", WrongShape, "mass: is empty (expected double)"),
+        ("mass:=heavy", WrongType, "mass: is 'heavy' (expected double)"),
+        ("mass:=3.0", OutOfRange, "mass: is 3.0 (expected 0 to 2)"),
+        ("mass:=.nan", OutOfRange, "mass: is nan (expected 0 to 2)"),
+    ],
+)
+def test_a_wrong_value_is_refused_in_one_line(
+    ros_domain: int, given: str, kind: type[BamError], line: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        declared(ros_domain, "-p", given)
+    assert str(caught.value).startswith(f"bench: parameter {line}; ")
 
 
 def test_an_unknown_parameter_is_refused_with_the_one_that_was_meant(ros_domain: int) -> None:
