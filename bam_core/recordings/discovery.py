@@ -16,6 +16,9 @@ from bam_core.recordings.run_end import is_set_aside, reaches_its_end
 
 log = logging.getLogger(__name__)
 
+_PACKED = ".mcap.zstd"
+"""Files of `ros2 bag record --compression-mode file`."""
+
 _SUFFIXES = (".json", ".mcap", ".txt", ".yaml", ".yml")
 
 
@@ -109,6 +112,15 @@ def _is_bag(path: Path) -> bool:
 
 def _check(path: Path) -> Path:
     """Refuse a named file or bag that no reader understands."""
+    if path.name.endswith(_PACKED) or (
+        path.is_dir() and not data_files(path) and any(path.glob(f"*{_PACKED}"))
+    ):
+        raise Malformed(
+            path,
+            f"its files are compressed as a whole ({_PACKED})",
+            expected=".mcap",
+            advice=f"unpack them with 'zstd -d *{_PACKED}'",
+        )
     if path.is_file() and path.suffix != ".mcap" and not _is_log(path):
         raise Malformed(
             path,

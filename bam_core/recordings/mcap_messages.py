@@ -20,6 +20,9 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from bam_core.errors import Malformed, Unreadable
 from bam_core.recordings.message_fields import missing_field
 
+_COMPRESSED = b"\x28\xb5\x2f\xfd"  # a zstd frame; a message in CDR begins with 0
+_LARGEST_MESSAGE = 2**26  # [B] unpacked; more than any state of joints, and soon refused
+
 
 class TypedMessage(NamedTuple):
     """One message of a bag."""
@@ -99,6 +102,8 @@ def channel_of(path: Path, channels: Mapping[int, Channel], message: Message) ->
 def read_records(path: Path) -> Iterator[McapRecord]:
     """Yield the records of an MCAP file up to its end or, where it is cut short, to the last complete chunk.
 
+    Messages that rosbag2 compressed one by one are unpacked.
+
     Args:
         path: the ``.mcap`` file.
 
@@ -122,6 +127,8 @@ def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
                 channels.add(record.id)
             elif isinstance(record, Message) and record.channel_id not in channels:
                 raise ValueError(f"a message is of channel {record.channel_id}, which is not described")
+            if isinstance(record, Message) and record.data.startswith(_COMPRESSED):
+                record.data = _unpacked(record.data)
             yield record
     except EndOfFile:
         return
@@ -134,6 +141,18 @@ def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
         raise Malformed(
             path, f"is damaged ({what})", advice="restore it from a backup or record the run again"
         ) from error
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Return a message that `ros2 bag record --compression-mode message` compressed.
+
+    Told by its first bytes, not by metadata.yaml, which an interrupted bag does not have.
+    """
+    import zstandard  # comes with mcap, which unpacks chunks with it
+
+    if zstandard.frame_content_size(data) > _LARGEST_MESSAGE:
+        raise ValueError("a compressed message is too large")
+    return zstandard.ZstdDecompressor().decompress(data, max_output_size=_LARGEST_MESSAGE)
 
 
 class _ExactStream:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import zstandard
 from mcap.records import Channel, Message, Schema
 from refusals import refused
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
@@ -19,8 +20,10 @@ from run_bag import PERIOD, START, RunBag, definition
 from bam_core.errors import BadData, Malformed, Missing, UnknownName, Unsupported
 from bam_core.exchange import write_bag
 from bam_core.recordings import load_recordings
+from bam_core.recordings.bag_repair import repair_bag
 from bam_core.recordings.bag_writer import BagTopic, BagWriter
 from bam_core.recordings.mcap_messages import read_records
+from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
@@ -77,13 +80,13 @@ def configuration(moment: int, **fields: Any) -> Entry:
     return "/servo_configuration", CONFIGURATION, moment, message
 
 
-def write(path: Path, messages: Sequence[Entry]) -> Path:
+def write(path: Path, messages: Sequence[Entry], pack: Callable[[bytes], bytes] = bytes) -> Path:
     topics = {
         topic: (kind, STORE.generate_msgdef(kind, ros_version=2)[0], "") for topic, kind, _, _ in messages
     }
     with BagWriter(path, topics) as writer:
         for topic, kind, moment, message in messages:
-            writer.write(topic, moment, bytes(STORE.serialize_cdr(message, kind)))
+            writer.write(topic, moment, pack(bytes(STORE.serialize_cdr(message, kind))))
     return path
 
 
@@ -324,3 +327,40 @@ def test_an_interrupted_one_is_read_where_it_is_named(
     assert np.array_equal(recording.position, bag.position[: len(recording)])
     assert 100 < len(recording) < 750
     assert "interrupted" in caplog.text
+
+
+def same(one: Recording, other: Recording) -> bool:
+    return all(
+        np.array_equal(getattr(one, field), getattr(other, field))
+        for field in ("time", "position", "goal_position", "torque_enabled")
+    )
+
+
+def test_messages_that_rosbag2_compressed_one_by_one_are_unpacked(tmp_path: Path) -> None:
+    """As of `ros2 bag record --compression-mode message --compression-format zstd`; a repair unpacks, too."""
+    bench(tmp_path, f"{BENCH}, vin: 12")
+    plain_bag = write(tmp_path / "plain", foreign())
+    packed = write(tmp_path / "packed", foreign(), zstandard.ZstdCompressor().compress)
+    repair_bag(packed, tmp_path / "repaired")
+    expected, *others = load_recordings([plain_bag, packed, tmp_path / "repaired"])
+    assert len(expected) == 350
+    assert [same(each, expected) for each in others] == [True, True]
+
+
+def test_a_compressed_message_that_claims_to_be_huge_is_not_unpacked(tmp_path: Path) -> None:
+    frame = zstandard.ZstdCompressor().compress(bytes(2**27))
+    path = write(tmp_path / "bag", foreign()[:1], lambda data: frame)
+    bench(tmp_path, f"{BENCH}, vin: 12")
+    with refused(Malformed, path=str(path / "bag_0.mcap")) as caught:
+        load_recordings([path])
+    assert "too large" in caught.value.problem
+
+
+@pytest.mark.parametrize("named", ["bag", "bag/bag_0.mcap.zstd", "."])
+def test_a_file_compressed_as_a_whole_is_refused_with_what_unpacks_it(named: str, tmp_path: Path) -> None:
+    """As of `ros2 bag record --compression-mode file --compression-format zstd`."""
+    (file,) = write(tmp_path / "bag", foreign()).glob("*.mcap")
+    file.rename(f"{file}.zstd")
+    with refused(Malformed) as caught:
+        load_recordings([tmp_path / named])
+    assert "unpack them with 'zstd -d *.mcap.zstd'" in str(caught.value)
