@@ -12,11 +12,15 @@ from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName, WrongSha
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import Range
 
+_OFF = JointCommand(torque_enable=False, position=math.nan)
+
 
 def parse_commands(
     message: ServoCommands, names: Sequence[str], limits: Sequence[Range]
 ) -> dict[int, JointCommand]:
     """Return what a message commands: index of each joint that it names -> its command.
+
+    Where torque goes off the goal does not matter.
 
     Args:
         message: as it arrived.
@@ -49,7 +53,7 @@ def parse_commands(
             raise UnknownName("joint", name, names)
         index = names.index(name)
         low, high = limits[index]
-        if math.isinf(goal) or not (math.isnan(goal) or low <= goal <= high):
+        if enable and not (math.isnan(goal) or low <= goal <= high):
             raise OutOfRange(
                 f"goal of joint {name!r}",
                 goal,
@@ -57,5 +61,17 @@ def parse_commands(
                 told=f"{goal:.5g} rad",
                 advice="give radians within these",
             )
-        commands[index] = JointCommand(torque_enable=bool(enable), position=float(goal))
+        commands[index] = JointCommand(torque_enable=True, position=float(goal)) if enable else _OFF
     return commands
+
+
+def torque_off(message: ServoCommands, names: Sequence[str]) -> dict[int, JointCommand]:
+    """Return the joints whose torque a message turns off, whatever else is wrong with it; never raises.
+
+    A joint that is named twice goes off where one entry says so. Where `name` and `torque_enable` differ in
+    length nobody knows which joint is meant: there is none.
+    """
+    if len(message.name) != len(message.torque_enable):
+        return {}
+    entries = zip(message.name, message.torque_enable, strict=True)
+    return {names.index(name): _OFF for name, enable in entries if not enable and name in names}

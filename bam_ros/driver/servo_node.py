@@ -27,7 +27,7 @@ from bam_ros.driver.joint_command import JointCommandTopic
 from bam_ros.driver.joint_limits import Range, joint_limits, limit_warnings, parse_limits
 from bam_ros.driver.servo_about import JOINT_COMMAND
 from bam_ros.driver.servo_bus import Gains, ServoBus, ServoSample
-from bam_ros.driver.servo_commands import parse_commands
+from bam_ros.driver.servo_commands import parse_commands, torque_off
 from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
 from bam_ros.driver.state_messages import StateMessages
 from bam_ros.driver.trajectory_action import OFF, TrajectoryAction, action_type
@@ -325,12 +325,15 @@ class ServoNode(LifecycleNode):
         try:
             limits = joint_limits(self._bus, self._limits)
             commands = parse_commands(message, self._bus.names, limits)
-            self._inputs.take(CommandInput.SERVO_COMMANDS, commands)
         except BamError as error:
-            self._reject(str(error))
+            commands = torque_off(message, self._bus.names)
+            self._reject(str(error), obeyed="but for torque off" if commands else "")
+        if commands:
+            self._inputs.take(CommandInput.SERVO_COMMANDS, commands)
 
-    def _reject(self, reason: str) -> None:
-        self.get_logger().warning(f"servo_commands: ignored, {reason}", throttle_duration_sec=1.0)
+    def _reject(self, reason: str, *, obeyed: str = "") -> None:
+        how = f"ignored {obeyed}" if obeyed else "ignored"
+        self.get_logger().warning(f"servo_commands: {how}, {reason}", throttle_duration_sec=1.0)
 
     def _on_joint_command(self, message: JointState) -> None:
         if self._joint_command is None or self._bus is None:

@@ -19,6 +19,7 @@ from bam_core.errors import BamError, UnknownName
 from bam_core.feedforward import HandOver, Opposition, PidGains, Points
 from bam_ros.driver.joint_limits import parse_limits
 from bam_ros.driver.servo_bus import ServoBus, ServoSample
+from bam_ros.driver.servo_commands import torque_off
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.dynamixel.bus import DynamixelBus
 from bam_ros.dynamixel.node import bus_settings
@@ -111,10 +112,19 @@ class FeedForwardNode(ServoNode):
             self._simulation.publish(sample)
 
     def _on_commands(self, message: ServoCommands) -> None:
-        names = self._bus.names if self._bus is not None else ()
+        names = list(self._bus.names) if self._bus is not None else []
+        if off := torque_off(message, names):
+            if len(off) < len(names):
+                self.get_logger().warning(
+                    "servo_commands: torque goes off for all joints, also for those that were not named: it"
+                    " is on for all or for none",
+                    throttle_duration_sec=1.0,
+                )
+            count = len(names)
+            message = ServoCommands(name=names, torque_enable=[False] * count, position=[math.nan] * count)
         if any(not math.isnan(position) for position in message.position):
             self._reject("positions come as joint_trajectory (expected NaN here); send them there")
-        elif names and (sorted(message.name) != sorted(names) or len(set(message.torque_enable)) > 1):
+        elif names and sorted(message.name) != sorted(names):
             self._reject(
                 f"torque is on for all joints or for none (expected {', '.join(names)} alike); name them all"
             )

@@ -27,6 +27,7 @@ from std_srvs.srv import Trigger
 
 from bam_core.errors import Conflict, Unavailable
 from bam_ros.driver import servo_node
+from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
 from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
 
@@ -146,6 +147,39 @@ def test_a_bad_command_changes_nothing(
     assert taken == []
     node._on_commands(ServoCommands(name=["joint"], torque_enable=[True], position=[0.5]))
     assert len(taken) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ServoCommands(name=["a"], torque_enable=[False], position=[30.0]),
+        ServoCommands(name=["a"], torque_enable=[False], position=[math.inf]),
+        ServoCommands(name=["a"], torque_enable=[False], position=[]),
+        ServoCommands(name=["a", "b"], torque_enable=[False, True], position=[0.0, 30.0]),
+        ServoCommands(name=["a", "elbow"], torque_enable=[False, True], position=[0.0, 0.0]),
+        ServoCommands(name=["elbow", "a"], torque_enable=[False, False], position=[0.0, 0.0]),
+        ServoCommands(name=["a", "a"], torque_enable=[True, False], position=[0.0, 0.0]),
+    ],
+    ids=["beyond", "infinite", "no goal", "another beyond", "another unknown", "unknown", "named twice"],
+)
+def test_torque_off_is_obeyed_whatever_else_is_wrong_with_its_message(
+    client: Client, message: ServoCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = client.run(FakeBus(("a", "b")), limits=[-1.0, 1.0])
+    taken: list[dict[int, JointCommand]] = []
+    monkeypatch.setattr(node._loop, "take", taken.append)
+    node._on_commands(message)
+    assert [[(joint, command.torque_enable) for joint, command in each.items()] for each in taken] == [
+        [(0, False)]
+    ]
+
+
+def test_which_joint_is_meant_is_not_guessed(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = client.run(FakeBus(("a", "b")))
+    taken: list[object] = []
+    monkeypatch.setattr(node._loop, "take", taken.append)
+    node._on_commands(ServoCommands(name=["a", "b"], torque_enable=[False], position=[0.0, 0.0]))
+    assert taken == []
 
 
 def test_limits_without_any_angle_are_an_error_at_the_start(client: Client) -> None:

@@ -30,11 +30,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bam_core.errors import BamError, OutOfRange, UnknownName, WrongShape
 from bam_core.servo.pendulum import PendulumBench
+from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.servo_bus import ServoBus, ServoIdentity
 from bam_ros.emulators import bench_physics as physics
 from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.node import FeedForwardNode
 from bam_ros.feedforward.settings import FeedForwardSettings
+from bam_ros.node.running_node import destroy_nodes
 
 pytestmark = pytest.mark.ros
 
@@ -252,6 +254,38 @@ class OnMotors(FeedForwardNode):
         return FeedForwardBus(
             motors, FeedForwardSettings(servos=[""] * len(NAMES), limits=[(-1.0, 1.0)] * len(NAMES))
         )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ServoCommands(name=["knee"], torque_enable=[False], position=[math.nan]),
+        ServoCommands(name=NAMES, torque_enable=[False, False], position=[0.1, 0.2]),
+        ServoCommands(name=NAMES, torque_enable=[True, False], position=[math.nan, math.nan]),
+        ServoCommands(name=["knee", "elbow"], torque_enable=[False, True], position=[0.1, 30.0]),
+    ],
+    ids=["one joint", "with positions", "on and off", "beside what is wrong"],
+)
+def test_torque_off_of_any_joint_is_torque_off_of_all(
+    ros_domain: int, message: ServoCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = Context()
+    context.init(domain_id=ros_domain)
+    node = OnMotors(context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    try:
+        node.start()
+        taken: list[dict[int, JointCommand]] = []
+        monkeypatch.setattr(node._loop, "take", taken.append)
+        node._on_commands(message)
+        assert [{joint: command.torque_enable for joint, command in each.items()} for each in taken] == [
+            {0: False, 1: False}
+        ]
+    finally:
+        node.close()
+        destroy_nodes(executor, node)
+        context.try_shutdown()
 
 
 def test_commands_are_taken_while_a_trajectory_is_planned(
