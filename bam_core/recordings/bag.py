@@ -256,7 +256,7 @@ def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool)
             f"is on several topics ({', '.join(topics)})",
             advice="record only one of them",
         ).within(path)
-    states = [message.value for message in chosen]
+    states = _without_repeats([message.value for message in chosen])
     for state in states:
         if any(len(getattr(state, field)) != len(state.name) for field in _COLUMNS):
             raise WrongShape(
@@ -266,6 +266,21 @@ def _states(path: Path, messages: Sequence[TypedMessage], joint: str, cut: bool)
                 advice="record the run again",
             ).within(path)
     return states
+
+
+def _without_repeats(states: Sequence[Any]) -> list[Any]:
+    """Return states without those that say once more what was measured at the same moment.
+
+    A simulation that is paused does so, as long as the pause lasts. One that says something else of the same
+    moment stays, and is found to be wrong where time is checked.
+    """
+    return [
+        state
+        for before, state in zip([None, *states], states, strict=False)
+        if before is None
+        or _since(state.header.stamp, before.header.stamp) != 0.0
+        or list(state.position) != list(before.position)
+    ]
 
 
 def _goals(

@@ -59,6 +59,24 @@ def test_the_joint_of_the_run_is_read_and_no_other(whole: Path) -> None:
     assert (recording.duty == 0.25).all()
 
 
+def test_states_that_a_paused_simulation_repeats_count_once(tmp_path: Path, whole: Path) -> None:
+    bag = RunBag()
+    order = np.sort(np.append(np.arange(bag.samples - 400), np.full(400, 1000)))
+    for name in ("stamps", "position", "goal", "enabled"):
+        setattr(bag, name, getattr(bag, name)[order])
+    recording, without = read_bag(bag.write(tmp_path / "paused")), read_bag(whole)
+    assert len(recording) == bag.samples - 400 - 250
+    assert np.array_equal(recording.time, without.time[: len(recording)])
+    assert np.array_equal(recording.position, without.position[: len(recording)])
+
+
+def test_another_state_of_the_same_moment_is_refused(tmp_path: Path) -> None:
+    bag = RunBag()
+    bag.stamps[1001] = bag.stamps[1000]
+    with pytest.raises(BamError, match="time"):
+        read_bag(bag.write(tmp_path / "twice"))
+
+
 def test_a_bare_file_reads_like_its_directory(whole: Path) -> None:
     assert np.array_equal(read_bag(whole / "whole_0.mcap").position, read_bag(whole).position)
 
