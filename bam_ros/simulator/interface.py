@@ -108,6 +108,8 @@ class SimulationInterface:
             simulated_stamps=bool(self._value("publish_clock")),
             dump_directory=str(self._value("dump_directory")) or str(get_logging_directory()),
         )
+        if settings.time_warning:
+            self._node.get_logger().warning(settings.time_warning)
         draws = None
         if count:
             from bam_ros.simulator.ghosts import draws_of  # here, for it takes half a second

@@ -44,6 +44,17 @@ class SimulationSettings:
     simulated_stamps: bool = False
     dump_directory: str = "."
 
+    @property
+    def time_warning(self) -> str:
+        """What to know about stamps, in one line; empty: nothing."""
+        if self.simulated_stamps or self.real_time_factor in (0.0, 1.0):
+            return ""
+        return (
+            f"stamps of states are of the wall clock, and the simulation runs at {self.real_time_factor:g} of"
+            " it: recordings and speeds by them are wrong; set publish_clock:=true, and use_sim_time:=true in"
+            " other nodes"
+        )
+
     def __post_init__(self) -> None:
         for joint, servo in self.servos.items():
             if self.pwm and servo.firmware.regulates_current:

@@ -60,6 +60,17 @@ def exchange(bus: MujocoBus, wish: ServoGoal, count: int) -> list[ServoSample]:
     return [bus.exchange(wish) for _ in range(count)]
 
 
+@pytest.mark.parametrize(
+    ("factor", "simulated", "warned"),
+    [(0.9, False, True), (0.9, True, False), (1.0, False, False), (0.0, False, False)],
+)
+def test_stamps_of_another_speed_than_the_simulations_are_warned_of(
+    factor: float, simulated: bool, warned: bool
+) -> None:
+    settings = dataclasses.replace(SETTINGS, real_time_factor=factor, simulated_stamps=simulated)
+    assert ("publish_clock:=true" in settings.time_warning) == warned
+
+
 def test_the_arm_follows_its_goal() -> None:
     bus = opened()
     last = exchange(bus, goal(0.5), 500)[-1]
