@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 import traceback
 from abc import abstractmethod
 from collections.abc import Callable
@@ -11,7 +13,7 @@ from typing import Any, ClassVar
 
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import HoldGains, SetGains
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -49,6 +51,7 @@ LATCHED_QOS = QoSProfile(
 )
 
 _REBOOT_TIME = 10.0  # s; of one servo
+_IGNORED_TOLD = 2.0  # s in which diagnostics say why a command was ignored
 
 
 class ServoNode(LifecycleNode):
@@ -80,6 +83,7 @@ class ServoNode(LifecycleNode):
         self._messages: StateMessages | None = None
         self._limits: tuple[Range, ...] = ()
         self._joints: tuple[str, ...] = ()  # of the bus that was configured last
+        self._ignored, self._ignored_at = "", -math.inf  # command: in words, and when, s
         self._failure: BamError | None = None  # why configuring failed last
         self._starting = False
         self.is_over = False
@@ -332,8 +336,11 @@ class ServoNode(LifecycleNode):
             self._inputs.take(CommandInput.SERVO_COMMANDS, commands)
 
     def _reject(self, reason: str, *, obeyed: str = "") -> None:
-        how = f"ignored {obeyed}" if obeyed else "ignored"
-        self.get_logger().warning(f"servo_commands: {how}, {reason}", throttle_duration_sec=1.0)
+        line = (
+            f"servo_commands: ignored {obeyed}, {reason}" if obeyed else f"servo_commands: ignored, {reason}"
+        )
+        self._ignored, self._ignored_at = line, time.monotonic()
+        self.get_logger().warning(line, throttle_duration_sec=1.0)
 
     def _on_joint_command(self, message: JointState) -> None:
         if self._joint_command is None or self._bus is None:
@@ -421,6 +428,12 @@ class ServoNode(LifecycleNode):
         failure = str(self._failure or "")
         name = self.get_fully_qualified_name().lstrip("/")  # two benches have drivers of the same name
         array = servo_diagnostics(name, self._bus, self._loop, failure, self._joints)
+        if time.monotonic() - self._ignored_at < _IGNORED_TOLD:  # or a stream would seem to be missing
+            about = array.status[0]
+            about.message = (
+                f"{self._ignored}; {about.message}" if about.level > DiagnosticStatus.OK else self._ignored
+            )
+            about.level = max(about.level, DiagnosticStatus.WARN)
         array.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(array)
 

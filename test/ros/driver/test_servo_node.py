@@ -325,6 +325,27 @@ def test_an_unknown_joint_is_one_warning_with_the_joints_there_are(
     assert said.count("joint 'elbow': unknown (valid: joint)") == 1
 
 
+def test_diagnostics_say_why_a_stream_is_ignored_and_forget_it(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = client.run(FakeBus(), limits=[-1.0, 1.0])
+    client.connect()
+
+    def told() -> DiagnosticStatus:
+        client.diagnostics.clear()
+        node._publish_diagnostics()
+        client.wait_for(lambda: client.diagnostics)
+        return client.diagnostics[-1].status[0]
+
+    client.wait_for(lambda: told().message == "running")
+    node._on_commands(ServoCommands(name=["joint"], torque_enable=[True], position=[30.0]))
+    said = told()
+    assert said.level == DiagnosticStatus.WARN
+    assert said.message.startswith("servo_commands: ignored, goal of joint 'joint': is 30 rad ")
+    monkeypatch.setattr(servo_node, "_IGNORED_TOLD", 0.0)
+    assert told().message == "running"
+
+
 def test_lost_reads_are_a_warning_with_their_share_and_a_cure(client: Client) -> None:
     bus = FakeBus()
     client.run(bus, failures=1000)
