@@ -23,8 +23,8 @@ SERVO_PARAMETERS = (
         name="command_timeout",
         default=0.5,
         description=(
-            "torque of a joint goes off when no servo_commands name it for this long, s; simulated time in a"
-            " simulation"
+            "torque of a joint goes off when no servo_commands or joint_command name it for this long, s;"
+            " simulated time in a simulation"
         ),
         low=0.05,
         high=60.0,

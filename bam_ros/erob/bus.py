@@ -316,7 +316,7 @@ class ErobBus(ServoBus):
             effort=tuple(axis.effort for axis in axes),
             voltage=tuple(axis.voltage for axis in axes),
             temperature=(math.nan,) * len(axes),
-            goal_position=tuple(axis.goal for axis in axes),
+            goal_position=tuple(axis.goal if axis.driven else math.nan for axis in axes),
             torque_enabled=tuple(axis.driven for axis in axes),
             hardware_error=tuple(
                 self._errors(name, axis) for name, axis in zip(self.names, axes, strict=True)

@@ -172,7 +172,8 @@ def drive(tmp_path: Path) -> Iterator[Open]:
 def test_a_dead_client_s_joint_lets_go_and_the_other_client_s_joint_is_held(kind: str, drive: Open) -> None:
     driven = drive(kind)
     driven.until(lambda sample: sample.torque_enabled == (True, True), hip=0.1, knee=-0.1)
-    driven.until(lambda sample: sample.torque_enabled == (False, True), knee=-0.1)
+    released = driven.until(lambda sample: sample.torque_enabled == (False, True), knee=-0.1)
+    assert math.isnan(released.goal_position[0])
     assert list(driven.loop.withheld) == ["hip"]
     for _ in range(20):
         driven.step(knee=-0.1)
