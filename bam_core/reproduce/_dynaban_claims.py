@@ -25,8 +25,8 @@ from bam_core.reproduce._dynaban_sticking import (
     told_joints,
     undecided_joints,
 )
-from bam_core.reproduce._dynaban_verdicts import TOLERANCE, OfRobots, Size, gain_limits
-from bam_core.reproduce.claim import UNEXPECTED, Claim, Figure, claim
+from bam_core.reproduce._dynaban_verdicts import by_factor_claim, gain_claim, kick_claim, synthetic_claim
+from bam_core.reproduce.claim import UNEXPECTED, Claim
 
 _STEP = 5e-3  # s; in which the paper shifts Cartesian trajectories
 _PERIOD = 10e-3  # s; of the loop in which the paper reads positions
@@ -70,7 +70,7 @@ def own_parameters_claims(common: Figures, own: Figures) -> list[Claim]:
     of_robots = np.array([sizes(robot) for robot in robots])
     apart = of_robots.max(axis=0) / of_robots.min(axis=0)
     return [
-        _synthetic(
+        synthetic_claim(
             "6, a set of parameters (4) for each servo would improve: mean |delay| and deformation,"
             " common / own",
             "above 1, both",
@@ -88,32 +88,6 @@ def own_parameters_claims(common: Figures, own: Figures) -> list[Claim]:
             " both",
         )
     ]
-
-
-def _synthetic(
-    name: str,
-    paper: Figure,
-    ours: Figure,
-    holds: bool,
-    threshold: str,
-    unit: str = "",
-    *,
-    contradicts: bool = False,
-    undecided: bool = False,
-    reason: str = UNEXPECTED,
-) -> Claim:
-    return claim(
-        "synthetic",
-        name,
-        paper,
-        ours,
-        holds,
-        threshold,
-        unit,
-        contradicts=contradicts,
-        undecided=undecided,
-        reason=reason,
-    )
 
 
 def _moving(values: Array, joints: Sequence[int] = MOVING) -> float:
@@ -157,83 +131,6 @@ def _early_words(causes: Causes) -> str:
     )
 
 
-def _kick(
-    name: str,
-    paper: Figure,
-    size: Size,
-    both: tuple[Figures, Figures],
-    limits: tuple[float, float],
-    threshold: str,
-    unit: str = "",
-    *,
-    opposite: Callable[[float], bool] | None = None,
-    moves: bool = True,
-    reason: str = UNEXPECTED,
-) -> Claim:
-    """Return a claim that the interval over robots decides; see `ROBOTS_NOTE`.
-
-    Args:
-        name: where it stands and what it is.
-        paper: its figure.
-        size: of kicks with the PID only and with feed-forward, in that unit.
-        both: these kicks.
-        limits: between which it holds.
-        threshold: these in words, with their reason.
-        unit: of the figure.
-        opposite: tells whether a figure contradicts the paper's; none does where it is left out.
-        moves: whether joints move as far as the figure needs to mean something.
-        reason: why it does not hold.
-    """
-    found = OfRobots.make(size, *both)
-    partly = found.reaches(*limits)
-    return _synthetic(
-        name,
-        paper,
-        found.mean,
-        found.is_within(*limits) and moves,
-        threshold,
-        ", ".join(filter(None, (unit, found.words()))),
-        contradicts=opposite is not None and found.all_are(opposite),
-        undecided=partly and moves,
-        reason=f"the uncertainty reaches across the limit; {reason}" if partly and moves else reason,
-    )
-
-
-def _by_factor(
-    name: str,
-    paper: float,
-    size: Size,
-    both: tuple[Figures, Figures],
-    unit: str,
-    *,
-    reason: str = UNEXPECTED,
-    note: str = "",
-) -> Claim:
-    low, high = (1 - TOLERANCE) * paper, (1 + TOLERANCE) * paper
-    threshold = "; ".join(filter(None, (f"the paper's figure ±30 %: {low:.3g} to {high:.3g}", note)))
-    return _kick(name, paper, size, both, (low, high), threshold, unit, reason=reason)
-
-
-def _gain(name: str, paper: float, size: Size, both: tuple[Figures, Figures], reason: str) -> Claim:
-    """Return a claim about a ratio in which feed-forward gains.
-
-    It contradicts where in every robot the ratio is nearer to 1, which is no gain, than to the paper's, on a
-    logarithmic scale; where the mean is, it does not hold either.
-    """
-    low, high = gain_limits(paper)
-    return _kick(
-        name,
-        paper,
-        size,
-        both,
-        (low, high),
-        f"the paper's factor ±30 %, and nearer to it than to no gain, which is 1: {low:.3g} to {high:.3g};"
-        f" contradicted below {paper**0.5:.3g}, nearer to no gain than to the paper's",
-        opposite=lambda ratio: ratio < paper**0.5,
-        reason=reason,
-    )
-
-
 def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim]:
     both = before, after
     told, undecided = told_joints(*both), undecided_joints(*both)
@@ -259,7 +156,7 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
         )
     )
     return [
-        _by_factor(
+        by_factor_claim(
             "6, mean delay, PID only",
             91.0,
             lambda one, _: delay(one),
@@ -268,7 +165,7 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
             reason=_largest(before, told),
             note=limit_words(before, undecided),
         ),
-        _by_factor(
+        by_factor_claim(
             "6, mean delay, feed-forward",
             23.0,
             lambda _, other: delay(other),
@@ -277,15 +174,17 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
             reason=loaded,
             note=limit_words(after, undecided),
         ),
-        _gain(
+        gain_claim(
             "6, mean delay, PID only / feed-forward",
             91.0 / 23.0,
             lambda one, other: delay(one) / max(delay(other), 1e-6),
             both,
             f"PID only: {_largest(before, told)}; feed-forward: {loaded}",
         ),
-        _by_factor("6, delay of the right knee, PID only", 86.0, lambda one, _: of_knee(one), both, "ms"),
-        _kick(
+        by_factor_claim(
+            "6, delay of the right knee, PID only", 86.0, lambda one, _: of_knee(one), both, "ms"
+        ),
+        kick_claim(
             "6, delay of the right knee, feed-forward",
             -8.0,
             lambda _, other: of_knee(other),
@@ -300,10 +199,10 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
             reason=("the sign is the other one; " if late > 0.0 else "")
             + (f"{knee}{_early_words(causes)}" if knee else UNEXPECTED),
         ),
-        _by_factor(
+        by_factor_claim(
             "6, delay of foot and trunk in space, PID only", 80.0, lambda one, _: of_way(one), both, "ms"
         ),
-        _kick(
+        kick_claim(
             "6, delay of foot and trunk in space, feed-forward",
             0.0,
             lambda _, other: of_way(other),
@@ -334,10 +233,10 @@ def _deformation_claims(before: Figures, after: Figures, causes: Causes) -> list
     foot = float(before.foot_deformation.mean() / after.foot_deformation.mean())
     trunk = float(before.trunk_deformation.mean() / after.trunk_deformation.mean())
     return [
-        _by_factor(
+        by_factor_claim(
             "6, mean deformation, PID only", 0.95, lambda one, _: deformation(one), both, "°", reason=pid
         ),
-        _by_factor(
+        by_factor_claim(
             "6, mean deformation, feed-forward",
             0.74,
             lambda _, other: deformation(other),
@@ -345,14 +244,14 @@ def _deformation_claims(before: Figures, after: Figures, causes: Causes) -> list
             "°",
             reason=legs[1],
         ),
-        _gain(
+        gain_claim(
             "6, mean deformation, PID only / feed-forward",
             0.95 / 0.74,
             lambda one, other: deformation(one) / deformation(other),
             both,
             "; ".join(legs),
         ),
-        _gain(
+        gain_claim(
             f"6, deformation in space, PID only / feed-forward (foot {foot:.2f}, trunk {trunk:.2f}; their"
             " geometric mean)",
             0.57 / 0.39,
@@ -386,7 +285,7 @@ def _flat_claim(before: Figures, after: Figures) -> Claim:
 
     moving = spreads(before, after)[1]
     ends = sum(ends_at_limit(each, joint) for each in (before, after) for joint in FLAT)
-    return _kick(
+    return kick_claim(
         "6, spread of the delay, joints with flat trajectories / others: several times higher",
         "several",
         ratio,

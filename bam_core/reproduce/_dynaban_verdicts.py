@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bam_core.reproduce._dynaban_kicks import Figures
+from bam_core.reproduce.claim import UNEXPECTED, Claim, Figure, claim
 
 TOLERANCE = 0.3
 """Relative, of the paper's figures. It tells no spread between robots; other servos of the same make and
@@ -91,3 +92,108 @@ def _interval(robots: tuple[float, ...]) -> tuple[float, float]:
         return middle, middle
     half = float(t.ppf(_SURE, count - 1) * np.std(robots, ddof=1) / math.sqrt(count))
     return middle - half, middle + half
+
+
+def synthetic_claim(
+    name: str,
+    paper: Figure,
+    ours: Figure,
+    holds: bool,
+    threshold: str,
+    unit: str = "",
+    *,
+    contradicts: bool = False,
+    undecided: bool = False,
+    reason: str = UNEXPECTED,
+) -> Claim:
+    """Return a claim on synthetic data; see `claim`."""
+    return claim(
+        "synthetic",
+        name,
+        paper,
+        ours,
+        holds,
+        threshold,
+        unit,
+        contradicts=contradicts,
+        undecided=undecided,
+        reason=reason,
+    )
+
+
+def kick_claim(
+    name: str,
+    paper: Figure,
+    size: Size,
+    both: tuple[Figures, Figures],
+    limits: tuple[float, float],
+    threshold: str,
+    unit: str = "",
+    *,
+    opposite: Callable[[float], bool] | None = None,
+    moves: bool = True,
+    reason: str = UNEXPECTED,
+) -> Claim:
+    """Return a claim that the interval over robots decides; see `ROBOTS_NOTE`.
+
+    Args:
+        name: where it stands and what it is.
+        paper: its figure.
+        size: of kicks with the PID only and with feed-forward, in that unit.
+        both: these kicks.
+        limits: between which it holds.
+        threshold: these in words, with their reason.
+        unit: of the figure.
+        opposite: tells whether a figure contradicts the paper's; none does where it is left out.
+        moves: whether joints move as far as the figure needs to mean something.
+        reason: why it does not hold.
+    """
+    found = OfRobots.make(size, *both)
+    partly = found.reaches(*limits)
+    return synthetic_claim(
+        name,
+        paper,
+        found.mean,
+        found.is_within(*limits) and moves,
+        threshold,
+        ", ".join(filter(None, (unit, found.words()))),
+        contradicts=opposite is not None and found.all_are(opposite),
+        undecided=partly and moves,
+        reason=f"the uncertainty reaches across the limit; {reason}" if partly and moves else reason,
+    )
+
+
+def by_factor_claim(
+    name: str,
+    paper: float,
+    size: Size,
+    both: tuple[Figures, Figures],
+    unit: str,
+    *,
+    reason: str = UNEXPECTED,
+    note: str = "",
+) -> Claim:
+    """Return a claim about a figure that is to be the paper's ±30 %; arguments as of `kick_claim`."""
+    low, high = (1 - TOLERANCE) * paper, (1 + TOLERANCE) * paper
+    threshold = "; ".join(filter(None, (f"the paper's figure ±30 %: {low:.3g} to {high:.3g}", note)))
+    return kick_claim(name, paper, size, both, (low, high), threshold, unit, reason=reason)
+
+
+def gain_claim(name: str, paper: float, size: Size, both: tuple[Figures, Figures], reason: str) -> Claim:
+    """Return a claim about a ratio in which feed-forward gains.
+
+    It contradicts where in every robot the ratio is nearer to 1, which is no gain, than to the paper's, on a
+    logarithmic scale; where the mean is, it does not hold either.
+    """
+    low, high = gain_limits(paper)
+    return kick_claim(
+        name,
+        paper,
+        size,
+        both,
+        (low, high),
+        f"the paper's factor ±30 %, and nearer to it than to no gain, which is 1: {low:.3g} to {high:.3g};"
+        f" contradicted below {paper**0.5:.3g}, nearer to no gain than to the paper's",
+        opposite=lambda ratio: ratio < paper**0.5,
+        reason=reason,
+    )

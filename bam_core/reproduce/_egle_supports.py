@@ -119,6 +119,8 @@ def _shrunk(walk: Walk, estimate: FrictionEstimate) -> Array:
     """
     friction = np.linalg.norm(walk.friction, axis=1)
     chosen = (estimate.time < walk.supports[0].end) & (friction > 0.5 * KNEE_FRICTION.coulomb)
+    if not chosen.any():  # a robot that does not move has none
+        return np.zeros(1)
     return np.asarray(np.linalg.norm(estimate.torque[chosen], axis=1) / friction[chosen])
 
 

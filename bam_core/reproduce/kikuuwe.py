@@ -17,9 +17,10 @@ from bam_core.gears.motion_plots import plot_rod, plot_stiffness, plot_wall
 from bam_core.gears.statics_plots import plot_drivability, plot_static_sets
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._kikuuwe_exhibits import EXHIBITS
+from bam_core.reproduce._kikuuwe_figure_8 import edge_of, figure_8_problem, vertices_of
 from bam_core.reproduce._kikuuwe_laws import law_claims
 from bam_core.reproduce._kikuuwe_mechanisms import mechanism_claims
-from bam_core.reproduce._kikuuwe_remarks import edge_of, figure_8_problem, remark_claims, vertices_of
+from bam_core.reproduce._kikuuwe_remarks import remark_claims
 from bam_core.reproduce._kikuuwe_rod import ROD_SIDES, coulomb_rod_claim, rod_claims, well_posed_claim
 from bam_core.reproduce._kikuuwe_wall import (
     EQUAL_SIDES,

@@ -11,7 +11,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from bam_core.feedforward import DynabanModel, VoltageLog, replay_log
+from bam_core.feedforward import DynabanModel, VoltageLog, identification, replay_log
+from bam_core.feedforward.identification import Model
 from bam_core.feedforward.leg import FOOT
 from bam_core.feedforward.performance import Performance
 from bam_core.feedforward.published_models import FIRMWARE, PROGRAM
@@ -301,11 +302,23 @@ def voltage_late(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(f"{RECORDINGS}.read_runs", wrong)
 
 
+def friction_off(patch: pytest.MonkeyPatch) -> None:
+    """In all simulations, of the set that is tuned by hand and of those that are fitted."""
+    row = identification._row
+
+    def without(model: Model) -> np.ndarray:
+        made = row(model)
+        made[3:6] = 0.0  # viscous, Coulomb, Stribeck; law (4) has no more
+        return made
+
+    patch.setattr(identification, "_row", without)
+
+
 RECORDINGS = "bam_core.reproduce._dynaban_recordings"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("bug", [voltage_reversed, voltage_late])
+@pytest.mark.parametrize("bug", [voltage_reversed, voltage_late, friction_off])
 def test_an_error_in_the_law_turns_the_claim_about_recordings_that_counts_to_no(
     recordings: Path, bug: Patch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
