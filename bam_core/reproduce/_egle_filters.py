@@ -149,16 +149,19 @@ def _spectrum_claim(frequency: Array, amplitudes: dict[str, Array]) -> Claim:
 
 def _power_claims(found: dict[str, FrictionEstimate], moved: Sequence[float]) -> list[Claim]:
     clean = next(each for each in power_check(found["unfiltered"]) if each.joint == KNEE)
-    size = root_mean_square(found["unfiltered"].torque[:, found["unfiltered"].column(KNEE)])
+    column = found["unfiltered"].column(KNEE)
+    size = root_mean_square(found["unfiltered"].torque[:, column])
+    speed = float(np.nanmax(np.abs(found["unfiltered"].velocity[:, column])))
     return [
         claim(
             "construction",
             "figure 7.4a, right knee swings, samples in which friction drives it (7.9)",
             0.0,
             100.0 * clean.share,
-            clean.share < 0.005 and size > 0.5 * KNEE_FRICTION.coulomb,
+            clean.share < 0.005 and size > 0.5 * KNEE_FRICTION.coulomb and speed > _FAST,
             "'opposite signs everywhere': half a per cent for samples at the reversal itself, where rounding"
-            f" of derivatives decides; of friction that is there, RMS {size:.2f} N·m, more than half of F_c",
+            f" of derivatives decides; of friction that is there, RMS {size:.2f} N·m, more than half of F_c,"
+            f" in a knee that moves faster than {_FAST:g} rad/s",
             "%",
         ),
         claim(
