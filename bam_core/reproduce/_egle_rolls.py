@@ -45,7 +45,7 @@ _CHOSEN = (
     " them had been seen; other noise does not undo that"
 )
 
-LEAST_LOST = min(min(STRAIGHT[joint][LOST]) for joint in ROLLS)
+LEAST_LOST = float(np.min([STRAIGHT[joint][LOST] for joint in ROLLS]))
 """%, the smallest error of a parameter of which the thesis says that it is not possible to estimate."""
 
 _DRAWS = 5000
