@@ -25,11 +25,8 @@ from bam_core.reproduce._dynaban_sticking import (
     told_joints,
     undecided_joints,
 )
-from bam_core.reproduce.claim import UNEXPECTED, Claim, Figure, claim
-
-TOLERANCE = 0.3
-"""Relative, of the paper's figures. It tells no spread between robots; other servos of the same make and
-another kick of the same kind are to come so close."""
+from bam_core.reproduce._dynaban_verdicts import by_factor_claim, gain_claim, kick_claim, synthetic_claim
+from bam_core.reproduce.claim import UNEXPECTED, Claim
 
 _STEP = 5e-3  # s; in which the paper shifts Cartesian trajectories
 _PERIOD = 10e-3  # s; of the loop in which the paper reads positions
@@ -39,19 +36,6 @@ _SEVERAL, _MANY = 2.0, 10.0
 
 Causes = Mapping[str, Remains]
 """Errors with causes taken away, by the cause; empty where they were not looked for."""
-
-
-def within(ours: float, paper: float, tolerance: float = TOLERANCE) -> bool:
-    """Tell whether a figure is that of the paper but for a relative tolerance."""
-    return abs(ours - paper) <= tolerance * abs(paper)
-
-
-def gain_limits(paper: float) -> tuple[float, float]:
-    """Return between which ratios a gain is the paper's.
-
-    None of them is nearer to 1, which is no gain, than to the paper's on a logarithmic scale.
-    """
-    return max((1.0 - TOLERANCE) * paper, paper**0.5), (1.0 + TOLERANCE) * paper
 
 
 def kick_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim]:
@@ -86,7 +70,7 @@ def own_parameters_claims(common: Figures, own: Figures) -> list[Claim]:
     of_robots = np.array([sizes(robot) for robot in robots])
     apart = of_robots.max(axis=0) / of_robots.min(axis=0)
     return [
-        _synthetic(
+        synthetic_claim(
             "6, a set of parameters (4) for each servo would improve: mean |delay| and deformation,"
             " common / own",
             "above 1, both",
@@ -104,32 +88,6 @@ def own_parameters_claims(common: Figures, own: Figures) -> list[Claim]:
             " both",
         )
     ]
-
-
-def _synthetic(
-    name: str,
-    paper: Figure,
-    ours: Figure,
-    holds: bool,
-    threshold: str,
-    unit: str = "",
-    *,
-    contradicts: bool = False,
-    undecided: bool = False,
-    reason: str = UNEXPECTED,
-) -> Claim:
-    return claim(
-        "synthetic",
-        name,
-        paper,
-        ours,
-        holds,
-        threshold,
-        unit,
-        contradicts=contradicts,
-        undecided=undecided,
-        reason=reason,
-    )
 
 
 def _moving(values: Array, joints: Sequence[int] = MOVING) -> float:
@@ -173,62 +131,20 @@ def _early_words(causes: Causes) -> str:
     )
 
 
-def _by_factor(
-    name: str,
-    paper: float,
-    ours: float,
-    unit: str,
-    reason: str = UNEXPECTED,
-    note: str = "",
-) -> Claim:
-    low, high = (1 - TOLERANCE) * paper, (1 + TOLERANCE) * paper
-    return _synthetic(
-        name,
-        paper,
-        ours,
-        within(ours, paper),
-        "; ".join(filter(None, (f"the paper's figure ±30 %: {low:.3g} to {high:.3g}", note))),
-        unit,
-        reason=reason,
-    )
-
-
-def _gain(
-    name: str,
-    paper: float,
-    ratio: Callable[[Figures, Figures], float],
-    both: tuple[Figures, Figures],
-    reason: str,
-) -> Claim:
-    """Return a claim about a ratio in which feed-forward gains.
-
-    It contradicts where in every robot the ratio is nearer to 1, which is no gain, than to the paper's, on a
-    logarithmic scale; where the mean is, it does not hold either.
-    """
-    ours = ratio(*both)
-    robots = [ratio(*pair) for pair in zip(*(each.by_robot() for each in both), strict=True)]
-    low, high = gain_limits(paper)
-    return _synthetic(
-        name,
-        paper,
-        ours,
-        low <= ours <= high,
-        f"the paper's factor ±30 %, and nearer to it than to no gain, which is 1: {low:.3g} to {high:.3g};"
-        f" contradicted where every robot is below {paper**0.5:.3g}, nearer to no gain than to the paper's",
-        contradicts=max(robots) < paper**0.5,
-        reason=f"robot by robot {', '.join(f'{each:.2f}' for each in robots)}; {reason}",
-    )
-
-
 def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim]:
-    told, undecided = told_joints(before, after), undecided_joints(before, after)
-    old, new = (1e3 * _moving(each.delay, told) for each in (before, after))
-    old_knee, new_knee = (1e3 * float(each.delay[:, RIGHT_KNEE].mean()) for each in (before, after))
-    old_way, new_way = (
-        1e3 * 0.5 * float(each.foot_delay.mean() + each.trunk_delay.mean()) for each in (before, after)
-    )
-    knee_moves = float(after.reached[:, RIGHT_KNEE].mean()) > _HALF
-    moves = float(after.reached[:, MOVING].mean()) > _HALF
+    both = before, after
+    told, undecided = told_joints(*both), undecided_joints(*both)
+
+    def delay(each: Figures) -> float:
+        return 1e3 * _moving(each.delay, told)
+
+    def of_knee(each: Figures) -> float:
+        return 1e3 * float(each.delay[:, RIGHT_KNEE].mean())
+
+    def of_way(each: Figures) -> float:
+        return 1e3 * 0.5 * float(each.foot_delay.mean() + each.trunk_delay.mean())
+
+    late, limit, step = of_knee(after), 1e3 * _PERIOD, 1e3 * _STEP
     loaded = _largest(after, told) + _without(
         causes, LOAD_KNOWN, "mean |delay|", lambda each: f"{1e3 * each.lateness:.1f} ms"
     )
@@ -240,52 +156,62 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
         )
     )
     return [
-        _by_factor(
+        by_factor_claim(
             "6, mean delay, PID only",
             91.0,
-            old,
+            lambda one, _: delay(one),
+            both,
             "ms",
-            _largest(before, told),
-            limit_words(before, undecided),
+            reason=_largest(before, told),
+            note=limit_words(before, undecided),
         ),
-        _by_factor(
+        by_factor_claim(
             "6, mean delay, feed-forward",
             23.0,
-            new,
+            lambda _, other: delay(other),
+            both,
             "ms",
-            loaded,
-            limit_words(after, undecided),
+            reason=loaded,
+            note=limit_words(after, undecided),
         ),
-        _gain(
+        gain_claim(
             "6, mean delay, PID only / feed-forward",
             91.0 / 23.0,
-            lambda one, other: _moving(one.delay, told) / max(_moving(other.delay, told), 1e-9),
-            (before, after),
+            lambda one, other: delay(one) / max(delay(other), 1e-6),
+            both,
             f"PID only: {_largest(before, told)}; feed-forward: {loaded}",
         ),
-        _by_factor("6, delay of the right knee, PID only", 86.0, old_knee, "ms"),
-        _synthetic(
+        by_factor_claim(
+            "6, delay of the right knee, PID only", 86.0, lambda one, _: of_knee(one), both, "ms"
+        ),
+        kick_claim(
             "6, delay of the right knee, feed-forward",
             -8.0,
-            new_knee,
-            abs(new_knee + 8.0) <= 1e3 * _PERIOD and knee_moves,
+            lambda _, other: of_knee(other),
+            both,
+            (-8.0 - limit, -8.0 + limit),
             "the paper's figure ±10 ms, the period in which it reads positions: -18 to 2, of a knee that goes"
             " more than half of its way, for one that does not move has no delay; contradicted where it is"
             " late by more than 10 ms, for the paper's is early",
-            f"ms, {'late' if new_knee > 0.0 else 'early'} (the paper's: early)",
-            contradicts=new_knee > 1e3 * _PERIOD,
-            reason=("the sign is the other one; " if new_knee > 0.0 else "")
+            f"ms, {'late' if late > 0.0 else 'early'} (the paper's: early)",
+            opposite=lambda each: each > limit,
+            moves=float(after.reached[:, RIGHT_KNEE].mean()) > _HALF,
+            reason=("the sign is the other one; " if late > 0.0 else "")
             + (f"{knee}{_early_words(causes)}" if knee else UNEXPECTED),
         ),
-        _by_factor("6, delay of foot and trunk in space, PID only", 80.0, old_way, "ms"),
-        _synthetic(
+        by_factor_claim(
+            "6, delay of foot and trunk in space, PID only", 80.0, lambda one, _: of_way(one), both, "ms"
+        ),
+        kick_claim(
             "6, delay of foot and trunk in space, feed-forward",
             0.0,
-            new_way,
-            abs(new_way) <= 1e3 * _STEP and moves,
+            lambda _, other: of_way(other),
+            both,
+            (-step, step),
             "one of the steps of 5 ms in which the paper looks for it, of joints that go more than half of"
             " their way on the mean",
             "ms",
+            moves=float(after.reached[:, MOVING].mean()) > _HALF,
             reason=way or UNEXPECTED,
         ),
     ]
@@ -293,7 +219,10 @@ def _delay_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim
 
 def _deformation_claims(before: Figures, after: Figures, causes: Causes) -> list[Claim]:
     both = before, after
-    old, new = (np.degrees(_moving(each.deformation)) for each in both)
+
+    def deformation(each: Figures) -> float:
+        return float(np.degrees(_moving(each.deformation)))
+
     legs = [
         f"{name}: supporting leg {_of_leg(each, SUPPORTING):.2f}°, kicking leg {_of_leg(each, KICKING):.2f}°"
         for name, each in (("PID only", before), ("feed-forward", after))
@@ -304,16 +233,25 @@ def _deformation_claims(before: Figures, after: Figures, causes: Causes) -> list
     foot = float(before.foot_deformation.mean() / after.foot_deformation.mean())
     trunk = float(before.trunk_deformation.mean() / after.trunk_deformation.mean())
     return [
-        _by_factor("6, mean deformation, PID only", 0.95, old, "°", pid),
-        _by_factor("6, mean deformation, feed-forward", 0.74, new, "°", legs[1]),
-        _gain(
+        by_factor_claim(
+            "6, mean deformation, PID only", 0.95, lambda one, _: deformation(one), both, "°", reason=pid
+        ),
+        by_factor_claim(
+            "6, mean deformation, feed-forward",
+            0.74,
+            lambda _, other: deformation(other),
+            both,
+            "°",
+            reason=legs[1],
+        ),
+        gain_claim(
             "6, mean deformation, PID only / feed-forward",
             0.95 / 0.74,
-            lambda one, other: _moving(one.deformation) / _moving(other.deformation),
+            lambda one, other: deformation(one) / deformation(other),
             both,
             "; ".join(legs),
         ),
-        _gain(
+        gain_claim(
             f"6, deformation in space, PID only / feed-forward (foot {foot:.2f}, trunk {trunk:.2f}; their"
             " geometric mean)",
             0.57 / 0.39,
@@ -332,20 +270,31 @@ def _deformation_claims(before: Figures, after: Figures, causes: Causes) -> list
 
 
 def _flat_claim(before: Figures, after: Figures) -> Claim:
-    flat, moving = (
-        float(np.mean([np.mean(each.spread(each.delay)[list(joints)]) for each in (before, after)]))
-        for joints in (FLAT, told_joints(before, after))
-    )
-    ratio = flat / moving if moving > 0.0 else 0.0  # none where nothing moves
+    told = told_joints(before, after)
+
+    def spreads(one: Figures, other: Figures) -> tuple[float, float]:
+        flat, moving = (
+            float(np.mean([np.mean(each.spread(each.delay)[list(joints)]) for each in (one, other)]))
+            for joints in (FLAT, told)
+        )
+        return flat, moving
+
+    def ratio(one: Figures, other: Figures) -> float:
+        flat, moving = spreads(one, other)
+        return flat / moving if moving > 0.0 else 0.0  # none where nothing moves
+
+    moving = spreads(before, after)[1]
     ends = sum(ends_at_limit(each, joint) for each in (before, after) for joint in FLAT)
-    return _synthetic(
+    return kick_claim(
         "6, spread of the delay, joints with flat trajectories / others: several times higher",
         "several",
         ratio,
-        _SEVERAL <= ratio < _MANY,
+        (before, after),
+        (_SEVERAL, _MANY),
         "several times: twice to ten times, as for ten times the paper says 'an order of magnitude'; its"
-        " figure 3 is not to be had with numbers",
-        contradicts=flat < moving,
+        " figure 3 is not to be had with numbers; contradicted below 1",
+        opposite=lambda each: each < 1.0,
+        moves=moving > 0.0,
         reason=f"the flat joints' search ends at its limit of either sign in {ends} of"
         f" {2 * len(FLAT) * len(before.delay)} cases, which widens their spread; the others' is"
         f" {1e3 * moving:.1f} ms, which the simulated bus and supply give: a real robot's kicks differ by"

@@ -25,8 +25,8 @@ from bam_core.feedforward.voltage_logs import PERIOD
 from bam_core.plots.save import save_figure
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
-from bam_core.reproduce._dynaban_claims import within
 from bam_core.reproduce._dynaban_plots import plot_friction, plot_friction_models, plot_voltage_fit
+from bam_core.reproduce._dynaban_verdicts import within
 from bam_core.reproduce.claim import Claim, claim
 from bam_core.reproduce.redone import DEVICES, Exhibit, Task
 from bam_core.servo.model import load_servo
@@ -316,8 +316,8 @@ def _magnitude_claim(fit: VoltageFit) -> Claim:
         10.0,
         ratio,
         10**0.5 <= ratio <= 10**1.5,
-        "nearer to 10 than to 1 or to 100 on a logarithmic scale",
-        contradicts=ratio < 1.0,
+        "an order of magnitude is the power of ten that a factor is nearest to, which is the usual reading:"
+        " half a decade to each side of 10, 3.2 to 32. The paper gives no figure here",
     )
 
 

@@ -57,9 +57,10 @@ def exhibits(experiment: tuple[tuple[str, ...], ...] | None) -> tuple[Exhibit, .
         Exhibit(
             name="fig. 6.3",
             subject="difference schemes over velocity",
-            remark="in the figure of 6.2. Erratum: the thesis calls backward differences very accurate where"
-            " the leg swings; here they are off by about 5 % of F_c there, a quarter of the Stribeck part,"
-            " and by more where the leg stands, as the thesis says",
+            remark="in the figure of 6.2. Possible erratum: the thesis calls backward differences very"
+            " accurate where the leg swings, without a figure. Here their RMS error there is about 5 % of"
+            " F_c, that of central differences about 1 %. Where the leg stands, backward differences err"
+            " more, as the thesis says",
         ),
         Exhibit(
             name="fig. 6.4",
@@ -135,7 +136,7 @@ def exhibits(experiment: tuple[tuple[str, ...], ...] | None) -> tuple[Exhibit, .
             name="section 7.3",
             subject="inertia and friction found together, which the thesis asks for",
             remark="factors of masses and moments of inertia of three links of each leg, in a model that is"
-            " wrong by up to 40 %",
+            " wrong by up to 40 %. The thesis asks for it and finds no factors, so that these are checks",
             pictures=("inertia_identified.png",),
         ),
     )
@@ -166,8 +167,9 @@ def exhibits(experiment: tuple[tuple[str, ...], ...] | None) -> tuple[Exhibit, .
             name="section 7.2, real squats",
             subject="friction beside BAM's bench, and what is unphysical in it",
             remark="the thesis' periods in which friction drives, branches of rising and falling speed and"
-            " constant torques, which are no claims here: whatever is wrong with torques or model would bear"
-            " them out",
+            " constant torques, which are neither claims nor checks: whatever is wrong with torques or model"
+            " would bear them out. The thesis says nothing of this robot, so that all comparisons with the"
+            " bench are checks",
             pictures=("squat_comparison.png",),
             captions=("mean friction by joint and gain, beside the bench's",),
             table=experiment,

@@ -45,8 +45,8 @@ _CHOSEN = (
     " them had been seen; other noise does not undo that"
 )
 
-VAGUE = 50.0
-"""%, the standard error from which on `fit_friction` lists a parameter as not identifiable."""
+LEAST_LOST = float(np.min([STRAIGHT[joint][LOST] for joint in ROLLS]))
+"""%, the smallest error of a parameter of which the thesis says that it is not possible to estimate."""
 
 _DRAWS = 5000
 _NOISE = "the rest is what encoder steps and torque noise leave after the filters that they take"
@@ -137,12 +137,13 @@ def _lost_claim(rolls: Rolls, clean: Mapping[str, Array], index: int) -> Claim:
         f" {symbol} (mean error: {_figures(errors)} %)",
         f"not possible to estimate: off by {_printed(index)} %",
         _figures(sigmas),
-        min(sigmas) >= VAGUE and max(exact) < known,
-        f"both at least {VAGUE:g} %, from which on a parameter counts as not identifiable; over {REPEATS}"
-        " measurements of the same steps with other noise: an estimator that returns 0 has none. One that"
-        f" returns anything has too much: from clean signals both errors, {_figures(exact)} %, are below"
-        f" {known:.3g} %, with which table 6.2 finds it; contradicted where errors and standard errors are"
-        " below that with noise as well",
+        min(sigmas) >= LEAST_LOST and max(exact) < known,
+        f"both standard errors are at least {LEAST_LOST:g} %, the smallest error with which the thesis calls"
+        f" a parameter not possible to estimate (F_c, left). They are over {REPEATS} measurements of the same"
+        " steps with other noise; an estimator that always returns 0 has a standard error of 0. And the"
+        f" parameter is found without noise: both errors from clean signals, {_figures(exact)} %, are below"
+        f" {known:.3g} %, the thesis' error in table 6.2; an estimator that returns random values fails here."
+        " Contradicted where, with noise, errors and standard errors are below that as well",
         "%",
         contradicts=max(*sigmas, *errors) < known,
         chosen_after=_CHOSEN,

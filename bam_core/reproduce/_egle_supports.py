@@ -93,7 +93,8 @@ def supports(output: Path, walks: Walks, say: Say) -> list[Claim]:
             "up to 1000",
             ratio,
             _three_orders(ratio),
-            "'three orders of magnitude': nearer to three than to two or four",
+            "'three orders of magnitude': half a decade to each side of 1000, 316 to 3160, which is the usual"
+            " reading: nearer to three orders than to two or four",
             undecided=elsewhere,
             reason=f"it is that of the {joint}; lengths and masses of the links are a person's and the links"
             f" are uniform, for the thesis tells nothing of TORO's; with {CORNERS:g} times their moments of"
@@ -118,6 +119,8 @@ def _shrunk(walk: Walk, estimate: FrictionEstimate) -> Array:
     """
     friction = np.linalg.norm(walk.friction, axis=1)
     chosen = (estimate.time < walk.supports[0].end) & (friction > 0.5 * KNEE_FRICTION.coulomb)
+    if not chosen.any():  # a robot that does not move has none
+        return np.zeros(1)
     return np.asarray(np.linalg.norm(estimate.torque[chosen], axis=1) / friction[chosen])
 
 

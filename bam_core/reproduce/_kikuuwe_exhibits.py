@@ -37,7 +37,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         name="fig. 8",
         subject="the operator axproj of two joints",
         remark="two joints with γ_u = 0.1 and γ_v = 0.5, 0.8; the paper does not give its numbers. The"
-        " caption's 'closest vertex' is tested on random joints",
+        " caption's 'closest vertex' hangs on inertias that it does not give, too",
         pictures=("figure_8.png",),
     ),
     Exhibit(
@@ -62,15 +62,16 @@ EXHIBITS: tuple[Exhibit, ...] = (
         name="fig. 11",
         subject="the robot pushes the wall and is pushed, γ_v = 0.1, 0.6, 1.1",
         remark="all constants as in section 6.2. The paper gives neither the wall's stiffness nor the elbow's"
-        " side: drawn for 10 kN/m and the elbow in; the claims are tested for 3, 10, 30 and 100 kN/m, and a"
-        " table tells which hold with walls between them",
+        " side: drawn for 10 kN/m and the elbow in; the claims are tested for 3, 10, 30 and 100 kN/m with"
+        " the elbow in, for 10 kN/m with the elbow out as well, and a table tells which hold with walls"
+        " between them",
         pictures=("figure_11.png", "wall_stiffness.png"),
         captions=("the wall of 10 kN/m and both joints alike", "γ_v = 1.1 and walls of several stiffnesses"),
     ),
     Exhibit(
         name="fig. 12",
         subject="the robot of fig. 11, γ_v = [0.1, 1.1] and [1.1, 0.1]",
-        remark="as fig. 11; also with the elbow out",
+        remark="as fig. 11",
         pictures=("figure_12.png",),
     ),
     Exhibit(name="lemma 1", subject="λ solves λ - ρ|λ| = φ", remark="random φ and ρ, |ρ| < 3"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kikuuwe's remarks 1, 2, 4 and 5, figures 7 and 8, and what section 5.3 says of solving (67)."""
+"""Kikuuwe's remarks 1, 2, 4 and 5, figure 7, and what section 5.3 says of solving (67)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from bam_core.gears import Asymmetry, Gear, GearedJoints, axproj, internal_force
 from bam_core.gears.all_pieces import all_solutions
 from bam_core.gears.axproj import fixed_step_axproj
 from bam_core.gears.benchmark import (
-    DT,
     FIXED_STEP_LIMIT,
     MOST_JOINTS,
     Problem,
@@ -21,7 +20,7 @@ from bam_core.gears.benchmark import (
     random_problem,
 )
 from bam_core.gears.examples import run_rod
-from bam_core.gears.internal_force_plots import MARGIN
+from bam_core.reproduce._kikuuwe_figure_8 import figure_8_claims
 from bam_core.reproduce._kikuuwe_rod import ROD_SIDES
 from bam_core.reproduce.claim import Claim, claim
 
@@ -29,7 +28,6 @@ _TIMESTEPS = (1e-3, 5e-4, 2.5e-4, 1.25e-4)  # s
 _UNTIL = 0.85  # s; within the first phase, whose borders every time step meets
 _FEW = 4  # joints, 5⁴ = 625 systems a problem
 _ANY_C = (1.0, 0.3, 3.0, 0.1, 10.0, 0.03, 0.01)
-_GRID = 21  # places each way, for figure 8
 _PATIENCE = 20_000  # iterations
 _TOLERANCE = 1e-6  # rad/s; joints of the problems have up to 1 rad/s, and A is ill conditioned
 
@@ -52,7 +50,7 @@ def remark_claims(*, gears: int, projections: int, problems: int, enumerated: in
         _existence(),
         _uniqueness(random, gears),
         _figure_7(random, gears),
-        *_figure_8(random, projections),
+        *figure_8_claims(random, projections),
         _single_valued(),
         *_all_signs(random, enumerated),
         *_solvers(problems, fixed),
@@ -131,108 +129,6 @@ def _figure_7(random: np.random.Generator, count: int) -> Claim:
         wrong == 0,
         "a theorem has no exceptions",
     )
-
-
-def _figure_8(random: np.random.Generator, count: int) -> list[Claim]:
-    """Figure 8: where v lies tells where its projection lies; two joints."""
-    edges = inside = off = 0
-    oblique: dict[bool, list[float]] = {True: [], False: []}  # by whether the vertex is the closest
-    for _ in range(count):
-        problem = random_problem(random, 2)
-        v, A, phi, P = problem.arguments()
-        corners = vertices_of(A, phi, P)
-        v = corners.mean(axis=0) + 1.5 * np.ptp(corners, axis=0) * random.uniform(-1.0, 1.0, 2)
-        made = axproj(v, A, phi, P)
-        sticks = made.velocity == 0.0
-        if sticks.all():
-            inside += 1
-            continue
-        if sticks.any():
-            edges += 1
-            continue
-        away = np.linalg.norm(corners - v, axis=1)
-        mine = np.linalg.norm(corners - made.projection, axis=1)
-        off += mine.min() > 1e-9 * float(np.max(np.abs(corners)))
-        sides = np.diff(corners[:3], axis=0)
-        oblique[bool(np.argmin(away) == np.argmin(mine))].append(float(np.linalg.cond(sides)))
-    nearest, vertices = len(oblique[True]), len(oblique[True]) + len(oblique[False])
-    near, far = (float(np.median(oblique[each])) if oblique[each] else np.nan for each in (True, False))
-    return [
-        claim(
-            "construction",
-            f"fig. 8: {count} projections of two joints, {inside} inside, {edges} on an edge, {vertices} at a"
-            " vertex; of these not a vertex A·Φ(s)",
-            0,
-            off,
-            off == 0 and min(inside, edges, vertices) > 0,
-            "both joints slip there, so that s is a corner of the square; some are at a vertex, on an edge"
-            " and inside each, for none at a vertex would be none that is off",
-        ),
-        claim(
-            "construction",
-            f"fig. 8: of {vertices} projections to a vertex, those to the one closest to v",
-            100.0,
-            100.0 * nearest / max(vertices, 1),
-            nearest == vertices > 0,
-            "the caption: 'y is the closest vertex'",
-            "%",
-            contradicts=vertices > 0,
-            reason="the vertex is the one whose signs are those of v - y, axis by axis. Where another one is"
-            f" closer, the quadrilateral is long and oblique: its sides have a condition number of {far:.0f},"
-            f" elsewhere of {near:.0f} (medians). The caption is that of one figure, whose numbers the paper"
-            f" does not give; all over the figure as it is drawn here it {_drawn_words()}",
-        ),
-    ]
-
-
-def _closest_as_drawn() -> bool:
-    """Return whether, all over the figure, what goes to a vertex goes to the closest one."""
-    A, phi, P = figure_8_problem()
-    corners = vertices_of(A, phi, P)
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    axes = np.linspace(low - MARGIN * (high - low), high + MARGIN * (high - low), _GRID).T
-    for v in np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2):
-        made = axproj(v, A, phi, P)
-        if made.velocity.all():
-            away, mine = (np.linalg.norm(corners - each, axis=1) for each in (v, made.projection))
-            if np.argmin(away) != np.argmin(mine):
-                return False
-    return True
-
-
-def _drawn_words() -> str:
-    return "holds, so that only its generalisation fails" if _closest_as_drawn() else "does not hold either"
-
-
-def figure_8_problem() -> tuple[Array, Array, Array]:
-    """Return A, φ, P of figure 8 as it is drawn here; the paper does not give its own."""
-    joints = GearedJoints(
-        [Asymmetry(input_side=0.1, output_side=side) for side in (0.5, 0.8)], np.array([1.0, 1.0])
-    )
-    inertia = np.array([[3.0, 1.2], [1.2, 1.5]])
-    drive, load = np.array([12.0, -5.0]), np.array([4.0, 9.0])
-    A = DT * np.linalg.inv(np.diag(joints.input_inertia) + inertia)
-    P = joints.feedback(inertia)
-    phi = joints.input_side * drive + joints.output_side * load - P @ (drive - load)
-    return A, phi, P
-
-
-def vertices_of(A: Array, phi: Array, P: Array) -> Array:
-    """Return A·Φ(s) of two joints for s = (1, 1), (1, -1), (-1, -1), (-1, 1), (4, 2) rad/s."""
-    return edge_of(A, phi, P, np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0)]))
-
-
-def edge_of(A: Array, phi: Array, P: Array, sides: Array) -> Array:
-    """Return A·Φ(s) for rows of s, by remark 3."""
-    points = []
-    for s in sides:
-        internal = phi
-        change = np.inf
-        while change > 1e-12 * float(np.max(np.abs(phi))):  # a contraction: it ends
-            last, internal = internal, phi + P @ (s * np.abs(internal))
-            change = float(np.max(np.abs(internal - last)))
-        points.append(A @ (s * np.abs(internal)))
-    return np.array(points)
 
 
 def two_solutions() -> Problem:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from bam_core.gears.examples import TIMESTEP, WALL_STIFFNESS, WallRun, run_wall
+from bam_core.gears.examples import ELBOW_IN, TIMESTEP, WALL_STIFFNESS, WallRun, run_wall
 from bam_core.reproduce.claim import UNEXPECTED, Claim, Kind, claim
 from bam_core.reproduce.redone import Exhibit
 
@@ -37,12 +37,21 @@ _OPEN = (
 )
 
 
-def all_walls(stiffness: float, say: Callable[[str], None]) -> dict[tuple[float, float], WallRun]:
-    """Simulate section 6.2 with all five γ_v, by γ_v."""
+def all_walls(
+    stiffness: float, say: Callable[[str], None], *, start: tuple[float, float] = ELBOW_IN
+) -> dict[tuple[float, float], WallRun]:
+    """Simulate section 6.2 with all five γ_v, by γ_v.
+
+    Args:
+        stiffness: of the wall, N/m.
+        say: told what is simulated.
+        start: ELBOW_IN or ELBOW_OUT.
+    """
     walls = {}
+    side = "elbow in" if start == ELBOW_IN else "elbow out"
     for sides in (*EQUAL_SIDES, *MIXED_SIDES):
-        say(f"section 6.2, {stiffness / 1e3:g} kN/m, γ_v = [{sides[0]:g}, {sides[1]:g}]")
-        walls[sides] = run_wall(sides, stiffness=stiffness)
+        say(f"section 6.2, {stiffness / 1e3:g} kN/m, {side}, γ_v = [{sides[0]:g}, {sides[1]:g}]")
+        walls[sides] = run_wall(sides, stiffness=stiffness, start=start)
     return walls
 
 
@@ -126,12 +135,12 @@ def wall_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Cla
             reason=f"the wall presses on the locked robot with {held / 1e3:.1f} kN, and a pull of 500 N does"
             f" not overcome what friction that grows with this load holds{also}",
         ),
-        *mixed_claims(walls, case, elsewhere=elsewhere),
+        *_mixed_claims(walls, case, elsewhere=elsewhere),
     ]
 
 
 def stiffness_exhibit(walls: Mapping[float, Walls]) -> Exhibit:
-    """Return which of the nine statements hold by the wall's stiffness in N/m."""
+    """Return which of the seven statements hold by the wall's stiffness in N/m; the elbow in."""
     rows, borne_out = [], []
     for stiffness in sorted(walls):
         claims = wall_claims(walls[stiffness], "")
@@ -150,7 +159,7 @@ def stiffness_exhibit(walls: Mapping[float, Walls]) -> Exhibit:
     )
 
 
-def mixed_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Claim]:
+def _mixed_claims(walls: Walls, case: str, *, elsewhere: bool = False) -> list[Claim]:
     """Return what is said of robots of which one joint locks itself; arguments as of `wall_claims`.
 
     Both joints are one statement: what never moves would bear out one half of it.

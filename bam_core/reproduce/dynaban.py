@@ -53,6 +53,7 @@ from bam_core.reproduce._dynaban_sticking import (
     told_joints,
     undecided_joints,
 )
+from bam_core.reproduce._dynaban_verdicts import ROBOTS_NOTE
 from bam_core.reproduce.claim import Claim, Kind, claim
 from bam_core.reproduce.redone import Exhibit, Redone, Task
 from bam_core.servo.model import ServoModel, load_servo
@@ -120,7 +121,12 @@ def redo(task: Task, effort: Effort) -> Redone:
     claims += own_parameters_claims(compared[LAW_4], compared[OWN])
     exhibits += _kick_exhibits(task, effort.experiment, runs, compared)
     exhibits += [causes_exhibit(task, effort.experiment, causes), splits_exhibit(splits)]
-    return Redone(claims=tuple(claims), exhibits=(*exhibits, *_not_redone()), checks=tuple(checks))
+    return Redone(
+        claims=tuple(claims),
+        exhibits=(*exhibits, *_not_redone()),
+        checks=tuple(checks),
+        notes=(ROBOTS_NOTE,),
+    )
 
 
 def bench_fit(servo: ServoModel | DynabanModel, effort: Effort) -> VoltageFit:

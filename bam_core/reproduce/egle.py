@@ -32,10 +32,13 @@ def run(task: Task) -> Redone:
     claims += stance(output, walks, noisy, say)
     claims += noisy_tables(output, walks, noisy, clean, say)
     claims += wrong_inertia(output, walks, say)
-    claims += identified(output, walks, noisy, say)
+    factors, eliminated = identified(output, walks, noisy, say)
+    checks += factors
+    claims += eliminated
     recordings = task.recordings(_ROBOT)
     unphysical = None
     if recordings is not None:
-        found, unphysical = experiment(output, recordings, say)
+        beside_bench, found, unphysical = experiment(output, recordings, say)
+        checks += beside_bench
         claims += found
     return Redone(claims=tuple(claims), exhibits=exhibits(unphysical), checks=tuple(checks))

@@ -11,15 +11,16 @@ import numpy as np
 
 from bam_core.gears import Asymmetry, leadscrew, spur_gear, worm_gear
 from bam_core.gears.elastic_teeth import run_elastic_rod
-from bam_core.gears.examples import ELBOW_OUT, WALL_STIFFNESS, run_rod, run_wall
+from bam_core.gears.examples import ELBOW_OUT, WALL_STIFFNESS, run_rod
 from bam_core.gears.internal_force_plots import plot_internal_force, plot_projection
 from bam_core.gears.motion_plots import plot_rod, plot_stiffness, plot_wall
 from bam_core.gears.statics_plots import plot_drivability, plot_static_sets
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._kikuuwe_exhibits import EXHIBITS
+from bam_core.reproduce._kikuuwe_figure_8 import edge_of, figure_8_problem, vertices_of
 from bam_core.reproduce._kikuuwe_laws import law_claims
 from bam_core.reproduce._kikuuwe_mechanisms import mechanism_claims
-from bam_core.reproduce._kikuuwe_remarks import edge_of, figure_8_problem, remark_claims, vertices_of
+from bam_core.reproduce._kikuuwe_remarks import remark_claims
 from bam_core.reproduce._kikuuwe_rod import ROD_SIDES, coulomb_rod_claim, rod_claims, well_posed_claim
 from bam_core.reproduce._kikuuwe_wall import (
     EQUAL_SIDES,
@@ -31,7 +32,6 @@ from bam_core.reproduce._kikuuwe_wall import (
     Walls,
     all_walls,
     coulomb_wall_claim,
-    mixed_claims,
     stiffness_exhibit,
     wall_claims,
 )
@@ -76,9 +76,8 @@ def run(task: Task) -> Redone:
     ]
     claims += of_walls
     nearer = {stiffness: all_walls(stiffness, task.say) for stiffness in NEARER}
-    task.say("section 6.2, elbow out")
-    out = {sides: run_wall(sides, start=ELBOW_OUT) for sides in MIXED_SIDES}
-    elbow_out = mixed_claims(out, f", {WALL_STIFFNESS / 1e3:g} kN/m, elbow out", elsewhere=elsewhere)
+    out = all_walls(WALL_STIFFNESS, task.say, start=ELBOW_OUT)
+    elbow_out = wall_claims(out, f", {WALL_STIFFNESS / 1e3:g} kN/m, elbow out", elsewhere=elsewhere)
     claims += [replace(each, table=TABLE) for each in elbow_out]
     task.say("section 6.2, load-independent friction")
     claims.append(coulomb_wall_claim(walls[WALL_STIFFNESS][1.1, 1.1]))
@@ -96,8 +95,8 @@ def statements_note(claims: Sequence[Claim]) -> str:
     distinct = len(built) - len(repeated) + STATEMENTS
     return (
         f"*Statements*: {len(repeated)} of the {len(built)} claims by construction are {STATEMENTS}"
-        f" statements of section 6.2, with {len(STIFFNESSES)} stiffnesses of the wall each, and two of them"
-        " once more with the elbow out, for the paper gives neither; distinct statements by construction:"
+        f" statements of section 6.2, with {len(STIFFNESSES)} stiffnesses of the wall each, and once more"
+        " with the elbow out, for the paper gives neither; distinct statements by construction:"
         f" {distinct}. The other {len(claims) - len(built)} claims are of section 6.1, with elastic teeth,"
         " and of what friction without load cannot do"
     )

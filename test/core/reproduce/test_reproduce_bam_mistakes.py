@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Deliberate mistakes turn BAM's claims to NO that count without them: small synthetic data, and squats.
 
-Sign of the load, friction off, delay: each turns a claim about a real humanoid that counts. That of an arm is
-marked as chosen after results were seen.
+Sign of the load, friction off, delay: each turns a claim that counts about a real humanoid, and one about
+synthetic servos. Those of an arm are marked as chosen after results were seen.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +32,8 @@ from bam_core.reproduce.claim import Claim
 from bam_core.robot.run import RobotRun
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import ServoModel
+from bam_core.simulation import rollout
+from bam_core.simulation.packing import PackedLogs
 from bam_core.simulation.rollout import PARAMETERS, Rollout
 
 pytestmark = pytest.mark.long
@@ -41,6 +44,10 @@ SMALL = Campaign(repeats=1, trials=1500, every=4, fresh=100)
 THIRD = Campaign(repeats=1, trials=1500, every=3, fresh=20)
 """27 logs of an eRob; every fourth would be of one script."""
 
+MANY = replace(SMALL, fresh=300)
+"""So many logs that the factor of an MX-106 is decided."""
+
+FACTOR = "VI-A, mx106: MAE of M1 over that of the best"
 ARM = find_arm("dynamixel_2r")
 RATIO = "VI-B, fig. 7, dynamixel_2r, friction ±15 %: MAE of M1 over that of M4, smallest over paths and gains"
 GAINS = (24,)
@@ -69,9 +76,9 @@ def counting(claims: Iterable[Claim]) -> set[str]:
     return {each.claim for each in claims if each.counts}
 
 
-def pendulum(name: str, change: Change = as_it_is) -> set[str]:
+def pendulum(name: str, change: Change = as_it_is, campaign: Campaign = SMALL) -> set[str]:
     """Claims about a servo on the bench that count."""
-    return counting(model_claims(name, identified(name, change(true_servo(name)), lambda _: None, SMALL)))
+    return counting(model_claims(name, identified(name, change(true_servo(name)), lambda _: None, campaign)))
 
 
 def arm(change: Change = as_it_is) -> set[str]:
@@ -96,6 +103,37 @@ def load_sign_reversed(patch: pytest.MonkeyPatch) -> None:
         return simulate(self, wrong, *rest)
 
     patch.setattr(Rollout, "_simulate", mistaken)
+
+
+def torque_of_the_load_reversed(patch: pytest.MonkeyPatch) -> None:
+    """In the simulation that is fitted: gravity drives the arm upwards."""
+    pack = rollout.pack
+
+    def mistaken(*arguments: Any, **options: Any) -> PackedLogs:
+        packed = pack(*arguments, **options)
+        logs = packed.logs._replace(gravity_torque=-packed.logs.gravity_torque)
+        return replace(packed, logs=logs)
+
+    patch.setattr(rollout, "pack", mistaken)
+
+
+@pytest.fixture(scope="module")
+def right_servo() -> set[str]:
+    found = pendulum("mx106", campaign=MANY)
+    assert FACTOR in found
+    return found
+
+
+def test_a_wrong_sign_of_the_load_turns_a_claim_about_a_synthetic_servo_to_no(
+    right_servo: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torque_of_the_load_reversed(monkeypatch)
+    assert FACTOR in right_servo - pendulum("mx106", campaign=MANY)
+
+
+def test_goals_that_are_20_ms_late_turn_a_claim_about_a_synthetic_servo_to_no(right_servo: set[str]) -> None:
+    """Twice the delay, 5 ms, does not: the inertia that is fitted takes it up."""
+    assert FACTOR in right_servo - pendulum("mx106", with_delay(8.0), MANY)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Friction from squats: recovered where it is known; deliberate bugs turn claims of real ones to NO."""
+"""Friction from squats: recovered where it is known; deliberate bugs turn checks of real ones to NO."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from bam_core.arrays import Array
 from bam_core.errors import Malformed, Unreadable
 from bam_core.reproduce import _egle_squats as squats
-from bam_core.reproduce._egle_experiment import Experiment, experiment_claims
+from bam_core.reproduce._egle_experiment import Experiment, bench_checks, sum_claim
 from bam_core.reproduce._egle_squats import ARMS, PAIRS, Law, Squat, bench_laws, find_lag, friction_of
 
 NAMES = (*ARMS, *(f"{side}_{pair}" for side in ("left", "right") for pair in PAIRS))
@@ -110,11 +110,13 @@ def delay_doubled(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("bug", "least"), [(load_reversed, 2), (friction_off, 5), (delay_doubled, 6)])
-def test_deliberate_bugs_turn_claims_to_no(
+def test_deliberate_bugs_turn_checks_to_no(
     folder: Path, bug: Callable[[pytest.MonkeyPatch], None], least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claims = experiment_claims(Experiment.make(folder, quiet))
-    assert [each.kind for each in claims] == [*["real"] * (len(claims) - 1), "construction"]
+    found = Experiment.make(folder, quiet)
+    checks = bench_checks(found)
+    assert {each.kind for each in checks} == {"real"}
+    assert sum_claim(found).kind == "construction"
     bug(monkeypatch)
-    wrong = {each.claim for each in experiment_claims(Experiment.make(folder, quiet)) if not each.holds}
-    assert len({each.claim for each in claims if each.holds} & wrong) >= least
+    wrong = {each.claim for each in bench_checks(Experiment.make(folder, quiet)) if not each.holds}
+    assert len({each.claim for each in checks if each.holds} & wrong) >= least

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Egle's table 6.2 from a short walk and its sensors; deliberate bugs turn its claims to NO."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from whole_body_cases import robot
+
+from bam_core.reproduce import _egle_parameters
+from bam_core.reproduce._egle_parameters import Parameters, noisy_claims
+from bam_core.reproduce._egle_tables import TARGETS
+from bam_core.reproduce._egle_walks import Walks, leg_swings
+from bam_core.whole_body import (
+    JointLog,
+    Sensors,
+    Walk,
+    WholeBody,
+    plan_gait,
+    simulate_walk,
+    straight,
+)
+
+pytestmark = pytest.mark.long
+
+
+def walks_of(made: Walk) -> Walks:
+    return Walks(
+        robot=robot(),
+        knee=made,
+        legs=made,
+        short=made,
+        cornered=robot(),
+        unseen=made,
+        turn=np.inf,
+        swings=leg_swings(made),
+    )
+
+
+def table_claims(made: Walk) -> dict[str, bool]:
+    """Whether claims of table 6.2 hold of a walk."""
+    walks = walks_of(made)
+    noisy = Sensors().measure(made.log).arranged(robot())
+    both = Parameters.make(walks, noisy).both
+    parts = dict.fromkeys(("clean", "steps", "noise"), both)  # for reasons alone
+    return {each.claim: each.holds for each in noisy_claims(both, parts)}
+
+
+@pytest.fixture(scope="module")
+def walk() -> Walk:
+    """Two steps ahead of either foot, in which each joint of the legs swings both ways."""
+    return simulate_walk(robot(), plan_gait(robot(), straight(4)), TARGETS)
+
+
+@pytest.fixture(scope="module")
+def right(walk: Walk) -> dict[str, bool]:
+    return table_claims(walk)
+
+
+Bug = Callable[[pytest.MonkeyPatch, Walk], Walk]
+
+
+def no_friction(patch: pytest.MonkeyPatch, made: Walk) -> Walk:
+    """Torques are those of the same motion without friction."""
+    effort = made.log.effort.copy()
+    effort[:, robot().torque_columns] += made.friction
+    return replace(made, log=replace(made.log, effort=effort))
+
+
+def late(patch: pytest.MonkeyPatch, made: Walk) -> Walk:
+    """Torques are recorded 20 ms late."""
+    return replace(made, log=replace(made.log, effort=np.roll(made.log.effort, 20, axis=0)))
+
+
+def load_reversed(patch: pytest.MonkeyPatch, made: Walk) -> Walk:
+    """What is required less what is measured, with the sign of the latter reversed."""
+    right = _egle_parameters.estimate_filtered
+
+    def mistaken(body: WholeBody, log: JointLog, *rest: Any) -> Any:
+        found = right(body, log, *rest)
+        columns = [log.names.index(name) for name in found.estimate.joints]
+        torque = found.estimate.torque + 2.0 * log.effort[:, columns]
+        return replace(found, estimate=replace(found.estimate, torque=torque))
+
+    patch.setattr(_egle_parameters, "estimate_filtered", mistaken)
+    return made
+
+
+@pytest.mark.parametrize("bug", [no_friction, late, load_reversed])
+def test_deliberate_bugs_turn_claims_about_table_6_2_to_no(
+    walk: Walk, right: dict[str, bool], bug: Bug, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = table_claims(bug(monkeypatch, walk))
+    assert [name for name, holds in right.items() if holds and not found[name]], right
