@@ -35,12 +35,12 @@ class BamError(Exception):
     """
 
     def __init__(self, line: str = "") -> None:
-        super().__init__(_one_line(line))
+        super().__init__(printable_line(line))
 
     def within(self: _E, place: object) -> _E:
         """Return this error, its line preceded by where it was found, such as the path of a file."""
         moved = copy.copy(self)
-        moved.args = (_one_line(f"{place}: {self}"),)
+        moved.args = (printable_line(f"{place}: {self}"),)
         return moved
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -310,7 +310,12 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, where a command ends on it as on Ctrl-C; the exit status tells them apart."""
 
 
-def _one_line(text: str) -> str:
+def printable_line(text: str) -> str:
+    """Return a text as one line that prints.
+
+    Characters that do not print, such as line breaks and the escape sequences of terminals, are written as
+    in Python; the middle of a very long line is left out.
+    """
     text = _shortened(text)
     if text.isprintable():
         return text

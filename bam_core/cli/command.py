@@ -11,7 +11,6 @@ A subcommand is a module with two functions and an example, imported only when i
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -19,8 +18,9 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn
 
 from bam_core._version import __version__
-from bam_core.errors import BamError, Terminated, UnknownName
+from bam_core.errors import BamError, Terminated, UnknownName, printable_line
 from bam_core.simulation.small_matrices import one_blas_thread
+from bam_core.warning_lines import print_warnings
 
 USER_ERROR = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
         143 where a command ends on SIGTERM as on Ctrl-C.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
-    logging.basicConfig(level=logging.WARNING, format="bam: %(message)s")
+    print_warnings("bam: %(message)s")
     table = {command.name: command for command in commands}
     chosen = _chosen(argv)
     prefix = f"bam {chosen}" if chosen in table else "bam"
@@ -116,7 +116,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if message.endswith(" LOGS"):  # an option that takes several words has taken them, too
             message += "; give them before the options"
-        self.exit(USER_ERROR, f"{self.prog}: error: {' '.join(message.split())} (see {self.prog} --help)\n")
+        self.exit(
+            USER_ERROR,
+            f"{self.prog}: error: {printable_line(' '.join(message.split()))} (see {self.prog} --help)\n",
+        )
 
     def refuse(self, argv: Sequence[str], unknown: Sequence[str]) -> NoReturn:
         """End because of words that no argument takes."""

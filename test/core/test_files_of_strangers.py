@@ -5,16 +5,21 @@ from __future__ import annotations
 
 import io
 import json
+import logging
+import sys
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from refusals import refused
 
+from bam_core.cli.command import Command, main
 from bam_core.errors import BamError, Malformed, Unreadable
 from bam_core.json_file import read_json
 from bam_core.npz_file import LARGEST, read_arrays
+from bam_core.warning_lines import print_warnings
 from bam_core.yaml_file import LARGEST_FILE, read_yaml
 
 LAUGHS = "\n".join(
@@ -132,6 +137,34 @@ def test_an_error_is_one_line_that_prints(text: str) -> None:
     error = BamError(f"name {text!s}: wrong; correct it")
     assert str(error).isprintable()
     assert str(error.within(f"/tmp/{text}")).isprintable()
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\x1b]0;x\x07\r\nb", "\x9b2J", "\u202e"])
+def test_a_warning_is_one_line_that_prints(
+    text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    print_warnings("bam: %(message)s")
+    logging.getLogger("bam_core.any").warning("recordings of %r and %s", "ö", text)
+    line = capsys.readouterr().err.removesuffix("\n")
+    assert line.startswith("bam: recordings of 'ö' and ")
+    assert line.isprintable()
+
+
+def test_the_command_line_prints_warnings_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ModuleType("warning")
+
+    def run(arguments: object) -> int:
+        logging.getLogger("bam_core.any").warning("motor %s", "a\x1b]0;x\x07\r\nb")
+        return 0
+
+    vars(command).update(EXAMPLE="bam warn", add_arguments=lambda parser: None, run=run)
+    monkeypatch.setitem(sys.modules, "warning", command)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    assert main(["warn"], [Command("warn", "warns", "warning")]) == 0
+    assert capsys.readouterr().err == "bam: motor a\\x1b]0;x\\x07\\r\\nb\n"
 
 
 def test_a_very_long_name_leaves_place_for_what_to_do() -> None:
