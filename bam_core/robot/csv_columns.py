@@ -25,7 +25,7 @@ def read_columns(path: Path, choose: Callable[[Collection[str]], Sequence[str]])
         Name -> (n,) numbers, at least one, in the order that was chosen.
 
     Raises:
-        BamError: the file cannot be read, has no samples, or a chosen column is there twice or holds no numbers.
+        BamError: the file cannot be read or has no samples; a chosen one is there twice, or holds no numbers.
     """
     try:
         with path.open(newline="", encoding="utf-8") as file:
@@ -34,6 +34,8 @@ def read_columns(path: Path, choose: Callable[[Collection[str]], Sequence[str]])
             rows = list(reader)
     except (OSError, UnicodeDecodeError) as error:
         raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
+    except csv.Error as error:
+        raise Malformed(path, f"is no CSV file ({error})") from None
     place_of = {name: place for place, name in enumerate(header)}
     names = choose(place_of.keys())
     times = Counter(header)

@@ -55,6 +55,8 @@ def test_gain_and_supply_may_be_columns(path: Path) -> None:
         ("time,goal:a,read:a\n", Malformed),
         ("time,goal:a,read:a\n0,1,x\n1,1,1\n", Malformed),
         ("time,goal:a,read:a\n0,1\n1,1,1\n", Malformed),
+        pytest.param(f"time,goal:a,read:a\n0,{'9' * 200_000},1\n", Malformed, id="a long field"),
+        pytest.param(f"time,{'a' * 200_000}\n", Malformed, id="a long name"),
         ("time,goal:a,read:a\n0,1,1\n0,1,1\n", BadData),
         ("time,goal:a,read:a\n0,1,nan\n1,1,1\n", Missing),
     ],
