@@ -124,7 +124,8 @@ def require_directory(path: str | os.PathLike[str]) -> None:
     with _refusing(path):
         existing = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
         if not existing.is_dir():
-            raise NotWritable(path, f"{existing} is a file", expected="a directory for results")
+            which = "" if existing == path else f"{existing} "
+            raise NotWritable(path, f"{which}is a file", expected="a directory for results")
         _try_out(existing)
 
 

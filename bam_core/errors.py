@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import difflib
 import os
+import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -20,7 +21,13 @@ _E = TypeVar("_E", bound="BamError")
 CORRECT_IT = "correct it"
 """What to do, where nothing better is known."""
 
-_LONGEST = 4000  # characters of a line
+# Characters. Lines of our own words, lists of valid names included, and paths are shorter, as a rule.
+_LONGEST_VALUE = 240
+_LONGEST_LINE = 1000
+_LONGEST_TEXT = 100_000  # that is looked at
+_LONG = f"{{{_LONGEST_VALUE - 1},}}"
+_LONG_VALUE = re.compile(rf"(?<!\w)'[^']{_LONG}'(?!\w)|(?<!\w)\"[^\"]{_LONG}\"(?!\w)|\S{_LONG}")
+"""What may be a value from a file: text in quotes, or a word."""
 
 
 class BamError(Exception):
@@ -30,17 +37,17 @@ class BamError(Exception):
     traceback. Errors may be pickled: jobs in other processes raise them as well.
 
     It is one line whatever names and values from files are in it: characters that do not print, such as line
-    breaks and the escape sequences of terminals, are written as in Python, and the middle of a very long line
-    is left out.
+    breaks and the escape sequences of terminals, are written as in Python, and the middle of long values is
+    left out. Its attributes keep what was given.
     """
 
     def __init__(self, line: str = "") -> None:
-        super().__init__(_one_line(line))
+        super().__init__(printable_line(line))
 
     def within(self: _E, place: object) -> _E:
         """Return this error, its line preceded by where it was found, such as the path of a file."""
         moved = copy.copy(self)
-        moved.args = (_one_line(f"{place}: {self}"),)
+        moved.args = (printable_line(f"{place}: {self}"),)
         return moved
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -102,6 +109,7 @@ class WrongValue(BamError):
         """
         self.thing, self.value, self.expected = thing, value, expected
         shown = told or (repr(value) if isinstance(value, str) else str(value))
+        shown = _shortened(shown, _LONGEST_VALUE)
         super().__init__(f"{thing}: is {shown} (expected {expected}); {advice}")
 
 
@@ -310,18 +318,27 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, where a command ends on it as on Ctrl-C; the exit status tells them apart."""
 
 
-def _one_line(text: str) -> str:
-    text = _shortened(text)
-    if text.isprintable():
-        return text
-    escaped = (each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
-    return _shortened("".join(escaped))
+def printable_line(text: str) -> str:
+    """Return a text as one line that prints.
+
+    Characters that do not print, such as line breaks and the escape sequences of terminals, are written as
+    in Python; of long words, texts in quotes, and lines, the middle is left out.
+    """
+    text = _shortened(text, _LONGEST_TEXT)
+    if not text.isprintable():
+        text = "".join(
+            each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text
+        )
+    text = _LONG_VALUE.sub(lambda match: _shortened(match[0], _LONGEST_VALUE), text)
+    return _shortened(text, _LONGEST_LINE)
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= _LONGEST:
+def _shortened(text: str, longest: int) -> str:
+    """Return a text with its middle left out where it is longer than so many characters."""
+    if len(text) <= longest:
         return text
-    return f"{text[: _LONGEST * 3 // 4]} ... {text[-_LONGEST // 4 :]}"
+    half = (longest - len("...")) // 2
+    return f"{text[:half]}...{text[-half:]}"
 
 
 def _told(reason: OSError) -> str:

@@ -11,16 +11,17 @@ A subcommand is a module with two functions and an example, imported only when i
 from __future__ import annotations
 
 import argparse
-import logging
-import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
 from importlib import import_module
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TextIO, cast
 
 from bam_core._version import __version__
-from bam_core.errors import BamError, Terminated, UnknownName
+from bam_core.cli.standard_output import StandardOutput
+from bam_core.errors import BamError, Terminated, UnknownName, printable_line
 from bam_core.simulation.small_matrices import one_blas_thread
+from bam_core.warning_lines import print_warnings
 
 USER_ERROR = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -69,22 +70,22 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = CORE_C
         143 where a command ends on SIGTERM as on Ctrl-C.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
-    logging.basicConfig(level=logging.WARNING, format="bam: %(message)s")
+    print_warnings("bam: %(message)s")
     table = {command.name: command for command in commands}
     chosen = _chosen(argv)
     prefix = f"bam {chosen}" if chosen in table else "bam"
+    output = StandardOutput(sys.stdout)
     try:
-        return execute(argv, commands)
+        with redirect_stdout(cast(TextIO, output)):
+            return _status(argv, commands)
     except BamError as error:
-        print(f"{prefix}: {error}", file=sys.stderr)
+        _tell(f"{prefix}: {error}")
         return USER_ERROR
-    except SystemExit as done:  # argparse, after help or a usage error that it has printed
-        return done.code if isinstance(done.code, int) else 0
     except KeyboardInterrupt as stop:  # which may say what to do about it
-        print(f"\n{prefix}: interrupted{'; ' if stop.args else ''}{stop}", file=sys.stderr)
+        _tell(f"\n{prefix}: interrupted{'; ' if stop.args else ''}{stop}")
         return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
     except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        output.discard()
         return 0
 
 
@@ -102,8 +103,24 @@ def execute(argv: Sequence[str], commands: Sequence[Command] = CORE_COMMANDS) ->
     arguments = _parse(table, chosen, argv)
     with one_blas_thread():
         status: int = arguments.run(arguments)
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     return status
+
+
+def _status(argv: Sequence[str], commands: Sequence[Command]) -> int:
+    try:
+        return execute(argv, commands)
+    except SystemExit as done:  # argparse, after help or a usage error that it has printed
+        sys.stdout.flush()
+        return done.code if isinstance(done.code, int) else 0
+
+
+def _tell(line: str) -> None:
+    """Print on standard error, where that can be."""
+    if sys.stderr is not None:  # else print takes standard output
+        with suppress(OSError):
+            print(line, file=sys.stderr)
 
 
 def _chosen(argv: Sequence[str]) -> str | None:
@@ -116,7 +133,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if message.endswith(" LOGS"):  # an option that takes several words has taken them, too
             message += "; give them before the options"
-        self.exit(USER_ERROR, f"{self.prog}: error: {' '.join(message.split())} (see {self.prog} --help)\n")
+        self.exit(
+            USER_ERROR,
+            f"{self.prog}: error: {printable_line(' '.join(message.split()))} (see {self.prog} --help)\n",
+        )
 
     def refuse(self, argv: Sequence[str], unknown: Sequence[str]) -> NoReturn:
         """End because of words that no argument takes."""

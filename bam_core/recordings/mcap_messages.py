@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from mcap.exceptions import EndOfFile, InvalidMagic
-from mcap.records import Channel, Footer, McapRecord, Message, Schema
+from mcap.records import Channel, Chunk, Footer, McapRecord, Message, Schema
 from mcap.stream_reader import StreamReader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from bam_core.errors import Malformed, Unreadable
+from bam_core.recordings.mcap_chunks import ChunkReader
 from bam_core.recordings.message_fields import missing_field
 
 _COMPRESSED = b"\x28\xb5\x2f\xfd"  # a zstd frame; a message in CDR begins with 0
@@ -119,31 +120,32 @@ def read_records(path: Path) -> Iterator[McapRecord]:
 
 def _records(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
     """Records up to the end or, in a file cut short, up to the last complete one."""
-    exact = _ExactStream(stream, path.stat().st_size)
     channels: set[int] = set()
     try:
-        for record in StreamReader(exact, validate_crcs=True).records:  # type: ignore[arg-type]
+        for record in _unpacked(path, stream):
             if isinstance(record, Channel):
                 channels.add(record.id)
             elif isinstance(record, Message) and record.channel_id not in channels:
                 raise ValueError(f"a message is of channel {record.channel_id}, which is not described")
             if isinstance(record, Message) and record.data.startswith(_COMPRESSED):
-                record.data = _unpacked(record.data)
+                record.data = _unpacked_message(record.data)
             yield record
     except EndOfFile:
         return
+    except Malformed:
+        raise
     except InvalidMagic:
         raise Malformed(
             path, "does not begin like an MCAP file", advice="give a bag recorded with MCAP storage"
         ) from None
     except Exception as error:  # whatever its parser and the decompressors make of damaged bytes
-        what = " ".join(str(error).split())
+        what = " ".join(str(error).split()) or type(error).__name__
         raise Malformed(
             path, f"is damaged ({what})", advice="restore it from a backup or record the run again"
         ) from error
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpacked_message(data: bytes) -> bytes:
     """Return a message that `ros2 bag record --compression-mode message` compressed.
 
     Told by its first bytes, not by metadata.yaml, which an interrupted bag does not have.
@@ -153,6 +155,18 @@ def _unpacked(data: bytes) -> bytes:
     if zstandard.frame_content_size(data) > _LARGEST_MESSAGE:
         raise ValueError("a compressed message is too large")
     return zstandard.ZstdDecompressor().decompress(data, max_output_size=_LARGEST_MESSAGE)
+
+
+def _unpacked(path: Path, stream: BinaryIO) -> Iterator[McapRecord]:
+    """Records of the file and, in the place of each chunk, those in it."""
+    size = path.stat().st_size
+    exact = _ExactStream(stream, size)
+    chunks = ChunkReader(path, size)
+    for record in StreamReader(exact, emit_chunks=True, validate_crcs=True).records:  # type: ignore[arg-type]
+        if isinstance(record, Chunk):
+            yield from chunks.records(record)
+        else:
+            yield record
 
 
 class _ExactStream:

@@ -200,7 +200,7 @@ def _columns(path: Path, names: Sequence[str]) -> Mapping[str, Array]:
             values = np.array([[float(row[place]) for place in places] for row in rows])
     except OSError as error:
         raise Unreadable(path, error) from None
-    except (ValueError, StopIteration, IndexError) as error:
+    except (csv.Error, ValueError, StopIteration, IndexError) as error:
         raise Malformed(path, str(error), expected=f"columns {names[0]}, {names[1]}, ...") from None
     return dict(zip(names, values.T, strict=True))
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,18 +14,18 @@ from bam_core.arrays import Array
 from bam_core.errors import Malformed, Unreadable
 
 
-def read_columns(path: Path, choose: Callable[[Sequence[str]], Sequence[str]]) -> dict[str, Array]:
+def read_columns(path: Path, choose: Callable[[Collection[str]], Sequence[str]]) -> dict[str, Array]:
     """Read the chosen columns of a file.
 
     Args:
         path: of the file.
-        choose: names of the columns to read, given all names; may raise BamError.
+        choose: names of the columns to read, given all names, each once; may raise BamError.
 
     Returns:
         Name -> (n,) numbers, at least one, in the order that was chosen.
 
     Raises:
-        BamError: the file cannot be read, has no samples, or a chosen column holds no numbers.
+        BamError: the file cannot be read or has no samples; a chosen one is there twice, or holds no numbers.
     """
     try:
         with path.open(newline="", encoding="utf-8") as file:
@@ -33,8 +34,17 @@ def read_columns(path: Path, choose: Callable[[Sequence[str]], Sequence[str]]) -
             rows = list(reader)
     except (OSError, UnicodeDecodeError) as error:
         raise Unreadable(path, error if isinstance(error, OSError) else "is no text") from None
-    names = choose(header)
-    places = [header.index(name) for name in names]
+    except csv.Error as error:
+        raise Malformed(path, f"is no CSV file ({error})") from None
+    place_of = {name: place for place, name in enumerate(header)}
+    names = choose(place_of.keys())
+    times = Counter(header)
+    for name in names:
+        if times[name] > 1:
+            raise Malformed(
+                path, f"column {name!r} is there {times[name]} times", expected="once", advice="remove one"
+            )
+    places = [place_of[name] for name in names]
     try:
         table = np.array([[row[place] for place in places] for row in rows], dtype=np.float64)
     except (ValueError, IndexError):

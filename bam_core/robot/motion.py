@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def read_motion(path: str | os.PathLike[str]) -> RobotMotion:
     """
     path = Path(path)
 
-    def choose(header: Sequence[str]) -> list[str]:
+    def choose(header: Collection[str]) -> list[str]:
         goals = [name for name in header if name.startswith(_GOAL)]
         if not {_TIME, _GAIN} <= set(header) or not goals:
             raise Malformed(path, "is no motion", expected="columns time, goal:JOINT and kp")

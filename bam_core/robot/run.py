@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def read_csv_run(path: str | os.PathLike[str]) -> RobotRun:
     """
     path = Path(path)
 
-    def choose(header: Sequence[str]) -> list[str]:
+    def choose(header: Collection[str]) -> list[str]:
         joints = [name.removeprefix(_GOAL) for name in header if name.startswith(_GOAL)]
         joints = [name for name in joints if _READ + name in header]
         if _TIME not in header or not joints:

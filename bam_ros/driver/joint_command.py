@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from bam_core.errors import printable_line
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_limits import Range
@@ -91,5 +92,5 @@ class JointCommandTopic:
         """Warn, unless that was done; always False."""
         if (kind, name) not in self._warned and len(self._warned) < _MOST_WARNINGS:
             self._warned.add((kind, name))
-            self._warn(f"joint_command: ignored, {line}")
+            self._warn(printable_line(f"joint_command: ignored, {line}"))
         return False

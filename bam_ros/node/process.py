@@ -17,7 +17,8 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException
 from rclpy.signals import SignalHandlerOptions
 
-from bam_core.errors import BamError, Conflict, Unsupported
+from bam_core.errors import BamError, Conflict, Unsupported, printable_line
+from bam_core.warning_lines import print_warnings
 from bam_ros.node.ends import LaunchWatch, StopRequest
 from bam_ros.node.running_node import NodeProgram, RunningNode
 
@@ -62,6 +63,7 @@ def run_nodes(programs: Sequence[NodeProgram], arguments: Sequence[str], *, name
     Raises:
         Exception: a callback raised it; everything is closed by then.
     """
+    print_warnings()
     stop = StopRequest()
     stop.install()
     launch_has_gone = LaunchWatch()
@@ -95,7 +97,7 @@ def run_nodes(programs: Sequence[NodeProgram], arguments: Sequence[str], *, name
     except (BamError, ParameterException) as error:
         if stop():
             return 0
-        print(" ".join(str(error).split()), file=sys.stderr)
+        print(printable_line(" ".join(str(error).split())), file=sys.stderr)
         return 2
     finally:
         with ExitStack() as last:  # all that is below happens, whatever is raised on the way

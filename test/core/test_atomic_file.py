@@ -80,6 +80,15 @@ def test_a_file_needs_its_directory_but_a_directory_gets_its_parents(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_in_the_place_of_a_directory_is_named_once(tmp_path: Path) -> None:
+    file = tmp_path / "results"
+    file.touch()
+    with refused(NotWritable, path=str(file), problem="is a file"):
+        require_directory(file)
+    with refused(NotWritable, path=str(file / "new"), problem=f"{file} is a file"):
+        require_directory(file / "new")
+
+
 @pytest.mark.parametrize("check", [require_file, require_directory])
 def test_a_good_place_is_left_as_it_was(check: Callable[[Path], None], tmp_path: Path) -> None:
     check(tmp_path / "new")

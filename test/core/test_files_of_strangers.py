@@ -5,16 +5,21 @@ from __future__ import annotations
 
 import io
 import json
+import logging
+import sys
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from refusals import refused
 
-from bam_core.errors import BamError, Malformed, Unreadable
+from bam_core.cli.command import Command, main
+from bam_core.errors import BamError, Malformed, UnknownName, Unreadable, WrongType
 from bam_core.json_file import read_json
 from bam_core.npz_file import LARGEST, read_arrays
+from bam_core.warning_lines import print_warnings
 from bam_core.yaml_file import LARGEST_FILE, read_yaml
 
 LAUGHS = "\n".join(
@@ -134,13 +139,73 @@ def test_an_error_is_one_line_that_prints(text: str) -> None:
     assert str(error.within(f"/tmp/{text}")).isprintable()
 
 
+@pytest.mark.parametrize("text", ["a\nb", "a\x1b]0;x\x07\r\nb", "\x9b2J", "\u202e"])
+def test_a_warning_is_one_line_that_prints(
+    text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    print_warnings("bam: %(message)s")
+    logging.getLogger("bam_core.any").warning("recordings of %r and %s", "ö", text)
+    line = capsys.readouterr().err.removesuffix("\n")
+    assert line.startswith("bam: recordings of 'ö' and ")
+    assert line.isprintable()
+
+
+def test_the_command_line_prints_warnings_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ModuleType("warning")
+
+    def run(arguments: object) -> int:
+        logging.getLogger("bam_core.any").warning("motor %s", "a\x1b]0;x\x07\r\nb")
+        return 0
+
+    vars(command).update(EXAMPLE="bam warn", add_arguments=lambda parser: None, run=run)
+    monkeypatch.setitem(sys.modules, "warning", command)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    assert main(["warn"], [Command("warn", "warns", "warning")]) == 0
+    assert capsys.readouterr().err == "bam: motor a\\x1b]0;x\\x07\\r\\nb\n"
+
+
 def test_a_very_long_name_leaves_place_for_what_to_do() -> None:
     line = str(BamError(f"name {'x' * 10**6}: unknown; choose another"))
-    assert len(line) < 5000
+    assert len(line) < 300
     assert line.startswith("name xxx")
-    assert line.endswith("; choose another")
+    assert line.endswith("xxx: unknown; choose another")
     unprintable = chr(0x202E) * 10**5
-    assert len(str(BamError(f"names {unprintable}: unknown; choose another"))) < 5000
+    assert len(str(BamError(f"names {unprintable}: unknown; choose another"))) < 300
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnknownName("servo", "x y " * 10**5, ["mx64", "mx106"]),
+        WrongType("kp", "x y " * 10**5, "a number"),
+        WrongType("kp", list(range(10**5)), "a number"),
+        Malformed("a.yaml", f"it's no {'x y ' * 10**5!r} at the joint's end"),
+        Malformed("a" * 10**5, "is no YAML"),
+    ],
+)
+def test_of_a_long_value_the_middle_is_left_out(error: BamError) -> None:
+    line = str(error)
+    assert len(line) < 400
+    assert "..." in line
+    assert line.endswith(("choose one of these", "correct it"))
+    assert len(str(error.within("/a/place"))) == len(line) + len("/a/place: ")
+
+
+def test_a_line_of_many_words_is_no_longer_than_a_reader_reads() -> None:
+    line = str(BamError(f"names {'x y ' * 10**5}: unknown; choose another"))
+    assert len(line) <= 1000
+    assert line.endswith("; choose another")
+
+
+def test_paths_and_lists_of_ordinary_length_stay_whole() -> None:
+    path = "/home/somebody" + "/a_directory_of_measurements" * 6 + "/recording.mcap"
+    valid = [f"joint_of_the_robot_{number}" for number in range(30)]
+    line = str(UnknownName("joint", "hip", valid).within(path))
+    assert line.startswith(f"{path}: joint 'hip': unknown")
+    assert ", ".join(sorted(valid)) in line
 
 
 def test_json_numbers_stay_numbers(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ KEYS = {
 """Python module -> rosdep key, where the name of the package is another."""
 NAMES = {"PyYAML": "yaml", "pyserial": "serial"}
 """Package of the Python index -> module."""
-WITH_OTHERS = {"PIL", "markupsafe", "sqlalchemy"}
-"""Modules that come with matplotlib, jinja2 and optuna."""
+WITH_OTHERS = {"PIL", "lz4", "markupsafe", "sqlalchemy", "zstandard"}
+"""Modules that come with matplotlib, mcap, jinja2 and optuna."""
 
 
 @pytest.fixture

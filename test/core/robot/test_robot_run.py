@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Collection, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from refusals import refused
 from whole_robot_cases import JOINTS, goals, write_csv
 
 from bam_core.errors import BadData, Malformed, Missing, OutOfRange, Unreadable, WrongShape
+from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun, read_csv_run
 
@@ -53,6 +55,8 @@ def test_gain_and_supply_may_be_columns(path: Path) -> None:
         ("time,goal:a,read:a\n", Malformed),
         ("time,goal:a,read:a\n0,1,x\n1,1,1\n", Malformed),
         ("time,goal:a,read:a\n0,1\n1,1,1\n", Malformed),
+        pytest.param(f"time,goal:a,read:a\n0,{'9' * 200_000},1\n", Malformed, id="a long field"),
+        pytest.param(f"time,{'a' * 200_000}\n", Malformed, id="a long name"),
         ("time,goal:a,read:a\n0,1,1\n0,1,1\n", BadData),
         ("time,goal:a,read:a\n0,1,nan\n1,1,1\n", Missing),
     ],
@@ -64,6 +68,36 @@ def test_files_that_are_no_runs_are_refused_with_their_path(
     path.write_text(text)
     with pytest.raises(kind, match=r"bad\.csv"):
         read_csv_run(path)
+
+
+@pytest.mark.parametrize("twice", ["goal:a", "read:b", "time"])
+def test_a_column_that_is_there_twice_is_named(tmp_path: Path, twice: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(f"time,goal:a,read:a,goal:b,read:b,{twice}\n" + "0,1,1,1,1,1\n1,1,1,1,1,1\n")
+    with refused(Malformed, path=str(path)) as caught:
+        read_csv_run(path)
+    assert repr(twice) in caught.value.problem
+
+
+def test_columns_that_are_not_read_may_have_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "good.csv"
+    path.write_text("time,goal:a,read:a,note,note\n0,1,1,x,y\n1,2,2,x,y\n")
+    assert read_csv_run(path).position.tolist() == [[1.0], [2.0]]
+
+
+def test_names_are_looked_up_not_searched_for(tmp_path: Path) -> None:
+    """A search for each of 20 000 names took half a minute."""
+    path = tmp_path / "wide.csv"
+    path.write_text("time" + ",goal:j" * 20_000 + "\n0" + ",1" * 20_000 + "\n")
+    given: list[Collection[str]] = []
+
+    def choose(header: Collection[str]) -> list[str]:
+        given.append(header)
+        return ["time"]
+
+    assert read_columns(path, choose)["time"].tolist() == [0.0]
+    assert isinstance(given[0], Set)
+    assert list(given[0]) == ["time", "goal:j"]
 
 
 def test_shapes_and_intervals_must_fit() -> None:
