@@ -6,9 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
-from bam_core.errors import Malformed
+from bam_core.errors import Conflict, Malformed
 from bam_core.mujoco.model_files import FOLDER_VARIABLE
+from bam_core.mujoco.robot import compile_robot
 from bam_core.mujoco.robot_file import load_robot
 
 MODEL = """<mujoco>
@@ -161,3 +163,24 @@ def test_what_large_models_ask_for_is_granted(home: Path) -> None:
     mesh = '<asset><mesh name="m" builtin="supersphere" params="20 1 1"/></asset>'
     row = '<replicate count="50">' + GEOM.replace("/>", ' user="1 2 3"/>') + "</replicate>"
     assert load_robot(written(home, sizes + mesh, row)).compile().ngeom == 51
+
+
+@pytest.mark.parametrize("error", [RuntimeError("Caught an\nunknown exception!"), MemoryError()])
+def test_whatever_mujoco_raises_is_one_line(
+    home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    class Failing:
+        modelname = "robot"
+
+        @staticmethod
+        def from_file(path: str) -> None:
+            raise error
+
+        def compile(self) -> None:
+            raise error
+
+    monkeypatch.setattr("mujoco.MjSpec", Failing)
+    with refused(Malformed):
+        load_robot(written(home))
+    with refused(Conflict):
+        compile_robot(Failing())
