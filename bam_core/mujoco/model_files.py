@@ -53,7 +53,7 @@ class _Description:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._home = _whole(path).parent
-        self._root = _whole(os.environ.get(FOLDER_VARIABLE) or self._home.parent)
+        self._roots = _roots(path)
         self._demands = Demands(path=path)
         self._seen: dict[Path, _Amount] = {}
         self._models = _Amount()  # those that may be attached, together
@@ -63,11 +63,12 @@ class _Description:
 
     def _amount(self, file: Path, within: tuple[Path, ...]) -> _Amount:
         """Return what a file asks for; `within` are the files through which it came in."""
-        if file in within or len(within) > _DEEPEST:  # of models that are each other's MuJoCo makes no end
-            problem = "includes itself" if file in within else f"includes more than {_DEEPEST} deep"
+        real = Path(os.path.realpath(file))
+        if real in within or len(within) > _DEEPEST:  # of models that are each other's MuJoCo makes no end
+            problem = "includes itself" if real in within else f"includes more than {_DEEPEST} deep"
             raise Malformed(self._path, problem, advice="leave that out")
         if file not in self._seen:
-            self._seen[file] = self._looked(file, (*within, file)) if file.is_file() else _Amount()
+            self._seen[file] = self._looked(file, (*within, real)) if file.is_file() else _Amount()
         return self._seen[file]
 
     def _looked(self, file: Path, within: tuple[Path, ...]) -> _Amount:
@@ -110,18 +111,34 @@ class _Description:
 
     def _require_own(self, tags: list[Tag], file: Path) -> None:
         for name in _named(tags, bare=self._path.suffix == ".urdf"):
-            places = {_whole(folder / name) for folder in (self._home, file.parent)}
-            if not all(place.is_relative_to(self._root) for place in places):
+            if not all(self._holds(folder / name) for folder in {self._home, file.parent}):
                 raise Malformed(
                     self._path,
                     f"names {name}, which lies elsewhere",
-                    expected=f"files in {self._root}",
+                    expected=f"files in {' or '.join(map(str, self._roots))}, links included",
                     advice=f"move it there, or set {FOLDER_VARIABLE} to a folder that holds them all",
                 )
 
+    def _holds(self, place: Path) -> bool:
+        """Whether a file, if it is there, lies where it may, links followed: before `..` and after it."""
+        real = {Path(os.path.realpath(each)) for each in (place, _whole(place))}
+        return all(any(each.is_relative_to(root) for root in self._roots) for each in real)
+
+
+def _roots(path: Path) -> list[Path]:
+    """Return the folders in which the files of a description may lie.
+
+    Besides the one above it that is the one above the file that it is a link to: a colcon build with
+    --symlink-install consists of links to the package's sources.
+    """
+    if told := os.environ.get(FOLDER_VARIABLE):
+        return [Path(os.path.realpath(told))]
+    homes = os.path.realpath(_whole(path).parent), Path(os.path.realpath(path)).parent
+    return sorted({Path(home).parent for home in homes})
+
 
 def _whole(path: str | Path) -> Path:
-    """Return an absolute path without `..`; links are not followed, of which a colcon build may consist."""
+    """Return an absolute path without `..`; links are not followed."""
     return Path(os.path.normpath(Path.cwd() / path))
 
 

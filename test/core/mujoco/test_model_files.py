@@ -24,7 +24,7 @@ PART = "<mujoco><worldbody><body><geom size='0.1' mass='1'/></body></worldbody><
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A folder for a description, in a package, in a workspace that has a part and a link to it."""
+    """A folder for a description, in a package, in a workspace; each has a part."""
     folder = tmp_path / "workspace" / "package" / "robots"
     folder.mkdir(parents=True)
     for place in (tmp_path / "workspace", folder.parent, folder):
@@ -71,9 +71,39 @@ def test_a_user_names_the_folder_that_holds_all(home: Path, monkeypatch: pytest.
     assert load_robot(written(home, '<include file="../../part.xml"/>')).compile().nbody == 3
 
 
-def test_links_are_read_as_files_where_they_lie(home: Path) -> None:
-    (home / "linked.xml").symlink_to(home.parents[1] / "part.xml")  # as colcon --symlink-install makes them
+@pytest.mark.parametrize("target", ["part.xml", "../part.xml"])
+def test_links_to_files_that_may_be_read_are_followed(home: Path, target: str) -> None:
+    (home / "linked.xml").symlink_to(target)
     assert load_robot(written(home, '<include file="linked.xml"/>')).compile().nbody == 3
+
+
+def test_a_description_that_consists_of_links_is_read(home: Path, tmp_path: Path) -> None:
+    written(home, '<include file="part.xml"/>')
+    built = tmp_path / "install" / "share" / "robots"  # as colcon --symlink-install makes them
+    built.mkdir(parents=True)
+    for name in ("robot.xml", "part.xml"):
+        (built / name).symlink_to(home / name)
+    assert load_robot(built / "robot.xml").compile().nbody == 3
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<include file="linked.xml"/>',
+        '<asset><mesh name="m" file="linked.xml"/></asset>',
+        '<include file="folder/part.xml"/>',
+        '<include file="folder/../part.xml"/>',
+        '<compiler meshdir="folder"/><asset><mesh name="m" file="part.xml"/></asset>',
+    ],
+)
+def test_links_that_lead_elsewhere_are_refused(home: Path, head: str) -> None:
+    elsewhere = home.parents[1] / "other" / "folder"
+    elsewhere.mkdir(parents=True)
+    (home / "linked.xml").symlink_to(home.parents[1] / "part.xml")
+    (home / "folder").symlink_to(elsewhere)
+    with refused(Malformed, path=str(home / "robot.xml")) as caught:
+        load_robot(written(home, head))
+    assert "lies elsewhere" in str(caught.value)
 
 
 GEOM = '<geom size="0.01" mass="0.01"/>'
