@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import math
 
-from bam_core.errors import OutOfRange
+from bam_core.errors import OutOfRange, WrongValue
+
+LONGEST_NAME = 100
+"""Bytes of a name that names of files are made of; file systems take 255, with all that is added."""
 
 
 def require_not_negative(owner: str, **quantities: float) -> None:
@@ -34,6 +37,18 @@ def require_positive(owner: str, **quantities: float) -> None:
     for name, value in quantities.items():
         if not _is_finite(value) or value <= 0.0:
             raise OutOfRange(f"{owner} {name}", value, "a finite number > 0")
+
+
+def require_file_name(thing: str, name: str) -> None:
+    """Raise WrongValue unless files can be named after this name: it leads into no folder and hides none."""
+    right = name.isprintable() and 0 < len(name.encode()) <= LONGEST_NAME and not name.startswith(".")
+    if not right or "/" in name or "\\" in name:
+        raise WrongValue(
+            thing,
+            name,
+            f"1 to {LONGEST_NAME} bytes of printable text, not beginning with a point, without / and \\",
+            advice="choose another, files are named after it",
+        )
 
 
 def _is_finite(value: object) -> bool:

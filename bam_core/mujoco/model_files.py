@@ -1,88 +1,156 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a robot description may make MuJoCo do: open files of its own alone, and make so many copies at most.
 
-MuJoCo opens what `include`, `mesh`, `texture`, `hfield` and `skin` name, wherever it lies, and allocates what
-`replicate` and grids ask for. The text is searched with patterns, not parsed: MuJoCo accepts XML that other
-parsers refuse, and what it accepts is what has to be checked.
+MuJoCo opens what `include`, `model`, `mesh`, `texture`, `hfield` and `skin` name, wherever it lies, and
+allocates what counts and sizes ask for, see `model_demands`. The text is searched with patterns, not parsed:
+MuJoCo accepts XML that other parsers refuse, and what it accepts is what has to be checked.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from typing import NamedTuple
 
 from bam_core.errors import Malformed
+from bam_core.mujoco.model_demands import Demands, Tag, number
 
 FOLDER_VARIABLE = "BAM_MODEL_FOLDER"
 """Environment variable with a folder that holds all files of a model, where they are not beside it."""
-MOST_COPIES = 100_000
-"""Bodies that nested `replicate`, or particles that one `count`, may ask for, of some kB each."""
-MOST_CELLS = 50_000_000
-"""Points of a height field or a texture, of a few bytes each."""
 _LONGEST_TEXT = 100 << 20  # bytes; meshes that stand in the description itself take megabytes
 
 _TAG = re.compile(r"<\s*(/?)\s*([A-Za-z]\w*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>")
 _ATTRIBUTE = re.compile(r"([A-Za-z]\w*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
-_GRIDS = (("nrow", "ncol"), ("width", "height"))
+_DEEPEST = 50  # files that include each other
+_PARTS = ("include", "model")
 
 
 def check_model_files(path: Path) -> None:
-    """Look at a description, and at all that it includes, before MuJoCo does.
+    """Look at a description, and at all that it includes or attaches, before MuJoCo does.
 
     Files may lie in the folder of the description, in the one above it, and below these.
 
     Raises:
-        Malformed: it names a file elsewhere, asks for too many copies, or is too long.
+        Malformed: it names a file elsewhere, asks for too much, includes itself, or is too long.
     """
-    home = _whole(path).parent
-    root = _whole(os.environ.get(FOLDER_VARIABLE) or home.parent)
-    seen: set[Path] = set()
-    waiting = [_whole(path)]
-    while waiting:
-        file = waiting.pop()
-        if file in seen or not file.is_file():  # MuJoCo says so
-            continue
-        seen.add(file)
+    _Description(path).check()
+
+
+class _Amount(NamedTuple):
+    """What a file makes: its elements with their copies, and how many copies of one there are at most."""
+
+    elements: float = 0.0
+    copies: float = 1.0
+
+
+class _Description:
+    """A description with all its files: where they lie, and what they ask for together."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._home = _whole(path).parent
+        self._roots = _roots(path)
+        self._demands = Demands(path=path)
+        self._seen: dict[Path, _Amount] = {}
+        self._models = _Amount()  # those that may be attached, together
+
+    def check(self) -> None:
+        self._demands.require_small(*self._amount(_whole(self._path), ()))
+
+    def _amount(self, file: Path, within: tuple[Path, ...]) -> _Amount:
+        """Return what a file asks for; `within` are the files through which it came in."""
+        real = Path(os.path.realpath(file))
+        if real in within or len(within) > _DEEPEST:  # of models that are each other's MuJoCo makes no end
+            problem = "includes itself" if real in within else f"includes more than {_DEEPEST} deep"
+            raise Malformed(self._path, problem, advice="leave that out")
+        if file not in self._seen:
+            self._seen[file] = self._looked(file, (*within, real)) if file.is_file() else _Amount()
+        return self._seen[file]
+
+    def _looked(self, file: Path, within: tuple[Path, ...]) -> _Amount:
         if file.stat().st_size > _LONGEST_TEXT:
-            raise Malformed(path, "is too long", expected="100 MB at most", advice="put meshes into files")
+            raise Malformed(
+                self._path, "is too long", expected="100 MB at most", advice="put meshes into files"
+            )
         tags = list(_tags(file.read_text(encoding="utf-8", errors="replace")))
-        _check_copies(path, tags)
-        for name in _named(tags, bare=path.suffix == ".urdf"):
-            places = {_whole(folder / name) for folder in (home, file.parent)}
-            if not all(place.is_relative_to(root) for place in places):
+        self._require_own(tags, file)
+        for tag in tags:
+            if tag.name == "model" and "file" in tag.values:
+                more = self._part(tag, file, within)
+                self._models = _Amount(
+                    self._models.elements + more.elements, max(self._models.copies, more.copies)
+                )
+        elements, most, copies = 0.0, 1.0, [1.0]
+        for tag in tags:
+            if tag.ends:
+                if tag.name == "replicate":
+                    copies = copies[:-1] or [1.0]
+                continue
+            if tag.name == "replicate":
+                copies.append(copies[-1] * number(tag.values.get("count", "1")))
+            self._demands.add(tag)
+            inner = _Amount()
+            if tag.name == "include" and "file" in tag.values:
+                inner = self._part(tag, file, within)
+            elif tag.name == "attach":
+                inner = self._models
+            elements += copies[-1] * (1.0 + inner.elements)
+            most = max(most, copies[-1] * inner.copies)
+            self._demands.require_copies(most)
+        return _Amount(elements, most)
+
+    def _part(self, tag: Tag, file: Path, within: tuple[Path, ...]) -> _Amount:
+        """Return what an included file, or a model that may be attached, asks for."""
+        places = {_whole(folder / tag.values["file"]) for folder in (self._home, file.parent)}
+        found = [self._amount(place, within) for place in sorted(places)]
+        return _Amount(sum(each.elements for each in found), max(each.copies for each in found))
+
+    def _require_own(self, tags: list[Tag], file: Path) -> None:
+        for name in _named(tags, bare=self._path.suffix == ".urdf"):
+            if not all(self._holds(folder / name) for folder in {self._home, file.parent}):
                 raise Malformed(
-                    path,
+                    self._path,
                     f"names {name}, which lies elsewhere",
-                    expected=f"files in {root}",
+                    expected=f"files in {' or '.join(map(str, self._roots))}, links included",
                     advice=f"move it there, or set {FOLDER_VARIABLE} to a folder that holds them all",
                 )
-        waiting += [
-            _whole(folder / values["file"])
-            for _, tag, values in tags
-            if tag == "include" and "file" in values
-            for folder in {home, file.parent}
-        ]
+
+    def _holds(self, place: Path) -> bool:
+        """Whether a file, if it is there, lies where it may, links followed: before `..` and after it."""
+        real = {Path(os.path.realpath(each)) for each in (place, _whole(place))}
+        return all(any(each.is_relative_to(root) for root in self._roots) for each in real)
+
+
+def _roots(path: Path) -> list[Path]:
+    """Return the folders in which the files of a description may lie.
+
+    Besides the one above it that is the one above the file that it is a link to: a colcon build with
+    --symlink-install consists of links to the package's sources.
+    """
+    if told := os.environ.get(FOLDER_VARIABLE):
+        return [Path(os.path.realpath(told))]
+    homes = os.path.realpath(_whole(path).parent), Path(os.path.realpath(path)).parent
+    return sorted({Path(home).parent for home in homes})
 
 
 def _whole(path: str | Path) -> Path:
-    """Return an absolute path without `..`; links are not followed, of which a colcon build may consist."""
+    """Return an absolute path without `..`; links are not followed."""
     return Path(os.path.normpath(Path.cwd() / path))
 
 
-def _tags(text: str) -> Iterator[tuple[bool, str, dict[str, str]]]:
+def _tags(text: str) -> Iterator[Tag]:
     """Give the tags of a description: whether one ends an element, its name, its attributes."""
     for ends, name, rest in _TAG.findall(_without_comments(text)):
         values = {key: unescape(one or other) for key, one, other in _ATTRIBUTE.findall(rest)}
         if rest.rstrip().endswith("/"):
-            yield False, name, values
-            yield True, name, {}
+            yield Tag(False, name, values)
+            yield Tag(True, name, {})
         else:
-            yield bool(ends), name, values
+            yield Tag(bool(ends), name, values)
 
 
 def _without_comments(text: str) -> str:
@@ -97,7 +165,7 @@ def _without_comments(text: str) -> str:
     return "".join([*parts, text[begin:]])
 
 
-def _named(tags: list[tuple[bool, str, dict[str, str]]], *, bare: bool) -> Iterator[str]:
+def _named(tags: list[Tag], *, bare: bool) -> Iterator[str]:
     """Give the names of files as MuJoCo puts them together, but for the description's own folder.
 
     Args:
@@ -111,38 +179,8 @@ def _named(tags: list[tuple[bool, str, dict[str, str]]], *, bare: bool) -> Itera
             if not key.startswith("file") or not value:
                 continue
             name = re.sub(r"^(package|file)://", "", value).replace("\\", "/")
-            if tag != "include" and (told[-1] == "true" if told else bare):
+            if tag not in _PARTS and (told[-1] == "true" if told else bare):
                 name = name.rsplit("/", 1)[-1]
             yield name
             if tag != "include":
                 yield from (f"{folder}/{name}" for folder in folders)
-
-
-def _check_copies(path: Path, tags: list[tuple[bool, str, dict[str, str]]]) -> None:
-    copies = [1.0]
-    for ends, tag, values in tags:
-        if tag == "replicate":
-            if ends:
-                copies = copies[:-1] or [1.0]
-            else:
-                copies.append(copies[-1] * _number(values.get("count", "1")))
-        elif "count" in values:
-            _require(path, f"{tag} count", math.prod(map(_number, values["count"].split())), MOST_COPIES)
-        _require(path, "replicate", copies[-1], MOST_COPIES)
-        for one, other in _GRIDS:
-            cells = _number(values.get(one, "1")) * _number(values.get(other, "1"))
-            _require(path, f"{tag} {one} by {other}", cells, MOST_CELLS)
-
-
-def _require(path: Path, what: str, asked: float, most: int) -> None:
-    if asked > most:
-        raise Malformed(
-            path, f"{what} asks for {asked:g}", expected=f"{most:g} at most", advice="ask for less"
-        )
-
-
-def _number(text: str) -> float:
-    try:
-        return abs(float(text))
-    except ValueError:  # MuJoCo says so
-        return 1.0

@@ -19,6 +19,9 @@ _LEAST_FRICTIONLOSS = 1e-6  # N·m; MuJoCo makes a friction row only where frict
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 """How an actuator acts on a joint itself."""
+REFUSALS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError)
+"""What MuJoCo raises for a description: RuntimeError where something failed that it did not expect, such as
+memory that it did not get while it read a file."""
 
 
 def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
@@ -29,7 +32,7 @@ def compile_robot(spec: mujoco.MjSpec) -> mujoco.MjModel:
     """
     try:
         return spec.compile()
-    except ValueError as error:
+    except REFUSALS as error:
         raise Conflict(
             f"model '{spec.modelname}'", one_line(error), advice="correct the description"
         ) from None
@@ -107,4 +110,4 @@ def _clear(spec: mujoco.MjSpec, joints: Container[str]) -> None:
 
 def one_line(error: Exception) -> str:
     """Return the message of an error on one line."""
-    return " ".join(str(error).split())
+    return " ".join(str(error).split()) or type(error).__name__

@@ -11,7 +11,7 @@ import mujoco
 from bam_core.errors import Malformed, Unreadable
 from bam_core.mujoco.model_files import check_model_files
 from bam_core.mujoco.native import PLUGIN_NAME, load_plugin
-from bam_core.mujoco.robot import one_line
+from bam_core.mujoco.robot import REFUSALS, one_line
 from bam_core.servo.pendulum import GRAVITY
 
 
@@ -28,7 +28,7 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
     check_model_files(path)
     try:
         spec = _parse(path)
-    except (ValueError, OSError) as error:
+    except (*REFUSALS, OSError) as error:
         raise Malformed(path, one_line(error), expected="MJCF or URDF", advice="correct the file") from None
     if path.suffix == ".urdf":  # which does not say what gravity is
         spec.option.gravity = [0.0, 0.0, -GRAVITY]

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from bam_core._checks import require_file_name
 from bam_core.errors import BamError, Malformed, Missing, Unreadable
 from bam_core.recordings.supply import Supply
 from bam_core.report._fields import Fields
@@ -98,7 +99,7 @@ def _model(
         for servo in parameters
     }
     servos = {
-        servo: _servo(directory / f"{entry.child('servos').text(servo)}_{name}.yaml", name, estimates[servo])
+        servo: _servo(_servo_file(directory, entry.child("servos").text(servo), name), name, estimates[servo])
         for servo in estimates
     }
     coverage = entry.child("band_90_coverage")
@@ -111,6 +112,14 @@ def _model(
         deviations={each: _estimate(deviations, each) for each in deviations},
         coverage={run: coverage.number(run) for run in coverage},
     )
+
+
+def _servo_file(directory: Path, servo: str, model: str) -> Path:
+    try:
+        require_file_name("name of a servo", servo)
+    except BamError as error:
+        raise error.within(directory / SUMMARY) from None
+    return directory / f"{servo}_{model}.yaml"
 
 
 def _servo(path: Path, model: str, estimates: dict[str, RobotEstimate]) -> ServoModel:

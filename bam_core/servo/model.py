@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bam_core._checks import require_not_negative, require_positive
+from bam_core._checks import require_file_name, require_not_negative, require_positive
 from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, Conflict, Malformed, Missing, OutOfRange, UnknownName, Unsupported
 from bam_core.servo import _yaml as _servo_yaml
@@ -71,7 +71,7 @@ class ServoModel:
     `bench_effects_file`.
 
     Attributes:
-        name: lower case, as recordings name it, such as "mx106".
+        name: lower case, as recordings name it, such as "mx106"; results are files with this name in theirs.
         title: what is printed on it.
         manufacturer: who makes it.
         protocol: Dynamixel protocol of its firmware, 1 or 2; 0 for servos on another bus.
@@ -89,8 +89,8 @@ class ServoModel:
         provenance: where the numbers come from.
 
     Raises:
-        BamError: a name is unknown, a value out of range, a coefficient is set that its friction model
-            lacks, or friction depends on the load twice.
+        BamError: a name is unknown or no name for files, a value out of range, a coefficient is set that its
+            friction model lacks, or friction depends on the load twice.
     """
 
     name: str
@@ -110,6 +110,7 @@ class ServoModel:
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
+        require_file_name("name of a servo", self.name)
         model = friction_model(self.friction_model)
         reduced = self._reduced(model)
         for name, value in self.friction.coefficients().items():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 from bam_core.errors import (
     BamError,
@@ -21,6 +23,7 @@ from bam_core.errors import (
     Unreadable,
     Unsupported,
     WrongType,
+    WrongValue,
 )
 from bam_core.exchange import bam_parameters, servo_mjcf
 from bam_core.feedforward.law import FeedForwardLaw
@@ -55,6 +58,7 @@ positive = st.floats(1e-9, 1e6)
 not_negative = st.floats(0.0, 1e6)
 share = st.floats(0.0, 1.0)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+names = st.text("n1-_. ü左", max_size=40).map("n{}".format)
 digests = st.dictionaries(words, st.text("0123456789abcdef", min_size=64, max_size=64), max_size=3)
 parameters = st.sampled_from(sorted({*PARAMETER_UNITS} - {*BENCH_EFFECTS}))
 searched = st.sampled_from(sorted({*PARAMETER_UNITS} - {"encoder_quantisation"}))  # which is 0 or 1
@@ -69,7 +73,7 @@ def servos(draw: st.DrawFn) -> ServoModel:
     sides = draw(st.tuples(st.floats(-1.0, 3.0), st.floats(-1.0, 3.0)).filter(lambda pair: sum(pair) >= 0.0))
     may_have_gear = model.name in GEAR_FRICTION
     return ServoModel(
-        name=draw(words),
+        name=draw(names),
         title=draw(words),
         manufacturer=draw(words),
         protocol=draw(st.sampled_from([0, 1, 2])),
@@ -266,6 +270,24 @@ def test_a_mistake_in_the_file_is_named_in_one_line(
     assert {name: getattr(caught.value, name) for name in told} == told
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../evil", "/tmp/evil", "a/b", "..\\evil", ".hidden", "", "a\tb", "a\x1b[2J", "\u202ea", "n" * 101],
+)
+def test_a_name_of_which_no_file_may_be_made_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "servo.yaml"
+    path.write_text(load_servo("mx106").to_yaml().replace("name: mx106", f"name: {json.dumps(name)}", 1))
+    with refused(WrongValue, value=name) as caught:
+        load_servo(path)
+    assert str(caught.value).startswith(f"{path}: name of a servo: is ")
+
+
+def test_a_name_may_be_of_any_language(tmp_path: Path) -> None:
+    path = tmp_path / "servo.yaml"
+    replace(load_servo("mx106"), name="Rücken-Servo 2.0 (左)").save(path)
+    assert load_servo(path).name == "Rücken-Servo 2.0 (左)"
 
 
 def test_a_number_that_yaml_takes_for_text_is_answered_with_how_to_write_it(tmp_path: Path) -> None:
