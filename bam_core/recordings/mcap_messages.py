@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+import zstandard
 from mcap.exceptions import EndOfFile, InvalidMagic
 from mcap.records import Channel, Chunk, Footer, McapRecord, Message, Schema
 from mcap.stream_reader import StreamReader
@@ -150,8 +151,6 @@ def _unpacked_message(data: bytes) -> bytes:
 
     Told by its first bytes, not by metadata.yaml, which an interrupted bag does not have.
     """
-    import zstandard  # comes with mcap, which unpacks chunks with it
-
     if zstandard.frame_content_size(data) > _LARGEST_MESSAGE:
         raise ValueError("a compressed message is too large")
     return zstandard.ZstdDecompressor().decompress(data, max_output_size=_LARGEST_MESSAGE)
