@@ -195,6 +195,33 @@ def test_what_large_models_ask_for_is_granted(home: Path) -> None:
     assert load_robot(written(home, sizes + mesh, row)).compile().ngeom == 51
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "a.xml",
+            '<mujoco><worldbody><body pos="0 0 nan"><joint/><geom size="1"/></body></worldbody></mujoco>',
+        ),
+        (
+            "a.urdf",
+            '<robot name="a"><link name="b"><inertial><mass value="NaN"/><inertia/></inertial></link></robot>',
+        ),
+    ],
+)
+def test_a_number_that_is_none_is_one_line_and_leaves_no_file(
+    home: Path, name: str, text: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MuJoCo alone prints a warning, appends it to MUJOCO_LOG.TXT and goes on."""
+    monkeypatch.chdir(home)
+    path = home / name
+    path.write_text(text)
+    with refused(Malformed, path=str(path)) as caught:
+        load_robot(path)
+    assert "NaN" in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+    assert not (home / "MUJOCO_LOG.TXT").exists()
+
+
 @pytest.mark.parametrize("error", [RuntimeError("Caught an\nunknown exception!"), MemoryError()])
 def test_whatever_mujoco_raises_is_one_line(
     home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
