@@ -30,12 +30,6 @@ _PLAUSIBLE = {
     "temperature": (200.0, "°C", "tenths of a degree or kelvin"),
     "duty": (1.0, "-1..1", "percent or register counts"),
 }
-_BENCH = {
-    "mass": (100.0, "kg", "grams"),
-    "arm_mass": (100.0, "kg", "grams"),
-    "length": (5.0, "m", "millimetres or centimetres"),
-    "flywheel": (10.0, "kg·m²", "g·cm² or kg·cm²"),
-}
 _LIGHTEST = 1e-3  # kg; lighter than any arm that a servo turns
 _SHORTEST = 1e-3  # m
 _ALWAYS_FINITE = ("time", "position", "goal_position")
@@ -192,16 +186,6 @@ class Recording:
                 advice="write the limit that was in force when recording, or leave it out where that was the "
                 "firmware's own",
             )
-        for name, (most, unit, other) in _BENCH.items():
-            value = getattr(self.bench, name)
-            if value > most:
-                raise OutOfRange(
-                    name,
-                    value,
-                    f"{unit}, at most {most:g}",
-                    told=f"{value:g}",
-                    advice=f"convert it, it looks like {other}",
-                )
         weight = self.bench.mass + self.bench.arm_mass
         if 0.0 < weight < _LIGHTEST:
             raise OutOfRange(

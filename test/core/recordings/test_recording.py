@@ -148,8 +148,6 @@ def test_arrays_cannot_be_changed_and_do_not_share_memory_with_the_callers() -> 
         (fields(bench=PendulumBench(mass=1e-9, length=0.1)), OutOfRange, "mass and arm_mass together"),
         (fields(bench=PendulumBench(mass=0.5, length=1e-4)), OutOfRange, "length"),
         (fields(bench=PendulumBench(mass=0.5, length=0.0)), OutOfRange, "length"),
-        (fields(bench=PendulumBench(mass=490.0, length=0.1)), OutOfRange, "mass"),
-        (fields(bench=PendulumBench(mass=0.5, length=100.0)), OutOfRange, "length"),
         (fields(time=np.arange(MIN_SAMPLES - 1) * 0.005), BadData, "samples"),
         (fields(kp=0.0), OutOfRange, "kp"),
         (fields(kp=math.nan), OutOfRange, "kp"),
