@@ -33,17 +33,18 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
     if not path.is_file():
         raise Unreadable(path, "no such file", expected="MJCF .xml or URDF .urdf", advice="correct the path")
     check_model_files(path)
-    try:
-        with library_warnings() as warnings:
+    refusal: Exception | None = None
+    with library_warnings() as warnings:
+        try:
             spec = _parse(path)
-    except (*REFUSALS, OSError) as error:
-        raise Malformed(path, one_line(error), expected="MJCF or URDF", advice="correct the file") from None
-    for line in map(printable_line, warnings):
-        if _NOT_A_NUMBER in line:
-            raise Malformed(
-                path, "has a number that is none: NaN", expected="finite numbers", advice="correct the file"
-            )
-        log.warning("%s: MuJoCo: %s", path, line)
+        except (*REFUSALS, OSError) as error:
+            refusal = error
+    if any(_NOT_A_NUMBER in line for line in warnings):
+        raise Malformed(path, "has NaN for a number", expected="finite ones", advice="correct the file")
+    if refusal is not None:
+        raise Malformed(path, one_line(refusal), expected="MJCF or URDF", advice="correct the file")
+    for line in warnings:
+        log.warning("%s: MuJoCo: %s", path, printable_line(line))
     if path.suffix == ".urdf":  # which does not say what gravity is
         spec.option.gravity = [0.0, 0.0, -GRAVITY]
     return spec

@@ -204,7 +204,7 @@ def test_what_large_models_ask_for_is_granted(home: Path) -> None:
         ),
         (
             "a.urdf",
-            '<robot name="a"><link name="b"><inertial><mass value="NaN"/><inertia/></inertial></link></robot>',
+            '<robot name="a"><link name="b"><inertial><mass value="NaN"/></inertial></link></robot>',
         ),
     ],
 )
