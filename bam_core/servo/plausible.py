@@ -44,10 +44,10 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "output_side": (0.0, _SHARE),
         "train_mae": (0.0, 1e4),  # rad; simulations count no larger error
         "validation_mae": (0.0, 1e4),
-        # Firmware: of the largest resolution, 32 bits, and cycles from 1 µs to 1 s.
+        # Firmware: encoders have up to 32 bits; cycles are of drives for machine tools and of hobby servos.
         "counts_per_turn": (1.0, 2.0**32),
         "factory_kp": (1e-6, 65535.0),
-        "period": (1e-6, 1.0),  # s
+        "period": (5e-5, 0.1),  # s
         "duty_per_kp_rad": (1e-9, 1e4),
         "duty_limit": (1e-3, 1.0),
         "current_limit": (1e-3, 1e4),  # A

@@ -24,12 +24,12 @@ line: 18 mrad at the bench's 1 rad and 2 Hz, as much as the models that are comp
 """
 
 
-_LARGEST = {
-    "supply_voltage": (100.0, "V"),  # as of recordings
-    "approach_speed": (3.0, "rad/s"),
-    "position_limit": (4.0 * math.pi, "rad"),
-    "error_limit": (8.0 * math.pi, "rad"),
-    "pause_limit": (0.5, "s"),  # what the arm did in a longer one cannot be guessed
+_RANGES = {
+    "supply_voltage": (0.1, 100.0, "V"),  # as of recordings
+    "approach_speed": (0.01, 3.0, "rad/s"),  # slower, a run's way to its start takes minutes
+    "position_limit": (0.01, 4.0 * math.pi, "rad"),
+    "error_limit": (0.01, 8.0 * math.pi, "rad"),
+    "pause_limit": (1e-3, 60.0, "s"),  # no driver is faster, and no run longer
 }
 
 
@@ -119,16 +119,11 @@ class Session:
             error_limit=self.error_limit,
             pause_limit=self.pause_limit,
         )
-        require_plausible("session supply_voltage", "supply_voltage", self.supply_voltage, "V")
-        for name, (most, unit) in _LARGEST.items():
+        for name, (least, most, unit) in _RANGES.items():
             value = getattr(self, name)
-            if value > most:
+            if not least <= value <= most:
                 raise OutOfRange(
-                    f"session {name}",
-                    value,
-                    f"{unit}, at most {most:g}",
-                    told=f"{value:g}",
-                    advice="lower it",
+                    f"session {name}", value, f"{unit}, {least:g} to at most {most:g}", told=f"{value:g}"
                 )
         if not 0 <= self.id <= 253:
             raise OutOfRange("session id", self.id, "0 to 253", advice="give the servo's bus id")

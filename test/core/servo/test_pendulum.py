@@ -39,12 +39,18 @@ def test_gravity_torque_is_the_slope_of_potential_energy():
         ("length", 100.0, "millimetres"),
         ("gyration", 50.0, "millimetres"),
         ("flywheel", 40.0, "kg·cm²"),
+        ("length", 1e-300, "in metres"),
     ],
 )
 def test_a_size_in_another_unit_is_named(name: str, value: float, unit: str) -> None:
     with refused(OutOfRange, thing=name, value=value) as caught:
         PendulumBench(**{"mass": 1.0, "length": 0.1, name: value})
     assert unit in str(caught.value)
+
+
+def test_a_load_lighter_than_any_is_named() -> None:
+    with refused(OutOfRange, thing="mass and arm_mass together", value=1e-9):
+        PendulumBench(mass=1e-9, length=0.1)
 
 
 @pytest.mark.parametrize("name", ["mass", "arm_mass", "length"])
