@@ -4,10 +4,39 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from bam_core.errors import CORRECT_IT, Malformed, Unreadable
+
+
+def parse_json(text: str) -> Any:
+    """Return the content of a JSON text.
+
+    Raises:
+        ValueError: it is no JSON, or a key is there twice: readers would take the last one without a word.
+        RecursionError: it is nested as nothing is that has a meaning.
+    """
+    found = json.loads(text)
+    if text.count(":") == _keys(found):  # so that no text has a colon, and no key is there twice
+        return found
+    return json.loads(text, object_pairs_hook=_each_once)  # a long log would take a fifth more time
+
+
+def _keys(content: Any) -> int:
+    """Count keys, of objects in lists the outermost ones: entries of a log hold numbers alone."""
+    if isinstance(content, dict):
+        return len(content) + sum(map(_keys, content.values()))
+    return sum(len(each) for each in content if isinstance(each, dict)) if isinstance(content, list) else 0
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    counts = Counter(key for key, _ in pairs)
+    raise ValueError(f"key {counts.most_common(1)[0][0]!r} is there {max(counts.values())} times")
 
 
 def read_json(path: Path, *, expected: str = "", advice: str = CORRECT_IT) -> Any:
@@ -20,10 +49,10 @@ def read_json(path: Path, *, expected: str = "", advice: str = CORRECT_IT) -> An
 
     Raises:
         Unreadable: it is not there, or may not be read.
-        Malformed: it is no text, no JSON, or nested as nothing is that has a meaning.
+        Malformed: it is no text, no JSON, has a key twice, or is nested as nothing is that has a meaning.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise Unreadable(path, error) from None
     except UnicodeDecodeError:

@@ -4,7 +4,7 @@
 Sections, lists, texts and numbers are all that is built of a file: no tag in it can run code. What it may
 take of memory and time is limited, too: a few lines with aliases of aliases can stand for billions of
 elements ("billion laughs"), brackets within brackets can exhaust the stack of a parser, and a number may have
-a million digits.
+a million digits. A key that a section has twice is refused: readers would take the last one without a word.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def read_yaml(path: Path, *, otherwise: str = CORRECT_IT) -> Any:
 
     Raises:
         Unreadable: it is not there, or may not be read.
-        Malformed: it is no text, or no YAML, or larger than files of this kind are; the line says where.
+        Malformed: it is no text, or no YAML, has a key twice, or is larger than files of this kind are; the
+            line says where.
     """
     try:
         size = path.stat().st_size
@@ -75,10 +76,11 @@ def parse_yaml(text: str, path: Path) -> Any:
         path: where it comes from, for messages.
 
     Raises:
-        Malformed: it is no YAML, or larger than documents of this kind are; the line says where.
+        Malformed: it is no YAML, has a key twice, or is larger than documents of this kind are; the line says
+            where.
     """
     try:
-        _require_small(text, path)
+        _require_sound(text, path)
         return yaml.load(text, _Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -92,38 +94,72 @@ def parse_yaml(text: str, path: Path) -> Any:
 
 
 class _Open:
-    """A list or section that has begun."""
+    """A list or section that has begun.
 
-    __slots__ = ("anchor", "elements")
+    Attributes:
+        anchor: its name for aliases.
+        elements: how many it holds.
+        keys: of a section, each with its line; None of a list.
+        key_is_next: in a section, which holds keys and values by turns.
+    """
 
-    def __init__(self, anchor: str | None) -> None:
+    __slots__ = ("anchor", "elements", "key_is_next", "keys")
+
+    def __init__(self, anchor: str | None, is_section: bool = False) -> None:
         self.anchor, self.elements = anchor, 1
+        self.keys: dict[str, int] | None = {} if is_section else None
+        self.key_is_next = True
+
+    def take(self, text: str | None, line: int, path: Path) -> None:
+        """Take one more element; raises Malformed where a key is in this section already."""
+        if self.keys is None:
+            return
+        if self.key_is_next and text is not None:
+            if text in self.keys:
+                raise Malformed(
+                    path,
+                    f"key {text!r} at line {line} is there already, at line {self.keys[text]}",
+                    expected="each key once",
+                    advice="remove one",
+                )
+            self.keys[text] = line
+        self.key_is_next = not self.key_is_next
 
 
-def _require_small(text: str, path: Path) -> None:
-    """Refuse a document before anything is built of it; raises Malformed or YAMLError."""
-    anchors: dict[str, int] = {}  # finished ones -> elements; an alias of one that is not is endless
+def _require_sound(text: str, path: Path) -> None:
+    """Refuse a document that is too large or has a key twice, before anything is built of it.
+
+    Raises:
+        Malformed: it is; the line says where.
+        YAMLError: it is no YAML.
+    """
+    # Finished ones -> elements, and their text; an alias of one that is not finished is endless.
+    anchors: dict[str, tuple[int, str | None]] = {}
     stack = [_Open(None)]
     for event in yaml.parse(text, _Base):
         line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
                 raise _too_much(path, line, f"alias {event.anchor!r} of nothing, or of what it is in")
-            stack[-1].elements += anchors[event.anchor]
+            elements, alias = anchors[event.anchor]
+            stack[-1].elements += elements
+            stack[-1].take(alias, line, path)
         elif isinstance(event, yaml.ScalarEvent):
             stack[-1].elements += 1
+            stack[-1].take(event.value, line, path)
             if event.anchor:
-                anchors[event.anchor] = 1
+                anchors[event.anchor] = (1, event.value)
         elif isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
             anchors.pop(event.anchor or "", None)
-            stack.append(_Open(event.anchor))
+            stack[-1].take(None, line, path)
+            stack.append(_Open(event.anchor, isinstance(event, yaml.MappingStartEvent)))
             if len(stack) > DEEPEST + 1:
                 raise _too_much(path, line, f"more than {DEEPEST} sections within each other")
         elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
             done = stack.pop()
             stack[-1].elements += done.elements
             if done.anchor:
-                anchors[done.anchor] = done.elements
+                anchors[done.anchor] = (done.elements, None)
         if stack[-1].elements > MOST_ELEMENTS:
             raise _too_much(path, line, f"more than {MOST_ELEMENTS} elements, aliases counted")
 

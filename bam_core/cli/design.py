@@ -148,9 +148,10 @@ def _choice(
     from bam_core.identification.uncertainty.candidate_runs import choice_for, choice_near, liftable
     from bam_core.recordings.trajectories import script
     from bam_core.servo.pendulum import PendulumBench
+    from bam_core.servo.plausible import require_plausible
 
-    if arguments.voltage is not None and not 0.0 < arguments.voltage <= 100.0:
-        raise OutOfRange("--voltage", arguments.voltage, "0 to 100 V")
+    if arguments.voltage is not None and not 0.1 <= arguments.voltage <= 100.0:
+        raise OutOfRange("--voltage", arguments.voltage, "0.1 to 100 V")
     choice = choice_near(servo, recordings) if recordings else choice_for(servo, arguments.voltage)
     if arguments.voltage is not None:
         choice = replace(choice, supply_voltage=arguments.voltage)
@@ -159,6 +160,8 @@ def _choice(
         choice = replace(choice, scripts=tuple(script(name) for name in dict.fromkeys(names)))
     if arguments.kp is not None:
         choice = replace(choice, gains=_numbers("--kp", arguments.kp))
+        for kp in choice.gains:
+            require_plausible("--kp", "kp", kp)
     masses = None if arguments.mass is None else _numbers("--mass", arguments.mass)
     lengths = None if arguments.length is None else _numbers("--length", arguments.length)
     if masses is None and lengths is None:

@@ -37,8 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
 
-    if arguments.max_torque is not None and not arguments.max_torque > 0:
-        raise OutOfRange("--max-torque", arguments.max_torque, "N·m above 0")
+    if arguments.max_torque is not None and not 1e-6 <= arguments.max_torque <= 1e6:
+        raise OutOfRange("--max-torque", arguments.max_torque, "N·m, 1e-6 to 1e6")
     require_file(arguments.output)
     names = unique_names([Path(path) for path in arguments.servos])
     servos = [(name, load_servo(path)) for name, path in zip(names, arguments.servos, strict=True)]

@@ -30,7 +30,6 @@ EXAMPLE = (
 )
 
 _BENCH_DEFAULTS = {"mass": 0.5, "arm_mass": 0.0, "length": 0.15}
-_LARGEST = {"kp": 65535.0, "voltage": 100.0}  # as in recordings
 _FINEST_DT, _COARSEST_DT = 1e-5, 0.1  # s; MuJoCo refuses what is unstable below that
 _COLUMNS = (
     "time [s]",
@@ -109,6 +108,7 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
     from bam_core.recordings.trajectories import script as find_script
     from bam_core.servo.effects import IDEAL_BENCH
     from bam_core.servo.pendulum import PendulumBench
+    from bam_core.servo.plausible import PLAUSIBLE
 
     if arguments.bench_effects is not None:
         raise Conflict("--bench-effects", "is for recordings", expected="--recording")
@@ -122,10 +122,11 @@ def _run_script(servo: ServoModel, arguments: argparse.Namespace) -> int:
         name: default if (given := getattr(arguments, name)) is None else given
         for name, default in defaults.items()
     }
-    for name, most in _LARGEST.items():
-        if not 0.0 < option[name] <= most:
+    for name, quantity in (("kp", "kp"), ("voltage", "supply_voltage")):
+        least, most = PLAUSIBLE[quantity]
+        if not least <= option[name] <= most:
             cure = f"leave it out for the servo's own, {defaults[name]:g}"
-            raise OutOfRange(f"--{name}", option[name], f"above 0, at most {most:g}", advice=cure)
+            raise OutOfRange(f"--{name}", option[name], f"{least:g} to {most:g}", advice=cure)
     bench = PendulumBench(mass=option["mass"], arm_mass=option["arm_mass"], length=option["length"])
     goal, enabled = script(np.arange(round(script.duration / arguments.dt) + 1) * arguments.dt)
     _warn_of_ill_posed_gear(servo, [bench], IDEAL_BENCH)

@@ -19,12 +19,15 @@ from types import MappingProxyType
 from typing import Any
 
 from bam_core.errors import Malformed, Missing, OutOfRange, UnknownName, Unreadable, WrongType
+from bam_core.json_file import parse_json
+from bam_core.quoted_number import correct_number
 from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import Provenance, ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import PARAMETER_UNITS
+from bam_core.servo.plausible import require_plausible
 
 ACTUATORS = ("erob80_100", "erob80_50", "mx106", "mx64", "xl320", "xl330")
 """What BAM's program and our library both know, by the same name."""
@@ -194,7 +197,7 @@ def _losses(servo: ServoModel, bench_effects: BenchEffects, actuator: str) -> li
 def _parse(path: Path) -> tuple[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
-        return text, json.loads(text)
+        return text, parse_json(text)
     except OSError as error:
         raise Unreadable(path, error) from None
     except UnicodeDecodeError:
@@ -251,6 +254,14 @@ def _number(path: Path, key: str, value: Any, name: str) -> float:
     if not is_number or not accepts[0] <= value <= accepts[1] or abs(value) > _LARGEST:
         kind = OutOfRange if is_number else WrongType
         raise kind(
-            key, value, f"a finite number {expected}, {PARAMETER_UNITS[name]}", told=json.dumps(value)[:40]
+            key,
+            value,
+            f"a finite number {expected}, {PARAMETER_UNITS[name]}",
+            told=json.dumps(value)[:40],
+            advice=correct_number(value, yaml=False),
         ).within(path)
+    try:
+        require_plausible(key, name, float(value), PARAMETER_UNITS[name])
+    except OutOfRange as error:
+        raise error.within(path) from None
     return float(value)

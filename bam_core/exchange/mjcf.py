@@ -30,6 +30,7 @@ from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.motor import COPPER_COEFFICIENT, REFERENCE_TEMPERATURE, WINDING_COOLING_TIME, DcMotor
 from bam_core.servo.parameters import SERVO_EFFECTS
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.servo.plausible import require_plausible
 
 _GRID = 41  # points per axis on which laws are approximated
 _TORQUE_SHARE, _SPEED_SHARE = 0.2, 0.5  # of stall torque and of no-load speed, up to which friction is
@@ -56,6 +57,8 @@ class MjcfDrive:
             value = getattr(self, name)
             if value is not None and not 0.0 < value < np.inf:
                 raise OutOfRange(name, value, f"{unit}, above 0", told=f"{value:g}")
+            if value is not None:
+                require_plausible(name, name, value, unit)
 
 
 def servo_mjcf(

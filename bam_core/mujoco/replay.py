@@ -15,6 +15,7 @@ from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
+from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.mujoco.robot import compile_robot, equip
 from bam_core.recordings.recording import Recording
 from bam_core.servo.arm_link import ArmLink
@@ -120,18 +121,19 @@ def replay(
     actuation.goal_position[0] = goal[0]
     actuation.torque_enabled[0] = enabled[0]
     actuation.supply_voltage[0] = voltage[0]
-    run.start(commands.position, commands.velocity)
     trace = np.empty((5, steps))
-    for k in range(steps):
-        trace[0, k] = data.qpos[0]
-        trace[1, k] = data.qvel[0]
-        actuation.goal_position[0] = goal[k]
-        actuation.torque_enabled[0] = enabled[k]
-        actuation.supply_voltage[0] = voltage[k]
-        run.step()
-        trace[2, k] = actuation.duty[0]
-        trace[3, k] = actuation.motor_torque[0]
-        trace[4, k] = actuation.friction_torque[0]
+    with divergence_reported():
+        run.start(commands.position, commands.velocity)
+        for k in range(steps):
+            trace[0, k] = data.qpos[0]
+            trace[1, k] = data.qvel[0]
+            actuation.goal_position[0] = goal[k]
+            actuation.torque_enabled[0] = enabled[k]
+            actuation.supply_voltage[0] = voltage[k]
+            run.step()
+            trace[2, k] = actuation.duty[0]
+            trace[3, k] = actuation.motor_torque[0]
+            trace[4, k] = actuation.friction_torque[0]
     return Replay(
         time=np.arange(steps, dtype=np.float64) * np.float64(dt),
         position=trace[0],

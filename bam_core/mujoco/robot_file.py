@@ -3,16 +3,23 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
 import mujoco
 
-from bam_core.errors import Malformed, Unreadable
+from bam_core.errors import Malformed, Unreadable, printable_line
+from bam_core.mujoco.library_warnings import library_warnings
 from bam_core.mujoco.model_files import check_model_files
 from bam_core.mujoco.native import PLUGIN_NAME, load_plugin
 from bam_core.mujoco.robot import REFUSALS, one_line
 from bam_core.servo.pendulum import GRAVITY
+
+log = logging.getLogger(__name__)
+
+_NOT_A_NUMBER = "'NaN'"
+"""In MuJoCo's warning of a number that is none; it would go on with it."""
 
 
 def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
@@ -26,10 +33,18 @@ def load_robot(path: str | os.PathLike[str]) -> mujoco.MjSpec:
     if not path.is_file():
         raise Unreadable(path, "no such file", expected="MJCF .xml or URDF .urdf", advice="correct the path")
     check_model_files(path)
-    try:
-        spec = _parse(path)
-    except (*REFUSALS, OSError) as error:
-        raise Malformed(path, one_line(error), expected="MJCF or URDF", advice="correct the file") from None
+    refusal: Exception | None = None
+    with library_warnings() as warnings:
+        try:
+            spec = _parse(path)
+        except (*REFUSALS, OSError) as error:
+            refusal = error
+    if any(_NOT_A_NUMBER in line for line in warnings):
+        raise Malformed(path, "has NaN for a number", expected="finite ones", advice="correct the file")
+    if refusal is not None:
+        raise Malformed(path, one_line(refusal), expected="MJCF or URDF", advice="correct the file")
+    for line in warnings:
+        log.warning("%s: MuJoCo: %s", path, printable_line(line))
     if path.suffix == ".urdf":  # which does not say what gravity is
         spec.option.gravity = [0.0, 0.0, -GRAVITY]
     return spec

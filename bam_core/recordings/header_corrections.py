@@ -24,6 +24,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from bam_core.errors import BamError, Missing, OutOfRange, UnknownName, Unsupported, WrongType
+from bam_core.quoted_number import correct_number
 from bam_core.yaml_file import read_yaml
 
 NAME = "bench.yaml"
@@ -202,7 +203,7 @@ def _value(what: str, name: object, value: Any) -> Value:
             raise WrongType(what, value, "text")
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise WrongType(what, value, f"a number, {unit}")
+        raise WrongType(what, value, f"a number, {unit}", advice=correct_number(value))
     if not math.isfinite(value) or value < 0.0:
         raise OutOfRange(what, value, f"a finite number >= 0, {unit}")
     return float(value)

@@ -25,6 +25,8 @@ from bam_core.errors import (
     Unreadable,
     WrongType,
 )
+from bam_core.json_file import parse_json
+from bam_core.quoted_number import correct_number
 from bam_core.recordings.bad_readings import without_false_readings
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.recording import Recording
@@ -126,7 +128,7 @@ def _read_bytes(path: Path) -> bytes:
 def _parse(path: Path, data: bytes) -> dict[str, Any]:
     text = _text(path, data)
     try:
-        log = json.loads(text)
+        log = parse_json(text)
     except json.JSONDecodeError as error:
         raise _not_json(path, text.rstrip(), error) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nesting as deep
@@ -197,7 +199,8 @@ class _Header:
     def number(self, key: str, unit: str) -> float:
         value = self._get(key, f"a number, {unit}")
         if not _is_number(value):
-            raise WrongType(key, value, f"a number, {unit}", told=_show(value))
+            advice = correct_number(value, yaml=False)
+            raise WrongType(key, value, f"a number, {unit}", told=_show(value), advice=advice)
         return float(value)
 
     def text(self, key: str, expected: str) -> str:

@@ -219,7 +219,10 @@ def _fields(path: Path, run: _Lines, rules: Sequence[Rule]) -> dict[str, Any]:
 def _require_unit(time: Array, counts: Array, speed: Array) -> None:
     """Refuse times in another unit: then speeds are not those of the positions."""
     moved = np.abs(np.diff(np.unwrap(counts, period=_COUNTS))).sum()
-    seen, told = moved / (np.ptp(time) * _SECONDS), float(np.nanmean(np.abs(speed)))
+    known = np.abs(speed[np.isfinite(speed)])
+    if not known.size or not np.ptp(time) > 0.0:  # which `Recording` refuses
+        return
+    seen, told = moved / (np.ptp(time) * _SECONDS), float(known.mean())
     if min(seen, told) > _SLOW and not 1.0 / _OTHER_UNIT < told / seen < _OTHER_UNIT:
         raise BadData(
             "Time",

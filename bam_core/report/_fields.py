@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import Malformed, Missing, Unreadable, WrongType
+from bam_core.json_file import parse_json
 
 _REMEDY = "run 'bam identify' again"
 
@@ -121,7 +122,7 @@ def read_json(path: Path) -> Fields:
         BamError: it cannot be read, or is no JSON object.
     """
     try:
-        return Fields(path, "", json.loads(path.read_text(encoding="utf-8")))
+        return Fields(path, "", parse_json(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise Unreadable(path, error) from None
     except UnicodeDecodeError:
@@ -129,5 +130,7 @@ def read_json(path: Path) -> Fields:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise Malformed(path, f"is not JSON at {where} ({error.msg})", advice=_REMEDY) from None
-    except (ValueError, RecursionError):  # a number of thousands of digits, or nesting as deep
-        raise Malformed(path, "is no sensible JSON", expected="a summary", advice=_REMEDY) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nesting as deep
+        raise Malformed(
+            path, f"is no sensible JSON ({error})", expected="a summary", advice=_REMEDY
+        ) from None

@@ -9,11 +9,15 @@ from dataclasses import dataclass, field, replace
 import mujoco
 
 from bam_core._checks import require_not_negative
-from bam_core.errors import UnknownName
+from bam_core.errors import OutOfRange, UnknownName
 from bam_core.servo.model import ServoModel
 
 SHARES_BY_NAME = ("zero", "strength", "back_emf", "friction", "load_friction", "mass")
 """Deviations that are one number of a joint or a body."""
+
+
+_ABOVE_MINUS_ONE = ("strength", "back_emf", "mass")
+_LARGEST = 100.0  # s, rad, m or shares; beyond, robot and description have nothing in common
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +46,11 @@ class RobotDeviations:
 
     def __post_init__(self) -> None:
         require_not_negative("robot", delay=self.delay)
+        for name, value in self.by_name().items():
+            if not abs(value) <= _LARGEST:  # NaN neither
+                raise OutOfRange(f"robot {name}", value, f"within ±{_LARGEST:g}", told=f"{value:g}")
+            if name.split()[0] in _ABOVE_MINUS_ONE and value <= -1.0:
+                raise OutOfRange(f"robot {name}", value, "above -1, which leaves nothing", told=f"{value:g}")
 
     def by_name(self) -> dict[str, float]:
         """Return all of them by the names of a fit's unknowns: "delay", "zero elbow", "centre trunk x"."""

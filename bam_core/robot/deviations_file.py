@@ -15,6 +15,7 @@ import yaml
 
 from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, UnknownName, WrongType
+from bam_core.quoted_number import correct_number
 from bam_core.robot.deviations import SHARES_BY_NAME, RobotDeviations
 from bam_core.yaml_file import read_yaml
 
@@ -71,7 +72,7 @@ def load_deviations(path: str | os.PathLike[str]) -> RobotDeviations:
 
 def _number(what: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise WrongType(what, value, "a number")
+        raise WrongType(what, value, "a number", advice=correct_number(value))
     return float(value)
 
 

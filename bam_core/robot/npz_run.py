@@ -9,7 +9,6 @@ file for this reader has besides: `joint_names`. All are in s and rad.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, Unreadable
+from bam_core.json_file import parse_json
 from bam_core.npz_file import read_arrays
 from bam_core.robot.run import RobotRun
 
@@ -116,7 +116,7 @@ def _signals(
             advice="build it with TimeSeries.from_names and from_control_names",
         )
     try:
-        mapping = json.loads(str(arrays[key]))
+        mapping = parse_json(str(arrays[key]))
         found: dict[str, Array] = {}
         for kind in kinds:  # a joint's own state before a sensor
             for name, (own, columns) in mapping.items():

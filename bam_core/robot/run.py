@@ -12,10 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, UnknownName, WrongShape
 from bam_core.recordings.supply import Supply
 from bam_core.robot.csv_columns import read_columns
+from bam_core.servo.plausible import require_plausible
 
 _TIME, _GOAL, _READ = "time", "goal:", "read:"
 _SETTINGS = ("kp", "vin")  # columns with one value
@@ -37,8 +39,8 @@ class RobotRun:
         interval: (first, last) time that counts, s; None: all of it.
 
     Raises:
-        BamError: shapes disagree, time does not increase, a value is not finite, or no sample is within the
-            interval.
+        BamError: shapes disagree, time does not increase, a value is not finite, no sample is within the
+            interval, or gain or supply is none of a servo.
     """
 
     name: str
@@ -60,6 +62,10 @@ class RobotRun:
             if not np.all(np.isfinite(values)):
                 row, column = np.argwhere(~np.isfinite(values))[0]
                 raise Missing(f"{self.name}, {field} of '{self.joints[column]}', sample {row}", "a number")
+        for name, value in (("kp", self.kp), ("supply_voltage", self.supply_voltage)):
+            if value is not None:
+                require_positive(f"{self.name},", **{name: value})
+                require_plausible(f"{self.name}, {name}", name, value)
         if len(self.time) < 2 or not np.all(np.diff(self.time) > 0.0):
             raise BadData(f"{self.name}, time", "does not increase", advice="sort the samples")
         if not self.counts.any():

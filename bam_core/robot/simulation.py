@@ -19,6 +19,7 @@ import numpy as np
 from bam_core._checks import require_not_negative, require_positive
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing, UnknownName
+from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.mujoco.native.state import motor_torque_address
 from bam_core.mujoco.robot import compile_robot
@@ -362,14 +363,15 @@ class RobotBench:
         speeds = 1 + model.nq + np.arange(model.nv)
         warm = data.qacc_warmstart.copy()
         for begin in range(0, len(control), _CHUNK):
-            states, _ = mujoco.rollout.rollout(
-                model,
-                data,
-                state[None],
-                control[None, begin : begin + _CHUNK],
-                control_spec=applied,
-                initial_warmstart=warm[None],
-            )
+            with divergence_reported():
+                states, _ = mujoco.rollout.rollout(
+                    model,
+                    data,
+                    state[None],
+                    control[None, begin : begin + _CHUNK],
+                    control_spec=applied,
+                    initial_warmstart=warm[None],
+                )
             path[1 + begin : 1 + begin + states.shape[1]] = states[0][:, columns]
             state, warm = states[0, -1].copy(), data.qacc_warmstart.copy()
             if not np.all(np.abs(state[speeds]) < _LARGEST_SPEED):

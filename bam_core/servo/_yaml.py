@@ -19,8 +19,11 @@ from bam_core.errors import (
     UnknownName,
     WrongType,
 )
+from bam_core.quoted_number import correct_number
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import FIRMWARE_FIELDS
+from bam_core.servo.parameters import PARAMETER_UNITS
+from bam_core.servo.plausible import require_plausible
 from bam_core.yaml_file import read_yaml
 
 _NUMBER = (int, float)
@@ -193,7 +196,10 @@ def _servo_fields(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _numbers(section: str, data: Mapping[str, Any]) -> dict[str, float]:
-    return {key: _value(f"{section}.{key}", value, _NUMBER) for key, value in data.items()}
+    return {
+        key: _value(f"{section}.{key}", value, _NUMBER, "" if section == "uncertainty" else str(key))
+        for key, value in data.items()
+    }
 
 
 def _firmware(data: dict[str, Any]) -> dict[str, Any]:
@@ -224,34 +230,29 @@ def _section(prefix: str, data: Any, specification: _Spec) -> dict[str, Any]:
             if key in data or key not in _OPTIONAL_SECTIONS:
                 fields[key] = _section(f"{name}.", data.get(key, {}), expected)
         elif data.get(key) is not None:
-            fields[key] = _value(name, data[key], expected[0])
+            fields[key] = _value(name, data[key], expected[0], key)
         elif expected[1]:
             raise Missing(name, _type_name(expected[0]))
     return fields
 
 
-def _value(name: str, value: Any, expected: Any) -> Any:
+def _value(name: str, value: Any, expected: Any, field: str) -> Any:
+    """Check a value; a number is plausible for its field, unless that has no range, such as ""."""
     if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
-        raise WrongType(
-            name, value, _type_name(expected), told=_kind(value), advice=f"{CORRECT_IT}{_hint(value)}"
-        )
-    return float(value) if expected is _NUMBER else value
+        advice = correct_number(value) if expected is _NUMBER else CORRECT_IT
+        raise WrongType(name, value, _type_name(expected), told=_kind(value), advice=advice)
+    if expected is not _NUMBER:
+        return value
+    unit = PARAMETER_UNITS.get(field, "")
+    require_plausible(name, field, float(value), "" if unit == "-" else unit)
+    return float(value)
 
 
 def _range(name: str, value: Any) -> tuple[float, float]:
     if not isinstance(value, list) or len(value) != 2:
         raise WrongType(f"search.{name}", value, "[low, high]", told=_kind(value))
-    low, high = (_value(f"search.{name}", bound, _NUMBER) for bound in value)
+    low, high = (_value(f"search.{name}", bound, _NUMBER, name) for bound in value)
     return low, high
-
-
-def _hint(value: Any) -> str:
-    """YAML 1.1 reads 1e-5 as text."""
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return ""
-    return ", numbers in scientific notation need a point such as 1.0e-5" if isinstance(value, str) else ""
 
 
 def _names(prefix: str, specification: _Spec) -> list[str]:

@@ -9,6 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bam_core._checks import require_not_negative
+from bam_core.errors import OutOfRange
+
+# What a servo can turn. Values beyond are another unit, not another bench.
+_LARGEST = {
+    "mass": (100.0, "kg", "grams"),
+    "arm_mass": (100.0, "kg", "grams"),
+    "length": (5.0, "m", "millimetres or centimetres"),
+    "gyration": (5.0, "m", "millimetres or centimetres"),
+    "flywheel": (10.0, "kg·m²", "g·cm² or kg·cm²"),
+}
+_LIGHTEST = 1e-3  # kg; lighter than any arm that a servo turns
+_SHORTEST = 1e-3  # m
 
 GRAVITY = 9.80665
 """Standard gravity, m/s²."""
@@ -28,7 +40,7 @@ class PendulumBench:
             upright axis.
 
     Raises:
-        BamError: a value is negative or not finite.
+        BamError: a value is negative, not finite, or so large or small that it is in another unit.
     """
 
     mass: float
@@ -46,6 +58,33 @@ class PendulumBench:
             gyration=self.gyration,
             flywheel=self.flywheel,
         )
+        for name, (most, unit, other) in _LARGEST.items():
+            value = getattr(self, name)
+            if value > most:
+                raise OutOfRange(
+                    name,
+                    value,
+                    f"{unit}, at most {most:g}",
+                    told=f"{value:g}",
+                    advice=f"convert it, it looks like {other}",
+                )
+        weight = self.mass + self.arm_mass
+        if 0.0 < weight < _LIGHTEST:
+            raise OutOfRange(
+                "mass and arm_mass together",
+                weight,
+                f"at least {_LIGHTEST:g} kg, or 0",
+                told=f"{weight:g} kg",
+                advice="write what hangs on the bench, in kilograms",
+            )
+        if 0.0 < self.length < _SHORTEST:
+            raise OutOfRange(
+                "length",
+                self.length,
+                f"at least {_SHORTEST:g} m, or 0",
+                told=f"{self.length:g} m",
+                advice="write the distance from the axis to the load, in metres",
+            )
 
     @property
     def inertia(self) -> float:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from bam_core._checks import require_positive
@@ -10,6 +11,7 @@ from bam_core.errors import Conflict, Missing, OutOfRange
 from bam_core.recordings.trajectories import TrajectoryScript
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.servo.plausible import require_plausible
 
 MOST_RUNS = 10_000
 """Of a session; a day has 8000 of them."""
@@ -20,6 +22,15 @@ PAUSE_LIMIT = 0.03
 While nothing is measured for a time T, an arm that swings by A at ω moves up to A·(ω·T)²/8 beside a straight
 line: 18 mrad at the bench's 1 rad and 2 Hz, as much as the models that are compared differ by.
 """
+
+
+_RANGES = {
+    "supply_voltage": (0.1, 100.0, "V"),  # as of recordings
+    "approach_speed": (0.01, 3.0, "rad/s"),  # slower, a run's way to its start takes minutes
+    "position_limit": (0.01, 4.0 * math.pi, "rad"),
+    "error_limit": (0.01, 8.0 * math.pi, "rad"),
+    "pause_limit": (1e-3, 60.0, "s"),  # no driver is faster, and no run longer
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,16 +119,14 @@ class Session:
             error_limit=self.error_limit,
             pause_limit=self.pause_limit,
         )
+        for name, (least, most, unit) in _RANGES.items():
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise OutOfRange(
+                    f"session {name}", value, f"{unit}, {least:g} to at most {most:g}", told=f"{value:g}"
+                )
         if not 0 <= self.id <= 253:
             raise OutOfRange("session id", self.id, "0 to 253", advice="give the servo's bus id")
-        if self.approach_speed > 3.0:
-            raise OutOfRange(
-                "session approach_speed",
-                self.approach_speed,
-                "at most 3",
-                told=f"{self.approach_speed:g} rad/s",
-                advice="go slower",
-            )
         count = len(self.loads) * len(self.gains) * len(self.scripts) * self.repetitions
         if count > MOST_RUNS:
             raise OutOfRange(
@@ -131,6 +140,7 @@ class Session:
             require_positive(f"session loads, entry {number},", length=load.length)
         for kp in self.gains:
             require_positive("session gains", kp=kp)
+            require_plausible("session gains kp", "kp", kp)
         self._check_distinct()
 
     def runs(self) -> tuple[PlannedRun, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import CORRECT_IT, BamError, Malformed, Missing, UnknownName, WrongType
+from bam_core.quoted_number import correct_number
 from bam_core.recordings.trajectories import SCRIPTS, script
 from bam_core.servo.model import ServoModel, load_servo, published_names, servo_names
 from bam_core.servo.pendulum import PendulumBench
@@ -111,13 +112,13 @@ def _sequence(value: Any, where: str) -> list[Any]:
 
 def _number(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _wrong(where, value, "a number")
+        raise _wrong(where, value, "a number", correct_number(value))
     return float(value)
 
 
 def _whole(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _wrong(where, value, "a whole number")
+        raise _wrong(where, value, "a whole number", correct_number(value))
     return value
 
 

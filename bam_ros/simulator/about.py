@@ -17,21 +17,21 @@ from bam_ros.node.parameters import NodeParameter
 
 SIMULATION_PARAMETERS = (
     NodeParameter(
-        name="mass", default=0.5, description="load of the pendulum bench, kg", low=0.0, high=1000.0
+        name="mass", default=0.5, description="load of the pendulum bench, kg", low=0.0, high=100.0
     ),
     NodeParameter(
         name="arm_mass",
         default=0.0,
         description="uniform arm of the pendulum bench, kg",
         low=0.0,
-        high=1000.0,
+        high=100.0,
     ),
     NodeParameter(
         name="length",
         default=0.15,
         description="from the axis of the bench to its load, m",
         low=0.0,
-        high=100.0,
+        high=5.0,
     ),
     NodeParameter(
         name="keyframe",

@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bam_core._checks import require_positive
 from bam_core.errors import Unsupported
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.servo.plausible import require_plausible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,9 @@ class SimulationSettings:
         )
 
     def __post_init__(self) -> None:
+        if self.kp:
+            require_positive("simulator", kp=self.kp)
+            require_plausible("simulator kp", "kp", self.kp)
         for joint, servo in self.servos.items():
             if self.pwm and servo.firmware.regulates_current:
                 raise Unsupported(

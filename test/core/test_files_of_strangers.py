@@ -19,6 +19,7 @@ from bam_core.cli.command import Command, main
 from bam_core.errors import BamError, Malformed, UnknownName, Unreadable, WrongType
 from bam_core.json_file import read_json
 from bam_core.npz_file import LARGEST, read_arrays
+from bam_core.quoted_number import correct_number
 from bam_core.warning_lines import print_warnings
 from bam_core.yaml_file import LARGEST_FILE, read_yaml
 
@@ -82,6 +83,70 @@ def test_json_that_is_none(tmp_path: Path, text: str) -> None:
     path.write_bytes(text.encode("latin-1"))
     with refused(Malformed):
         read_json(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "line", "first"),
+    [
+        ("a: 1\nb: 2\n'a': 3\n", "a", 3, 1),
+        ("a:\n  b: 1\n  c: {d: [1, 2], e: 1}\n  b: 2\n", "b", 4, 2),
+        ("- {a: 1,\n   a: 1}\n", "a", 2, 1),
+        ("x: &k a\n*k : 1\na: 2\n", "a", 3, 2),
+        ("? [1, 2]\n: a\nb: 1\nb: 2\n", "b", 4, 3),
+    ],
+)
+def test_yaml_with_a_key_twice(tmp_path: Path, text: str, key: str, line: int, first: int) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(text)
+    with refused(Malformed, problem=f"key {key!r} at line {line} is there already, at line {first}"):
+        read_yaml(path)
+
+
+def test_yaml_whose_sections_have_the_same_keys(tmp_path: Path) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text("a: {a: a, b: [a, {a: a}, {a: a}]}\nb: {a: a}\n")
+    assert read_yaml(path) == {"a": {"a": "a", "b": ["a", {"a": "a"}, {"a": "a"}]}, "b": {"a": "a"}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "b": 2, "a": 3}',
+        '{"b": [1, {"a": 1, "a": 1}]}',
+        '{"b": {"c": [{"d": {"a": 1, "a": 1}}]}}',
+        '{"a" : 1, "a": "::"}',
+        '{"a": 1, "\\u0061": 1}',
+    ],
+)
+def test_json_with_a_key_twice(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(text)
+    with refused(Malformed, problem="is no sensible JSON (key 'a' is there 2 times)"):
+        read_json(path)
+
+
+def test_json_with_a_colon_in_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_text('{"a": "12:30", "b": [{"c": {"a": ":"}}]}')
+    assert read_json(path) == {"a": "12:30", "b": [{"c": {"a": ":"}}]}
+
+
+@pytest.mark.parametrize(
+    ("value", "yaml", "json_"),
+    [
+        ("0.5", "write 0.5 without", "write 0.5 without"),
+        ("-3", "write -3 without", "write -3 without"),
+        ("1e-5", "need a point", "write 1e-5 without"),
+        ("1.0e-5", "write 1.0e-5 without", "write 1.0e-5 without"),
+        (" .5 ", "write 0.5 without", "write 0.5 without"),
+        ("nan", "correct it", "correct it"),
+        ("half", "correct it", "correct it"),
+        ([0.5], "correct it", "correct it"),
+    ],
+)
+def test_how_to_correct_a_number(value: object, yaml: str, json_: str) -> None:
+    assert yaml in correct_number(value)
+    assert json_ in correct_number(value, yaml=False)
 
 
 def test_json_that_is_not_there(tmp_path: Path) -> None:

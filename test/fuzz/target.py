@@ -12,7 +12,8 @@ import importlib
 import logging
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -69,7 +70,8 @@ def load_target(name: str) -> Target:
 def attempt(work: Callable[[], T]) -> T | None:
     """Return what the work returns; None where it raises a BamError, which must be one line that prints."""
     try:
-        return work()
+        with _composed_log_lines():
+            return work()
     except BamError as error:
         _require_one_line(type(error).__name__, str(error))
         return None
@@ -89,7 +91,6 @@ def folder() -> Path:
     import atexit
 
     atexit.register(shutil.rmtree, path, ignore_errors=True)
-    _Formatted.install()
     return path
 
 
@@ -100,15 +101,24 @@ def file(name: str, data: bytes) -> Path:
     return path
 
 
-class _Formatted(logging.Handler):
+class _Composer(logging.Handler):
     """Composes log lines, which may fail, and drops them."""
-
-    @classmethod
-    def install(cls) -> None:
-        log = logging.getLogger("bam_core")
-        if not any(isinstance(each, cls) for each in log.handlers):
-            log.addHandler(cls())
-            log.propagate = False
 
     def emit(self, record: logging.LogRecord) -> None:
         assert record.getMessage()
+
+
+_LOG, _COMPOSER = logging.getLogger("bam_core"), _Composer()
+
+
+@contextmanager
+def _composed_log_lines() -> Iterator[None]:
+    """Compose and drop the log lines of what is inside; those of the tests that follow are as before."""
+    before = _LOG.propagate
+    _LOG.addHandler(_COMPOSER)
+    _LOG.propagate = False
+    try:
+        yield
+    finally:
+        _LOG.removeHandler(_COMPOSER)
+        _LOG.propagate = before

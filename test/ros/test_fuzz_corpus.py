@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 import pytest
@@ -41,6 +42,15 @@ def test_a_line_break_in_an_error_is_a_finding() -> None:
 
     with pytest.raises(AssertionError, match="not one line"):
         attempt(work)
+
+
+def test_log_lines_are_composed_and_later_ones_are_seen_again(caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("bam_core.any")
+    with pytest.raises(TypeError):
+        attempt(lambda: log.warning("%d", "no number"))
+    attempt(lambda: log.warning("inside"))
+    log.warning("after")
+    assert [record.getMessage() for record in caplog.records] == ["after"]
 
 
 def test_another_exception_is_a_finding() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mujoco
 import pytest
 from refusals import refused
 
 from bam_core.errors import Conflict, Malformed
+from bam_core.mujoco.library_warnings import divergence_reported, library_warnings
 from bam_core.mujoco.model_files import FOLDER_VARIABLE
 from bam_core.mujoco.robot import compile_robot
 from bam_core.mujoco.robot_file import load_robot
@@ -193,6 +195,56 @@ def test_what_large_models_ask_for_is_granted(home: Path) -> None:
     mesh = '<asset><mesh name="m" builtin="supersphere" params="20 1 1"/></asset>'
     row = '<replicate count="50">' + GEOM.replace("/>", ' user="1 2 3"/>') + "</replicate>"
     assert load_robot(written(home, sizes + mesh, row)).compile().ngeom == 51
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "a.xml",
+            '<mujoco><worldbody><body pos="0 0 nan"><joint/><geom size="1"/></body></worldbody></mujoco>',
+        ),
+        (
+            "a.urdf",
+            '<robot name="a"><link name="b"><inertial><mass value="NaN"/></inertial></link></robot>',
+        ),
+    ],
+)
+def test_a_number_that_is_none_is_one_line_and_leaves_no_file(
+    home: Path, name: str, text: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MuJoCo alone prints a warning, appends it to MUJOCO_LOG.TXT and goes on."""
+    monkeypatch.chdir(home)
+    path = home / name
+    path.write_text(text)
+    with refused(Malformed, path=str(path)) as caught:
+        load_robot(path)
+    assert "NaN" in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+    assert not (home / "MUJOCO_LOG.TXT").exists()
+
+
+def test_a_simulation_that_diverges_prints_nothing_of_its_own(
+    home: Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(home)
+    model = load_robot(written(home)).compile()
+    data = mujoco.MjData(model)
+    with library_warnings() as outer:
+        with divergence_reported():
+            data.qvel[0] = 1e300
+            mujoco.mj_step(model, data)
+        assert len(outer) == 1
+    assert capfd.readouterr() == ("", "")
+    assert not caplog.records
+    assert not (home / "MUJOCO_LOG.TXT").exists()
+    another = mujoco.MjData(model)  # MuJoCo warns once of each
+    another.qvel[0] = 1e300
+    mujoco.mj_step(model, another)
+    assert "unstable" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("error", [RuntimeError("Caught an\nunknown exception!"), MemoryError()])

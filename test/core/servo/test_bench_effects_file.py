@@ -13,17 +13,22 @@ from bam_core.errors import BamError, Malformed, Missing, NotWritable, OutOfRang
 from bam_core.servo.bench_effects_file import bench_effects_path, load_bench_effects, save_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, LEAST_DELAY, MOST_DELAY, BenchEffects
 from bam_core.servo.model import load_servo
+from bam_core.servo.plausible import PLAUSIBLE
 
 FOUND = BenchEffects(zero_offset=-0.02, arm_backlash=0.03)
 
-not_negative = st.floats(0.0, 1e6)
+
+def up_to_plausible(name: str) -> st.SearchStrategy[float]:
+    return st.floats(0.0, PLAUSIBLE[name][1])
+
+
 benches = st.builds(
     BenchEffects,
     zero_offset=st.floats(-1.0, 1.0),
     command_delay=st.floats(LEAST_DELAY, MOST_DELAY),
-    arm_compliance=not_negative,
-    arm_backlash=not_negative,
-    arm_mass=not_negative,
+    arm_compliance=up_to_plausible("arm_compliance"),
+    arm_backlash=up_to_plausible("arm_backlash"),
+    arm_mass=up_to_plausible("arm_mass"),
     supply_ripple=st.floats(0.0, 1.0),
 )
 

@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from bam_core.errors import BamError
+from bam_core.errors import BamError, OutOfRange
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 
 BENCH = PendulumBench(mass=0.5, arm_mass=0.3, length=0.2)
@@ -28,6 +29,28 @@ def test_gravity_torque_is_the_slope_of_potential_energy():
     energy = BENCH.gravity_torque * (1.0 - np.cos(angle))
     slope = np.gradient(energy, angle, edge_order=2)
     assert BENCH.external_torque(angle) == pytest.approx(-slope, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "unit"),
+    [
+        ("mass", 490.0, "grams"),
+        ("arm_mass", 1e200, "grams"),
+        ("length", 100.0, "millimetres"),
+        ("gyration", 50.0, "millimetres"),
+        ("flywheel", 40.0, "kg·cm²"),
+        ("length", 1e-300, "in metres"),
+    ],
+)
+def test_a_size_in_another_unit_is_named(name: str, value: float, unit: str) -> None:
+    with refused(OutOfRange, thing=name, value=value) as caught:
+        PendulumBench(**{"mass": 1.0, "length": 0.1, name: value})
+    assert unit in str(caught.value)
+
+
+def test_a_load_lighter_than_any_is_named() -> None:
+    with refused(OutOfRange, thing="mass and arm_mass together", value=1e-9):
+        PendulumBench(mass=1e-9, length=0.1)
 
 
 @pytest.mark.parametrize("name", ["mass", "arm_mass", "length"])

@@ -50,11 +50,11 @@ from bam_core.servo.parameters import (
     MOTOR_PARAMETERS,
     PARAMETER_UNITS,
 )
+from bam_core.servo.plausible import PLAUSIBLE
 from bam_core.servo.plugin_attributes import plugin_attributes
 from bam_core.servo.search_ranges import SearchRanges
 from bam_core.simulation.rollout import parameter_vector
 
-positive = st.floats(1e-9, 1e6)
 not_negative = st.floats(0.0, 1e6)
 share = st.floats(0.0, 1.0)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
@@ -64,12 +64,14 @@ parameters = st.sampled_from(sorted({*PARAMETER_UNITS} - {*BENCH_EFFECTS}))
 searched = st.sampled_from(sorted({*PARAMETER_UNITS} - {"encoder_quantisation"}))  # which is 0 or 1
 
 
+def plausible(name: str) -> st.SearchStrategy[float]:
+    return st.floats(*PLAUSIBLE[name])
+
+
 @st.composite
 def servos(draw: st.DrawFn) -> ServoModel:
     model = FRICTION_MODELS[draw(st.sampled_from(sorted(FRICTION_MODELS)))]
-    values = {
-        name: draw(positive if name.startswith("stribeck_") else not_negative) for name in model.parameters
-    }
+    values = {name: draw(plausible(name)) for name in model.parameters}
     sides = draw(st.tuples(st.floats(-1.0, 3.0), st.floats(-1.0, 3.0)).filter(lambda pair: sum(pair) >= 0.0))
     may_have_gear = model.name in GEAR_FRICTION
     return ServoModel(
@@ -78,13 +80,13 @@ def servos(draw: st.DrawFn) -> ServoModel:
         manufacturer=draw(words),
         protocol=draw(st.sampled_from([0, 1, 2])),
         firmware=draw(st.sampled_from(list(FIRMWARES.values()))),
-        nominal_voltage=draw(positive),
+        nominal_voltage=draw(plausible("nominal_voltage")),
         motor=DcMotor(
-            torque_constant=draw(positive),
-            resistance=draw(positive),
-            armature=draw(not_negative),
-            torque_saturation=draw(not_negative),
-            winding_heating=draw(not_negative),
+            torque_constant=draw(plausible("torque_constant")),
+            resistance=draw(plausible("resistance")),
+            armature=draw(plausible("armature")),
+            torque_saturation=draw(plausible("torque_saturation")),
+            winding_heating=draw(plausible("winding_heating")),
         ),
         friction_model=model.name,
         friction=model.friction(values, quadratic_rule=draw(st.sampled_from(QUADRATIC_RULES))),
@@ -93,12 +95,12 @@ def servos(draw: st.DrawFn) -> ServoModel:
         else None,
         integrator=draw(st.sampled_from(INTEGRATORS)),
         servo_effects=ServoEffects(
-            friction_temperature=draw(not_negative),
+            friction_temperature=draw(plausible("friction_temperature")),
             bridge_coasting=draw(share),
             firmware_gain=draw(st.floats(-0.9, 1.0)),
             limit_shortfall=draw(st.floats(0.0, 0.9)),
-            sensor_delay=draw(not_negative),
-            goal_slew_time=draw(not_negative),
+            sensor_delay=draw(plausible("sensor_delay")),
+            goal_slew_time=draw(plausible("goal_slew_time")),
             encoder_quantisation=draw(st.sampled_from([0.0, 1.0])),
             load_inertia=draw(share),
         ),
@@ -113,8 +115,8 @@ def servos(draw: st.DrawFn) -> ServoModel:
             source=draw(st.just("") | words),
             software=draw(words),
             date=draw(words),
-            train_mae=draw(st.none() | not_negative),
-            validation_mae=draw(st.none() | not_negative),
+            train_mae=draw(st.none() | plausible("train_mae")),
+            validation_mae=draw(st.none() | plausible("validation_mae")),
             train_data=draw(digests),
             validation_data=draw(digests),
         ),
@@ -293,6 +295,43 @@ def test_a_name_may_be_of_any_language(tmp_path: Path) -> None:
 def test_a_number_that_yaml_takes_for_text_is_answered_with_how_to_write_it(tmp_path: Path) -> None:
     with pytest.raises(WrongType, match=r"1\.0e-5"):
         load_servo(edited(tmp_path, "resistance: 2.03366", "resistance: 1e-3"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "thing", "value"),
+    [
+        ("torque_constant: 2.20983", "torque_constant: 1.0e+200", "motor.torque_constant", 1e200),
+        ("resistance: 2.03366", "resistance: 1.0e-320", "motor.resistance", 1e-320),
+        ("nominal_voltage: 15.0", "nominal_voltage: 1.0e+9", "nominal_voltage", 1e9),
+        ("coulomb: ", "coulomb: 1.0e+300  # ", "friction.coulomb", 1e300),
+        ("armature: [0.002, 0.06]", "armature: [0.0001, 1.0e+30]", "search.armature", 1e30),
+        (
+            "integrator:",
+            "servo_effects: {friction_temperature: -50.0}\nintegrator:",
+            "servo_effects.friction_temperature",
+            -50.0,
+        ),
+        ("integrator:", "bench_effects: {arm_mass: 1.0e+9}\nintegrator:", "bench_effects.arm_mass", 1e9),
+    ],
+)
+def test_a_value_that_no_servo_has_is_refused(
+    tmp_path: Path, old: str, new: str, thing: str, value: float
+) -> None:
+    path = edited(tmp_path, old, new)
+    with refused(OutOfRange, thing=thing, value=value) as caught:
+        load_servo(path)
+    assert str(caught.value).startswith(f"{path}: {thing}: is {value:g} (expected ")
+
+
+def test_a_tiny_coefficient_of_friction_is_one_that_a_fit_may_find(tmp_path: Path) -> None:
+    path = edited(tmp_path, "coulomb: ", "coulomb: 1.0e-300  # ")
+    assert load_servo(path).friction.coulomb == 1e-300
+
+
+def test_a_number_in_quotes_is_answered_with_how_to_write_it(tmp_path: Path) -> None:
+    with refused(WrongType, thing="motor.resistance", value="2.5") as caught:
+        load_servo(edited(tmp_path, "resistance: 2.03366", 'resistance: "2.5"'))
+    assert str(caught.value).endswith("; write 2.5 without quotes, which make it text")
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,6 @@ CONTRADICTIONS = {
     "gain": (Conflict, "kp", {"kp": 8.0}),
     "goal": (Conflict, "goal_position", {"goal_position": np.zeros(300)}),
     "unknown duty": (OutOfRange, "entry 0, duty", {"duty": np.full(300, np.nan)}),
-    "unit": (OutOfRange, "flywheel", {"bench": PendulumBench(mass=0.0, length=0.0, flywheel=40.0)}),
     "no gain": (OutOfRange, "kp", {"open_loop": False}),
 }
 

@@ -143,6 +143,13 @@ def test_the_paper_s_table_has_its_hundred_and_more_runs() -> None:
         (GOOD + "repetitions: 0\n", ["repetitions", "> 0"]),
         (GOOD + "notes: 2024\n", ["notes", "2024", "quotes"]),
         (GOOD + "approach_speed: 30\n", ["approach_speed", "at most 3"]),
+        (GOOD + "approach_speed: 1.0e-300\n", ["approach_speed", "0.01"]),
+        (GOOD + "pause_limit: 1.0e+300\n", ["pause_limit", "at most 60"]),
+        (GOOD.replace("15.0", "1.0e+300"), ["supply_voltage", "at most 100"]),
+        (GOOD.replace("[8, 32]", "[8, 1.0e+300]"), ["gains", "65535"]),
+        (GOOD.replace("mass: 0.5", "mass: 1.0e+200"), ["loads, entry 1", "mass", "grams"]),
+        (GOOD.replace("mass: 0.5", 'mass: "0.5"'), ["loads, entry 1, mass", "write 0.5 without quotes"]),
+        (GOOD + "servo: mx64\n", ["'servo'", "line 1"]),
         (
             GOOD.replace("{mass: 1, length", "{mass: 0.50001, length: 0.1, arm_mass: 0}, {mass: 1, length"),
             ["named"],
