@@ -37,7 +37,7 @@ BUGS: dict[str, dict[str, tuple[str, ...]]] = {
         "test_reproduce_dynaban.py": (
             "test_an_error_in_the_simulation_turns_claims_to_no",
             "test_an_error_in_the_law_turns_the_claim_about_recordings_that_counts_to_no",
-            "test_friction_off_turns_the_claim_about_the_authors_own_fit_to_no",
+            "test_friction_off_turns_the_claim_about_the_authors_recordings_that_counts_to_no",
         ),
     },
     "Egle": {
@@ -46,7 +46,10 @@ BUGS: dict[str, dict[str, tuple[str, ...]]] = {
             "test_deliberate_bugs_in_the_walk_turn_claims_on_synthetic_data_to_no",
             "test_deliberate_bugs_in_the_estimate_turn_claims_on_synthetic_data_to_no",
         ),
-        "test_reproduce_egle_tables.py": ("test_deliberate_bugs_turn_claims_about_table_6_2_to_no",),
+        "test_reproduce_egle_tables.py": (
+            "test_deliberate_bugs_turn_claims_about_table_6_1_to_no",
+            "test_deliberate_bugs_turn_claims_about_table_6_2_to_no",
+        ),
         "test_reproduce_egle_squats.py": ("test_deliberate_bugs_turn_checks_to_no",),
     },
     "Kikuuwe": {
@@ -141,10 +144,12 @@ The number of what is not redone counts the rows of both tables of a paper: its 
 beside these its lemmas and remarks and what was added here.
 
 That claims can fail is tested. Deliberate bugs (sign of the load, friction off, delays) turn claims of each
-paper to NO that count without them. In BAM's synthetic data the delay of goals is 2.5 ms. Twice that turns
-no claim, for the inertia that is fitted takes it up, and only the check of the delay tells it; 20 ms turn
-one. On Dynaban's recordings friction off turns a claim that is marked as chosen after; the one that counts
-comes close to its limit, and holds.
+paper to NO that count without them; those of Egle's table 6.1 are marked as chosen after.
+
+In BAM's synthetic data goals are 2.5 ms late. With twice that no claim of the paper turns (tried with fewer
+recordings): the claims compare models that are identified from the same recordings, and each model takes the
+delay for inertia. Only a check, which identifies the delay itself, tells 5 ms from 2.5 ms. 20 ms turn a
+claim.
 
 {_tests(BUGS)}
 

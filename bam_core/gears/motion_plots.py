@@ -134,7 +134,9 @@ def plot_stiffness(runs: Mapping[float, WallRun]) -> Figure:
     hand.plot(first.time, first.wall, color="black", linestyle="--", linewidth=1.2, label="wall")
     hand.set(ylabel="hand pₓ [m]", ylim=(float(first.wall.min()) - 0.3, None))
     hand.legend(fontsize="small", loc="lower left")
-    force.set(xlabel="time [s]", ylabel="force on the wall −fₓ [kN]", yscale="symlog", ylim=(0.0, None))
+    force.set_yscale("symlog", linthresh=2.0)
+    label = "force on the wall −fₓ [kN]\n(linear to 2 kN, then logarithmic)"
+    force.set(xlabel="time [s]", ylabel=label, ylim=(0.0, None))
     force.set_xlim(0.0, float(first.time[-1]))
     for ax in (hand, force):
         _mark_phases(ax, _WALL_PHASES, titled=ax is hand)

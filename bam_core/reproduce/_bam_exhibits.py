@@ -89,10 +89,10 @@ def synthetic_exhibits(errors: tuple[tuple[str, ...], ...] = ()) -> tuple[Exhibi
             name="fig. 7",
             subject="MAE of M1 to M6 on the paths of both arms, low and high gains",
             remark="arms as in fig. 1, with joints as on the bench, and four of each, whose joints have 15 %"
-            " more or less friction: by as much the real humanoid's joints differ from the bench (decided"
-            " when ratios without it had been seen: these claims are marked); models of fig. 5"
-            " drive them in MuJoCo with this suite's actuation, which takes τ_e of the step at hand where the"
-            " paper takes that of the step before",
+            " more or less friction. By 15 % the real humanoid's joints differ from the bench; that arms have"
+            " this difference was decided when ratios without it had been seen, so that these claims are"
+            " marked. Models of fig. 5 drive the arms in MuJoCo with this suite's actuation, which takes τ_e"
+            " of the step at hand where the paper takes that of the step before",
             missing=_ARMS_MISSING,
             pictures=("fig7.png",),
         ),

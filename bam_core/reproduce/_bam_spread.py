@@ -48,11 +48,11 @@ def held_with_either(claims: Iterable[Claim], others: Iterable[Claim]) -> Iterat
             each,
             contradicts=each.contradicts and other.contradicts,
             undecided=undecided,
-            reason=f"{each.reason}; {_words(other)}",
+            reason=f"{each.reason}; {_words(each, other)}",
         )
 
 
-def _words(other: Claim) -> str:
+def _words(claim: Claim, other: Claim) -> str:
     """Say what comes out with the other spread."""
     found = f"{other.ours:.2f}" if isinstance(other.ours, float) else str(other.ours)
     told = f"with friction that differs from run to run by {100 * SPREAD:.0f} % it"
@@ -61,7 +61,8 @@ def _words(other: Claim) -> str:
             f"{told} comes out ({found} {other.unit}). The paper does not tell how its servo differs: not"
             " decided"
         )
-    return f"{told} is {outcome(other)}, too ({found} {other.unit})"
+    too = ", too" if outcome(other) == outcome(claim) else ""
+    return f"{told} is {outcome(other)}{too} ({found} {other.unit})"
 
 
 def spread_exhibit(

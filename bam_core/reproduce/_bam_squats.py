@@ -248,10 +248,10 @@ def squat_exhibit(squats: Squats | None) -> Exhibit:
         subject=subject,
         remark="recorded goals move the robot in MuJoCo from its first posture on, on level ground, with"
         " steps of 1 ms and parameters as published; the authors' interval and 18 joints without the"
-        " head; no play, no bending. The table has mrad, ours / the authors'; library: the suite's own"
-        " mx64 and mx106, which are the published M6 converted to this suite's integrator, for BAM's"
-        f" recordings of MX servos on the bench are not published; {_suite_words(squats)}; goals: where the"
-        " joints should be",
+        " head; no play, no bending. The table is in mrad, ours / the authors'. Column library: the suite's"
+        " own mx64 and mx106, which are the published M6 converted to this suite's integrator, for BAM's"
+        f" recordings of MX servos on the bench are not published. {_suite_words(squats)}. Column goals: as"
+        " if joints were where their goals are",
         pictures=("humanoid_squats.png",),
         table=_table(squats),
     )
@@ -259,8 +259,8 @@ def squat_exhibit(squats: Squats | None) -> Exhibit:
 
 def _suite_words(squats: Squats) -> str:
     if squats.provenance:
-        return f"suite: the same with another MX-64: {squats.provenance}"
-    return "no column with an MX-64 that was identified here: it needs Dynaban's runs (folder dynaban_mx64)"
+        return f"Column suite: the same with another MX-64: {squats.provenance}"
+    return "No column with an MX-64 that was identified here: it needs Dynaban's runs (folder dynaban_mx64)"
 
 
 def _table(squats: Squats) -> tuple[tuple[str, ...], ...]:

@@ -121,10 +121,10 @@ def causes_exhibit(task: Task, experiment: Experiment, found: Mapping[str, Remai
     return Exhibit(
         name="section 6, remaining errors",
         subject="causes that the paper names: parameters, the robot's model, differing servos, backlash",
-        remark=f"simulated as fig. 2, one cause taken away at a time, {experiment.robots} robots with"
-        f" {repeats} kicks each, of which the first robot alone is one of those of the claims"
-        f" ({experiment.robots} robots, {experiment.repeats} kicks each); delays without"
-        " joints whose search ends at its limit",
+        remark=f"simulated as fig. 2, with one cause taken away at a time; {experiment.robots} robots with"
+        f" {repeats} kicks each. Only the first of them is one of the robots of the claims, which are"
+        f" {experiment.robots} with {experiment.repeats} kicks each. Delays are without joints whose search"
+        " ends at its limit",
         pictures=("remaining_errors.png",),
         table=(
             ("taken away", "mean delay without sign [ms]", "deformation [°]", "right knee [ms]"),

@@ -16,8 +16,8 @@ from bam_core.servo.firmware import VoltageFirmware
 from bam_core.servo.model import ServoModel
 
 LEFT_OUT = (
-    "joints whose search for a delay ends at its limit are left out of the means: decided on other robots,"
-    " where one joint set them, before these were drawn"
+    "joints whose search for a delay ends at its limit are left out of the means. This was decided on other"
+    " robots, before these were drawn: there one joint set the means"
 )
 
 _STEP = 1e-3  # s, of the search for delays

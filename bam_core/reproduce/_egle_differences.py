@@ -66,7 +66,7 @@ def differences(output: Path, walks: Walks, say: Say) -> list[Claim]:
     size = KNEE_FRICTION.coulomb
     accurate = (
         f"'very accurate': {VERY_ACCURATE:.0%} of F_c, a tenth of the Stribeck part, the smallest feature of"
-        " the curve; a quarter of it counts as 'accurate' (fig. 6.5a)"
+        " the curve; a quarter of the Stribeck part counts as 'accurate' (fig. 6.5a)"
     )
     kind: Kind = "construction"
     return [

@@ -35,8 +35,10 @@ Arguments = tuple[Array, Array, Array, Array]
 """v, A, φ, P of `axproj`."""
 
 
-def remark_claims(*, gears: int, projections: int, problems: int, enumerated: int, fixed: int) -> list[Claim]:
-    """Check the remarks.
+def remark_claims(
+    *, gears: int, projections: int, problems: int, enumerated: int, fixed: int
+) -> tuple[list[Claim], list[Claim]]:
+    """Return claims about the remarks, and checks: of these the paper says nothing.
 
     Args:
         gears: random ones, for remark 2 and figure 7.
@@ -46,15 +48,16 @@ def remark_claims(*, gears: int, projections: int, problems: int, enumerated: in
         fixed: those for the paper's iteration.
     """
     random = np.random.default_rng(2)
-    return [
+    claims = [
         _existence(),
         _uniqueness(random, gears),
         _figure_7(random, gears),
         *figure_8_claims(random, projections),
-        _single_valued(),
-        *_all_signs(random, enumerated),
-        *_solvers(problems, fixed),
     ]
+    all_signs, several = _all_signs(random, enumerated)
+    solved = _solved(problems)
+    claims += [all_signs, *_solvers(problems, fixed, solved)]
+    return claims, [_two_solutions_check(), several, _solved_check(problems, solved)]
 
 
 def _existence() -> Claim:
@@ -145,13 +148,14 @@ def two_solutions() -> Problem:
     )
 
 
-def _single_valued() -> Claim:
+def _two_solutions_check() -> Claim:
+    """Look for what remark 4 leaves open: the paper has not proven that (58) has one solution."""
     arguments = two_solutions().arguments()
     found = len(all_solutions(*arguments))
     return claim(
         "construction",
         f"remark 4: solutions of a step of two joints, σ_max(P) = {largest_gain(arguments[3]):.3f}",
-        "not proven that it is one",
+        None,
         found,
         found > 1,
         "more than one, found by trying all combinations: what the remark leaves open is not so in general."
@@ -160,8 +164,12 @@ def _single_valued() -> Claim:
     )
 
 
-def _all_signs(random: np.random.Generator, count: int) -> list[Claim]:
-    """Remark 5: Dupont's trial of all combinations, made to know joints that stick."""
+def _all_signs(random: np.random.Generator, count: int) -> tuple[Claim, Claim]:
+    """Remark 5: Dupont's trial of all combinations, made to know joints that stick.
+
+    Returns:
+        that axproj solves the same; a check of how many solutions there are, which remark 4 leaves open.
+    """
     several = missed = stuck = unsolved = 0
     for index in range(count):
         problem = random_problem(random, 1 + index % _FEW)
@@ -173,7 +181,7 @@ def _all_signs(random: np.random.Generator, count: int) -> list[Claim]:
         several += len(found) > 1
         unsolved += not len(found)
         stuck += bool((made == 0.0).any())
-    return [
+    return (
         claim(
             "construction",
             f"remark 5: of {count} problems to {_FEW} joints, {stuck} with a joint in static friction, those"
@@ -185,31 +193,33 @@ def _all_signs(random: np.random.Generator, count: int) -> list[Claim]:
         ),
         claim(
             "construction",
-            f"remark 5: of {count} problems to {_FEW} joints, those with more than one solution",
-            0,
+            f"of {count} problems to {_FEW} joints, those with more than one solution",
+            None,
             several,
             several == 0 and unsolved == 0,
-            "random problems are no more than rarely like that of remark 4, and each has a solution (without:"
-            f" {unsolved})",
+            "none: random problems are no more than rarely like that of remark 4, and each has a solution"
+            f" (without: {unsolved})",
         ),
-    ]
+    )
 
 
-def _solvers(problems: int, fixed_problems: int) -> list[Claim]:
+def _solved_check(problems: int, solved: float) -> Claim:
+    return claim(
+        "construction",
+        f"5.3, axproj: {problems} well-posed problems to {MOST_JOINTS} joints, solved",
+        None,
+        100.0 * solved,
+        solved == 1.0,
+        f"all: a solver leaves none, to {_TOLERANCE:g} rad/s of what it is asked for, in (67) itself,"
+        " whatever it says of its residual",
+        "%",
+    )
+
+
+def _solvers(problems: int, fixed_problems: int, solved: float) -> list[Claim]:
     ours, fixed = measure_axproj(problems), measure_fixed_steps(fixed_problems)
-    solved = _solved(problems)
     unsolved = _unsolved(fixed_problems)
     return [
-        claim(
-            "construction",
-            f"5.3, axproj: {ours.problems} well-posed problems to {MOST_JOINTS} joints, solved",
-            100.0,
-            100.0 * solved,
-            solved == 1.0,
-            f"a solver leaves none, to {_TOLERANCE:g} rad/s of what it is asked for, in (67) itself, whatever"
-            " it says of its residual",
-            "%",
-        ),
         claim(
             "construction",
             f"5.3, axproj: the paper's iteration with a c that suits the problem, {fixed.problems} of the"

@@ -248,9 +248,10 @@ def _friction_law(task: Task, fit: VoltageFit) -> Exhibit:
     return Exhibit(
         name="fig. 1",
         subject="classic friction model",
-        remark="with the parameters that section 4 finds (the paper's is a sketch without numbers); where"
-        " there are recordings, with theirs and the friction of steady motion, of which motion tells the"
-        " sum with back-EMF alone: the slope over speed is shared between k_vis and k_e by the fit",
+        remark="with the parameters that section 4 finds; the paper's is a sketch without numbers. Where"
+        " there are recordings, with the parameters of these, beside the friction of steady motion. Motion"
+        " does not tell viscous friction from back-EMF: the fit shares the slope over speed between k_vis"
+        " and k_e",
         pictures=("figure_1.png",),
     )
 

@@ -32,13 +32,10 @@ def run(task: Task) -> Redone:
     claims += stance(output, walks, noisy, say)
     claims += noisy_tables(output, walks, noisy, clean, say)
     claims += wrong_inertia(output, walks, say)
-    factors, eliminated = identified(output, walks, noisy, say)
-    checks += factors
-    claims += eliminated
+    checks += identified(output, walks, noisy, say)
     recordings = task.recordings(_ROBOT)
     unphysical = None
     if recordings is not None:
-        beside_bench, found, unphysical = experiment(output, recordings, say)
-        checks += beside_bench
-        claims += found
+        of_squats, unphysical = experiment(output, recordings, say)
+        checks += of_squats
     return Redone(claims=tuple(claims), exhibits=exhibits(unphysical), checks=tuple(checks))

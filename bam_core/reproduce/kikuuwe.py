@@ -18,7 +18,7 @@ from bam_core.gears.statics_plots import plot_drivability, plot_static_sets
 from bam_core.plots.save import save_figure
 from bam_core.reproduce._kikuuwe_exhibits import EXHIBITS
 from bam_core.reproduce._kikuuwe_figure_8 import edge_of, figure_8_problem, vertices_of
-from bam_core.reproduce._kikuuwe_laws import law_claims
+from bam_core.reproduce._kikuuwe_laws import energy_check, law_claims
 from bam_core.reproduce._kikuuwe_mechanisms import mechanism_claims
 from bam_core.reproduce._kikuuwe_remarks import remark_claims
 from bam_core.reproduce._kikuuwe_rod import ROD_SIDES, coulomb_rod_claim, rod_claims, well_posed_claim
@@ -34,6 +34,7 @@ from bam_core.reproduce._kikuuwe_wall import (
     coulomb_wall_claim,
     stiffness_exhibit,
     wall_claims,
+    well_posed_check,
 )
 from bam_core.reproduce.claim import Claim
 from bam_core.reproduce.redone import Redone, Task
@@ -47,13 +48,15 @@ def run(task: Task) -> Redone:
     task.say("equations, lemmas, mechanisms")
     claims = mechanism_claims(_MECHANISMS) + law_claims()
     task.say(f"remarks, axproj on {_PROBLEMS} problems")
-    claims += remark_claims(
+    of_remarks, checks = remark_claims(
         gears=_REMARK_GEARS,
         projections=_PROJECTIONS,
         problems=_PROBLEMS,
         enumerated=_ENUMERATED,
         fixed=_FIXED,
     )
+    claims += of_remarks
+    checks.append(energy_check())
     task.say("figures 5 to 8")
     _draw_statics(task.output)
     _draw_solutions(task.output)
@@ -69,21 +72,21 @@ def run(task: Task) -> Redone:
     walls = {stiffness: all_walls(stiffness, task.say) for stiffness in STIFFNESSES}
     _draw_walls(walls, task.output)
     elsewhere = all(each.holds for each in wall_claims(walls[WALL_STIFFNESS], ""))
-    of_walls = [
-        replace(each, table=TABLE)
-        for stiffness, runs in walls.items()
-        for each in wall_claims(runs, f", {stiffness / 1e3:g} kN/m", elsewhere=elsewhere)
-    ]
-    claims += of_walls
+    for stiffness, runs in walls.items():
+        case = f", {stiffness / 1e3:g} kN/m"
+        claims += [replace(each, table=TABLE) for each in wall_claims(runs, case, elsewhere=elsewhere)]
+        checks.append(well_posed_check(runs, case))
     nearer = {stiffness: all_walls(stiffness, task.say) for stiffness in NEARER}
     out = all_walls(WALL_STIFFNESS, task.say, start=ELBOW_OUT)
-    elbow_out = wall_claims(out, f", {WALL_STIFFNESS / 1e3:g} kN/m, elbow out", elsewhere=elsewhere)
-    claims += [replace(each, table=TABLE) for each in elbow_out]
+    case = f", {WALL_STIFFNESS / 1e3:g} kN/m, elbow out"
+    claims += [replace(each, table=TABLE) for each in wall_claims(out, case, elsewhere=elsewhere)]
+    checks.append(well_posed_check(out, case))
     task.say("section 6.2, load-independent friction")
     claims.append(coulomb_wall_claim(walls[WALL_STIFFNESS][1.1, 1.1]))
     return Redone(
         claims=tuple(claims),
         exhibits=(*EXHIBITS, stiffness_exhibit(walls | nearer)),
+        checks=tuple(checks),
         notes=(statements_note(claims),),
     )
 

@@ -25,7 +25,8 @@ def plot_inertia_errors(studies: Mapping[str, Sequence[InertiaError]], law: Join
     panels = figure.subplots(1, len(studies), sharey=True)
     for axes, (title, study) in zip(np.atleast_1d(panels), studies.items(), strict=True):
         for index, each in enumerate(study):
-            label = f"{each.factor:g}: shift {each.shift:+.2f}, branches {each.separation:.2f} N·m apart"
+            shift = round(each.shift, 2) + 0.0  # none is -0
+            label = f"{each.factor:g}: shift {shift:+.2f}, branches {each.separation:.2f} N·m apart"
             axes.plot(
                 each.velocity, each.curve, ".", markersize=2, color=f"C{index}", label=label, rasterized=True
             )

@@ -66,7 +66,7 @@ def plot_comparison(
     ax.bar([np.nan], [np.nan], color="0.85", edgecolor="0.6", label="M6 of the bench")
     ax.set_xticks(range(len(bars)), list(bars), fontsize="small", rotation=12)
     ax.set_ylabel("mean friction while moving [N·m]")
-    ax.set_title("A humanoid's squats: friction found, and that of the same servos' bench", fontsize="medium")
+    ax.set_title("A humanoid's squats: friction found, and M6 of BAM's bench", fontsize="medium")
     ax.grid(alpha=0.3, axis="y")
     ax.legend(fontsize="x-small", ncols=2)
     return figure

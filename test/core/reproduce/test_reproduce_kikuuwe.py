@@ -21,11 +21,11 @@ from bam_core.gears.geared_joints import JointsStep
 from bam_core.gears.internal_force import friction_torque
 from bam_core.reproduce import Redone, Task, reproduce
 from bam_core.reproduce._kikuuwe_exhibits import EXHIBITS
-from bam_core.reproduce._kikuuwe_laws import law_claims
+from bam_core.reproduce._kikuuwe_laws import energy_check, law_claims
 from bam_core.reproduce._kikuuwe_mechanisms import mechanism_claims
 from bam_core.reproduce._kikuuwe_remarks import remark_claims
 from bam_core.reproduce._kikuuwe_rod import ROD_SIDES, coulomb_rod_claim, rod_claims
-from bam_core.reproduce._kikuuwe_wall import STATEMENTS, all_walls, wall_claims
+from bam_core.reproduce._kikuuwe_wall import STATEMENTS, all_walls, wall_claims, well_posed_check
 from bam_core.reproduce.claim import UNEXPECTED, Claim
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -63,7 +63,8 @@ def rods() -> list[Claim]:
 
 
 def walls() -> list[Claim]:
-    return wall_claims(all_walls(WALL_STIFFNESS, lambda words: None), "")
+    runs = all_walls(WALL_STIFFNESS, lambda words: None)
+    return [*wall_claims(runs, ""), well_posed_check(runs, "")]
 
 
 def few_laws() -> list[Claim]:
@@ -72,7 +73,7 @@ def few_laws() -> list[Claim]:
         patch.setattr("bam_core.reproduce._kikuuwe_laws._COUPLED", 4)
         patch.setattr("bam_core.reproduce._kikuuwe_laws._STEPS", 24)
         patch.setattr("bam_core.reproduce._kikuuwe_laws._REST_STEPS", 200)
-        return mechanism_claims(50) + law_claims()
+        return [*mechanism_claims(50), *law_claims(), energy_check()]
 
 
 def load_term_reversed(patch: pytest.MonkeyPatch) -> None:
@@ -211,6 +212,7 @@ MOTION = (
     "(45)",
     "(69)",
     "remark",
+    "of ",
     "fig. 7",
     "fig. 8",
     "5.3",
@@ -232,8 +234,8 @@ def test_a_program_that_returns_zeros_bears_no_law_lemma_or_remark_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     zeros(monkeypatch)
-    remarks = remark_claims(gears=50, projections=40, problems=24, enumerated=12, fixed=12)
-    held = [each.claim for each in few_laws() + remarks if each.holds]
+    remarks, checks = remark_claims(gears=50, projections=40, problems=24, enumerated=12, fixed=12)
+    held = [each.claim for each in [*few_laws(), *remarks, *checks] if each.holds]
     assert [claim for claim in held if claim.startswith(MOTION)] == []
 
 
