@@ -107,8 +107,8 @@ def _standard_errors(coarse: Array, fine: Array) -> Array:
     """Return (unknowns,) standard errors by two covariances, for which runs must tell an unknown twice.
 
     Valleys of the cost are curved, such as that of friction under load that falls with speed against
-    friction that does not. Within a standard deviation of the last rounds a valley looks short and straight, and
-    the truth may be further along it. The derivatives of the descent, over a fifth of what is known
+    friction that does not. Within a standard deviation of the last rounds a valley looks short and straight,
+    and the truth may be further along it. The derivatives of the descent, over a fifth of what is known
     beforehand, see that runs hardly tell it. On arms whose truth is known, each of both alone holds it too
     rarely. Nothing is known less than beforehand.
     """
