@@ -208,7 +208,8 @@ def _parameters(found: MotionDesign) -> str:
 
     begin = np.zeros(len(found.unknowns.names))
     before, after = (
-        parameter_estimates(found.unknowns, begin, covariance) for covariance in (found.before, found.after)
+        parameter_estimates(found.unknowns, begin, np.sqrt(np.diag(covariance)))
+        for covariance in (found.before, found.after)
     )
     rows: list[Sequence[str]] = []
     for servo, estimates in after.items():

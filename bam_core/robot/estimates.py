@@ -35,16 +35,16 @@ class Estimate:
 
 
 def parameter_estimates(
-    unknowns: Unknowns, point: Array, covariance: Array
+    unknowns: Unknowns, point: Array, standard_errors: Array
 ) -> dict[str, dict[str, Estimate]]:
     """Return type -> parameter -> its interval: the range over that of its coordinate.
 
     Args:
         unknowns: of a robot.
         point: (unknowns,) coordinates of the values.
-        covariance: (unknowns, unknowns) of them.
+        standard_errors: (unknowns,) of them.
     """
-    error = dict(zip(unknowns.names, np.sqrt(np.diag(covariance)), strict=True))
+    error = dict(zip(unknowns.names, standard_errors, strict=True))
     place = dict(zip(unknowns.names, point, strict=True))
     found = {}
     for servo, model in unknowns.types_at(point).items():
@@ -67,7 +67,7 @@ def parameter_estimates(
 def deviation_estimates(fit: RobotFit) -> dict[str, Estimate]:
     """Return the name of each unknown of the robot (as in `RobotDeviations.by_name`) -> its interval."""
     unknowns = fit.unknowns
-    error = dict(zip(unknowns.names, np.sqrt(np.diag(fit.covariance)), strict=True))
+    error = dict(zip(unknowns.names, fit.standard_errors, strict=True))
 
     def values(point: Array) -> dict[str, float]:
         return unknowns.deviations_at(point).by_name()

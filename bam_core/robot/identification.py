@@ -215,7 +215,7 @@ def _fitted(
     return RobotModelFit(
         servos=unknowns.types_at(fit.point),
         deviations=deviations,
-        estimates=parameter_estimates(fit.unknowns, fit.point, fit.covariance),
+        estimates=parameter_estimates(fit.unknowns, fit.point, fit.standard_errors),
         deviation_estimates=deviation_estimates(fit),
         before=errors_of(task.runs, task.joints, given),
         after=errors_of(task.runs, task.joints, simulated),

@@ -26,10 +26,13 @@ class Objective:
     worth: Array
     scale: Array
 
+    def weights(self, here: Array) -> Array:
+        """Return how much the square of each error counts, 1/rad², where errors are `here`."""
+        return np.asarray(self.worth / self.scale**2 / np.sqrt(1.0 + (here / (_TAIL * self.scale)) ** 2))
+
     def normal(self, jacobian: Array, point: Array, here: Array) -> tuple[Array, Array]:
         """Return half the second and half the first derivative of the cost."""
-        weights = self.worth / self.scale**2 / np.sqrt(1.0 + (here / (_TAIL * self.scale)) ** 2)
-        weighted = jacobian.T * weights
+        weighted = jacobian.T * self.weights(here)
         return weighted @ jacobian + np.eye(len(point)), weighted @ here + point
 
     def covariance(self, jacobian: Array, other: Array, here: Array) -> Array:
@@ -40,8 +43,7 @@ class Objective:
         resistance and the strengths of all of its units. The product of two differences whose errors are
         independent has no such part.
         """
-        weights = self.worth / self.scale**2 / np.sqrt(1.0 + (here / (_TAIL * self.scale)) ** 2)
-        product = (jacobian.T * weights) @ other
+        product = (jacobian.T * self.weights(here)) @ other
         told, directions = np.linalg.eigh(0.5 * (product + product.T))
         return np.asarray((directions / (1.0 + np.maximum(told, 0.0))) @ directions.T)
 

@@ -33,6 +33,7 @@ def fitted(unknowns: Unknowns, *, error: float = TOLD) -> RobotFit:
         unknowns=unknowns,
         point=point,
         covariance=np.diag(errors**2),
+        standard_errors=errors,
         noise=Noise(scale=np.full(len(JOINTS), NOISE), independent=np.full(len(JOINTS), 0.1)),
     )
 
