@@ -81,7 +81,7 @@ class DynamixelServo:
     Attributes:
         torque: whether it was switched on last; None while that is uncertain.
         goal: position register's count that it was told last; None before.
-        limits: lowest and highest goal, rad.
+        limits: lowest and highest goal, rad; a count beyond what its registers allow, so that pi is a goal.
         law: which control law its registers make; known once it is prepared.
         warnings: what is not as it should be, one line each.
     """
@@ -102,7 +102,7 @@ class DynamixelServo:
         self.table = table
         self.torque: bool | None = None
         self.goal: int | None = None
-        self.limits = (-math.inf, math.inf)
+        self.limits = self._ends = (-math.inf, math.inf)
         self.law = LawSettings()
         self.warnings: list[str] = []
         self._borrowed = borrowed or BorrowedRegisters()
@@ -183,7 +183,9 @@ class DynamixelServo:
                 f"not in position mode (angle limits {low:.3g} and {high:.3g} rad)",
                 advice="set its CW and CCW angle limits to 0 and 4095",
             )
-        self.limits = (low, high)
+        # The last count of a turn is one short of pi; `count` turns what is beyond it into it.
+        step = self.table["goal_position"].unit.scale
+        self._ends, self.limits = (low, high), (low - step, high + step)
 
     def restore(self) -> None:
         """Write back what registers of the control law held before; torque must be off.
@@ -263,8 +265,8 @@ class DynamixelServo:
         self.goal = goal
 
     def count(self, position: float) -> int:
-        """Return the goal register's count of a position in rad, within the servo's limits."""
-        low, high = self.limits
+        """Return the goal register's count of a position in rad, within the servo's own limits."""
+        low, high = self._ends
         return self.table["goal_position"].from_si(min(max(position, low), high))
 
     def duty_count(self, duty: float) -> int:

@@ -142,8 +142,9 @@ class IdentificationNode(Node):
         return Path(str(self.get_parameter("data_directory").value)).expanduser().resolve()
 
     def _on_goal(self, request: Identify.Goal) -> GoalResponse:
-        if self._busy.locked() or self._stopping.is_set():
-            self.get_logger().warning("goal rejected: an identification is running; wait for it or cancel it")
+        """Accept every goal: a rejection carries no reason, a result does."""
+        if self._stopping.is_set():
+            self.get_logger().warning("goal rejected: the node ends")
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
@@ -186,6 +187,7 @@ class IdentificationNode(Node):
         """Fill in the answer, which has the same fields for action and service."""
         if not self._busy.acquire(blocking=False):
             answer.message = "identification: another one is running; wait for it or cancel it"
+            self.get_logger().warning(answer.message)
             return
         try:
             output = self._output(request)

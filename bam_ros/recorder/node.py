@@ -52,7 +52,6 @@ class RecorderNode(Node):
             self, driver=driver, virtual_bench=bench, starts_with_driver=value["autostart"]
         )
         self._busy = threading.Lock()  # while a session is recorded
-        self._claim = threading.Lock()  # from the moment on at which one is accepted
         self._stopping = threading.Event()
         self._waiting_for_load = False
         self._load_mounted = threading.Event()
@@ -75,7 +74,7 @@ class RecorderNode(Node):
     def start(self) -> None:
         """Wait for goals, or record at once where the parameter `autostart` says so."""
         if self.get_parameter("autostart").value:
-            self._claim.acquire(blocking=False)  # nobody could send a goal yet
+            self._busy.acquire(blocking=False)  # no goal can have arrived yet
             threading.Thread(target=self._record_by_itself, name="recording", daemon=True).start()
         else:
             self.get_logger().info("ready: send a goal to the action 'record'")
@@ -90,9 +89,9 @@ class RecorderNode(Node):
         self._server.destroy()
 
     def _on_goal(self, request: Record.Goal) -> GoalResponse:
-        """Accept one goal at a time: callbacks run at once, and execution begins a while after them."""
-        if self._stopping.is_set() or not self._claim.acquire(blocking=False):
-            self.get_logger().warning("goal rejected: a session is being recorded; cancel it first")
+        """Accept every goal: a rejection carries no reason, a result does."""
+        if self._stopping.is_set():
+            self.get_logger().warning("goal rejected: the recorder ends")
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
@@ -104,23 +103,29 @@ class RecorderNode(Node):
         return response
 
     def _execute(self, goal: ServerGoalHandle) -> Record.Result:
+        if not self._busy.acquire(blocking=False):
+            message = "recorder: a session is being recorded; wait for its end or cancel it"
+            self.get_logger().warning(f"goal aborted: {message}")
+            goal.abort()
+            return Record.Result(message=message)
         try:
-            with self._busy:
-                result = self._record(goal.request, _RemoteOperator(self, goal))
-                if result.success:
-                    goal.succeed()
-                elif goal.is_cancel_requested:
-                    goal.canceled()
-                else:
-                    goal.abort()
+            result = self._record(goal.request, _RemoteOperator(self, goal))
+            if result.success:
+                goal.succeed()
+            elif goal.is_cancel_requested:
+                goal.canceled()
+            else:
+                goal.abort()
         finally:
-            self._claim.release()  # before the client hears the result, and may send the next goal
+            self._busy.release()  # before the client hears the result, and may send the next goal
         return result
 
     def _record_by_itself(self) -> None:
         """Record what the parameters name, then end the process."""
-        with self._busy:
+        try:
             result = self._record(Record.Goal(), _RemoteOperator(self, None))
+        finally:
+            self._busy.release()
         self.exit_status = 0 if result.success or self._stopping.is_set() else 2
         self.is_over = True
 

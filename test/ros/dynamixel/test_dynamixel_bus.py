@@ -172,6 +172,23 @@ def test_goals_are_written_only_when_they_change(
 
 
 @pytest.mark.parametrize("servo", SERVOS)
+def test_pi_is_a_goal_although_the_last_count_is_short_of_it(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    last = virtual.get("max_position_limit")
+    bus = make_bus(virtual)
+    bus.open()
+    ((low, high),) = bus.position_limits
+    assert low <= -math.pi < math.pi <= high
+    bus.exchange(on(0.0))
+    assert bus.exchange(on(math.pi)).goal_position[0] == virtual.servo.table["goal_position"].to_si(last)
+    assert virtual.get("goal_position") == last
+    bus.exchange(on(low))
+    assert virtual.get("goal_position") == virtual.get("min_position_limit")
+
+
+@pytest.mark.parametrize("servo", SERVOS)
 def test_release_and_close_turn_torque_off(
     servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
 ) -> None:

@@ -217,10 +217,11 @@ def test_cancelling_keeps_the_models_that_are_finished(client: Client) -> None:
 def test_one_identification_runs_at_a_time(client: Client) -> None:
     handle = client.send(**LONG)
     wait_for(lambda: client.feedback, what="feedback")
-    assert not client.send(**BRIEF).accepted
-    refused = client.call(**BRIEF)
-    assert not refused.success
-    assert "another one is running" in refused.message
+    aborted = client.wait(client.send(**BRIEF).get_result_async())
+    assert aborted.status == GoalStatus.STATUS_ABORTED
+    for refused in (aborted.result, client.call(**BRIEF)):
+        assert not refused.success
+        assert "another one is running" in refused.message
     client.wait(handle.cancel_goal_async())
     client.wait(handle.get_result_async())
     assert client.call(**BRIEF).success

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from action_msgs.msg import GoalStatus
 from bam_bench.action import Record
-from rclpy.action.server import GoalResponse
 from rclpy.parameter import Parameter
 from recorder_bench import Bench, directories, hurry, short
 from ros_client import ThreadedActionClient
@@ -144,33 +143,34 @@ def test_cancelling_ends_waiting_for_a_load(client: Client) -> None:
     assert not client.output.exists()
 
 
-def test_a_second_goal_is_rejected_while_one_records(client: Client) -> None:
+def test_a_second_goal_is_told_why_it_is_aborted(client: Client) -> None:
     first = client.send()
     client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
-    assert not client.send().accepted
+    answer = client.wait(client.send().get_result_async())
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert answer.result.message == "recorder: a session is being recorded; wait for its end or cancel it"
+    assert not answer.result.success
     client.wait(first.cancel_goal_async())
-    client.wait(first.get_result_async())
-    assert client.send(session_file="none.yaml").accepted
+    assert client.wait(first.get_result_async()).status == GoalStatus.STATUS_CANCELED
+    answer = client.wait(client.send(session_file="none.yaml").get_result_async())
+    assert "none.yaml: cannot be read" in answer.result.message
 
 
-def test_of_two_goals_at_the_same_moment_one_is_accepted(client: Client) -> None:
+def test_of_two_goals_at_the_same_moment_one_is_recorded(client: Client) -> None:
     assert client.action.wait_for_server(PATIENCE)
     other = ThreadedActionClient(client.bench.node, Record, "record")
     assert other.wait_for_server(PATIENCE)
     goal = Record.Goal(session_file=str(client.session), output=str(client.output))
     for _ in range(5):
         sent = [each.send_goal_async(goal) for each in (client.action, other)]
-        handles = [client.wait(future) for future in sent]
-        (accepted,) = (handle for handle in handles if handle.accepted)
-        client.wait(accepted.cancel_goal_async())
-        assert client.wait(accepted.get_result_async()).status == GoalStatus.STATUS_CANCELED
-
-
-def test_a_goal_that_is_accepted_is_not_yet_recorded_but_keeps_others_out(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert client.recorder._on_goal(Record.Goal()) is GoalResponse.ACCEPT
-    assert client.recorder._on_goal(Record.Goal()) is GoalResponse.REJECT
+        answers = [client.wait(future).get_result_async() for future in sent]
+        wait_for(lambda ends=answers: any(end.done() for end in ends), what="the abort of one")
+        (recorded,) = (
+            client.wait(future) for future, answer in zip(sent, answers, strict=True) if not answer.done()
+        )
+        client.wait(recorded.cancel_goal_async())
+        ends = {client.wait(answer).status for answer in answers}
+        assert ends == {GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED}
 
 
 def test_bad_goals_are_answered_in_one_line(client: Client) -> None:
