@@ -23,7 +23,10 @@ REGIME_COLOURS = {
 _MOTOR_COLOUR, _FRICTION_COLOUR = (1.0, 0.6, 0.1), (0.2, 0.7, 0.3)
 _FULL_SWEEP = 0.9 * math.pi  # of an arc at the largest torque, to either side
 _POINTS = 25
-_LETTER = 0.55  # width of a letter per height; where RViz gets none, it draws lines of text into each other
+_BLANK = 0.55  # width of a blank per height; RViz's own is that of text 1 m high
+_LIFT = 0.4  # of the size, along the axis: out of the link in front of whose face the joint lies
+_LETTER_SIZE = 0.4  # of the size; RViz draws lines of text twice as high
+_LABEL = 1.2 + 3 * _LETTER_SIZE  # of the size, from the axis to the middle of three lines, beyond the arcs
 
 ID_MOTOR, ID_BUDGET, ID_FRICTION, ID_REGIME, ID_TEXT = range(5)
 """Number of each of a joint's markers; their namespace is the joint's name."""
@@ -33,7 +36,8 @@ class FrictionMarkers:
     """Draws joints, in frames that `robot_state_publisher` gives.
 
     Around each axis lie, from the inside out: the friction that is applied, its budget to both sides, and the
-    motor's torque. Arcs begin at the same angle, and a full one is the joint's stall torque.
+    motor's torque. Arcs begin at the same angle, and a full one is the joint's stall torque. All is drawn
+    a little along the axis, where the link around the joint does not hide it.
 
     Args:
         places: of the joints.
@@ -54,6 +58,7 @@ class FrictionMarkers:
         markers = []
         for place, full, state in zip(self._places, self._full, states, strict=True):
             size, budget = self._size, state.budget / full
+            centre = np.asarray(place.anchor) + _LIFT * size * np.asarray(place.axis)
             arcs = (
                 (ID_MOTOR, 1.0, 0.0, state.motor_torque / full, _MOTOR_COLOUR),
                 (ID_BUDGET, 0.8, -budget, budget, REGIME_COLOURS["static"]),
@@ -62,15 +67,15 @@ class FrictionMarkers:
             for number, radius, start, end, colour in arcs:
                 marker = _marker(place, number, Marker.LINE_STRIP, colour, stamp)
                 marker.scale = Vector3(x=0.06 * size)
-                marker.points = _arc(place, radius * size, start, end)
+                marker.points = _arc(place, centre, radius * size, start, end)
                 markers.append(marker)
             regime = state.regime
             ball = _marker(place, ID_REGIME, Marker.SPHERE, REGIME_COLOURS[regime], stamp)
             ball.scale = Vector3(x=0.4 * size, y=0.4 * size, z=0.4 * size)
-            ball.pose.position = _point(place.anchor)
+            ball.pose.position = _point(centre)
             text = _marker(place, ID_TEXT, Marker.TEXT_VIEW_FACING, (1.0, 1.0, 1.0), stamp)
-            text.scale = Vector3(x=_LETTER * 0.3 * size, z=0.3 * size)
-            text.pose.position = _point(np.asarray(place.anchor) + 1.4 * size * _across(place)[0])
+            text.scale = Vector3(x=_BLANK * _LETTER_SIZE * size, z=_LETTER_SIZE * size)
+            text.pose.position = _point(centre + _LABEL * size * _across(place)[0])
             text.text = (  # ASCII: RViz draws no dot between N and m
                 f"{place.name}: {regime}\nmotor {state.motor_torque:+.2f} Nm\n"
                 f"friction {state.friction_torque:+.2f} of {state.budget:.2f} Nm"
@@ -96,13 +101,13 @@ def _marker(
     return marker
 
 
-def _arc(place: JointPlace, radius: float, start: float, end: float) -> list[Point]:
+def _arc(place: JointPlace, centre: np.ndarray, radius: float, start: float, end: float) -> list[Point]:
     """Points around the axis; start and end as shares of a full arc, cut off at it."""
     one, other = _across(place)
     first, last = np.clip([start, end], -1.0, 1.0) * _FULL_SWEEP
     angles = np.linspace(first, last, _POINTS)
     around = np.cos(angles)[:, None] * one + np.sin(angles)[:, None] * other
-    return [_point(np.asarray(place.anchor) + radius * each) for each in around]
+    return [_point(centre + radius * each) for each in around]
 
 
 def _across(place: JointPlace) -> tuple[np.ndarray, np.ndarray]:

@@ -80,6 +80,13 @@ def test_rviz_shows_what_the_simulator_publishes(name: str) -> None:
     ghosts = [display["TF Prefix"] for display in shown["Displays"] if "TF Prefix" in display]
     assert ghosts == ["", "goal", "low", "high"]
     assert '"frame_prefix": f"{shadow}/"' in launch
+    (hidden,) = (
+        display["Filter (blacklist)"] for display in shown["Displays"] if display["Name"] == "Frames"
+    )
+    assert [bool(re.search(hidden, f"{ghost}/arm")) for ghost in ("left", *ghosts[1:])] == [
+        False,
+        *[True] * 3,
+    ]
     for robot in (ROOT / "config" / "robots").glob("*.urdf"):
         assert f'<link name="{shown["Global Options"]["Fixed Frame"]}"' in robot.read_text()
 

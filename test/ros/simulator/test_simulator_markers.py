@@ -85,8 +85,9 @@ def test_arcs_lie_around_the_axis(axis: tuple[float, float, float]) -> None:
     place = JointPlace(name="knee", frame="shin", anchor=PLACE.anchor, axis=axis)
     points = drawn(state(motor=1.0), place)[ID_MOTOR].points
     away = np.array([[p.x, p.y, p.z] for p in points]) - PLACE.anchor
-    np.testing.assert_allclose(away @ np.array(axis), 0.0, atol=1e-12)
-    np.testing.assert_allclose(np.linalg.norm(away, axis=1), SIZE)
+    along = away @ np.array(axis)
+    np.testing.assert_allclose(along, 0.4 * SIZE)  # out of the link that the joint is in
+    np.testing.assert_allclose(np.linalg.norm(away - np.outer(along, axis), axis=1), SIZE)
 
 
 def test_every_marker_is_in_the_frame_of_its_joint_and_has_a_number_of_its_own() -> None:
@@ -98,8 +99,11 @@ def test_every_marker_is_in_the_frame_of_its_joint_and_has_a_number_of_its_own()
 
 
 def test_labels_can_be_read_in_rviz() -> None:
-    """It draws letters as wide as `scale.x` says, and has none beyond ASCII."""
+    """It draws blanks as wide as `scale.x`, lines twice as high as `scale.z`, nothing beyond ASCII."""
     text = drawn(state(motor=-1.25))[ID_TEXT]
+    lines = text.text.count("\n") + 1
+    lower_edge = text.pose.position.z - PLACE.anchor[2] - 0.5 * lines * 2.0 * text.scale.z
+    assert lower_edge >= 1.1 * SIZE  # no arc lies in front of it, nor the link around the joint
     assert text.scale.x == pytest.approx(0.55 * text.scale.z)
     assert text.text.isascii()
     assert "motor -1.25 Nm" in text.text
