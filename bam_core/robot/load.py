@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,7 @@ from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs
 from bam_core.robot.lerobot_units import RADIANS, UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
 from bam_core.robot.run import RobotRun, read_csv_run
+from bam_core.servo.plausible import require_plausible
 
 log = logging.getLogger(__name__)
 
@@ -48,9 +50,12 @@ class RunSettings:
     calibration: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("--kp", self.kp), ("--vin", self.supply_voltage)):
-            if value is not None and not 0.0 < value < 1e6:
-                raise OutOfRange(name, value, "a positive number")
+        options = (("--kp", "kp", self.kp), ("--vin", "supply_voltage", self.supply_voltage))
+        for option, name, value in options:
+            if value is not None:
+                if not 0.0 < value < math.inf:
+                    raise OutOfRange(option, value, "a positive number")
+                require_plausible(option, name, value)
         if self.unit is not None and self.unit not in UNITS:
             raise UnknownName("--unit", self.unit, UNITS)
 
