@@ -52,7 +52,7 @@ def test_recordings_of_another_servo_are_compared_with_a_warning(caplog: pytest.
         (("--params", "mx106", "--script", "sin_sin", "--kp", "nan"), "--kp: is nan"),
         (
             ("--params", "mx106", "--script", "sin_sin", "--kp", "5000000"),
-            "at most 65535); leave it out for the servo's own, 32",
+            "is 5000000.0 (expected 1e-06 to 65535); leave it out for the servo's own, 32",
         ),
         (("--params", "mx106", "--script", "sin_sin", "--dt", "0"), "--dt: is 0"),
         (("--params", "mx106", "--script", "sin_sin", "--dt", "0.05"), "time step of 0.05 s is unstable"),
