@@ -38,6 +38,7 @@ _DESCRIPTION_QOS = QoSProfile(
 _DEFAULT_PERIOD = 2e-3  # s of simulation per exchange where no rate is asked for
 _VIEW_PERIOD = 0.05  # s of the wall clock between pictures for RViz
 _MARKER_SIZE = 0.12  # of the robot's extent
+_MARKER_ROOM = 0.4  # of the way from a joint to the next: three lines of a label fit in
 
 
 class SimulationInterface:
@@ -176,7 +177,7 @@ class SimulationInterface:
                 publisher.publish(state)
         if self._marker_publisher.get_subscription_count():
             if self._markers is None:
-                size = _MARKER_SIZE * bus.world.extent
+                size = min(_MARKER_SIZE * bus.world.extent, _MARKER_ROOM * bus.world.spacing)
                 self._markers = FrictionMarkers(bus.world.places, bus.world.stall_torques, size)
             self._marker_publisher.publish(self._markers.draw(bus.world.friction_states, stamp))
 

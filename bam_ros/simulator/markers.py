@@ -27,6 +27,7 @@ _BLANK = 0.55  # width of a blank per height; RViz's own is that of text 1 m hig
 _LIFT = 0.4  # of the size, along the axis: out of the link in front of whose face the joint lies
 _LETTER_SIZE = 0.4  # of the size; RViz draws lines of text twice as high
 _LABEL = 1.2 + 3 * _LETTER_SIZE  # of the size, from the axis to the middle of three lines, beyond the arcs
+_BESIDE = 1.2 + 9 * _LETTER_SIZE  # likewise, beside the arcs: lines are 18 times as wide as a letter is high
 
 ID_MOTOR, ID_BUDGET, ID_FRICTION, ID_REGIME, ID_TEXT = range(5)
 """Number of each of a joint's markers; their namespace is the joint's name."""
@@ -75,7 +76,10 @@ class FrictionMarkers:
             ball.pose.position = _point(centre)
             text = _marker(place, ID_TEXT, Marker.TEXT_VIEW_FACING, (1.0, 1.0, 1.0), stamp)
             text.scale = Vector3(x=_BLANK * _LETTER_SIZE * size, z=_LETTER_SIZE * size)
-            text.pose.position = _point(centre + _LABEL * size * _across(place)[0])
+            above, beside = _across(place)
+            # Above a joint, its label would hide the one before it.
+            away = _LABEL * above if len(self._places) == 1 else -_BESIDE * beside
+            text.pose.position = _point(centre + size * away)
             text.text = (  # ASCII: RViz draws no dot between N and m
                 f"{place.name}: {regime}\nmotor {state.motor_torque:+.2f} Nm\n"
                 f"friction {state.friction_torque:+.2f} of {state.budget:.2f} Nm"

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import mujoco
+import numpy as np
 
 from bam_core.errors import BamError, OutOfRange, UnknownName
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, actuate, bench_spec, compile_robot, equip, load_robot
@@ -76,6 +78,16 @@ class World:
     def extent(self) -> float:
         """Size of the robot, m."""
         return float(self.actuation.model.stat.extent)
+
+    @property
+    def spacing(self) -> float:
+        """Least way between two joints with servos, m; infinite of one, and where all are in one place."""
+        model = self.actuation.model
+        data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
+        anchors = [data.xanchor[model.joint(place.name).id] for place in self.places]
+        ways = [float(np.linalg.norm(one - other)) for one, other in combinations(anchors, 2)]
+        return min((way for way in ways if way > 1e-3), default=math.inf)
 
     @property
     def stall_torques(self) -> tuple[float, ...]:

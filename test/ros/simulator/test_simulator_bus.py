@@ -23,6 +23,7 @@ from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.speed_meter import SpeedMeter
+from bam_ros.simulator.world import World
 
 SETTINGS = SimulationSettings(servos={"joint": load_servo("mx106")}, real_time_factor=0.0)
 RESOLUTION = 2.0 * math.pi / 4096
@@ -401,3 +402,12 @@ def test_a_robot_that_diverges_the_same_way_twice_stands_still_until_it_is_let_g
     assert bus.warnings == ()
     exchange(bus, ServoGoal.released(1), 5)
     assert bus.clock > clock
+
+
+@pytest.mark.parametrize(
+    ("model", "joints", "way"),
+    [("config/robots/dynamixel_2r.xml", ("shoulder", "elbow"), 0.15), ("", ("joint",), math.inf)],
+)
+def test_the_way_between_joints_is_that_of_the_links(model: str, joints: tuple[str, ...], way: float) -> None:
+    settings = SimulationSettings(servos={joint: load_servo("mx106") for joint in joints}, model=model)
+    assert World(settings).spacing == pytest.approx(way)

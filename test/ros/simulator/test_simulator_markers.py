@@ -98,6 +98,20 @@ def test_every_marker_is_in_the_frame_of_its_joint_and_has_a_number_of_its_own()
     assert {m.header.stamp.sec for m in array.markers} == {3}
 
 
+def test_labels_of_joints_in_a_row_are_beside_them() -> None:
+    """The axis is +x, so seen along it the side is y; above a joint the next one is."""
+    row = [JointPlace(name=n, frame=n, anchor=(0, 0, 0), axis=(1, 0, 0)) for n in ("hip", "knee")]
+    texts = [
+        marker
+        for marker in FrictionMarkers(row, [4.0, 4.0], SIZE).draw([state(), state()], Time()).markers
+        if marker.id == ID_TEXT
+    ]
+    for text in texts:
+        width = 0.9 * max(map(len, text.text.splitlines())) / 1.3 * text.scale.z
+        assert text.pose.position.z == pytest.approx(0.0)
+        assert abs(text.pose.position.y) - 0.5 * width >= 1.0 * SIZE  # arcs are as large
+
+
 def test_labels_can_be_read_in_rviz() -> None:
     """It draws blanks as wide as `scale.x`, lines twice as high as `scale.z`, nothing beyond ASCII."""
     text = drawn(state(motor=-1.25))[ID_TEXT]
