@@ -31,6 +31,7 @@ from bam_core.recordings.discovery import data_files
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.model import load_servo, servo_names
 from bam_ros.node.data_directory import confined
+from bam_ros.node.goal_end import end_goal
 from bam_ros.node.node_about import Interface, NodeAbout
 from bam_ros.node.parameters import NodeParameter, declare
 from bam_ros.node.process import run_node
@@ -167,12 +168,7 @@ class IdentificationNode(Node):
 
         result = Identify.Result()
         self._serve(goal.request, result, report, lambda: bool(goal.is_cancel_requested))
-        if result.success:
-            goal.succeed()
-        elif goal.is_cancel_requested:
-            goal.canceled()
-        else:
-            goal.abort()
+        end_goal(goal, is_success=result.success)
         return result
 
     def _on_service(

@@ -20,6 +20,7 @@ from std_srvs.srv import Trigger
 
 from bam_core.errors import BamError, Missing
 from bam_ros.node.data_directory import PARAMETER, confined
+from bam_ros.node.goal_end import end_goal
 from bam_ros.node.parameters import declare
 from bam_ros.node.process import run_node
 from bam_ros.node.running_node import NodeProgram
@@ -110,12 +111,7 @@ class RecorderNode(Node):
             return Record.Result(message=message)
         try:
             result = self._record(goal.request, _RemoteOperator(self, goal))
-            if result.success:
-                goal.succeed()
-            elif goal.is_cancel_requested:
-                goal.canceled()
-            else:
-                goal.abort()
+            end_goal(goal, is_success=result.success)
         finally:
             self._busy.release()  # before the client hears the result, and may send the next goal
         return result

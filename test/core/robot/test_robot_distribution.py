@@ -39,7 +39,7 @@ class KnownErrors:
         errors = self.function(point)
         assert errors is not None
         place = Place(point=point, errors=errors, jacobian=np.zeros((SAMPLES, SIZE)))
-        return find_distribution(self, place, covariance, said.append)  # type: ignore[arg-type]
+        return find_distribution(self, place, covariance, said.append)
 
 
 said: list[str] = []
