@@ -86,6 +86,15 @@ def test_roughness_does_not_look_like_information() -> None:
     assert off @ np.linalg.solve(TRUE, off) < 3.0 * SIZE
 
 
+@pytest.mark.parametrize("variance", [0.01, 1.0])
+def test_runs_that_are_only_rough_tell_nothing(variance: float) -> None:
+    """Without what roughness is taken for, deviations of 1 would come out as 0.3 to 0.7."""
+    errors = KnownErrors(lambda point: LEFT + rough(point))
+    found = errors.distribution(np.zeros(SIZE), variance * np.eye(SIZE))
+    deviations = np.sqrt(np.linalg.eigvalsh(found.covariance))
+    assert np.all((deviations > 0.95) & (deviations < 1.2))
+
+
 def test_unknowns_stay_above_their_bound() -> None:
     errors = KnownErrors(lambda point: LEFT + SLOPES @ (point + 0.3), least=-0.1)
     found = errors.distribution(np.zeros(SIZE), TRUE)
