@@ -8,10 +8,13 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
+from rclpy.utilities import get_rmw_implementation_identifier
 from ros_helpers import VirtualServos, give_numbers_back
 
+_PROFILE = Path(__file__).parent / "udp_on_this_machine.xml"
 _DOMAINS = itertools.count(os.getpid())
 _FIRST, _COUNT = 30, 70  # domains above 101 lie on ports that the system hands out to other programs
 
@@ -35,14 +38,16 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Give the test and the processes it starts a ROS domain of their own, on this machine only.
 
     They speak over UDP. Tests kill processes, and where one dies that had a port in Fast DDS' shared memory,
-    another one that opens the port anew and ends soon after may end with a segmentation fault: the thread that
-    listens replaces the port, the one that deletes the participant still locks the old one (2.14.5; once in
-    20 to 150 rounds of kill, start, end).
+    another process that ends later may end with a segmentation fault: the thread that listens replaces the
+    port, and the one that deletes the participant locks the old one (2.14.5; one in some hundred ends). The
+    range LOCALHOST brings shared memory along, whatever the profile says, so the profile keeps to loopback.
     """
     domain, claim = _claim_domain()
-    monkeypatch.setenv("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    is_fast_dds = get_rmw_implementation_identifier().startswith("rmw_fastrtps")
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET" if is_fast_dds else "LOCALHOST")
+    for variable in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):  # until and from 3.0
+        monkeypatch.setenv(variable, str(_PROFILE))
     yield domain
     claim.close()
 
