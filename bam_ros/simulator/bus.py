@@ -14,6 +14,7 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable, UnknownName, Unsupported
 from bam_core.mujoco import BlackBox, ServoActuation, SimulationError
+from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.driver.servo_bus import (
@@ -319,10 +320,11 @@ class MujocoBus(ServoBus):
         self._black_box.note()
         steps = 0
         try:
-            while self._clock + timestep <= until + _STEP_SLACK:
-                actuation.step()
-                self._clock += timestep
-                steps += 1
+            with divergence_reported():
+                while self._clock + timestep <= until + _STEP_SLACK:
+                    actuation.step()
+                    self._clock += timestep
+                    steps += 1
         except SimulationError as error:
             self._world = None
             outcome = self._diverged(self._black_box, str(error))

@@ -14,6 +14,7 @@ from bam_core.identification.found_servo import found_servo
 from bam_core.identification.uncertainty.bands import percentiles, widened
 from bam_core.identification.uncertainty.prediction_file import prediction_for
 from bam_core.mujoco import ServoActuation, SimulationError
+from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.validation import LEAST_DRAWS
@@ -98,8 +99,9 @@ class Ghosts:
             for name in ("goal_position", "goal_duty", "torque_enabled", "kp"):
                 getattr(actuation, name)[:] = getattr(leader, name)
             try:
-                for _ in range(steps):
-                    actuation.step()
+                with divergence_reported():
+                    for _ in range(steps):
+                        actuation.step()
             except SimulationError:
                 self._robots.remove(robot)
                 self._diverged += 1

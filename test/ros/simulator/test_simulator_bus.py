@@ -262,9 +262,9 @@ def test_a_model_that_lacks_a_mesh_is_named_by_its_file(tmp_path: Path) -> None:
 
 
 def test_a_simulation_that_diverges_loses_the_bus_until_it_is_opened_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # MuJoCo logs its warning to the working directory
+    monkeypatch.chdir(tmp_path)  # left to itself, MuJoCo logs to the working directory, and prints
     bus = opened(dump_directory=str(tmp_path))
     bus.exchange(goal(0.0))
     bus._simulation().data.qvel[0] = math.nan
@@ -276,10 +276,11 @@ def test_a_simulation_that_diverges_loses_the_bus_until_it_is_opened_again(
     assert math.isfinite(bus.exchange(goal(0.0)).position[0])
     (dump,) = tmp_path.glob("diverged_*.npz")
     assert "no longer finite" in load_diverged_run(dump).reason
+    assert list(tmp_path.iterdir()) == [dump]
+    assert "WARNING" not in capfd.readouterr().err
 
 
-def test_where_no_file_can_be_left_the_error_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_where_no_file_can_be_left_the_error_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     bus = opened(dump_directory=str(tmp_path / "file"))
     bus._simulation().data.qvel[0] = math.nan
