@@ -47,6 +47,11 @@ ARGUMENTS = (
         default=0.0,
         description="position gain at first, firmware units; 0.0: that of the factory",
     ),
+    Argument(
+        name="supply_voltage",
+        default=0.0,
+        description="of every servo, V; 0.0: the nominal one of each",
+    ),
     Argument(name="rate", default=0.0, description="states per second, 1/s; 0.0: one per 2 ms of simulation"),
     Argument(
         name="real_time_factor",
@@ -93,7 +98,8 @@ def generate_launch_description() -> LaunchDescription:
 
 def nodes(values: LaunchValues) -> list[Action]:
     """Describe the simulator, and RViz where it is asked for."""
-    same = ("model", "mass", "arm_mass", "length", "kp", "rate", "real_time_factor", "publish_clock", "draws")
+    bench = ("mass", "arm_mass", "length")
+    same = ("model", *bench, "kp", "supply_voltage", "rate", "real_time_factor", "publish_clock", "draws")
     parameters = values.parameters(*same, joint_names="joints", servos="servo")
     simulator = PlannedNode(
         executable="simulator",

@@ -141,4 +141,10 @@ def _tables(found: RobotIdentification) -> str:
         ]
         header = ("servo", f"{model.upper()}, SI", "value", "95 % from", "to", "told by these runs")
         parts.append(format_table(header, lines))
+    supplies = [run.supply_voltage for run in found.task.train if run.supply_voltage is not None]
+    if supplies:
+        mean = sum(supplies) / len(supplies)
+        parts.append(
+            f"supply of these runs: {mean:.2f} V; the simulator takes it as supply_voltage:={mean:.1f}"
+        )
     return "\n\n".join(parts)

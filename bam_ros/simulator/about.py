@@ -44,6 +44,13 @@ SIMULATION_PARAMETERS = (
         description="of each joint at the start, rad; NaN: as the keyframe says; one entry: for all",
     ),
     NodeParameter(
+        name="supply_voltage",
+        default=0.0,
+        description="of every servo, V; 0: the nominal one of each",
+        low=0.0,
+        high=1000.0,
+    ),
+    NodeParameter(
         name="timestep",
         default=0.0,
         description="of the simulation, s; 0: that of the model, 1 ms for the bench",

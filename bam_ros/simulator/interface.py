@@ -101,6 +101,7 @@ class SimulationInterface:
             ),
             kp=kp,
             pwm=pwm,
+            supply_voltage=float(self._value("supply_voltage")),
             timestep=float(self._value("timestep")),
             period=_period(float(self._value("rate")), factor, whole=pwm),
             real_time_factor=factor,

@@ -22,6 +22,7 @@ class SimulationSettings:
         model: MJCF or URDF file; empty: the pendulum bench.
         bench: load of the pendulum bench; other models ignore it.
         kp: position gain of every servo at first, firmware units; 0: each with that of its factory.
+        supply_voltage: of every servo, V; 0: the nominal one of each.
         timestep: s; 0 keeps that of the model, which is 1 ms for the bench.
         period: least simulated time of one exchange, s.
         real_time_factor: simulated seconds per second; 0 is as fast as possible.
@@ -37,6 +38,7 @@ class SimulationSettings:
     model: str = ""
     bench: PendulumBench = field(default_factory=lambda: PendulumBench(mass=0.5, length=0.15))
     kp: float = 0.0
+    supply_voltage: float = 0.0
     timestep: float = 0.0
     period: float = 2e-3
     real_time_factor: float = 1.0
@@ -61,6 +63,8 @@ class SimulationSettings:
         if self.kp:
             require_positive("simulator", kp=self.kp)
             require_plausible("simulator kp", "kp", self.kp)
+        if self.supply_voltage:
+            require_plausible("simulator supply_voltage", "supply_voltage", self.supply_voltage)
         for joint, servo in self.servos.items():
             if self.pwm and servo.firmware.regulates_current:
                 raise Unsupported(

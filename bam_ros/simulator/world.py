@@ -49,6 +49,8 @@ class World:
         except BamError as error:
             raise error.within(settings.model or "bench") from None
         self.actuation: ServoActuation = actuate(model, mujoco.MjData(model), settings.servos)
+        if settings.supply_voltage:
+            self.actuation.supply_voltage[:] = settings.supply_voltage
         ranges = [_joint_range(model, name) for name in settings.servos]
         self.position_limits: tuple[tuple[float, float], ...] = tuple(
             limits or (-math.pi, math.pi) for limits in ranges

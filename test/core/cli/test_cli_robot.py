@@ -40,6 +40,7 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     assert main([*command(place, "identify"), *options, "--joints", "elbow,shoulder", *logs]) == 0
     printed = capsys.readouterr().out
     assert "before [mrad]" in printed
+    assert "supply of these runs: 12.00 V; the simulator takes it as supply_voltage:=12.0" in printed
     assert "validate --robot" in printed
     summary = json.loads((output / "summary.json").read_text())
     assert summary["test"] == ["c_kp16"]

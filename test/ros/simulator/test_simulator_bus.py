@@ -143,6 +143,14 @@ def test_a_gain_changes_how_far_the_arm_sags() -> None:
     assert sags[0] > 1.5 * sags[1] > 0.0
 
 
+def test_a_lower_supply_lets_the_arm_sag_further_and_is_reported() -> None:
+    """The duty that an error of position brings is a share of the supply."""
+    samples = [exchange(opened(supply_voltage=volts), goal(1.5), 1500)[-1] for volts in (0.0, 6.0)]
+    assert [sample.voltage for sample in samples] == [(15.0,), (6.0,)]
+    sags = [1.5 - sample.position[0] for sample in samples]
+    assert sags[1] > 1.5 * sags[0] > 0.0
+
+
 @pytest.mark.parametrize(
     ("name", "gains", "kind"),
     [
