@@ -166,6 +166,7 @@ def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -
             help=command.help,
             description=f"{command.help[0].upper()}{command.help[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,  # --servo of one command would be --servos of another
         )
         if name == chosen:
             module = import_module(command.module)

@@ -195,8 +195,8 @@ def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
             path,
             f"no {RUN_TYPE} in it",
             expected="one that tells servo, load and gains, or a bench.yaml beside the bag",
-            advice="write bench.yaml, as in set: {mass: 0.5, length: 0.1, kp: 32, motor: mx106}, or record"
-            " with 'bam record'",
+            advice="write bench.yaml, as in set: {mass: 0.5, length: 0.1, kp: 32, motor: mx106, vin: 15},"
+            " or record with 'bam record'",
         )
     if len({_since(run.start, runs[0].start) for run in runs}) > 1:
         raise Malformed(

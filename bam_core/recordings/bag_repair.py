@@ -90,7 +90,8 @@ def repair_bag(bag: Path, output: Path) -> RepairedBag:
     """Write a whole bag with every message of a bag that can be read.
 
     A chunk that is cut off or damaged ends what is read of its file. Topics, types and times of reception
-    stay; a bag of several files becomes one file. A bench.yaml in the bag is copied.
+    stay; a bag of several files becomes one file. A bench.yaml in the bag, or the nearest one
+    above it, is copied into the new one.
 
     Args:
         bag: a ``.mcap`` file, or a bag directory.
@@ -116,8 +117,9 @@ def repair_bag(bag: Path, output: Path) -> RepairedBag:
                 writer.write(channel.topic, message.log_time, message.data)
                 first = min(first, message.log_time) if count else message.log_time
                 last, count = max(last, message.log_time), count + 1
-    if (beside := bag / BENCH_NAME).is_file():
-        shutil.copy(beside, output)
+    above = (place / BENCH_NAME for place in (bag, *bag.absolute().parents))
+    if bench := next((each for each in above if each.is_file()), None):
+        shutil.copy(bench, output)
     return RepairedBag(messages=count, topics=len(topics), duration=(last - first) * 1e-9, problem=problem)
 
 

@@ -109,9 +109,10 @@ def test_a_bag_of_several_files_becomes_one(tmp_path: Path) -> None:
     assert repair_bag(first, tmp_path / "new").messages == 301 + 201
 
 
-def test_a_bench_yaml_in_the_bag_goes_with_it(tmp_path: Path) -> None:
-    bag = interrupted(tmp_path / "cut")
-    (bag / "bench.yaml").write_text("set: {mass: 0.3}")
+@pytest.mark.parametrize("place", ["day/cut", "day", "."])
+def test_a_bench_yaml_in_or_above_the_bag_goes_with_it(place: str, tmp_path: Path) -> None:
+    bag = interrupted(tmp_path / "old/day/cut")
+    (tmp_path / "old" / place / "bench.yaml").write_text("set: {mass: 0.3}")
     repair_bag(bag, tmp_path / "new")
     assert load_recordings([tmp_path / "new"])[0].bench.mass == 0.3
 
