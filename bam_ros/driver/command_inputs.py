@@ -22,13 +22,13 @@ class CommandInput(enum.Enum):
     """Keeps joints where a trajectory left them, until somebody else commands them."""
 
 
-_CLOSES = {
-    CommandInput.SERVO_COMMANDS: (CommandInput.TRAJECTORY, CommandInput.JOINT_COMMAND, CommandInput.HOLD),
-    CommandInput.TRAJECTORY: (CommandInput.JOINT_COMMAND,),
-    CommandInput.JOINT_COMMAND: (CommandInput.HOLD,),
-    CommandInput.HOLD: (),
+_ABOVE = {
+    CommandInput.SERVO_COMMANDS: (),
+    CommandInput.TRAJECTORY: (CommandInput.SERVO_COMMANDS,),
+    CommandInput.JOINT_COMMAND: (CommandInput.SERVO_COMMANDS, CommandInput.TRAJECTORY),
+    CommandInput.HOLD: (CommandInput.SERVO_COMMANDS, CommandInput.JOINT_COMMAND),
 }
-"""Input -> those that must not command a joint which it commands."""
+"""Input -> those whose joints it must not command."""
 
 
 class CommandSink(Protocol):
@@ -42,8 +42,9 @@ class CommandInputs:
     """Passes commands on, joint by joint, where no input of higher priority has named the joint.
 
     An input that names a joint, to switch its torque on or off, closes it to the inputs below. The joint is
-    open to them again once for `timeout` neither have named it: a client that kept commanding meanwhile is
-    not obeyed before it has paused, so that torque that was commanded off stays off.
+    open to them again once for `timeout` neither have named it, or that input has let go of it: a client that
+    kept commanding meanwhile is not obeyed before it has paused, so that torque that was commanded off stays
+    off, and a joint does not go back to where a stream wanted it before a trajectory.
 
     Args:
         sink: where commands go.
@@ -57,7 +58,9 @@ class CommandInputs:
         self._now = now
         self._timeout = timeout
         self._lock = threading.Lock()  # decision and command are one: none may come in between
-        self._closed = {source: [-math.inf] * joints for source in CommandInput}  # s; when it was last
+        # s; when a joint was last named by an input that was obeyed, and by one that was not
+        self._named = {source: [-math.inf] * joints for source in CommandInput}
+        self._not_obeyed = {source: [-math.inf] * joints for source in CommandInput}
 
     def take(self, source: CommandInput, commands: Mapping[int, JointCommand]) -> frozenset[int]:
         """Pass commands on and return the joints that are closed to this input; from any thread.
@@ -70,16 +73,22 @@ class CommandInputs:
             now = self._now()
             refused = self._refused(source, commands, now)
             for index in refused:
-                self._closed[source][index] = now
+                self._not_obeyed[source][index] = now
             admitted = {index: command for index, command in commands.items() if index not in refused}
             for index in admitted:
-                for other in _CLOSES[source]:
-                    self._closed[other][index] = now
+                self._named[source][index] = now
                 if source is CommandInput.TRAJECTORY:  # what it leaves is held, whoever came before it
-                    self._closed[CommandInput.HOLD][index] = -math.inf
+                    self._named[CommandInput.JOINT_COMMAND][index] = -math.inf
+                    self._not_obeyed[CommandInput.HOLD][index] = -math.inf
             if admitted:
                 self._sink.take(admitted)
             return refused
+
+    def let_go(self, source: CommandInput, joints: Iterable[int]) -> None:
+        """Close joints no longer because this input named them; from any thread."""
+        with self._lock:
+            for index in joints:
+                self._named[source][index] = -math.inf
 
     def closed(self, source: CommandInput, joints: Iterable[int]) -> frozenset[int]:
         """Return which of these joints are closed to an input; from any thread."""
@@ -87,5 +96,7 @@ class CommandInputs:
             return self._refused(source, joints, self._now())
 
     def _refused(self, source: CommandInput, joints: Iterable[int], now: float) -> frozenset[int]:
-        closed = self._closed[source]
-        return frozenset(index for index in joints if now - closed[index] <= self._timeout)
+        times = (self._not_obeyed[source], *(self._named[above] for above in _ABOVE[source]))
+        return frozenset(
+            index for index in joints if any(now - each[index] <= self._timeout for each in times)
+        )

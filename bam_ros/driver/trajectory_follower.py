@@ -30,6 +30,9 @@ FEEDBACK_PERIOD = 0.05
 
 _TORQUE_ON_TIME = 1.0  # s; every driver has switched torque on after this,
 _TORQUE_ON_SAMPLES = 20  # and after so many samples: the machine may stand still meanwhile
+_GOAL_IN_FORCE = (
+    5e-3  # rad; a goal is that of its registers within half a count of the coarsest servo, the XL-320
+)
 _HOLD_SHARE = 0.25  # of the timeout of commands, after which a held joint is commanded anew
 
 
@@ -251,11 +254,19 @@ class TrajectoryFollower:
             if progress.time > active.path.end + active.tolerances.goal_time:
                 self._end(active, _aborted(f"at its end, {wrong}", ErrorCode.GOAL_TOLERANCE_VIOLATED))
                 return
-        elif len(active.was_on) == len(active.places):
+        elif len(active.was_on) == len(active.places) and self._is_there(active, sample):
             if self._command(active, active.path.last):
                 self._end(active, Outcome(ending=Ending.SUCCEEDED), active.path.last)
             return
         self._command(active, active.path.at(now - active.start)[0])
+
+    def _is_there(self, active: _Active, sample: ServoSample) -> bool:
+        """Return whether the goals in force, which a speed limit may hold back, are the last ones."""
+        goals = (_in_force(sample, place) for place in active.places)
+        return all(
+            abs(goal - min(max(last, low), high)) <= _GOAL_IN_FORCE
+            for goal, last, (low, high) in zip(goals, active.path.last, active.limits, strict=True)
+        )
 
     def _command(self, active: _Active, positions: Sequence[float]) -> bool:
         """Send goals; end the goal, and return false, where an input of higher priority commands a joint."""
@@ -332,6 +343,7 @@ class TrajectoryFollower:
             position = sample.position[place] if measured else _in_force(sample, place)
             low, high = active.limits[index]
             self._held[place] = min(max(at[index] if at is not None else position, low), high)
+        self._inputs.let_go(CommandInput.TRAJECTORY, active.places)  # before clients hear of the end
         active.on_done(outcome)
 
     def _hold(self) -> None:

@@ -89,6 +89,31 @@ def test_what_a_trajectory_leaves_is_held_whoever_commanded_before_it() -> None:
     assert inputs.send(CommandInput.HOLD)
 
 
+def test_a_stream_that_begins_after_a_trajectory_has_let_go_is_obeyed_at_once() -> None:
+    inputs = Inputs()
+    inputs.send(CommandInput.TRAJECTORY)
+    inputs.inputs.let_go(CommandInput.TRAJECTORY, (0,))
+    assert all(inputs.stream(CommandInput.JOINT_COMMAND, 0.3))
+
+
+def test_a_stream_that_went_on_during_a_trajectory_must_pause() -> None:
+    inputs = Inputs()
+    inputs.send(CommandInput.TRAJECTORY)
+    assert not inputs.send(CommandInput.JOINT_COMMAND)
+    inputs.inputs.let_go(CommandInput.TRAJECTORY, (0,))
+    assert not any(inputs.stream(CommandInput.JOINT_COMMAND, 2.0))
+    inputs.time += TIMEOUT + 0.01
+    assert inputs.send(CommandInput.JOINT_COMMAND)
+
+
+def test_a_trajectory_that_lets_go_opens_nothing_that_another_input_closes() -> None:
+    inputs = Inputs()
+    inputs.send(CommandInput.TRAJECTORY)
+    inputs.send(CommandInput.SERVO_COMMANDS, command=OFF)
+    inputs.inputs.let_go(CommandInput.TRAJECTORY, (0,))
+    assert not inputs.send(CommandInput.JOINT_COMMAND)
+
+
 def test_asking_what_is_closed_closes_nothing() -> None:
     inputs = Inputs()
     inputs.send(CommandInput.SERVO_COMMANDS)

@@ -126,6 +126,16 @@ def test_joints_follow_their_path_in_any_order_and_are_held_at_its_end() -> None
     assert rig.bus.torque == [True, True]
 
 
+def test_a_goal_that_the_speed_limit_holds_back_ends_when_its_last_point_is_in_force() -> None:
+    rig = Rig(speed_limit=2.0)
+    outcomes = rig.start(towards(0.02, hip=1.0))
+    rig.run(0.45)
+    assert outcomes == []
+    rig.run(0.1)
+    assert outcomes[0].ending is Ending.SUCCEEDED
+    assert rig.bus.position[0] == pytest.approx(1.0, abs=0.01)
+
+
 def test_points_with_velocities_are_passed_smoothly() -> None:
     rig = Rig()
     points = [
@@ -355,6 +365,18 @@ def test_a_joint_that_is_held_follows_joint_command_and_one_on_its_way_does_not(
     assert rig.follower.held == frozenset()
     rig.run(TIMEOUT + 0.1)
     assert rig.bus.torque == [False, False]
+
+
+def test_a_joint_command_that_follows_the_outcome_at_once_is_obeyed() -> None:
+    rig = Rig()
+    topic = JointCommandTopic(rig.bus.names, rig.inputs, lambda _: None)
+    outcomes = rig.start(towards(0.2, hip=0.5))
+    while not outcomes:
+        rig.loop.step()
+    for _ in range(400):
+        topic.take(["hip"], [0.1], LIMITS)
+        rig.loop.step()
+    assert rig.bus.position[0] == pytest.approx(0.1, abs=0.01)
 
 
 def test_a_goal_takes_a_joint_over_from_joint_command_where_it_is() -> None:
