@@ -13,10 +13,10 @@ import pytest
 from bam_ros.launching.memory_file import memory_file
 
 LAUNCH = """\
-import time
+import sys
 from bam_ros.launching.memory_file import memory_file
 print(memory_file("text"), flush=True)
-time.sleep(60)
+sys.stdin.read()
 """
 READ = "import os, sys; path, = sys.argv[1:]; print(os.path.isfile(path), open(path).read())"
 
@@ -33,7 +33,9 @@ def test_another_process_reads_it_as_a_file() -> None:
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_nothing_is_left_behind(end: signal.Signals) -> None:
-    with subprocess.Popen([sys.executable, "-c", LAUNCH], stdout=subprocess.PIPE, text=True) as launch:
+    with subprocess.Popen(
+        [sys.executable, "-c", LAUNCH], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as launch:
         assert launch.stdout is not None
         path = Path(launch.stdout.readline().strip())
         assert path.read_text() == "text"
