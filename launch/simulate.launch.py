@@ -10,7 +10,6 @@ ros2 launch bam_bench simulate.launch.py rviz:=true model:=config/robots/dynamix
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -21,10 +20,10 @@ from launch import LaunchDescription
 from launch.action import Action
 from launch.actions import LogInfo
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
 from bam_ros.launching.argument import Argument
 from bam_ros.launching.launch_values import LaunchValues, PlannedNode, describe_launch
+from bam_ros.launching.memory_file import memory_file
 
 ARGUMENTS = (
     Argument(
@@ -132,7 +131,7 @@ def describe_view(values: LaunchValues) -> list[Action]:
     if urdf is None:
         return [LogInfo(msg=f"rviz: {values['model']} has no .urdf beside it (RViz reads no MJCF); add one")]
     clock = {"use_sim_time": True} if values["publish_clock"] else {}
-    description = {"robot_description": ParameterValue(urdf, value_type=str), **clock}
+    description = {"robot_description": urdf, **clock}
     default = "arm_2r.rviz" if values["model"] else "bench.rviz"
     config = values["rviz_config"] or str(Path(__file__).parents[1] / "config" / default)
     shadows = ["goal"]  # robots beside the simulated one, by the topics of their joints
@@ -148,7 +147,7 @@ def describe_view(values: LaunchValues) -> list[Action]:
             executable="robot_state_publisher",
             name="robot_state_publisher",
             remappings=[*IN_NAMESPACE, unpublished],
-            **values.common(description),
+            **values.common("robot_state_publisher", description),
         ),
         *(node for shadow in shadows for node in shadow_nodes(values, shadow, description, base)),
         Node(
@@ -157,7 +156,7 @@ def describe_view(values: LaunchValues) -> list[Action]:
             name="rviz2",
             arguments=["-d", config, "-f", base],
             remappings=IN_NAMESPACE,
-            **values.common(clock),
+            **values.common("rviz2", clock),
         ),
     ]
 
@@ -174,7 +173,7 @@ def shadow_nodes(values: LaunchValues, shadow: str, description: dict[str, Any],
                 ("joint_states", f"simulator/{shadow}_states"),
                 ("robot_description", "~/robot_description"),
             ],
-            **values.common({**description, "frame_prefix": f"{shadow}/"}),
+            **values.common(f"{shadow}_state_publisher", {**description, "frame_prefix": f"{shadow}/"}),
         ),
         Node(
             package="tf2_ros",
@@ -182,7 +181,7 @@ def shadow_nodes(values: LaunchValues, shadow: str, description: dict[str, Any],
             name=f"{shadow}_base",
             arguments=["--frame-id", base, "--child-frame-id", f"{shadow}/{base}"],
             remappings=IN_NAMESPACE,
-            **values.common({}),
+            **values.common(f"{shadow}_base", {}),
         ),
     ]
 
@@ -193,9 +192,7 @@ def with_band(config: Path) -> str:
     for display in content["Visualization Manager"]["Displays"]:
         if display["Name"] in ("5 %", "95 %"):
             display["Enabled"] = True
-    copy = Path(tempfile.mkdtemp(prefix="bam_bench_")) / config.name
-    copy.write_text(yaml.safe_dump(content), encoding="utf-8")
-    return str(copy)
+    return str(memory_file(yaml.safe_dump(content)))
 
 
 def root_link(urdf: str) -> str:

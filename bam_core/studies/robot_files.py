@@ -22,13 +22,16 @@ BENCH = PendulumBench(mass=0.5, length=0.15)
 WITH_SERVOS = "dynamixel_2r"
 """Arm that comes with servos as well."""
 PLUGIN = "bam_bench.servo"
+HALF_TURN = 3.14
+"""How far servos turn each way, rad; less than π, beyond which drivers take no goal."""
 
 
 def robot_files() -> dict[str, str]:
     """Return file name -> text: the bench and the arms of BAM section VI-B, as MJCF and as URDF.
 
     They come without servos, which `equip`, `equip_native` and the `simulator` node add. One arm comes with
-    servos of the engine plugin as well, for programs such as mujoco_ros2_control.
+    servos of the engine plugin as well, for programs such as mujoco_ros2_control, and with their limits, for
+    ros2_control.
     """
     from bam_core.arms import ARMS, arm_spec, arm_urdf
     from bam_core.arms.two_link import JOINTS
@@ -40,7 +43,35 @@ def robot_files() -> dict[str, str]:
         files[f"{arm.name}.urdf"] = arm_urdf(arm)
     servos = dict(zip(JOINTS, ARMS[WITH_SERVOS].servos, strict=True))
     files[f"{WITH_SERVOS}_servos.xml"] = with_servos(files[f"{WITH_SERVOS}.xml"], servos)
+    files[f"{WITH_SERVOS}_limits.urdf"] = with_limits(files[f"{WITH_SERVOS}.urdf"], servos)
     return files
+
+
+def with_limits(urdf: str, servos: Mapping[str, str]) -> str:
+    """Return a robot whose joints turn as far, as fast and as hard as their servos can.
+
+    Programs such as joint_trajectory_controller take a joint without limits for one that may go over ±π to
+    where it shall be, which is out of the range of a servo.
+
+    Args:
+        urdf: of a robot whose joints with servos have no limits.
+        servos: joint -> servo, a name from the library.
+    """
+    root = ElementTree.fromstring(urdf)
+    for joint, name in servos.items():
+        servo = load_servo(name)
+        found = root.find(f"joint[@name='{joint}']")
+        assert found is not None
+        found.set("type", "revolute")
+        numbers = {
+            "lower": -HALF_TURN,
+            "upper": HALF_TURN,
+            "effort": servo.stall_torque(),
+            "velocity": servo.nominal_voltage / servo.motor.torque_constant,
+        }
+        ElementTree.SubElement(found, "limit", {key: f"{value:.3g}" for key, value in numbers.items()})
+    ElementTree.indent(root)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
 def with_servos(mjcf: str, servos: Mapping[str, str]) -> str:

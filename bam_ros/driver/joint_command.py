@@ -18,10 +18,10 @@ _MOST_WARNINGS = 100  # of one run; names that change in every message shall not
 class JointCommandTopic:
     """Obeys the entries of a message that can be obeyed, and warns once of each kind of other ones.
 
-    A position asks for the torque that holds it. An entry is ignored where its joint is on no bus of this
-    node (messages may be for several drivers), is named twice, has no finite position, lies outside of the
-    joint's limits, or where an input of higher priority commands the joint; other entries count. A joint
-    whose entries are all ignored is as one that no message names.
+    A position asks for the torque that holds it, NaN for nothing. An entry is ignored where its joint is on
+    no bus of this node (messages may be for several drivers), is named twice, has an infinite position, lies
+    outside of the joint's limits, or where an input of higher priority commands the joint; other entries
+    count. A joint whose entries are all ignored, or NaN, is as one that no message names.
 
     Args:
         names: of the joints on the bus.
@@ -75,10 +75,8 @@ class JointCommandTopic:
         low, high = limits[index]
         if times > 1:
             return self._ignore("twice", name, f"joint {name!r} is there twice; name each once")
-        if not math.isfinite(position):
-            return self._ignore(
-                "not finite", name, f"goal of joint {name!r}: is {position:g} (expected a finite number)"
-            )
+        if math.isnan(position):  # ros2_control, of a joint that no controller commands
+            return False
         if not low <= position <= high:
             return self._ignore(
                 "limits",

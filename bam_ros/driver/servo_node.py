@@ -151,7 +151,9 @@ class ServoNode(LifecycleNode):
         return any(interface.name == JOINT_COMMAND for interface in type(self).ABOUT.interfaces)
 
     def _offer_position_inputs(self) -> None:
-        self.create_subscription(JointState, JOINT_COMMAND, self._on_joint_command, COMMAND_QOS)
+        self._joint_commands = self.create_subscription(
+            JointState, JOINT_COMMAND, self._take_joint_commands, COMMAND_QOS
+        )
         kind = action_type()
         if kind is not None:
             self._trajectory_action = TrajectoryAction(self, kind, lambda: self._follower)
@@ -341,6 +343,16 @@ class ServoNode(LifecycleNode):
         )
         self._ignored, self._ignored_at = line, time.monotonic()
         self.get_logger().warning(line, throttle_duration_sec=1.0)
+
+    def _take_joint_commands(self, message: JointState) -> None:
+        """Take the newest of each set of joints, of a message and all that queued up behind it."""
+        newest: dict[tuple[str, ...], JointState] = {}
+        for each in (message, *waiting_messages(self._joint_commands)):
+            joints = tuple(each.name)
+            newest.pop(joints, None)  # last in the order: the newest entry of a joint counts
+            newest[joints] = each
+        for each in newest.values():
+            self._on_joint_command(each)
 
     def _on_joint_command(self, message: JointState) -> None:
         if self._joint_command is None or self._bus is None:

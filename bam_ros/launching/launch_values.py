@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -23,6 +22,7 @@ from launch_ros.actions import Node
 
 from bam_core.errors import UnknownName, Unreadable, WrongValue
 from bam_ros.launching.argument import Argument
+from bam_ros.launching.memory_file import memory_file
 
 PACKAGE = "bam_bench"
 COMPOSITION = "composition"
@@ -133,16 +133,16 @@ class LaunchValues:
             name=plan.executable,
             output="screen",
             on_exit=Shutdown(reason=f"{plan.title} has ended"),
-            **self.common(plan.parameters, defaults=plan.defaults, quiet=plan.quiet),
+            **self.common(plan.executable, plan.parameters, defaults=plan.defaults, quiet=plan.quiet),
         )
 
     def one_process(self, plans: Sequence[PlannedNode]) -> Node:
         """Return nodes of this package in one process; the end of any of them ends the launch."""
-        common, shared = self.common({}), self.parameters("use_sim_time")
-        given = {self._name(plan): {**shared, **plan.parameters} for plan in plans}
+        common, shared = self.common(COMPOSITION, {}), self.parameters("use_sim_time")
+        given = {self._name(plan.executable): {**shared, **plan.parameters} for plan in plans}
         # ROS 2 takes the last section that fits. Defaults are in one of another name for the same node, so
         # that arguments, whose section comes last, do not get the place of defaults.
-        defaults = {f"/**{self._name(plan)}": plan.defaults for plan in plans}
+        defaults = {f"/**{self._name(plan.executable)}": plan.defaults for plan in plans}
         words = [word for file in _written(defaults) for word in ("--params-file", file)]
         return Node(
             package=PACKAGE,
@@ -152,19 +152,29 @@ class LaunchValues:
             on_exit=Shutdown(reason=f"{' or '.join(plan.title for plan in plans)} has ended"),
             namespace=common["namespace"],
             ros_arguments=[*common["ros_arguments"], *words],
-            parameters=[*([self["params_file"]] if self["params_file"] else []), *_written(given)],
+            parameters=[*self._params_files, *_written(given)],
         )
 
-    def _name(self, plan: PlannedNode) -> str:
+    @property
+    def _params_files(self) -> list[str]:
+        return [self["params_file"]] if self["params_file"] else []
+
+    def _name(self, node: str) -> str:
         """Return the full name of a node."""
-        return str(PurePosixPath(self.namespace, plan.executable))
+        return str(PurePosixPath(self.namespace, node))
 
     def common(
-        self, parameters: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None, quiet: bool = True
+        self,
+        name: str,
+        parameters: Mapping[str, Any],
+        *,
+        defaults: Mapping[str, Any] | None = None,
+        quiet: bool = True,
     ) -> dict[str, Any]:
         """Return what `COMMON` means for any node, as keywords of the action `Node`.
 
         Args:
+            name: of the node.
             parameters: that count more than params_file.
             defaults: parameters that count less than params_file.
             quiet: whether log_level may keep it from saying what it does.
@@ -173,15 +183,13 @@ class LaunchValues:
         words = []
         if "log_level" in self._given and (quiet or self["log_level"].lower() in LEVELS[:2]):
             words += ["--log-level", self["log_level"]]
-        for name, value in (defaults or {}).items():
-            words += ["-p", f"{name}:={json.dumps(value)}"]
+        for parameter, value in (defaults or {}).items():
+            words += ["-p", f"{parameter}:={json.dumps(value)}"]
         return {
             "namespace": self["namespace"],
-            # In this order: ROS 2 takes the last value of a parameter.
-            "parameters": [
-                *([self["params_file"]] if self["params_file"] else []),
-                *([given] if given else []),
-            ],
+            # In this order: ROS 2 takes the last value of a parameter. A file, because launch_ros writes a
+            # dict into one that nobody removes.
+            "parameters": [*self._params_files, *_written({self._name(name): given})],
             "ros_arguments": words,
         }
 
@@ -204,9 +212,7 @@ def _written(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
     content = {name: {"ros__parameters": dict(values)} for name, values in sections.items() if values}
     if not content:
         return []
-    with tempfile.NamedTemporaryFile("w", prefix="bam_bench_", suffix=".yaml", delete=False) as file:
-        yaml.safe_dump(content, file)
-    return [file.name]
+    return [str(memory_file(yaml.safe_dump(content)))]
 
 
 def describe_launch(

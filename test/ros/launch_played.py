@@ -17,6 +17,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 LOADED = "bam_ros.launching.launch_values"
@@ -59,7 +60,7 @@ class Started:
     Attributes:
         name: of the node.
         namespace: absolute.
-        parameters: those given one by one, which come last.
+        parameters: of this node alone, which come last; of nodes in one process they are in `files`.
         files: paths of files of parameters.
         words: more arguments, such as the level of its log.
         remappings: in the order given.
@@ -160,16 +161,22 @@ class Node(Action):
     def execute(self, context: Context) -> None:
         """Start it."""
         outer = context.launch_configurations.get("ros_namespace", "/")
-        given = getattr(self, "parameters", [])
-        assert all(given), "a file of no parameters is none"
-        tables = [each for each in given if isinstance(each, dict)]
-        assert given == [*(each for each in given if isinstance(each, str)), *tables]
+        given = list(getattr(self, "parameters", []))
+        # launch_ros writes a dict into a file that it leaves behind, and takes "" for a file.
+        assert all(isinstance(each, str) and each for each in given)
+        namespace = PurePosixPath("/", outer, getattr(self, "namespace", ""))
+        name = getattr(self, "name", self.executable)
+        parameters: dict[str, Any] = {}
+        if hasattr(self, "name") and given and given[-1].startswith("/proc/"):
+            ((full, section),) = yaml.safe_load(Path(given.pop()).read_text()).items()
+            assert full == str(namespace / name)  # else a section of params_file could count more
+            parameters = section["ros__parameters"]
         context.nodes.append(
             Started(
-                name=getattr(self, "name", self.executable),
-                namespace=str(PurePosixPath("/", outer, getattr(self, "namespace", ""))),
-                parameters={name: value for table in tables for name, value in table.items()},
-                files=[each for each in given if isinstance(each, str)],
+                name=name,
+                namespace=str(namespace),
+                parameters=parameters,
+                files=given,
                 words=getattr(self, "ros_arguments", []),
                 remappings=getattr(self, "remappings", []),
                 arguments=getattr(self, "arguments", []),
@@ -216,7 +223,6 @@ def _modules(installed: dict[str, str]) -> Iterator[None]:
         "launch.substitutions": {"LaunchConfiguration": Action},
         "launch_ros": {},
         "launch_ros.actions": {"Node": Node},
-        "launch_ros.parameter_descriptions": {"ParameterValue": lambda value, value_type: value},
         "launch_ros.substitutions": {"ExecutableInPackage": Action},
     }
     with pytest.MonkeyPatch.context() as patch:

@@ -353,18 +353,21 @@ def sections(files: Sequence[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where launch files write files of parameters."""
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_left_in_the_temporary_directory(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
+    for start in STARTS[name]:
+        assert started(name, use_sim_time="true", **start).nodes[0].parameters["use_sim_time"] is True
+    if name == "record":
+        assert started(name, one_process="true").nodes
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("virtual", ["false", "true"])
 @pytest.mark.parametrize("driver", ["dynamixel", "erob"])
-def test_nodes_in_one_process_have_the_parameters_of_nodes_in_several(
-    driver: str, virtual: str, temporary: Path
-) -> None:
+def test_nodes_in_one_process_have_the_parameters_of_nodes_in_several(driver: str, virtual: str) -> None:
     arguments = {
         "driver": driver,
         "virtual": virtual,
@@ -393,17 +396,17 @@ def test_nodes_in_one_process_have_the_parameters_of_nodes_in_several(
         assert defaults.get(f"/**/left/{name}", {}) == {key: yaml.safe_load(text) for key, text in words}
 
 
-def test_a_file_of_parameters_counts_more_than_defaults_in_one_process(temporary: Path) -> None:
-    file = temporary / "mine.yaml"
+def test_a_file_of_parameters_counts_more_than_defaults_in_one_process(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
     file.write_text("recorder: {ros__parameters: {output: here}}\n")
     process = started("record", one_process="true", params_file=str(file), rate="250").started("composition")
     assert process.files[0] == str(file)
     assert sections(process.files[1:])["/dynamixel"] == {"rate": 250.0}
-    (defaults,) = (word for word in process.words if word.startswith(str(temporary)))
+    (defaults,) = (word for word in process.words if word.startswith("/proc/"))
     assert sections([defaults])["/**/recorder"]["output"] == "recordings"
 
 
-def test_what_holds_for_all_nodes_holds_in_one_process(temporary: Path) -> None:
+def test_what_holds_for_all_nodes_holds_in_one_process() -> None:
     arguments = {"one_process": "true", "use_sim_time": "true", "log_level": "debug"}
     process = started("record", **arguments).started("composition")
     assert all(values["use_sim_time"] is True for values in sections(process.files).values())

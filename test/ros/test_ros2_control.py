@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -75,6 +76,15 @@ def test_its_joints_are_commanded_by_position_and_are_those_of_the_arm(robot: El
     urdf = ElementTree.parse(ROBOTS / str(included)).getroot()
     moving = [joint.get("name") for joint in urdf.iterfind("joint") if joint.get("type") != "fixed"]
     assert joints(robot) == moving
+    for joint in urdf.iterfind("joint"):
+        if joint.get("name") in moving:
+            # Over ±π joint_trajectory_controller takes a `continuous` joint, where no servo follows; and
+            # what the manager clamps to has to be within the limits of our nodes.
+            assert joint.get("type") == "revolute"
+            limit = {key: float(value) for key, value in joint.find("limit").attrib.items()}
+            assert -math.pi < limit["lower"] < -3.1 < 3.1 < limit["upper"] < math.pi
+            assert limit["velocity"] > 1.0
+            assert limit["effort"] > 1.0
     for joint in robot.iterfind("ros2_control/joint"):
         assert [each.get("name") for each in joint.iterfind("command_interface")] == ["position"]
         assert [each.get("name") for each in joint.iterfind("state_interface")] == [
@@ -97,14 +107,25 @@ def test_mujoco_gets_an_arm_whose_actuators_have_the_names_of_the_joints(robot: 
 
 def test_the_controllers_are_of_its_joints(robot: ElementTree.Element) -> None:
     text = (ROOT / "config" / "ros2_control" / "dynamixel_2r.yaml").read_text()
-    content = yaml.safe_load(text)
-    controller = content["joint_trajectory_controller"]["ros__parameters"]
+    tables = {name: table["ros__parameters"] for name, table in yaml.safe_load(text).items()}
+    manager = tables["/**/controller_manager"]
+    (timeout,) = (each for each in SimulatorNode.ABOUT.parameters if each.name == "command_timeout")
+    assert manager.pop("update_rate") > 2.0 / float(timeout.default)
+    assert manager.pop("enforce_command_limits") is True
+    # In any namespace: without the stars a table is for a node of the root namespace.
+    assert set(tables) == {"/**/controller_manager", *(f"/**/{name}" for name in manager)}
+    controller = tables["/**/joint_trajectory_controller"]
     assert controller["joints"] == joints(robot)
     assert controller["command_interfaces"] == ["position"]
-    manager = content["controller_manager"]["ros__parameters"]
-    (timeout,) = (each for each in SimulatorNode.ABOUT.parameters if each.name == "command_timeout")
-    assert manager["update_rate"] > 2.0 / float(timeout.default)
-    assert set(manager) - {"update_rate"} == {"joint_trajectory_controller", "joint_state_broadcaster"}
+    assert controller["set_last_command_interface_value_as_state_on_activation"] is False
+    # A joint that has let go may be anywhere: a goal must not count as reached then.
+    assert all(
+        0.0 < controller["constraints"][joint][kind] < 1.0
+        for joint in joints(robot)
+        for kind in ("trajectory", "goal")
+    )
+    # Else the system would read its own states back.
+    assert tables["/**/joint_state_broadcaster"]["use_local_topics"] is True
 
 
 def test_the_page_shows_the_same_description(robot: ElementTree.Element) -> None:

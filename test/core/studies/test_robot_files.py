@@ -28,6 +28,7 @@ def test_the_command_writes_all_of_them(tmp_path: Path) -> None:
     assert main([str(tmp_path)]) == 0
     assert {file.name for file in tmp_path.iterdir()} == {
         "dynamixel_2r_servos.xml",
+        "dynamixel_2r_limits.urdf",
         *(f"{n}.{kind}" for n in NAMES for kind in ("xml", "urdf")),
     }
 
