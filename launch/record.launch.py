@@ -14,7 +14,7 @@ The recorder asks for each load in its log; confirm it with
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from launch import LaunchDescription
 from launch.action import Action
@@ -48,7 +48,7 @@ ARGUMENTS = (
     Argument(
         name="output",
         default="recordings",
-        description="directory for the bags; complete runs in it are kept",
+        description="directory for the bags, whose complete runs are kept; default: the namespace below it",
     ),
     Argument(
         name="interface",
@@ -113,7 +113,8 @@ def nodes(values: LaunchValues) -> list[Action]:
         )
     else:
         port = values["port"] or (str(default_link(values.namespace)) if values["virtual"] else "")
-        driver, bench, sign = _dynamixel(values, port), _virtual_dynamixel(values, port), port
+        driver, bench = _dynamixel(values, port), _virtual_dynamixel(values, port)
+        sign = f"bit/s: {port}"
     others = [_recorder(values), *_observer(values)]
     if values["one_process"]:
         first, rest = values.one_process([driver, *others]), []
@@ -132,7 +133,8 @@ def _recorder(values: LaunchValues) -> PlannedNode:
         "virtual_bench": f"virtual_{driver}" if values["virtual"] else "",
         **values.parameters("output"),
     }
-    defaults = {"output": values["output"]}
+    # Of each bench its own: bags of two would be taken for one session's.
+    defaults = {"output": str(PurePosixPath(values["output"], values.namespace.strip("/")))}
     if session == QUICK:
         file = SESSIONS / ("quick_erob.yaml" if driver == "erob" else "quick.yaml")
         defaults.update(session_file=str(file), autostart=True)

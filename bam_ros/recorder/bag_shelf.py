@@ -31,11 +31,16 @@ class Shelf:
     broken: dict[str, str]
 
 
-def inspect(output: Path, session: Session) -> Shelf:
+def inspect(output: Path, session: Session, topic: str) -> Shelf:
     """Look at the bag of every run of a session, without changing anything.
 
+    Args:
+        output: directory of the bags.
+        session: that is recorded.
+        topic: full name of that of `BenchRun`, by which two benches differ.
+
     Raises:
-        Conflict: the directory of a run holds a complete bag of another run.
+        Conflict: the directory of a run holds a complete bag of another run, or of another bench.
     """
     complete: set[str] = set()
     broken: dict[str, str] = {}
@@ -43,7 +48,7 @@ def inspect(output: Path, session: Session) -> Shelf:
         directory = output / run.name
         if not directory.exists():
             continue
-        problem = _problem(directory, run, session)
+        problem = _problem(directory, run, session, topic)
         if problem is None:
             complete.add(run.name)
         else:
@@ -62,7 +67,7 @@ def set_aside(directory: Path, reason: str = "interrupted") -> Path:
     return directory.rename(aside)
 
 
-def _problem(directory: Path, run: PlannedRun, session: Session) -> str | None:
+def _problem(directory: Path, run: PlannedRun, session: Session, topic: str) -> str | None:
     """What is wrong with a bag, in words; None where it is the complete bag of this run."""
     try:
         promised = promised_messages(directory)
@@ -75,7 +80,8 @@ def _problem(directory: Path, run: PlannedRun, session: Session) -> str | None:
     except OSError as error:
         return f"its bag cannot be read ({error.strerror})"
     messages = [message for file in files for message in file.messages]
-    runs = [message.value for message in messages if message.type == _RUN]
+    told = [message for message in messages if message.type == _RUN]
+    runs = [message.value for message in told]
     if not finished:
         states = [message for message in messages if message.type == _STATES]
         if not runs or not states:
@@ -87,6 +93,12 @@ def _problem(directory: Path, run: PlannedRun, session: Session) -> str | None:
         return f"has a bag that is cut short ({found} of {promised} messages)"
     if not runs:
         return f"has a bag without {_RUN}"
+    if told[-1].topic != topic:
+        raise Conflict(
+            str(directory),
+            f"holds a run of another bench ({told[-1].topic}, not {topic})",
+            advice="choose another output directory for this bench",
+        )
     difference = _difference(runs[-1], run, session)
     if difference:
         raise Conflict(

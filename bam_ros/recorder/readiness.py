@@ -88,6 +88,13 @@ def _released(link: BenchLink) -> bool:
 
 def require_same_clock(link: ServoLink[Any], states: ServoStates) -> None:
     """Raise Conflict where the driver's clock is another one than the recorder's."""
+    if link.now() == 0:
+        raise Conflict(
+            "clock",
+            "stands at 0",
+            expected="a /clock, because use_sim_time is true",
+            advice="start a simulator with publish_clock:=true, or leave use_sim_time out",
+        )
     apart = (link.now() - Time.from_msg(states.header.stamp).nanoseconds) * 1e-9
     if abs(apart) > _CLOCK_DIFFERENCE:
         raise Conflict(

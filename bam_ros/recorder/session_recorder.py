@@ -13,6 +13,7 @@ from rclpy.node import Node
 from bam_core.errors import BadData
 from bam_ros.recorder import bag_shelf, readiness
 from bam_ros.recorder.bench_link import BenchLink
+from bam_ros.recorder.bench_topics import BenchTopics
 from bam_ros.recorder.driver_client import DriverClient
 from bam_ros.recorder.readiness import wait_for_bench
 from bam_ros.recorder.run import RunRecorder, RunReport
@@ -122,7 +123,7 @@ class SessionRecorder:
             RecordingStopped: the operator ended it; what is recorded stays.
         """
         plan = session.runs()
-        shelf = bag_shelf.inspect(output, session)
+        shelf = bag_shelf.inspect(output, session, BenchTopics.of(self._node).run)
         bags = {run.name: output / run.name for run in plan if run.name in shelf.complete}
         self._report = SessionReport(recorded=0, resumed=len(bags), dropped=0, bags=_ordered(plan, bags))
         if shelf.complete:

@@ -85,7 +85,8 @@ def started(name: str, **arguments: str) -> Context:
     """What a launch file started; of a virtual bench, after it has said that it is there."""
     context = play(Context(), include(launch_file(name), **arguments))
     said = {**context.launch_configurations}
-    context.says(f"at {said.get('port') or default_link()}; master at {said.get('interface') or 'ecat0'}")
+    port, interface = said.get("port") or default_link(), said.get("interface") or "ecat0"
+    context.says(f"at 1000000 bit/s: {port}; master at {interface}")
     return context
 
 
@@ -228,6 +229,15 @@ def test_a_driver_that_starts_later_starts_as_if_its_group_had_not_ended() -> No
     assert (context.launch_configurations, context.environment) == ({}, {})
 
 
+def test_no_driver_starts_on_a_bus_that_a_virtual_bench_could_not_make() -> None:
+    """It would be that of another bench, whose name the error line has."""
+    context = play(Context(), include(launch_file("record"), virtual="true"))
+    context.says(f"link {default_link()}: leads to another virtual bus, which is served")
+    assert "dynamixel" not in {node.name for node in context.nodes}
+    context.says(f"MX-106 id 1 at 1000000 bit/s: {default_link()}")
+    assert "dynamixel" in {node.name for node in context.nodes}
+
+
 def test_two_virtual_benches_in_two_namespaces_are_not_mixed() -> None:
     record = launch_file("record")
     context = Context()
@@ -276,6 +286,7 @@ def test_what_no_argument_says_is_left_to_the_file_of_parameters(tmp_path: Path)
     recorder = context.started("recorder")
     assert not {"output", "session_file", "autostart"} & set(recorder.parameters)
     assert 'output:="recordings"' in recorder.words  # where the file does not say it either
+    assert 'output:="recordings/left"' in started("record", namespace="left").started("recorder").words
     assert started("record", output="there").started("recorder").parameters["output"] == "there"
 
 

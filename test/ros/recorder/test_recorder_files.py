@@ -75,7 +75,7 @@ def bag(tmp_path: Path) -> Path:
 def test_a_complete_bag_is_recognised(bag: Path) -> None:
     with RunWriter(bag, TOPICS.in_bag()) as writer:
         fill(writer, 1.0)
-    shelf = bag_shelf.inspect(bag.parent, SESSION)
+    shelf = bag_shelf.inspect(bag.parent, SESSION, TOPICS.run)
     assert (shelf.complete, shelf.broken) == ({RUN.name}, {})
 
 
@@ -84,7 +84,7 @@ def test_a_finished_bag_that_lost_messages_since_is_not_complete(bag: Path) -> N
         fill(writer, 5.0)
     data = next(bag.glob("*.mcap"))
     data.write_bytes(data.read_bytes()[: data.stat().st_size // 8])
-    shelf = bag_shelf.inspect(bag.parent, SESSION)
+    shelf = bag_shelf.inspect(bag.parent, SESSION, TOPICS.run)
     assert shelf.complete == frozenset()
     assert "cut short" in shelf.broken[RUN.name]
 
@@ -93,14 +93,16 @@ def test_an_interrupted_bag_tells_how_far_it_came(bag: Path) -> None:
     writer = RunWriter(bag, TOPICS.in_bag())
     fill(writer, 3.2)
     writer.close(complete=False)
-    assert bag_shelf.inspect(bag.parent, SESSION).broken == {RUN.name: "was interrupted after 3.2 s"}
+    assert bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken == {
+        RUN.name: "was interrupted after 3.2 s"
+    }
 
 
 def test_a_bag_that_holds_nothing_yet_is_interrupted(bag: Path) -> None:
     RunWriter(bag, TOPICS.in_bag()).close(complete=False)
     bag_shelf.set_aside(bag)
     bag.mkdir()
-    assert "before its first state" in bag_shelf.inspect(bag.parent, SESSION).broken[RUN.name]
+    assert "before its first state" in bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken[RUN.name]
 
 
 def test_a_damaged_bag_is_told_apart(bag: Path) -> None:
@@ -111,7 +113,14 @@ def test_a_damaged_bag_is_told_apart(bag: Path) -> None:
     chunk = data.index(b"\x28\xb5\x2f\xfd")  # where zstd data begins
     data[chunk + 200 : chunk + 264] = bytes(64)
     file.write_bytes(data)
-    assert "cannot be read" in bag_shelf.inspect(bag.parent, SESSION).broken[RUN.name]
+    assert "cannot be read" in bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken[RUN.name]
+
+
+def test_a_bag_of_another_bench_stops_everything(bag: Path) -> None:
+    with RunWriter(bag, TOPICS.in_bag()) as writer:
+        fill(writer, 1.0)
+    with pytest.raises(Conflict, match=r"another bench \(/bench_run, not /left/bench_run\)"):
+        bag_shelf.inspect(bag.parent, SESSION, "/left/bench_run")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +136,7 @@ def test_a_bag_of_another_run_stops_everything(bag: Path, field: str, value: obj
     with RunWriter(bag, TOPICS.in_bag()) as writer:
         fill(writer, 1.0, **{field: value})
     with pytest.raises(Conflict) as caught:
-        bag_shelf.inspect(bag.parent, SESSION)
+        bag_shelf.inspect(bag.parent, SESSION, TOPICS.run)
     assert said in caught.value.problem
 
 
@@ -153,7 +162,7 @@ def test_a_slow_disk_holds_nobody_up(bag: Path, monkeypatch: pytest.MonkeyPatch)
     assert time.monotonic() - start < 5.0  # with the disk stuck all the time
     stuck.set()
     writer.close(complete=True)
-    assert bag_shelf.inspect(bag.parent, SESSION).complete == {RUN.name}
+    assert bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).complete == {RUN.name}
 
 
 def test_a_full_disk_is_told_and_the_bag_not_called_complete(
@@ -178,7 +187,9 @@ def test_a_stream_that_pauses_is_on_disk_soon(bag: Path) -> None:
     writer = RunWriter(bag, TOPICS.in_bag())
     fill(writer, 0.5)
     wait_for(
-        lambda: "after 0.5 s" in bag_shelf.inspect(bag.parent, SESSION).broken.get(RUN.name, ""), 3.0, "flush"
+        lambda: "after 0.5 s" in bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken.get(RUN.name, ""),
+        3.0,
+        "flush",
     )
     writer.close(complete=True)
 
@@ -191,4 +202,6 @@ def test_an_exception_leaves_the_bag_marked_as_interrupted(bag: Path) -> None:
 
     with pytest.raises(KeyError):
         fail()
-    assert bag_shelf.inspect(bag.parent, SESSION).broken == {RUN.name: "was interrupted after 0.2 s"}
+    assert bag_shelf.inspect(bag.parent, SESSION, TOPICS.run).broken == {
+        RUN.name: "was interrupted after 0.2 s"
+    }

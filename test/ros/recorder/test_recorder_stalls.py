@@ -85,7 +85,7 @@ def test_a_driver_that_stalls_every_time_ends_the_session_and_leaves_nothing_tha
     with pytest.raises(BadData, match=r"the driver stalled, .* 2 attempts"):
         record(bench, tmp_path, operator)
     assert directories(tmp_path) == [f"{NAME}.stalled-1", f"{NAME}.stalled-2"]
-    assert not bag_shelf.inspect(tmp_path, session()).complete
+    assert not bag_shelf.inspect(tmp_path, session(), "/bench_run").complete
     assert not any(bench.bus.torque)
     report = record(bench, tmp_path, Operator())
     assert (report.recorded, report.resumed) == (1, 0)
@@ -126,7 +126,7 @@ def test_a_run_in_which_the_driver_let_go_ends_with_torque_off_and_is_recorded_a
     states = [message.value for message in messages_of(kept, "bam_bench/msg/ServoStates")]
     assert [state.torque_enabled[0] for state in states].index(False) == len(states) - 1  # it ends there
     assert is_set_aside(kept)
-    assert bag_shelf.inspect(tmp_path, session()).complete == {NAME}
+    assert bag_shelf.inspect(tmp_path, session(), "/bench_run").complete == {NAME}
     assert not any(bench.bus.torque)
 
 
