@@ -90,7 +90,7 @@ def minimise(
 
     Returns:
         The best point found, what was spent in all, and whether descents from two drafts came to the same
-        error.
+        error and hops led no further down.
 
     Raises:
         IdentificationCancelled: the caller has withdrawn.
@@ -320,7 +320,8 @@ class FinalSearch:
         errors = meter.evaluate(problem.objective, np.array(candidates))
         lowest = int(np.argmin(errors))
         vector, error = candidates[lowest], float(errors[lowest])
-        converged = _agree(sorted(ends[:_ENDS], key=_error))
+        first = sorted(ends[:_ENDS], key=_error)
+        converged = _agree(first) and min(ends, key=_error).error >= (1.0 - PROGRESS) * first[0].error
         if not ends:
             vector, error, converged = polish(problem.objective, problem.space, vector, error, meter, random)
         return Outcome(vector=vector, error=error, evaluations=meter.spent, converged=converged)
