@@ -36,6 +36,8 @@ With twice as many, models of an XL330 come out 0.2 % worse to 1.8 % better in t
 COLD_TRIALS_PER_PARAMETER = 800
 """Default budget of a model that has nothing near to start from."""
 
+_REVISION = 2  # of the search: what another one has kept in a study is not gone on with
+
 _NEAR = 3
 """Terms that a model may add to one whose optimum is near its own. M4 adds four or more to M1, M2 and M3:
 of searches of an XL330's M4 that began at their optima, two of three ended 15 % above the optimum that a
@@ -192,6 +194,7 @@ class PlannedFit:
             return None
         everything = (
             __version__,
+            _REVISION,
             replace(fitter.servo, uncertainty={}).to_yaml(),
             sorted(log.sha256 for log in fitter.data.recordings),
             search.space.axes,

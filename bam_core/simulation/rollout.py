@@ -165,6 +165,7 @@ class Rollout:
             tuple(self.packed.logs),
             self.packed.restarts,
         )
+        self._samples: dict[int | tuple[int, ...], Samples] = {}
         self._workers = workers or allowed_threads()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
@@ -250,7 +251,10 @@ class Rollout:
         Args:
             every: n, of all recordings or of each.
         """
-        return Samples(self.recordings, self.packed, self.traced, every)
+        key = every if isinstance(every, int) else tuple(every)
+        if key not in self._samples:
+            self._samples[key] = Samples(self.recordings, self.packed, self.traced, every)
+        return self._samples[key]
 
     def traced(self, parameters: ArrayLike, read: Callable[[int, int, Array], None]) -> None:
         """Simulate candidates and show their traces, in the threads that made them.

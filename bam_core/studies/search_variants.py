@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bam_core.identification import fitting
-from bam_core.identification.search import descent, problem, race, search
+from bam_core.identification.search import problem, search
 from bam_core.identification.search.problem import Problem, TrainingData
-from bam_core.identification.search.race import population_of
 from bam_core.identification.search.space import SearchSpace
 
 _problem_as_it_is = TrainingData.problem
@@ -66,20 +65,12 @@ def _trials(times: float) -> Variant:
     )
 
 
-def _population(times: float) -> Variant:
-    def scaled(space: SearchSpace) -> int:
-        return max(round(times * population_of(space)), 4)
-
-    return Variant(
-        name="population of CMA-ES, times 4 + 3·ln(dimension)",
-        usual="2 in races, 1 in a polish",
-        here=f"{2 * times:g}, {times:g}",
-        values={(race, "population_of"): scaled, (search, "population_of"): scaled},
-    )
-
-
 def _without_refinement(data: TrainingData, space: SearchSpace) -> Problem:
     return replace(_problem_as_it_is(data, space), refine=None, refine_draft=None)
+
+
+def _without_approaches(data: TrainingData, space: SearchSpace) -> Problem:
+    return replace(_problem_as_it_is(data, space), approach=())
 
 
 def _coarseness(name: str, constant: str, here: float) -> Variant:
@@ -99,15 +90,16 @@ VARIANTS = (
     _constant("terms up to which a simpler model's optimum is near", fitting, "_NEAR", 99),
     _constant("what a search without a start must be better by", search, "_CLEARLY", 0.0),
     _constant("what a search without a start must be better by", search, "_CLEARLY", 0.2),
-    _constant("races without a start", search, "_RACES_WITHOUT_STARTS", 2),
-    _constant("races without a start", search, "_RACES_WITHOUT_STARTS", 16),
-    _constant("share of trials for races", search, "_RACING", 0.1),
-    _constant("share of trials for races", search, "_RACING", 0.5),
-    _constant("descents in a race", race, "_RUNNERS", 1),
-    _population(0.5),
-    _population(2.0),
-    _constant(
-        "generations without progress that end a descent, times dimension/population", descent, "_PATIENCE", 3
+    _constant("approaches of a round, without a start", search, "_APPROACHES_WITHOUT_STARTS", 2),
+    _constant("approaches of a round, without a start", search, "_APPROACHES_WITHOUT_STARTS", 16),
+    _constant("share of trials for a round of approaches", search, "_APPROACHING", 0.1),
+    _constant("share of trials for a round of approaches", search, "_APPROACHING", 0.5),
+    _constant("rounds of approaches at most", search, "_ROUNDS", 1),
+    Variant(
+        name="approaches over short horizons",
+        usual="yes",
+        here="none: races of CMA-ES",
+        values={(TrainingData, "problem"): _without_approaches},
     ),
     _constant("points about a start that are refined as well", search, "_WARM_COPIES", 0),
     _constant("points that are refined further", search, "_DEEPEST", 1),

@@ -36,6 +36,10 @@ _DRAFT_LOGS = 100
 """Recordings that a draft simulates at most: about what a session has, which tells the regions of the space.
 The last part of a search is made on all."""
 
+_HORIZONS = (0.25, 1.0)
+"""s; after which simulations restart from measured states on the way to a draft. In a quarter of a second an
+arm has no time to go quite another way, so that the error has next to no local minima."""
+
 _SLEWED_DRAFT_STEP = 4e-3
 """s; where the time that set-points take is searched for. They turn round between steps: 4 ms leave
 0.5 to 0.9 mrad."""
@@ -59,6 +63,10 @@ class Problem:
         draft: a cheaper objective with nearly the same minima; for races.
         refine: a descent of another kind, for the best points; None: there is none.
         refine_draft: the same on the draft, for many points and along their valley.
+        settle: the last few steps, on the objective itself, where `refine` is of one that is nearly the same.
+        short: the error of the draft over its shortest horizon, which tells points all over the space apart.
+        approach: descents of this error and of those over longer horizons, one after the other; empty: there
+            are none, and points are found by races.
     """
 
     space: SearchSpace
@@ -66,6 +74,9 @@ class Problem:
     draft: Objective
     refine: Refine | None = None
     refine_draft: Refine | None = None
+    settle: Refine | None = None
+    short: Objective | None = None
+    approach: Sequence[Refine] = ()
 
 
 class TrainingData:
@@ -104,8 +115,36 @@ class TrainingData:
     def _slewed_draft(self) -> Rollout:
         return self._rollout(representative(self.recordings), _SLEWED_DRAFT_STEP, _SHORTEST_DRAFT_STEP)
 
+    @cached_property
+    def _restarted(self) -> list[Rollout]:
+        """Simulate as `draft` over each of _HORIZONS; runs in open loop are restarted as often anyway."""
+        logs = representative(self.recordings)
+        return [
+            self._rollout(logs, _LONGEST_DRAFT_STEP, _SHORTEST_DRAFT_STEP, slew_first=True, restart=horizon)
+            for horizon in self._horizons
+        ]
+
+    @cached_property
+    def _slewed_restarted(self) -> list[Rollout]:
+        logs = representative(self.recordings)
+        return [
+            self._rollout(logs, _SLEWED_DRAFT_STEP, _SHORTEST_DRAFT_STEP, restart=horizon)
+            for horizon in self._horizons
+        ]
+
+    @property
+    def _horizons(self) -> tuple[float, ...]:
+        open_loop = all(recording.open_loop for recording in self.recordings)
+        return _HORIZONS[:1] if open_loop else _HORIZONS
+
     def _rollout(
-        self, recordings: Sequence[Recording], longest: float, shortest: float, *, slew_first: bool = False
+        self,
+        recordings: Sequence[Recording],
+        longest: float,
+        shortest: float,
+        *,
+        slew_first: bool = False,
+        restart: float | None = None,
     ) -> Rollout:
         periods = max(int(longest / self.firmware.period + 1e-9), 1)
         step = periods * self.firmware.period
@@ -117,6 +156,7 @@ class TrainingData:
             substeps=math.ceil(step / longest - 1e-9),
             short_substeps=math.ceil(step / shortest - 1e-9),
             slew_first=slew_first,
+            restart=restart,
         )
 
     def fast(self, space: SearchSpace) -> Rollout:
@@ -132,14 +172,19 @@ class TrainingData:
 
     def problem(self, space: SearchSpace) -> Problem:
         """Return the search for the parameters that follow these logs best."""
-        rollout = self.fast(space)
-        draft = self._slewed_draft if self._slews(space) else self.draft
+        rollout, exact = self.fast(space), self.rollout
+        slews = self._slews(space)
+        draft = self._slewed_draft if slews else self.draft
+        restarted = self._slewed_restarted if slews else self._restarted
         return Problem(
             space=space,
-            objective=lambda vectors: np.asarray(rollout.errors(vectors).mean(axis=1)),
+            objective=lambda vectors: np.asarray(exact.errors(vectors).mean(axis=1)),
             draft=lambda vectors: np.asarray(draft.errors(vectors).mean(axis=1)),
             refine=Refiner(rollout, space).refine,
             refine_draft=Refiner(draft, space).refine,
+            settle=Refiner(exact, space).slide if rollout is not exact else None,
+            short=lambda vectors: np.asarray(restarted[0].errors(vectors).mean(axis=1)),
+            approach=[Refiner(rollout, space).slide for rollout in restarted],
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.identification.search.gauss_newton import descend
+from bam_core.identification.search.gauss_newton import descend, slide
 from bam_core.identification.search.sensitivity import Sensitivity, triangle
 from bam_core.identification.search.space import SearchSpace
 from bam_core.simulation.rollout import Rollout
@@ -58,7 +58,16 @@ class Refiner:
         Returns:
             The point arrived at, usually but not always a better one.
         """
-        found = descend(self._rollout, self._space, vector, evaluations=evaluations, spend=spend)
+        return self._refined(
+            descend(self._rollout, self._space, vector, evaluations=evaluations, spend=spend)
+        )
+
+    def slide(self, vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
+        """Do as `refine`, by slopes alone: enough where nothing is rough."""
+        return self._refined(slide(self._rollout, self._space, vector, evaluations=evaluations, spend=spend))
+
+    @staticmethod
+    def _refined(found: Sensitivity) -> Refined:
         mean_squares = np.add.reduceat(found.residuals**2, found.starts) / found.counts
         return Refined(
             vector=found.vector,

@@ -28,7 +28,7 @@ from bam_core.simulation.rollout import Rollout, parameter_vector
 @pytest.fixture(scope="module")
 def found() -> Identification:
     logs = [record(mx106("m1"), script, 8.0) for script in ("sin_sin", "lift_and_drop", "up_and_down")]
-    return identify(logs, load_servo("mx106"), ["m1", "m3"], trials=100, test="script=up_and_down")
+    return identify(logs, load_servo("mx106"), ["m1", "m3"], trials=400, test="script=up_and_down")
 
 
 def content(directory: Path) -> set[str]:

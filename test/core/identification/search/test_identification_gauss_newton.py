@@ -11,7 +11,13 @@ from identification_cases import mx106, session
 from uncertainty_cases import linear_space, space_for
 
 from bam_core.identification.search.evidence import SampleWeights, set_right
-from bam_core.identification.search.gauss_newton import descend, evaluations_for, follow, nearest_optimum
+from bam_core.identification.search.gauss_newton import (
+    descend,
+    evaluations_for,
+    follow,
+    nearest_optimum,
+    slide,
+)
 from bam_core.identification.search.sensitivity import residuals_at, sensitivity
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
@@ -54,15 +60,15 @@ class BentValley:
     measured = np.zeros(2)
     counts = np.array([2])
 
-    def __init__(self, bottom: float = 0.8) -> None:
-        self._bottom = bottom
+    def __init__(self, bottom: float = 0.8, across: float = 1e-2) -> None:
+        self._bottom, self._across = bottom, across
 
     def samples(self, _every: object) -> BentValley:
         return self
 
     def positions(self, vectors: np.ndarray) -> np.ndarray:
         x, y = vectors[:, 0], vectors[:, 1]
-        return np.stack([1e-3 * (x - self._bottom), 1e-2 * (y - x**2)], axis=1)
+        return np.stack([1e-3 * (x - self._bottom), self._across * (y - x**2)], axis=1)
 
 
 def test_it_follows_the_bend_of_a_valley_to_the_very_bottom_within_its_budget() -> None:
@@ -74,6 +80,24 @@ def test_it_follows_the_bend_of_a_valley_to_the_very_bottom_within_its_budget() 
     end = descend(cast(Rollout, BentValley()), space, start, evaluations=allowance, spend=spent.append)
     np.testing.assert_allclose(end.vector[:2], [0.8, 0.64], atol=1e-3)
     assert sum(spent) <= allowance
+
+
+@pytest.mark.parametrize("across", [1e-2, 1.0])
+def test_slopes_lead_along_a_valley_between_ever_so_steep_walls(across: float) -> None:
+    """What stops a step across the valley is no reason to stop one along it."""
+    space = linear_space(2)
+    start = space.base.copy()
+    start[:2] = -0.2, 0.04
+    spent: list[int] = []
+    end = slide(
+        cast(Rollout, BentValley(across=across)),
+        space,
+        start,
+        evaluations=evaluations_for(2, 20),
+        spend=spent.append,
+    )
+    np.testing.assert_allclose(end.vector[:2], [0.8, 0.64], atol=1e-2)
+    assert sum(spent) <= evaluations_for(2, 20)
 
 
 def test_it_follows_the_bend_to_the_bottom_of_another_simulation_by_the_jacobian_at_hand() -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from bam_core.identification.search.gauss_newton import evaluations_for
 from bam_core.identification.search.problem import TrainingData, representative
 from bam_core.identification.search.space import search_space
 from bam_core.recordings.recording import Recording
@@ -17,7 +18,8 @@ from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.rollout import parameter_vector
+from bam_core.simulation.rollout import PARAMETERS, parameter_vector
+from bam_core.simulation.short_horizon import short_horizon_errors
 from bam_core.simulation.synthetic import commanded
 
 SERVO = load_servo("mx106")
@@ -50,7 +52,7 @@ def test_a_search_takes_long_steps_that_move_the_servo_as_short_ones_do(limit: f
     problem = data.problem(search_space(FRICTION_MODELS["m6"], data.recordings, SERVO.search.ranges, ()))
     vector = parameter_vector(SERVO, BenchEffects(command_delay=delay))[None]
     assert data.search.dt == pytest.approx(4e-3)
-    assert problem.objective(vector) == data.search.errors(vector).mean()
+    assert problem.objective(vector) == data.rollout.errors(vector).mean()
     found, exact = (np.concatenate(each.positions(vector)) for each in (data.search, data.rollout))
     assert np.abs(found - exact).mean() < 0.2e-3
 
@@ -62,3 +64,21 @@ def test_a_search_for_the_time_of_set_points_takes_a_step_per_period() -> None:
     vector = parameter_vector(SERVO)[None]
     assert data.rollout.dt == pytest.approx(1e-3)
     assert problem.objective(vector) == data.rollout.errors(vector).mean()
+
+
+def test_the_way_to_a_draft_goes_over_short_horizons() -> None:
+    data = TrainingData(logs(1, 1), SERVO.firmware)
+    problem = data.problem(search_space(FRICTION_MODELS["m6"], data.recordings, SERVO.search.ranges, ()))
+    assert problem.short is not None
+    truth = parameter_vector(SERVO)
+    off = truth[None] * np.where(np.array(PARAMETERS) == "torque_constant", 1.2, 1.0)
+    short, whole = problem.short(off)[0], problem.draft(off)[0]
+    assert short == pytest.approx(short_horizon_errors(data.recordings, SERVO, off, dt=8e-3).mean(), rel=0.1)
+    assert short < 0.5 * whole
+    spent: list[int] = []
+    reached = [
+        slide(off[0], evaluations_for(problem.space.dimension, 4), spent.append).vector
+        for slide in problem.approach
+    ]
+    assert len(reached) == 2
+    assert problem.draft(np.array(reached)).max() < 0.2 * whole

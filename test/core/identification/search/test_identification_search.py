@@ -108,9 +108,61 @@ def test_a_wide_search_leaves_what_its_start_leads_to_for_what_is_clearly_better
         return np.where(is_start, (1.0 + height) * (best.error + 1.0), bowl(vectors) + 1.0)
 
     ledger = Ledger()
-    found = search(objective, evaluations=6000, seed=0, starts=[start], wide=True, ledger=ledger)
+    found = search(
+        objective,
+        evaluations=6000,
+        seed=0,
+        starts=[start],
+        wide=True,
+        ledger=ledger,
+        refine=staying(objective),
+    )
     assert np.array_equal(found.vector, start) is not is_left
     assert found.evaluations == ledger.spent <= 6000
+
+
+def staying(objective: Objective) -> Refine:
+    """Return a refinement that stays where it begins."""
+
+    def refine(vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
+        spend(1)
+        return Refined(vector=vector, error=float(objective(vector[None])[0]), valley=np.eye(SPACE.dimension))
+
+    return refine
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_there_are_more_approaches_until_two_lead_to_the_same_error(alike: bool) -> None:
+    """Each approach ends at a bottom of its own; all are alike, or no two of them."""
+    heights = np.random.default_rng(0).permutation(1000)
+    bottoms: list[Array] = []
+
+    def objective(vectors: Array) -> Array:
+        known = {bottom.tobytes(): i for i, bottom in enumerate(bottoms)}
+        reached = [known.get(vector.tobytes()) for vector in vectors]
+        return np.array([5000.0 if i is None else 100.0 + (0 if alike else heights[i]) for i in reached])
+
+    def slide(vector: Array, evaluations: int, spend: Callable[[int], None]) -> Refined:
+        spend(evaluations)
+        bottoms.append(SPACE.vectors(np.random.default_rng(len(bottoms)).random((1, SPACE.dimension)))[0])
+        return staying(objective)(bottoms[-1], 1, lambda _: None)
+
+    refine = staying(objective)
+    problem = Problem(
+        space=SPACE,
+        objective=objective,
+        draft=objective,
+        refine=refine,
+        refine_draft=refine,
+        short=objective,
+        approach=[slide],
+    )
+    ledger = Ledger()
+    found = minimise(JobRunner(problem, ledger), evaluations=8000, seed=0)
+    assert found.converged is alike
+    assert (len(bottoms) == 8) is alike
+    assert found.error == objective(np.array(bottoms)).min()
+    assert found.evaluations == ledger.spent <= 8000
 
 
 def test_drafts_pay_for_the_search_and_the_objective_decides() -> None:
