@@ -39,7 +39,6 @@ _DAMPING = tuple(10.0 ** (-1.5 * i) for i in range(6))  # of the first steps tha
 _NEXT_DAMPING = (10.0, 1.0, 0.1, 0.01)  # of later ones, times that of the best before,
 _AFTER_A_FAILURE = (1e4, 1e3, 1e2, 10.0)  # or where none gained anything
 _BENDS = 2  # of each step: where the first leads, the valley bends otherwise
-_BENDS = 2  # of each step: where the first leads, the valley bends otherwise
 _LEAST_DAMPING, _MOST_DAMPING = 1e-10, 1e5
 _WORTHWHILE = 3e-5  # relative gain that pays for another step: a fraction of a standard error
 _IN_VAIN = 2  # steps by slopes that gain less, one after the other, end a descent
