@@ -66,6 +66,8 @@ class Evidence:
     def shift(self, damping: float = 0.0, lean: Array | float = 0.0) -> Array:
         """Return the step (dimension,) from here to the optimum of the linear model inside the bounds.
 
+        No step where numbers overflow, as those of an arm that never moves do.
+
         Args:
             damping: Marquardt's, as a share of the information: shortens the step.
             lean: (dimension,) gradient that is added to the sum of the scores.
@@ -73,11 +75,14 @@ class Evidence:
         from scipy.optimize import lsq_linear  # a quarter of a second to load
 
         total = self.total
-        factor = np.linalg.cholesky(total + damping * np.diag(np.diag(total)))
-        pull = -np.linalg.solve(factor, self.scores.sum(axis=0) + lean)
         # The solver does not take bounds at the point itself.
         low, high = -self.normalised - _WHISKER, 1.0 - self.normalised + _WHISKER
-        step = lsq_linear(factor.T, pull, bounds=(low, high), method="bvls").x
+        try:
+            factor = np.linalg.cholesky(total + damping * np.diag(np.diag(total)))
+            pull = -np.linalg.solve(factor, self.scores.sum(axis=0) + lean)
+            step = lsq_linear(factor.T, pull, bounds=(low, high), method="bvls").x
+        except np.linalg.LinAlgError:
+            return np.zeros_like(self.normalised)
         return np.clip(step, -self.normalised, 1.0 - self.normalised)
 
 

@@ -49,7 +49,7 @@ class Ledger:
         self.spent += evaluations
         if lowest < self.lowest or (self._outdated and math.isfinite(lowest)):
             self.lowest, self._outdated = lowest, False
-        if self._report is not None:
+        if self._report is not None and math.isfinite(self.lowest):
             self._report(self.spent, self.lowest)
 
     def agree(self, spent: int) -> None:
@@ -96,6 +96,10 @@ class Meter:
         self._ledger.require_go()
         self.spent += evaluations
         self._ledger.book(evaluations)
+
+    def tell(self, error: float) -> None:
+        """Book an error that was found elsewhere."""
+        self._ledger.book(0, error)
 
     def evaluate(self, objective: Objective, vectors: Array) -> Array:
         """Return the errors of as many of these vectors, (n, PARAMETERS), as the allowance permits."""

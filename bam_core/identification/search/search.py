@@ -153,7 +153,7 @@ class _Search:
         """Return where approaches lead, lowest first; there are more of them until two are alike."""
         problem = self._runner.problem
         count = _APPROACHES if few else _APPROACHES_WITHOUT_STARTS
-        allowance = int(_APPROACHING * self._budget)
+        allowance = min(int(_APPROACHING * self._budget), max(self._left - reserve, 1))
         count = max(min(count, allowance // (2 * _cost(self._space, 1))), 1)
         ends: list[Outcome] = []
         for number in range(_ROUNDS):
@@ -291,6 +291,7 @@ class Refinement:
         assert refine is not None
         meter = Meter(self.allowance, ledger)
         reached = refine(self.vector, self.allowance, meter.spend)
+        meter.tell(reached.error)
         return Outcome(
             vector=reached.vector, error=reached.error, evaluations=meter.spent, valley=reached.valley
         )
@@ -345,6 +346,7 @@ class FinalSearch:
                 steps = _HOP
             allowance = min(_cost(problem.space, steps), meter.left - waiting - number - 1)
             reached.append(problem.refine(vector, allowance, meter.spend))
+            meter.tell(reached[-1].error)
         return reached
 
 

@@ -67,12 +67,12 @@ def test_the_table_compares_within_a_session() -> None:
 @pytest.mark.long
 def test_the_study_prints_a_table_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "ablation.json"
-    words = ["--servos", "mx106", "--seeds", "1", "--models", "m1", "--trials", "150", "--only", "races"]
+    words = ["--servos", "mx106", "--seeds", "1", "--models", "m1", "--trials", "150", "--only", "approaches"]
     assert main([*words, "--json", str(file)]) == 0
     names = [each["variant"] for each in json.loads(file.read_text())]
     assert names[0] == "nothing"
-    assert "races without a start: 16" in names
-    assert "share of trials for races" in capsys.readouterr().out
+    assert "approaches of a round, without a start: 16" in names
+    assert "share of trials for a round of approaches" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

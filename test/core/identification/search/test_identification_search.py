@@ -11,6 +11,7 @@ from identification_cases import mx106, record
 from numpy.typing import NDArray
 
 from bam_core.identification.search.descent import Descent
+from bam_core.identification.search.evidence import Evidence
 from bam_core.identification.search.gauss_newton import evaluations_for
 from bam_core.identification.search.jobs import JobRunner
 from bam_core.identification.search.meter import IdentificationCancelled, Ledger, Objective
@@ -210,3 +211,27 @@ def test_a_descent_stops_where_there_is_nothing_to_gain() -> None:
         generations += 1
     assert generations < 30
     assert descent.error == 1.0
+
+
+def test_progress_tells_no_error_before_one_is_known() -> None:
+    told: list[tuple[int, float]] = []
+    ledger = Ledger(lambda spent, lowest: told.append((spent, lowest)))
+    ledger.book(10)
+    assert told == []
+    ledger.book(0, 0.2)
+    assert told == [(10, 0.2)]
+
+
+@pytest.mark.parametrize("factor", [0.0, np.inf, np.nan, 1e300])
+def test_there_is_no_step_where_numbers_overflow(factor: float) -> None:
+    size = 3
+    found = Evidence(
+        information=np.full((2, size, size), factor),
+        scores=np.full((2, size), factor),
+        scatter=1e-12,
+        grain=np.eye(size),
+        normalised=np.full(size, 0.5),
+    )
+    step = found.shift(1e-7)
+    assert np.all(np.isfinite(step))
+    assert np.all(np.abs(step) <= 0.5)
