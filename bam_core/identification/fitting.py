@@ -24,7 +24,7 @@ from bam_core.identification.search.study import Study, open_study
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel
 from bam_core.servo.model import ServoModel
-from bam_core.simulation.rollout import Rollout, available_processors
+from bam_core.simulation.rollout import Rollout, allowed_threads, simulation_threads
 from bam_core.simulation.small_matrices import one_blas_thread
 
 TRIALS_PER_PARAMETER = 400
@@ -36,7 +36,7 @@ With twice as many, models of an XL330 come out 0.2 % worse to 1.8 % better in t
 COLD_TRIALS_PER_PARAMETER = 800
 """Default budget of a model that has nothing near to start from."""
 
-_REVISION = 2  # of the search: what another one has kept in a study is not gone on with
+_REVISION = 3  # of the search: what another one has kept in a study is not gone on with
 
 _NEAR = 3
 """Terms that a model may add to one whose optimum is near its own. M4 adds four or more to M1, M2 and M3:
@@ -143,14 +143,16 @@ class PlannedFit:
     search: _Search
     limited: bool
     label: str
+    quiet: bool = False
 
     def make(self) -> Fit:
         """Make the fit: its rounds of jobs one after the other."""
         begin = time.monotonic()
         fitter, execution, study = self.fitter, self.fitter.execution, self._study()
+        report = None if self.quiet else self._report(begin)
         outcome = study.outcomes.get(_WHOLE) if study is not None else None
         if outcome is None:
-            space, ledger = self.search.space, Ledger(self._report(begin), execution.cancelled)
+            space, ledger = self.search.space, Ledger(report, execution.cancelled)
             outcome = self.search.run(
                 JobRunner(fitter.data.problem(space), ledger, study)
                 if execution.executor is None
@@ -313,17 +315,17 @@ def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
     if not planned:
         return []
     execution = planned[0].fitter.execution
-    if execution.executor is None and execution.progress is None and execution.storage is None:
+    begin = time.monotonic()
+    if execution.executor is None and execution.storage is None and len(planned) > 1:
         for each in planned:
             each.fitter.data.problem(each.search.space)  # packs once what each thread would pack
-        # What one does between simulations leaves a processor to another; reports would mix.
-        with ThreadPoolExecutor(available_processors()) as pool:
-            return [
-                made.result() for made in [pool.submit(copy_context().run, each.make) for each in planned]
-            ]
+        with ThreadPoolExecutor(allowed_threads()) as pool, simulation_threads(1):
+            jobs = [pool.submit(copy_context().run, replace(each, quiet=True).make) for each in planned]
+            for each, job in zip(planned, jobs, strict=True):
+                each._report(begin)(job.result().result.evaluations, job.result().result.error)
+        return [job.result() for job in jobs]
     if execution.executor is None or len(planned) == 1:
         return [each.make() for each in planned]
-    begin = time.monotonic()
     studies = [each._study() for each in planned]
     outcomes = [None if study is None else study.outcomes.get(_WHOLE) for study in studies]
     left = [index for index, outcome in enumerate(outcomes) if outcome is None]

@@ -6,7 +6,8 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -46,7 +47,7 @@ from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.parameters import BENCH_EFFECTS
-from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rollout import Rollout, available_processors
 from bam_core.simulation.small_matrices import one_blas_thread
 
 log = logging.getLogger(__name__)
@@ -311,9 +312,13 @@ def _each(
     recordings: Sequence[Recording],
     executor: Executor | None,
 ) -> Iterator[tuple[str, ModelFit]]:
-    """Do the same to fits, side by side where there is an executor, and return each as it is done."""
+    """Do the same to fits, side by side, and return each as it is done."""
     if executor is None:
-        yield from ((name, work(recordings, fit)) for name, fit in list(fits.items()))
+        with ThreadPoolExecutor(available_processors()) as pool:
+            jobs = {
+                name: pool.submit(copy_context().run, work, recordings, fit) for name, fit in fits.items()
+            }
+            yield from ((name, job.result()) for name, job in jobs.items())
         return
     names, shared = list(fits), Shared(recordings)
     calls = [Call(work, shared, (fits[name],)) for name in names]

@@ -317,7 +317,7 @@ class Rollout:
                 if (used := min(lanes, packed.count - first))
             ]
         # Alike in size, so that no thread waits long for another.
-        calls = max(-(-candidates // packed.copies), min(self._workers, candidates))
+        calls = max(-(-candidates // packed.copies), min(self._threads(), candidates))
         edges = [candidates * i // calls for i in range(calls + 1)]
         return [
             _Task(
@@ -329,6 +329,10 @@ class Rollout:
             )
             for low, high in itertools.pairwise(edges)
         ]
+
+    def _threads(self) -> int:
+        """Return how many threads simulate: no more than where this was made or is called."""
+        return min(self._workers, allowed_threads())
 
     def _share(self, work: Callable[[_Task], None], tasks: Sequence[_Task]) -> None:
         """Do tasks in several threads, this one among them."""
@@ -342,7 +346,7 @@ class Rollout:
                     return
                 work(task)
 
-        helpers = [self._pool.submit(run) for _ in range(min(self._workers, len(tasks)) - 1)]
+        helpers = [self._pool.submit(run) for _ in range(min(self._threads(), len(tasks)) - 1)]
         run()
         for helper in helpers:
             helper.result()
@@ -415,7 +419,7 @@ _threads: ContextVar[int | None] = ContextVar("threads", default=None)
 
 @contextmanager
 def simulation_threads(count: int) -> Iterator[None]:
-    """Let rollouts that are made in this context use so many threads, where they are not told otherwise."""
+    """Let rollouts that are made or called in this context use no more than so many threads."""
     token = _threads.set(count)
     try:
         yield
@@ -424,7 +428,7 @@ def simulation_threads(count: int) -> Iterator[None]:
 
 
 def allowed_threads() -> int:
-    """Return how many threads rollouts that are made here use, where they are not told otherwise."""
+    """Return how many threads rollouts that are made or called here use, if they are not told fewer."""
     return _threads.get() or available_processors()
 
 

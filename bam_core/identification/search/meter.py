@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -24,7 +25,7 @@ class IdentificationCancelled(BamError):  # noqa: N818 - not an error but what t
 
 
 class Ledger:
-    """What a whole search has spent, wherever its jobs are done.
+    """What a whole search has spent, wherever its jobs are done; several threads may book.
 
     Attributes:
         spent: evaluations.
@@ -43,14 +44,17 @@ class Ledger:
         self._report = report
         self._cancelled = cancelled
         self._outdated = False
+        self._withdrawn = False
+        self._booking = threading.RLock()
 
     def book(self, evaluations: int, lowest: float = math.inf) -> None:
         """Add evaluations that were made."""
-        self.spent += evaluations
-        if lowest < self.lowest or (self._outdated and math.isfinite(lowest)):
-            self.lowest, self._outdated = lowest, False
-        if self._report is not None and math.isfinite(self.lowest):
-            self._report(self.spent, self.lowest)
+        with self._booking:
+            self.spent += evaluations
+            if lowest < self.lowest or (self._outdated and math.isfinite(lowest)):
+                self.lowest, self._outdated = lowest, False
+            if self._report is not None and math.isfinite(self.lowest):
+                self._report(self.spent, self.lowest)
 
     def agree(self, spent: int) -> None:
         """Take note of what was spent in all, also by jobs that were on record."""
@@ -61,9 +65,13 @@ class Ledger:
         """Let the next error replace the lowest, whatever it is: what follows is measured otherwise."""
         self._outdated = True
 
+    def withdraw(self) -> None:
+        """End the jobs that other threads are at."""
+        self._withdrawn = True
+
     def require_go(self) -> None:
         """Raise IdentificationCancelled if the caller has withdrawn."""
-        if self._cancelled is not None and self._cancelled():
+        if self._withdrawn or (self._cancelled is not None and self._cancelled()):
             raise IdentificationCancelled("identification: cancelled; nothing was written")
 
 

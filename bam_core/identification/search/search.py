@@ -12,6 +12,7 @@ approaches are made until two of them lead to the same error, or what they may c
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -54,7 +55,8 @@ _ROUNDS_IN_VAIN = 3  # of hops, after which there are no more
 _FINISHING = 0.17  # share of the budget for what counts,
 _FINISHING_AT_MOST = 0.25  # the same where hops have left more
 _ENDS = 3  # drafts that are refined on what counts,
-_LAST = 10  # by so many steps; then the lowest by as many again, and what is left is for hops about it
+_LAST = 10  # by so many steps; then the lowest by as many again, then hops about it
+_HOPS_IN_VAIN = 8  # after which there are no more: later ones gained 0.2 % in what took as long as all before
 _SETTLING = 15  # and as many steps at most with the finest steps of the simulation,
 _SETTLING_SHARE = 0.4  # or this share of what is for the last part, where that is less
 
@@ -335,7 +337,8 @@ class FinalSearch:
             return []
         reached: list[Refined] = []
         least, waiting = _cost(problem.space, 1), len(self.candidates) + reserve
-        while meter.left >= least + waiting + len(reached) + 1:
+        lowest, in_vain = math.inf, 0
+        while meter.left >= least + waiting + len(reached) + 1 and in_vain < _HOPS_IN_VAIN:
             number, ends = len(reached), min(_ENDS, len(self.candidates))
             if number < ends:
                 vector, steps = self.candidates[number], _LAST
@@ -347,6 +350,8 @@ class FinalSearch:
             allowance = min(_cost(problem.space, steps), meter.left - waiting - number - 1)
             reached.append(problem.refine(vector, allowance, meter.spend))
             meter.tell(reached[-1].error)
+            in_vain = in_vain + 1 if number > ends and reached[-1].error > (1.0 - PROGRESS) * lowest else 0
+            lowest = min(lowest, reached[-1].error)
         return reached
 
 
