@@ -140,7 +140,7 @@ def _pairs(
     reach = np.sqrt(size) * (spread @ combinations[:, :count]).T
     least = run_errors.unknowns.least
     ends, others = np.maximum(place.point + reach, least), np.maximum(place.point - reach, least)
-    errors = run_errors.at([*ends, *others])
+    errors = run_errors.about(place.point, place.errors)([*ends, *others])
     both = [
         (end - other, here - there, 0.5 * (here + there))
         for end, other, here, there in zip(ends, others, errors[:count], errors[count:], strict=True)

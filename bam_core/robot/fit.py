@@ -56,6 +56,7 @@ def fit_robot(
     joints: Sequence[str],
     unknowns: Unknowns,
     *,
+    quick: RobotBench | None = None,
     progress: Callable[[str], None] = lambda words: None,
 ) -> RobotFit:
     """Descend from where the unknowns begin.
@@ -65,6 +66,7 @@ def fit_robot(
         runs: to follow.
         joints: that count.
         unknowns: what may change.
+        quick: simulates nearly the same in much less time: by it, derivatives are found. None: by `bench`.
         progress: told each step, in words.
 
     Raises:
@@ -72,7 +74,7 @@ def fit_robot(
     """
     point = np.zeros(len(unknowns.names))
     with ThreadPoolExecutor(allowed_threads(), thread_name_prefix="robot") as pool:
-        whole = RunErrors(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool)
+        whole = RunErrors(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool, quick=quick)
         here = whole.begin()
         progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
         short = replace(whole, bench=bench.restarted(_HORIZON))

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class RunErrors:
         joints: that count.
         unknowns: of which the errors are a function.
         pool: does the simulations.
+        quick: simulates nearly the same in much less time; None: there is no such bench.
     """
 
     bench: RobotBench
@@ -38,6 +39,7 @@ class RunErrors:
     joints: Sequence[str]
     unknowns: Unknowns
     pool: ThreadPoolExecutor
+    quick: RobotBench | None = None
 
     def rows(self, run: RobotRun) -> NDArray[np.intp]:
         """Return (means, samples) which samples of a run are compared, those of each mean in a row."""
@@ -84,6 +86,24 @@ class RunErrors:
             except BamError:
                 found.append(None)
         return found
+
+    def about(self, point: Array, errors: Array) -> Callable[[Sequence[Array]], list[Array | None]]:
+        """Return what does as `at` near a point, by the quick bench if there is one.
+
+        How errors change is taken from that bench, and errors at the point itself are right.
+
+        Args:
+            point: (unknowns,) coordinates.
+            errors: there, rad.
+        """
+        if self.quick is None:
+            return self.at
+        quick = replace(self, bench=self.quick, quick=None)
+        (there,) = quick.at([point])
+        if there is None:
+            return self.at
+        right = errors - there
+        return lambda points: [None if off is None else off + right for off in quick.at(points)]
 
     def _submit(self, point: Array) -> list[Future[Array]]:
         return [self.pool.submit(self._of_run, run, point) for run in self.runs]

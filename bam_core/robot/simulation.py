@@ -39,6 +39,7 @@ DEFAULT_STEP = 1e-3
 SETTLING = 1.0
 """s; how long a robot stands with the first goals before a run begins: until its feet are loaded."""
 
+_STIFF = 10.0  # of friction to pressure of contacts, MuJoCo's `impratio`: with 100, squats differ by more
 _CHUNK = 200  # steps per call of the engine: it returns the whole state of each
 _STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
 _CONTROL = mujoco.mjtState.mjSTATE_CTRL
@@ -134,6 +135,15 @@ class RobotBench:
         spec = self.spec.copy()
         spec.option.timestep = step
         return replace(self, spec=spec, step=step, settling=settling, lead=lead)
+
+    def stiff_contacts(self, step: float) -> RobotBench:
+        """Return a bench where stiff friction keeps contacts from slipping, not MuJoCo's `noslip` solver."""
+        require_positive("simulation", step=step)
+        spec = self.spec.copy()
+        spec.option.timestep = step
+        spec.option.noslip_iterations = 0
+        spec.option.impratio = max(spec.option.impratio, _STIFF)
+        return replace(self, spec=spec, step=step)
 
     def restarted(self, horizon: float) -> RobotBench:
         """Return a bench whose simulations start anew from measured states every `horizon`, s.

@@ -29,6 +29,11 @@ class KnownErrors:
     def at(self, points: Sequence[np.ndarray]) -> list[np.ndarray | None]:
         return [self.function(point) for point in points]
 
+    def about(
+        self, point: np.ndarray, errors: np.ndarray
+    ) -> Callable[[Sequence[np.ndarray]], list[np.ndarray | None]]:
+        return self.at
+
     def noise(self, errors: np.ndarray) -> Noise:
         return NOISE
 

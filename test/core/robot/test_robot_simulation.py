@@ -112,3 +112,26 @@ def test_what_cannot_be_simulated_is_refused() -> None:
         bench().simulate(replace(run, joints=("shoulder", "wrist")), servos())
     with pytest.raises(UnknownName):
         RobotBench.make(arm(), "sole")
+
+
+def test_stiff_contacts_slip_less_than_soft_ones() -> None:
+    spec = mujoco.MjSpec.from_string(
+        '<mujoco><option noslip_iterations="4" gravity="3 0 -9.5"/><worldbody><geom type="plane" size="0 0 1"/>'
+        '<body name="foot" pos="0 0 0.02"><freejoint/><geom type="box" size="0.1 0.05 0.02" mass="3"/></body>'
+        "</worldbody></mujoco>"
+    )
+    described = RobotBench.make(spec, "free", step=2e-3)
+    soft = described.spec.copy()
+    soft.option.noslip_iterations = 0
+    quick = described.stiff_contacts(4e-3)
+    assert quick.spec.option.timestep == quick.step == 4e-3
+    assert described.spec.option.noslip_iterations == 4
+    assert _crept(described.spec) < _crept(quick.spec) < 0.2 * _crept(soft)
+
+
+def _crept(spec: mujoco.MjSpec) -> float:
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    while data.time < 2.0:
+        mujoco.mj_step(model, data)
+    return abs(float(data.qpos[0]))
