@@ -116,7 +116,8 @@ def test_what_cannot_be_simulated_is_refused() -> None:
 
 def test_stiff_contacts_slip_less_than_soft_ones() -> None:
     spec = mujoco.MjSpec.from_string(
-        '<mujoco><option noslip_iterations="4" gravity="3 0 -9.5"/><worldbody><geom type="plane" size="0 0 1"/>'
+        '<mujoco><option noslip_iterations="4" gravity="3 0 -9.5"/><worldbody>'
+        '<geom type="plane" size="0 0 1"/>'
         '<body name="foot" pos="0 0 0.02"><freejoint/><geom type="box" size="0.1 0.05 0.02" mass="3"/></body>'
         "</worldbody></mujoco>"
     )
