@@ -28,10 +28,14 @@ _WEAK = 0.005  # of the response to the second parameter: how much the first mov
 
 @dataclass(frozen=True)
 class Bent:
-    """Positions that depend on b - bend·a² strongly, and on a alone weakly; both are -1..1."""
+    """Positions that depend on (exp(growth·b) - 1)/growth - bend·a² strongly, and on a alone weakly.
+
+    Both are -1..1. Without growth, one step whose bend is allowed for leads to the end of the valley.
+    """
 
     bend: float
     errors: Array
+    growth: float = 1e-6
     recordings: tuple[Recording, ...] = ()
 
     @property
@@ -48,16 +52,16 @@ class Bent:
     def positions(self, vectors: Array) -> Array:
         a, b = vectors[:, 0, None], vectors[:, 1, None]
         first = np.arange(_LOGS * _SAMPLES) % 2 == 0
-        return np.where(first, b - self.bend * a**2, _WEAK * a)
+        return np.where(first, np.expm1(self.growth * b) / self.growth - self.bend * a**2, _WEAK * a)
 
 
-def terms_for(bend: float) -> UncertaintyTerms:
+def terms_for(bend: float, growth: float = 1e-6) -> UncertaintyTerms:
     """Terms at a = b = 0, where the valley has no slope yet; errors let that be the optimum."""
     jacobian = np.zeros((_LOGS * _SAMPLES, 2))
     jacobian[1::2, 0], jacobian[::2, 1] = 2.0 * _WEAK, 2.0  # the space is two wide
     errors = np.random.default_rng(0).normal(0.0, 5e-3, len(jacobian))
     errors -= jacobian @ np.linalg.lstsq(jacobian, errors, rcond=None)[0]
-    simulated = Bent(bend, errors)
+    simulated = Bent(bend, errors, growth)
     space = linear_space(2)
     start = Sensitivity(
         space=space,
@@ -96,6 +100,14 @@ def test_intervals_follow_a_bent_valley_that_straight_ones_leave() -> None:
     assert weak.high - weak.low == pytest.approx(same.high - same.low, rel=0.2)
     assert "along the bent valley" in describe(terms, there).method
     assert "bent" not in describe(replace(terms, valley=None), there).method
+
+
+def test_walks_go_on_by_the_slopes_at_each_new_place() -> None:
+    terms = terms_for(bend=2.0, growth=10.0)
+    there = np.full(2, 0.5)
+    bent = describe(terms, there).estimates[1]
+    a = 0.7 * describe(replace(terms, valley=None), there).estimates[0].high
+    assert bent.high > np.log1p(10.0 * 2.0 * a**2) / 10.0
 
 
 def test_a_straight_valley_leaves_intervals_as_they_are() -> None:
