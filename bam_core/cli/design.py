@@ -212,7 +212,9 @@ def _knowledge(
     if not recordings:
         return space, known
     optimum = nearest_optimum(Rollout.for_servo(recordings, servo), space, known.vector)
-    return space, Knowledge.from_terms(uncertainty_terms(servo, optimum.vector, recordings, optimum))
+    return space, Knowledge.from_terms(
+        uncertainty_terms(servo, optimum.vector, recordings, optimum, bent=False)
+    )
 
 
 def _result(

@@ -99,10 +99,11 @@ def _some(recordings: Sequence[Recording], optimum: Sensitivity) -> tuple[list[R
     if count > _MOST_LOGS:
         kept[:] = False
         kept[np.random.default_rng(_SEED).choice(count, _MOST_LOGS, replace=False)] = True
-    return [log for log, keep in zip(recordings, kept, strict=True) if keep], _part(optimum, kept)
+    return [log for log, keep in zip(recordings, kept, strict=True) if keep], part(optimum, kept)
 
 
-def _part(optimum: Sensitivity, kept: NDArray[np.bool_]) -> Sensitivity:
+def part(optimum: Sensitivity, kept: NDArray[np.bool_]) -> Sensitivity:
+    """Return what a linear model says of some of its logs, those where `kept` (logs,) is true."""
     rows = np.repeat(kept, optimum.counts)
     return replace(
         optimum,
@@ -133,9 +134,9 @@ def _misses(
     for out in _conditions(recordings):
         others = [log for log, is_out in zip(recordings, out, strict=True) if not is_out]
         left_out = [log for log, is_out in zip(recordings, out, strict=True) if is_out]
-        there = follow(_simulation(servo, others, optimum.space), _part(optimum, ~out))
+        there = follow(simulation(servo, others, optimum.space), part(optimum, ~out))
         centre = normalised(there.space, there.vector)
-        samples = _simulation(servo, left_out, optimum.space).samples(
+        samples = simulation(servo, left_out, optimum.space).samples(
             [max(len(log) // _SAMPLES, 1) for log in left_out]
         )
         ends = np.cumsum(samples.counts)[:-1]
@@ -152,7 +153,7 @@ def _misses(
     return misses
 
 
-def _simulation(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpace) -> Rollout:
+def simulation(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpace) -> Rollout:
     """Simulate as a search does: bands are tens of times wider than what its long steps leave."""
     if servo.integrator != INTEGRATOR or servo.friction.quadratic_rule != "paper":
         return Rollout.for_servo(recordings, servo)

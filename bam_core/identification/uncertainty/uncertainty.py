@@ -34,6 +34,7 @@ from bam_core.identification.uncertainty.covariance import covariance
 from bam_core.identification.uncertainty.header_errors import HeaderError, header_errors
 from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.identification.uncertainty.tolerances import DEFAULT, EXACT, Tolerances
+from bam_core.identification.uncertainty.valley import Valley, valley_around
 from bam_core.recordings.recording import Recording
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import ServoModel
@@ -167,6 +168,7 @@ class UncertaintyTerms:
         headers: what errors of the rig would do.
         misfit: (any, n) moves of the fit, in shares of the search range, by which what it lacks may have led
             it astray; none of a model that lacks nothing.
+        valley: for intervals that follow its bends; None: they are straight.
     """
 
     optimum: Sensitivity
@@ -175,6 +177,7 @@ class UncertaintyTerms:
     discretisation_bias: Array
     headers: tuple[HeaderError, ...] = ()
     misfit: Array | None = None
+    valley: Valley | None = None
 
     @property
     def rig(self) -> Array:
@@ -243,6 +246,8 @@ def uncertainty_terms(
     recordings: Sequence[Recording],
     optimum: Sensitivity,
     tolerances: Tolerances = EXACT,
+    *,
+    bent: bool = True,
 ) -> UncertaintyTerms:
     """Return the covariance of fitted parameters and what it follows from.
 
@@ -252,6 +257,7 @@ def uncertainty_terms(
         recordings: that it was fitted to.
         optimum: what `nearest_optimum` finds from there.
         tolerances: of the rig; by default it is exact.
+        bent: intervals will be asked for, and shall follow the bends of the valley.
     """
     space = optimum.space
     coarse = Rollout.for_servo(recordings, servo)
@@ -276,6 +282,7 @@ def uncertainty_terms(
         scatter=covariance(found, resolution=servo.firmware.resolution) + np.outer(unreachable, unreachable),
         discretisation_bias=normalised(space, vector) - (right.normalised - unreachable),
         headers=tuple(header_errors(servo, recordings, optimum, right, tolerances)),
+        valley=valley_around(servo, recordings, right, found) if bent else None,
     )
 
 
@@ -295,9 +302,12 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
     reach = float(stdtrit(max(logs - 1, 1), 0.5 + LEVEL / 2.0))
     # How well the rig is known, and what the model lacks, is no matter of how many logs there are.
     by_rig, by_model = np.diag(terms.rig), np.diag(terms.lacking)
-    spread = np.sqrt(reach**2 * np.diag(terms.scatter) + _REACH**2 * (by_rig + by_model))
+    besides = _REACH**2 * (by_rig + by_model)
     centre = where - terms.discretisation_bias
-    low, high = np.clip(centre - spread, 0.0, 1.0), np.clip(centre + spread, 0.0, 1.0)
+    ways = reach * np.sqrt(np.diag(terms.scatter))
+    back, forth = (ways, ways) if terms.valley is None else _bent(terms.valley, centre, ways)
+    low = np.clip(centre - np.sqrt(back**2 + besides), 0.0, 1.0)
+    high = np.clip(centre + np.sqrt(forth**2 + besides), 0.0, 1.0)
     ends = [(float(from_), float(to)) for from_, to in zip(low, high, strict=True)]
     estimates = [
         _estimate(space, i, float(where[i]), float(errors[i]), ends[i], correlation[i])
@@ -324,9 +334,23 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
             f"Jacobian at the optimum, block bootstrap over {logs} logs in its closed form with scores "
             f"corrected for leverage, about where finer steps of the simulation and the rest of the search "
             f"would lead; {LEVEL:.0%} intervals from Student's t with {max(logs - 1, 1)} degrees of freedom"
-            f"{_allowed(terms)}"
+            f"{_followed(terms)}{_allowed(terms)}"
         ),
         headers=terms.headers,
+    )
+
+
+def _bent(valley: Valley, centre: Array, ways: Array) -> tuple[Array, Array]:
+    """Return how far (dimension,) intervals go to either side: straight, or along the valley if farther."""
+    low, high = valley.ends(ways)
+    return np.maximum(ways, centre - low), np.maximum(ways, high - centre)
+
+
+def _followed(terms: UncertaintyTerms) -> str:
+    return (
+        ", longer where the error rises no more along the bent valley (profile likelihood)"
+        if terms.valley is not None
+        else ""
     )
 
 
