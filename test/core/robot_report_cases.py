@@ -54,7 +54,7 @@ def identified_robot(directory: Path, *, error: float = TOLD, test: bool = True)
         patch.setattr(
             identification,
             "fit_robot",
-            lambda search, train, joints, unknowns, progress: fitted(unknowns, error=error),
+            lambda search, train, joints, unknowns, quick, progress: fitted(unknowns, error=error),
         )
         write_robot_identification(identify_robot(task, MODELS), directory, "arm <small>")
     return directory

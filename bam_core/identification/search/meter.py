@@ -36,7 +36,7 @@ class Ledger:
         """Start at zero.
 
         Args:
-            report: called whenever something was spent.
+            report: called whenever something was spent, until the caller has withdrawn.
             cancelled: asked before anything is spent.
         """
         self.spent = 0
@@ -53,7 +53,7 @@ class Ledger:
             self.spent += evaluations
             if lowest < self.lowest or (self._outdated and math.isfinite(lowest)):
                 self.lowest, self._outdated = lowest, False
-            if self._report is not None and math.isfinite(self.lowest):
+            if self._report is not None and math.isfinite(self.lowest) and not self._is_withdrawn():
                 self._report(self.spent, self.lowest)
 
     def agree(self, spent: int) -> None:
@@ -71,8 +71,11 @@ class Ledger:
 
     def require_go(self) -> None:
         """Raise IdentificationCancelled if the caller has withdrawn."""
-        if self._withdrawn or (self._cancelled is not None and self._cancelled()):
+        if self._is_withdrawn():
             raise IdentificationCancelled("identification: cancelled; nothing was written")
+
+    def _is_withdrawn(self) -> bool:
+        return self._withdrawn or (self._cancelled is not None and self._cancelled())
 
 
 class Meter:
