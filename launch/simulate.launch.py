@@ -145,13 +145,19 @@ def describe_view(values: LaunchValues) -> list[Action]:
     return [
         other_node(
             values,
-            "robot_state_publisher",
-            "robot_state_publisher",
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
             parameters=description,
             remappings=[unpublished],
         ),
         *(node for shadow in shadows for node in shadow_nodes(values, shadow, description, base)),
-        other_node(values, "rviz2", "rviz2", parameters=clock, arguments=["-d", config, "-f", base]),
+        other_node(
+            values,
+            package="rviz2",
+            executable="rviz2",
+            parameters=clock,
+            arguments=["-d", config, "-f", base],
+        ),
     ]
 
 
@@ -160,8 +166,8 @@ def shadow_nodes(values: LaunchValues, shadow: str, description: dict[str, Any],
     return [
         other_node(
             values,
-            "robot_state_publisher",
-            "robot_state_publisher",
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
             name=f"{shadow}_state_publisher",
             parameters={**description, "frame_prefix": f"{shadow}/"},
             remappings=[
@@ -171,8 +177,8 @@ def shadow_nodes(values: LaunchValues, shadow: str, description: dict[str, Any],
         ),
         other_node(
             values,
-            "tf2_ros",
-            "static_transform_publisher",
+            package="tf2_ros",
+            executable="static_transform_publisher",
             name=f"{shadow}_base",
             arguments=["--frame-id", base, "--child-frame-id", f"{shadow}/{base}"],
         ),
@@ -181,9 +187,9 @@ def shadow_nodes(values: LaunchValues, shadow: str, description: dict[str, Any],
 
 def other_node(
     values: LaunchValues,
+    *,
     package: str,
     executable: str,
-    *,
     name: str = "",
     parameters: dict[str, Any] | None = None,
     remappings: Sequence[tuple[str, str]] = (),
