@@ -10,6 +10,7 @@ ros2 launch bam_bench simulate.launch.py rviz:=true model:=config/robots/dynamix
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -142,21 +143,20 @@ def describe_view(values: LaunchValues) -> list[Action]:
     # The simulator publishes the robot itself, with the load that hangs there now.
     unpublished = ("robot_description", "~/robot_description")
     return [
-        Node(
+        other_node(
+            values,
             package="robot_state_publisher",
             executable="robot_state_publisher",
-            name="robot_state_publisher",
-            remappings=[*IN_NAMESPACE, unpublished],
-            **values.common("robot_state_publisher", description),
+            parameters=description,
+            remappings=[unpublished],
         ),
         *(node for shadow in shadows for node in shadow_nodes(values, shadow, description, base)),
-        Node(
+        other_node(
+            values,
             package="rviz2",
             executable="rviz2",
-            name="rviz2",
+            parameters=clock,
             arguments=["-d", config, "-f", base],
-            remappings=IN_NAMESPACE,
-            **values.common("rviz2", clock),
         ),
     ]
 
@@ -164,26 +164,52 @@ def describe_view(values: LaunchValues) -> list[Action]:
 def shadow_nodes(values: LaunchValues, shadow: str, description: dict[str, Any], base: str) -> list[Node]:
     """Describe what gives a robot beside the simulated one its frames."""
     return [
-        Node(
+        other_node(
+            values,
             package="robot_state_publisher",
             executable="robot_state_publisher",
             name=f"{shadow}_state_publisher",
+            parameters={**description, "frame_prefix": f"{shadow}/"},
             remappings=[
-                *IN_NAMESPACE,
                 ("joint_states", f"simulator/{shadow}_states"),
                 ("robot_description", "~/robot_description"),
             ],
-            **values.common(f"{shadow}_state_publisher", {**description, "frame_prefix": f"{shadow}/"}),
         ),
-        Node(
+        other_node(
+            values,
             package="tf2_ros",
             executable="static_transform_publisher",
             name=f"{shadow}_base",
             arguments=["--frame-id", base, "--child-frame-id", f"{shadow}/{base}"],
-            remappings=IN_NAMESPACE,
-            **values.common(f"{shadow}_base", {}),
         ),
     ]
+
+
+def other_node(
+    values: LaunchValues,
+    *,
+    package: str,
+    executable: str,
+    name: str = "",
+    parameters: dict[str, Any] | None = None,
+    remappings: Sequence[tuple[str, str]] = (),
+    **words: Any,
+) -> Node:
+    """Describe a node of another package, with frames of its namespace; it ends when the launch has gone.
+
+    Its name is that of the executable by default.
+    """
+    name = name or executable
+    return Node(
+        package=package,
+        executable=executable,
+        name=name,
+        exec_name=name,  # in the log, where the prefix would be
+        prefix=values.prefix,
+        remappings=[*IN_NAMESPACE, *remappings],
+        **values.common(name, parameters or {}),
+        **words,
+    )
 
 
 def with_band(config: Path) -> str:

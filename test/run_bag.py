@@ -85,6 +85,7 @@ class RunBag:
         self.enabled = index < samples // 2
         self.commands: list[tuple[int, float]] = []
         self.states = True
+        self.later_starts: list[int] = []  # ns, of further runs in the same bag
 
     def time(self, nanoseconds: int) -> Any:
         kind = self.store.types["builtin_interfaces/msg/Time"]
@@ -99,8 +100,9 @@ class RunBag:
             for name, msgtype in (("bench_run", RUN), ("servo_states", STATES), ("servo_commands", COMMANDS))
         }
         bag = BagWriter(directory, topics)
-        if self.run:
-            run = self.store.types[RUN](**self.run)
+        starts = [self.run["start"], *map(self.time, self.later_starts)] if self.run else []
+        for start in starts:
+            run = self.store.types[RUN](**{**self.run, "start": start})
             bag.write(f"{self.namespace}/bench_run", int(START), self.cdr(run, RUN))
         for stamp, position in self.commands:
             self.write_command(bag, stamp, position)

@@ -86,7 +86,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
     messages = [message for content in contents for message in content.messages]
     if any(rule.set for rule in rules) and not any(message.type == RUN_TYPE for message in messages):
         return _plain(path, name, files, rules, cut=cut and not finished)
-    run = _run(path, messages, cut)
+    run = _run(path, len(files), messages, cut)
     header, corrections = apply_rules({field: getattr(run, of) for field, of in _HEADER.items()}, rules)
     try:
         require_no_inertia(corrections)
@@ -181,7 +181,7 @@ def _require_whole(path: Path, files: Sequence[Path], contents: Sequence[McapCon
     return True
 
 
-def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
+def _run(path: Path, files: int, messages: Sequence[TypedMessage], cut: bool) -> Any:
     runs = [message.value for message in messages if message.type == RUN_TYPE]
     if not runs and cut:
         raise Malformed(
@@ -200,7 +200,12 @@ def _run(path: Path, messages: Sequence[TypedMessage], cut: bool) -> Any:
         )
     if len({_since(run.start, runs[0].start) for run in runs}) > 1:
         raise Malformed(
-            path, "holds several runs", expected="one per bag", advice="name its files one by one"
+            path,
+            "holds several runs",
+            expected="one per bag",
+            advice="name its files one by one"
+            if files > 1
+            else "take the bags that 'bam record' wrote, one per run",
         )
     run = runs[-1]
     if run.format > RUN_FORMAT:

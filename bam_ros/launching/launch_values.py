@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -114,6 +115,17 @@ class LaunchValues:
         """Absolute namespace of the nodes, such as "/left"; "/": none."""
         outer = self._context.launch_configurations.get("ros_namespace") or "/"
         return str(PurePosixPath("/", outer, self["namespace"]))
+
+    @property
+    def prefix(self) -> str | None:
+        """What starts a program of another package, so that it ends when the launch has gone; None: nothing.
+
+        At SIGTERM `ros2 launch` leaves its processes behind. Nodes of this package end then by themselves
+        (`bam_ros.node.ends`). A `launch-prefix` of the user, such as a debugger, counts more.
+        """
+        if "launch-prefix" in self._context.launch_configurations or shutil.which("setpriv") is None:
+            return None
+        return "setpriv --pdeathsig TERM"
 
     def parameters(self, *names: str, **renamed: str) -> dict[str, Any]:
         """Return the values of those arguments that were given.

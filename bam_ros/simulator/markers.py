@@ -26,7 +26,9 @@ _POINTS = 25
 _BLANK = 0.55  # width of a blank per height; RViz's own is that of text 1 m high
 _LIFT = 0.4  # of the size, along the axis: out of the link in front of whose face the joint lies
 _LETTER_SIZE = 0.4  # of the size; RViz draws lines of text twice as high
-_LABEL = 1.2 + 3 * _LETTER_SIZE  # of the size, from the axis to the middle of three lines, beyond the arcs
+# Of the size, from the axis to the middle of three lines, beyond the arcs also where it is beside them: it
+# turns with the link, opposite to it. Lines as drawn are some ten times as wide as a letter is high.
+_LABEL = 1.2 + 6 * _LETTER_SIZE
 _BESIDE = 1.2 + 9 * _LETTER_SIZE  # likewise, beside the arcs: lines are 18 times as wide as a letter is high
 
 ID_MOTOR, ID_BUDGET, ID_FRICTION, ID_REGIME, ID_TEXT = range(5)

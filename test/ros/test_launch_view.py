@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import re
+import select
+import shlex
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -116,6 +120,30 @@ def test_draws_add_robots_at_both_ends_of_the_band(view: View) -> None:
     displays = {each["Name"]: each for each in shown["Visualization Manager"]["Displays"]}
     assert [displays[name]["Enabled"] for name in ("Robot", "Goal", "5 %", "95 %")] == [True] * 4
     assert [displays[name]["TF Prefix"] for name in ("5 %", "95 %")] == ["low", "high"]
+
+
+LAUNCH = """\
+import subprocess, sys
+sys.exit(subprocess.call(sys.argv[1:]))
+"""
+
+
+def test_all_of_it_ends_when_the_launch_has_gone(view: View) -> None:
+    prefixes = {node.action.prefix for node in view(rviz="true", draws="20")}
+    (prefix,) = prefixes
+    program = [sys.executable, "-c", "import sys, time; print(end='.', flush=True); time.sleep(20)"]
+    with subprocess.Popen(
+        [sys.executable, "-c", LAUNCH, *shlex.split(prefix), *program], stdout=subprocess.PIPE
+    ) as launch:
+        assert launch.stdout is not None
+        assert launch.stdout.read(1) == b"."  # the program runs
+        launch.send_signal(signal.SIGTERM)
+        assert select.select([launch.stdout], [], [], 5.0)[0]  # nobody holds the other end any more
+
+
+def test_a_prefix_of_the_user_counts(view: View) -> None:
+    arguments = {"rviz": "true", "launch-prefix": "xterm -e"}
+    assert {node.action.prefix for node in view(**arguments)} == {None}
 
 
 @pytest.mark.parametrize("kind", ["xml", "urdf"])

@@ -31,6 +31,15 @@ def test_another_process_reads_it_as_a_file() -> None:
     assert (path.read_text(encoding="utf-8")[:5], other.read_text()) == ("γ: 1\n", "other")
 
 
+def test_nobody_can_write_what_would_be_lost() -> None:
+    path = memory_file("text")
+    with pytest.raises(PermissionError):  # as RViz opens the file that it saves
+        path.write_text("other")
+    with pytest.raises(PermissionError), path.open("r+b", buffering=0) as file:
+        file.write(b"more")
+    assert path.read_text() == "text"
+
+
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_nothing_is_left_behind(end: signal.Signals) -> None:
     with subprocess.Popen(

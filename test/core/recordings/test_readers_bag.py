@@ -42,6 +42,19 @@ def test_a_whole_bag_tells_everything_about_its_run(whole: Path) -> None:
     assert (recording.kp, recording.supply_voltage, recording.script) == (32.0, 15.0, "sin_sin")
 
 
+def test_several_runs_in_one_bag_are_refused(tmp_path: Path) -> None:
+    bag = RunBag(samples=400)  # as `ros2 bag record -a` beside a session leaves it
+    bag.later_starts = [START + 10**9]
+    path = bag.write(tmp_path / "several")
+    with refused(Malformed, path=str(path)) as one_file:
+        read_bag(path)
+    (path / "several_1.mcap").write_bytes((path / "several_0.mcap").read_bytes())
+    (path / "metadata.yaml").unlink()
+    with refused(Malformed, path=str(path)) as two_files:
+        read_bag(path)
+    assert str(one_file.value) != str(two_files.value)  # what to do differs: it has no other files to name
+
+
 def test_time_begins_with_the_first_command_and_ends_with_the_planned_duration(whole: Path) -> None:
     recording = read_bag(whole)
     assert recording.time[0] == 0.0

@@ -118,6 +118,9 @@ def test_labels_can_be_read_in_rviz() -> None:
     lines = text.text.count("\n") + 1
     lower_edge = text.pose.position.z - PLACE.anchor[2] - 0.5 * lines * 2.0 * text.scale.z
     assert lower_edge >= 1.1 * SIZE  # no arc lies in front of it, nor the link around the joint
+    width = 0.42 * max(map(len, text.text.splitlines())) * text.scale.z  # as measured in RViz
+    away = text.pose.position.z - PLACE.anchor[2]
+    assert away - 0.5 * width >= 1.1 * SIZE  # likewise where the link has turned by a quarter
     assert text.scale.x == pytest.approx(0.55 * text.scale.z)
     assert text.text.isascii()
     assert "motor -1.25 Nm" in text.text
