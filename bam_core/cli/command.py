@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn, TextIO, cast
 
 from bam_core._version import __version__
+from bam_core.cli.logs import logs_first
 from bam_core.cli.standard_output import StandardOutput
 from bam_core.errors import BamError, Terminated, UnknownName, printable_line
 from bam_core.simulation.small_matrices import one_blas_thread
@@ -100,7 +101,7 @@ def execute(argv: Sequence[str], commands: Sequence[Command] = CORE_COMMANDS) ->
     chosen = _chosen(argv)
     if chosen is not None and chosen not in table:
         raise UnknownName("command", chosen, table)
-    arguments = _parse(table, chosen, argv)
+    arguments = _parse(table, chosen, logs_first(argv))
     with one_blas_thread():
         status: int = arguments.run(arguments)
     if sys.stdout is not None:

@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+_SERVO_FILES = (".yaml", ".yml")
 
 
 def add_logs(parser: argparse._ActionsContainer) -> None:
@@ -29,3 +33,25 @@ def add_params(parser: argparse._ActionsContainer, purpose: str) -> None:
         metavar="FILE",
         help=f"servo YAML files or names from 'bam servos'{purpose}",
     )
+
+
+def logs_first(words: Sequence[str], option: str = "--params") -> list[str]:
+    """Return the words of a command line with LOGS that follow the files of an option before all options.
+
+    An option that takes several words takes LOGS behind them, too.
+
+    Args:
+        words: the command's name first.
+        option: whose words are servo files or names; others that exist are LOGS.
+    """
+    if option not in words:
+        return list(words)
+    begin = words.index(option) + 1
+    end = next((i for i, word in enumerate(words) if i >= begin and word.startswith("-")), len(words))
+    first = next((i for i in range(begin + 1, end) if _is_log(words[i])), end)
+    return [*words[:1], *words[first:end], *words[1:first], *words[end:]]
+
+
+def _is_log(word: str) -> bool:
+    path = Path(word)
+    return path.suffix not in _SERVO_FILES and path.exists()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import ServoModel
 
+log = logging.getLogger(__name__)
 
 _OF_A_ROBOT = ("servos", "joints", "interval", "kp", "vin", "unit", "calibration", "others", "film", "filmed")
 """Options."""
@@ -118,22 +120,40 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     Raises:
         BamError: something is missing, cannot be read, or does not go together.
     """
+    import mujoco
+
     from bam_core.mujoco.robot_file import load_robot
-    from bam_core.robot.joints import chosen_joints, require_recorded, servos_by_joint
+    from bam_core.robot.joints import (
+        chosen_joints,
+        one_sided_joints,
+        require_in_range,
+        require_recorded,
+        servos_by_joint,
+    )
     from bam_core.robot.load import load_runs
+    from bam_core.robot.root import FIXED
     from bam_core.robot.simulation import RobotBench
     from bam_core.servo.model import load_servo
 
     spec = load_robot(arguments.robot)
     types = servos_by_joint(spec, servo_words(arguments.servos))
     servos = {name: load_servo(name) for name in dict.fromkeys(types.values())}
+    if arguments.root == FIXED and any(each.type == mujoco.mjtJoint.mjJNT_FREE for each in spec.joints):
+        log.warning(
+            "%s: its base is free and does not move here, as --root fixed says; a robot that stands needs "
+            "--root with the site under a foot",
+            arguments.robot,
+        )
     bench = RobotBench.make(spec, arguments.root, others=arguments.others)
     runs = load_runs(arguments.logs, run_settings(arguments))
     for run in runs:
         require_recorded(types, run.joints)
+        require_in_range(spec, run.name, run.joints, run.position)
     available = [joint for joint in types if all(joint in run.joints for run in runs)]
     if not available:
         raise Conflict("logs", "have no joint in common", advice="give those of one robot")
+    for line in one_sided_joints(spec, types, available):
+        log.warning(line)
     joints = chosen_joints(available, comma_list(arguments.joints))
     return RobotCase(bench=bench, types=types, servos=servos, runs=runs, joints=joints)
 

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import mujoco
+import numpy as np
 
-from bam_core.errors import Conflict, Missing, UnknownName, WrongType
+from bam_core.arrays import Array
+from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
 
+_FAR = 1.0  # rad beyond the end of a joint's range: no zero of an encoder is off by as much
 _ONE_DOF = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 
@@ -78,3 +81,52 @@ def require_recorded(servos: Mapping[str, str], recorded: Sequence[str]) -> None
             expected=f"some of {', '.join(recorded)}",
             advice="correct --servos or the names in the recordings",
         )
+
+
+def one_sided_joints(spec: mujoco.MjSpec, servos: Mapping[str, str], recorded: Sequence[str]) -> list[str]:
+    """Return a line about joints that nothing drives, and one about those that a recording lacks, if any.
+
+    Args:
+        spec: the robot.
+        servos: joint -> servo.
+        recorded: joints of which a recording has goals and positions.
+    """
+    names = [each.name for each in spec.joints if each.name and each.type in _ONE_DOF]
+    idle = [name for name in names if name not in servos]
+    held = [name for name in servos if name not in recorded]
+    lines = []
+    if idle:
+        lines.append(
+            f"{', '.join(idle)}: no servo is named (--servos), so nothing drives them in simulations"
+        )
+    if held:
+        lines.append(f"{', '.join(held)}: not in all logs with goal and position, so their servos hold still")
+    return lines
+
+
+def require_in_range(spec: mujoco.MjSpec, name: str, joints: Sequence[str], position: Array) -> None:
+    """Refuse positions that a joint cannot have: degrees, most of all.
+
+    Args:
+        spec: the robot.
+        name: of the run.
+        joints: of the columns.
+        position: (n, joints), rad.
+
+    Raises:
+        BamError: a reading is far beyond the range of its joint.
+    """
+    model = spec.copy().compile()
+    for column, joint in enumerate(joints):
+        number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+        if number < 0 or not model.jnt_limited[number] or model.jnt_type[number] != _ONE_DOF[0]:
+            continue
+        low, high = model.jnt_range[number]
+        least, most = float(np.min(position[:, column])), float(np.max(position[:, column]))
+        if least < low - _FAR or most > high + _FAR:
+            raise BadData(
+                f"{name}, position of '{joint}'",
+                f"goes from {least:.3g} to {most:.3g}",
+                expected=f"{low:.3g} to {high:.3g} rad, its range in the description; in rad, not degrees",
+                advice="convert it, or correct the range",
+            )

@@ -75,9 +75,18 @@ def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | N
     if warning := supply_warning({run.name: run.supply for run in runs}, source):
         log.warning(warning)
     names = [run.name for run in runs]
-    for name in intervals:
-        if name not in names:
-            log.info("%s: says nothing of a run that was given", name)
+    if intervals:
+        whole = [name for name in names if name not in intervals]
+        if len(whole) == len(names):
+            raise Conflict(
+                f"{settings.intervals}",
+                f"has no interval of the runs given ({', '.join(whole)}), but of {', '.join(intervals)}",
+                advice="correct the names, or leave it out",
+            )
+        if whole:
+            log.warning(
+                "%s: has no interval of %s, so all of them counts", settings.intervals, ", ".join(whole)
+            )
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise Conflict(f"runs called '{doubled[0]}'", "are two files", advice="rename one")

@@ -20,6 +20,7 @@ from bam_core.robot.csv_columns import read_columns
 from bam_core.servo.plausible import require_plausible
 
 _TIME, _GOAL, _READ = "time", "goal:", "read:"
+_SLOWEST = 0.5  # s between two samples; no servo's motion can be told from fewer
 _SETTINGS = ("kp", "vin")  # columns with one value
 
 
@@ -68,6 +69,13 @@ class RobotRun:
                 require_plausible(f"{self.name}, {name}", name, value)
         if len(self.time) < 2 or not np.all(np.diff(self.time) > 0.0):
             raise BadData(f"{self.name}, time", "does not increase", advice="sort the samples")
+        if (spacing := float(np.median(np.diff(self.time)))) > _SLOWEST:
+            raise BadData(
+                f"{self.name}, time",
+                f"has one sample per {spacing:g} s",
+                expected=f"{_SLOWEST:g} s at most; in s, not ms",
+                advice="convert it",
+            )
         if not self.counts.any():
             first, last = self.interval or (0.0, 0.0)
             raise BadData(

@@ -182,7 +182,7 @@ def test_only_one_step_on_all_joints_shows_degrees() -> None:
 
 def test_rad_is_the_unit_of_all_other_files(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
-    path.write_text("time,goal:a,read:a\n0,0,0\n1,1,1\n")
+    path.write_text("time,goal:a,read:a\n0,0,0\n0.1,1,1\n")
     assert len(load_runs([path], RunSettings(kp=1.0, unit="rad"))) == 1
     with refused(Conflict, thing=f"{path}, unit"):
         load_runs([path], RunSettings(kp=1.0, unit="deg"))

@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from whole_robot_cases import arm
 
-from bam_core.errors import Conflict, Missing, UnknownName, WrongType
+from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
 from bam_core.mujoco.robot import compile_robot
-from bam_core.robot.joints import chosen_joints, require_recorded, servos_by_joint
+from bam_core.robot.joints import (
+    chosen_joints,
+    one_sided_joints,
+    require_in_range,
+    require_recorded,
+    servos_by_joint,
+)
 from bam_core.robot.root import prepare_root, stand
 
 WALKER = """<mujoco>
@@ -79,3 +85,25 @@ def test_a_site_on_the_ground_lies_at_the_origin_upright_on_a_floor() -> None:
     fixed.body("upper").add_site(name="here")
     with pytest.raises(Missing, match="--root fixed"):
         prepare_root(fixed, "here")
+
+
+def test_joints_that_nothing_drives_or_no_log_has_are_told() -> None:
+    both = {"shoulder": "a", "elbow": "b"}
+    assert one_sided_joints(arm(), both, ["shoulder", "elbow"]) == []
+    (idle,) = one_sided_joints(arm(), {"elbow": "b"}, ["shoulder", "elbow"])
+    assert idle.startswith("shoulder: no servo")
+    (held,) = one_sided_joints(arm(), both, ["shoulder"])
+    assert held.startswith("elbow: not in all logs")
+
+
+def test_positions_that_a_joint_cannot_have_are_refused() -> None:
+    spec = arm()
+    for joint in spec.joints:
+        joint.limited, joint.range = True, [-90.0, 90.0] if spec.compiler.degree else [-1.5, 1.5]
+    swing = np.linspace(-1.0, 1.0, 50)[:, None] * np.ones(2)
+    require_in_range(spec, "run", ["shoulder", "elbow"], swing)
+    with pytest.raises(BadData, match=r"'shoulder'.*not degrees"):
+        require_in_range(spec, "run", ["shoulder", "elbow"], np.degrees(swing))
+    for joint in spec.joints:
+        joint.limited = False
+    require_in_range(spec, "run", ["shoulder", "elbow"], np.degrees(swing))

@@ -14,7 +14,7 @@ import pytest
 from refusals import refused
 from whole_robot_cases import JOINTS, goals, write_csv
 
-from bam_core.errors import BadData, Malformed, Missing, OutOfRange, Unreadable, WrongShape
+from bam_core.errors import BadData, Conflict, Malformed, Missing, OutOfRange, Unreadable, WrongShape
 from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun, read_csv_run
@@ -81,7 +81,7 @@ def test_a_column_that_is_there_twice_is_named(tmp_path: Path, twice: str) -> No
 
 def test_columns_that_are_not_read_may_have_one_name(tmp_path: Path) -> None:
     path = tmp_path / "good.csv"
-    path.write_text("time,goal:a,read:a,note,note\n0,1,1,x,y\n1,2,2,x,y\n")
+    path.write_text("time,goal:a,read:a,note,note\n0,1,1,x,y\n0.1,2,2,x,y\n")
     assert read_csv_run(path).position.tolist() == [[1.0], [2.0]]
 
 
@@ -188,3 +188,22 @@ def test_a_run_knows_its_joints() -> None:
     assert run.column("elbow") == 1
     with pytest.raises(Exception, match="'wrist'"):
         run.column("wrist")
+
+
+def test_intervals_of_other_logs_are_refused(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "interval.json"
+    file.write_text('{"walk": [0.5, 1.5]}')
+    with pytest.raises(Conflict, match="walk"):
+        load_runs([path], RunSettings(intervals=file))
+
+
+def test_time_in_milliseconds_is_refused() -> None:
+    time = np.arange(0.0, 1000.0, 10.0) * 1.0
+    with pytest.raises(BadData, match="not ms"):
+        RobotRun(
+            name="run",
+            joints=("elbow",),
+            time=time,
+            goal_position=np.zeros((len(time), 1)),
+            position=np.zeros((len(time), 1)),
+        )

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LOGS behind an option that takes several words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bam_core.cli.logs import logs_first
+
+
+def test_logs_may_follow_the_files_of_params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.csv").touch()
+    Path("bag").mkdir()
+    Path("m6.yaml").touch()
+    words = ["validate", "--robot", "r.xml", "--params", "mx106", "m6.yaml", "one.csv", "bag", "--json", "v"]
+    first = ["validate", "one.csv", "bag", "--robot", "r.xml", "--params", "mx106", "m6.yaml", "--json", "v"]
+    assert logs_first(words) == first
+    assert logs_first(first) == first
+    assert logs_first([*words[:6], "gone.csv"]) == [*words[:6], "gone.csv"]  # is refused as servo
+    assert logs_first(["servos"]) == ["servos"]
