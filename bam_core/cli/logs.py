@@ -54,4 +54,8 @@ def logs_first(words: Sequence[str], option: str = "--params") -> list[str]:
 
 def _is_log(word: str) -> bool:
     path = Path(word)
-    return path.suffix not in _SERVO_FILES and path.exists()
+    if path.suffix in _SERVO_FILES or not path.exists():
+        return False
+    from bam_core.servo.model import servo_names  # most commands need not wait for it
+
+    return word not in servo_names()  # such as a directory of results called mx64

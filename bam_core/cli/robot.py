@@ -125,7 +125,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     from bam_core.mujoco.robot_file import load_robot
     from bam_core.robot.joints import (
         chosen_joints,
-        one_sided_joints,
+        joint_warnings,
         require_in_range,
         require_recorded,
         servos_by_joint,
@@ -152,7 +152,7 @@ def robot_case(arguments: argparse.Namespace) -> RobotCase:
     available = [joint for joint in types if all(joint in run.joints for run in runs)]
     if not available:
         raise Conflict("logs", "have no joint in common", advice="give those of one robot")
-    for line in one_sided_joints(spec, types, available):
+    for line in joint_warnings(spec, types, available):
         log.warning(line)
     joints = chosen_joints(available, comma_list(arguments.joints))
     return RobotCase(bench=bench, types=types, servos=servos, runs=runs, joints=joints)

@@ -77,7 +77,11 @@ def fit_robot(
         whole = RunErrors(bench=bench, runs=runs, joints=joints, unknowns=unknowns, pool=pool, quick=quick)
         here = whole.begin()
         progress(f"begins with {1e3 * np.abs(here).mean():.2f} mrad")
-        short = replace(whole, bench=bench.restarted(_HORIZON))
+        short = replace(
+            whole,
+            bench=bench.restarted(_HORIZON),
+            quick=None if quick is None else quick.restarted(_HORIZON),
+        )
         begin = Place(point=point, errors=here, jacobian=np.zeros((len(here), len(point))))
         assumed = assumed_noise(len(joints))
         first = Descent(

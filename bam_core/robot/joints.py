@@ -83,7 +83,7 @@ def require_recorded(servos: Mapping[str, str], recorded: Sequence[str]) -> None
         )
 
 
-def one_sided_joints(spec: mujoco.MjSpec, servos: Mapping[str, str], recorded: Sequence[str]) -> list[str]:
+def joint_warnings(spec: mujoco.MjSpec, servos: Mapping[str, str], recorded: Sequence[str]) -> list[str]:
     """Return a line about joints that nothing drives, and one about those that a recording lacks, if any.
 
     Args:

@@ -12,7 +12,7 @@ from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongType
 from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.joints import (
     chosen_joints,
-    one_sided_joints,
+    joint_warnings,
     require_in_range,
     require_recorded,
     servos_by_joint,
@@ -89,10 +89,10 @@ def test_a_site_on_the_ground_lies_at_the_origin_upright_on_a_floor() -> None:
 
 def test_joints_that_nothing_drives_or_no_log_has_are_told() -> None:
     both = {"shoulder": "a", "elbow": "b"}
-    assert one_sided_joints(arm(), both, ["shoulder", "elbow"]) == []
-    (idle,) = one_sided_joints(arm(), {"elbow": "b"}, ["shoulder", "elbow"])
+    assert joint_warnings(arm(), both, ["shoulder", "elbow"]) == []
+    (idle,) = joint_warnings(arm(), {"elbow": "b"}, ["shoulder", "elbow"])
     assert idle.startswith("shoulder: no servo")
-    (held,) = one_sided_joints(arm(), both, ["shoulder"])
+    (held,) = joint_warnings(arm(), both, ["shoulder"])
     assert held.startswith("elbow: not in all logs")
 
 
