@@ -6,9 +6,9 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextvars import copy_context
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bam_core._version import __version__
 from bam_core.arrays import Array
@@ -24,7 +24,8 @@ from bam_core.identification.search.study import Study, open_study
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel
 from bam_core.servo.model import ServoModel
-from bam_core.simulation.rollout import Rollout, allowed_threads, simulation_threads
+from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.side_by_side import side_by_side
 from bam_core.simulation.small_matrices import one_blas_thread
 
 TRIALS_PER_PARAMETER = 400
@@ -143,16 +144,19 @@ class PlannedFit:
     search: _Search
     limited: bool
     label: str
-    quiet: bool = False
 
-    def make(self) -> Fit:
-        """Make the fit: its rounds of jobs one after the other."""
+    def make(self, ledger: Ledger | None = None) -> Fit:
+        """Make the fit: its rounds of jobs one after the other.
+
+        Args:
+            ledger: books its evaluations; None: one that reports them.
+        """
         begin = time.monotonic()
         fitter, execution, study = self.fitter, self.fitter.execution, self._study()
-        report = None if self.quiet else self._report(begin)
+        ledger = ledger or Ledger(self._report(begin), execution.cancelled)
         outcome = study.outcomes.get(_WHOLE) if study is not None else None
         if outcome is None:
-            space, ledger = self.search.space, Ledger(report, execution.cancelled)
+            space = self.search.space
             outcome = self.search.run(
                 JobRunner(fitter.data.problem(space), ledger, study)
                 if execution.executor is None
@@ -307,7 +311,7 @@ class Fitter:
 
 
 def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
-    """Make fits that do not depend on each other: one after the other, or each as one job of the executor.
+    """Make fits that do not depend on each other: side by side here, or each as one job of the executor.
 
     Args:
         planned: of fitters with the same execution.
@@ -315,17 +319,11 @@ def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
     if not planned:
         return []
     execution = planned[0].fitter.execution
-    begin = time.monotonic()
     if execution.executor is None and execution.storage is None and len(planned) > 1:
-        for each in planned:
-            each.fitter.data.problem(each.search.space)  # packs once what each thread would pack
-        with ThreadPoolExecutor(allowed_threads()) as pool, simulation_threads(1):
-            jobs = [pool.submit(copy_context().run, replace(each, quiet=True).make) for each in planned]
-            for each, job in zip(planned, jobs, strict=True):
-                each._report(begin)(job.result().result.evaluations, job.result().result.error)
-        return [job.result() for job in jobs]
+        return _made_here(planned)
     if execution.executor is None or len(planned) == 1:
         return [each.make() for each in planned]
+    begin = time.monotonic()
     studies = [each._study() for each in planned]
     outcomes = [None if study is None else study.outcomes.get(_WHOLE) for study in studies]
     left = [index for index, outcome in enumerate(outcomes) if outcome is None]
@@ -343,6 +341,25 @@ def fit_all(planned: Sequence[PlannedFit]) -> list[Fit]:
         for each, outcome in zip(planned, outcomes, strict=True)
         if outcome is not None
     ]
+
+
+def _made_here(planned: Sequence[PlannedFit]) -> list[Fit]:
+    """Make fits side by side in this process; each is reported when it is made."""
+    begin = time.monotonic()
+    ledgers = [Ledger(cancelled=each.fitter.execution.cancelled) for each in planned]
+    for each in planned:
+        each.fitter.data.problem(each.search.space)  # packs once what each thread would pack
+
+    def stop() -> None:
+        for ledger in ledgers:
+            ledger.withdraw()
+
+    made: dict[int, Fit] = {}
+    calls = [partial(each.make, ledger) for each, ledger in zip(planned, ledgers, strict=True)]
+    for index, fit in side_by_side(calls, stop=stop):
+        made[index] = fit
+        planned[index]._report(begin)(fit.result.evaluations, fit.result.error)
+    return [made[index] for index in range(len(planned))]
 
 
 def _do_search(data: TrainingData, search: _Search) -> Outcome:

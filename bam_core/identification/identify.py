@@ -6,8 +6,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextvars import copy_context
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -47,7 +46,8 @@ from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.parameters import BENCH_EFFECTS
-from bam_core.simulation.rollout import Rollout, available_processors
+from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.side_by_side import side_by_side
 from bam_core.simulation.small_matrices import one_blas_thread
 
 log = logging.getLogger(__name__)
@@ -313,16 +313,13 @@ def _each(
     executor: Executor | None,
 ) -> Iterator[tuple[str, ModelFit]]:
     """Do the same to fits, side by side, and return each as it is done."""
+    names = list(fits)
     if executor is None:
-        with ThreadPoolExecutor(available_processors()) as pool:
-            jobs = {
-                name: pool.submit(copy_context().run, work, recordings, fit) for name, fit in fits.items()
-            }
-            yield from ((name, job.result()) for name, job in jobs.items())
-        return
-    names, shared = list(fits), Shared(recordings)
-    calls = [Call(work, shared, (fits[name],)) for name in names]
-    yield from ((names[index], fit) for index, fit in run_jobs(executor, calls))
+        done = side_by_side([partial(work, recordings, fits[name]) for name in names])
+    else:
+        shared = Shared(recordings)
+        done = run_jobs(executor, [Call(work, shared, (fits[name],)) for name in names])
+    yield from ((names[index], fit) for index, fit in done)
 
 
 def _with_diagnosis(recordings: Sequence[Recording], fit: ModelFit) -> ModelFit:

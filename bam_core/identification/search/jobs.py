@@ -8,8 +8,8 @@ on who takes part, a job that is lost is done again, and what a study has on rec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from contextvars import copy_context
+from concurrent.futures import Executor
+from functools import partial
 from typing import Protocol
 
 from bam_core.executors import Call, Shared, run_jobs
@@ -18,7 +18,7 @@ from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.problem import Problem, TrainingData
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.search.study import Study
-from bam_core.simulation.rollout import allowed_threads, simulation_threads
+from bam_core.simulation.side_by_side import side_by_side
 
 
 class Job(Protocol):
@@ -70,28 +70,9 @@ class JobRunner:
         return [done[job.key] for job in jobs]
 
     def _outcomes(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Outcome]]:
-        """Yield the index and outcome of every job as it is done.
-
-        Each has a thread and simulates there: threads that share simulations wait for each other.
-        """
-        threads = min(allowed_threads(), len(jobs))
-        if threads <= 1:
-            for index, job in enumerate(jobs):
-                yield index, job.do(self.problem, self.ledger)
-            return
-        with ThreadPoolExecutor(threads, thread_name_prefix="job") as pool:
-            with simulation_threads(1):
-                indices = {
-                    pool.submit(copy_context().run, job.do, self.problem, self.ledger): index
-                    for index, job in enumerate(jobs)
-                }
-            try:
-                for future in as_completed(indices):
-                    yield indices[future], future.result()
-            except BaseException:
-                self.ledger.withdraw()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        """Yield the index and outcome of every job as it is done."""
+        calls = [partial(job.do, self.problem, self.ledger) for job in jobs]
+        return side_by_side(calls, stop=self.ledger.withdraw)
 
 
 class SentJobRunner(JobRunner):

@@ -11,8 +11,6 @@ a count of samples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,7 +29,8 @@ from bam_core.identification.search.sensitivity import (
 from bam_core.identification.uncertainty.calibration import part, simulation
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
-from bam_core.simulation.rollout import Rollout, allowed_threads, simulation_threads
+from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.side_by_side import side_by_side
 
 _LENGTHS = (1.0, 0.5, 0.25, 0.0)  # of a step, times the longest that is tried; the last only makes up
 _FIRST = 0.9  # of the straight way, where a valley that is straight takes one step to
@@ -82,10 +81,8 @@ class Valley:
             for i in range(len(reach))
             for sign in (-1.0, 1.0)
         ]
-        threads = min(allowed_threads(), len(walks))
-        with ThreadPoolExecutor(threads, thread_name_prefix="walk") as pool, simulation_threads(1):
-            jobs = [pool.submit(copy_context().run, walk.places) for walk in walks]
-            places = [place for job in jobs for place in job.result()]
+        found = side_by_side([walk.places for walk in walks])
+        places = [place for _, some in found for place in some]
         points = np.array([bottom.normalised, *(point for point, _ in places)])
         costs = np.array([self.weights.cost(bottom.residuals), *(cost for _, cost in places)])
         # A place on the way of one parameter may be farther for another than where its own way ends.

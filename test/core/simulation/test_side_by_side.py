@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls side by side: each has a thread, and all end when one fails or the caller does."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+
+import pytest
+
+from bam_core.simulation.rollout import allowed_threads, simulation_threads
+from bam_core.simulation.side_by_side import side_by_side
+
+
+def test_each_call_has_one_thread_and_one_call_alone_has_all() -> None:
+    with simulation_threads(2):
+        assert dict(side_by_side([allowed_threads] * 4)) == {0: 1, 1: 1, 2: 1, 3: 1}
+        assert dict(side_by_side([allowed_threads])) == {0: 2}
+        assert dict(side_by_side([])) == {}
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_calls_end_where_one_fails_or_the_caller_leaves(leaves: bool) -> None:
+    """As at Ctrl-C: what runs is told to stop, what has not begun is not made."""
+    stopped, begun = threading.Event(), threading.Semaphore(0)
+    made: list[int] = []
+
+    def call(index: int) -> int:
+        made.append(index)
+        if index == 0:
+            begun.acquire(timeout=5.0)  # the other one runs
+            if leaves:
+                return index
+            raise ZeroDivisionError
+        begun.release()
+        assert stopped.wait(5.0)
+        return index
+
+    with simulation_threads(2):
+        results = side_by_side([partial(call, index) for index in range(6)], stop=stopped.set)
+        if leaves:
+            assert next(results) == (0, 0)
+            results.close()
+        else:
+            with pytest.raises(ZeroDivisionError):
+                list(results)
+    assert stopped.is_set()
+    assert len(made) <= 3
