@@ -116,34 +116,42 @@ class Client(RosClient):
 
     def follow(self, rows: list[list[float]], times: list[float]) -> None:
         """Send points; again where the machine was so busy that the node could not plan them in time."""
-        while True:
-            before = self.trajectory_counts()
-            self.diagnostics.clear()
-            self.send(rows, times)
-            self.wait_for(lambda before=before: self.trajectory_counts() not in ((0, 0), before))
-            if self.trajectory_counts()[0] > before[0]:
-                return
+        while not self.offer(rows, times):
             assert self.says(DiagnosticStatus.WARN, "is not planned within"), self.said()
+
+    def offer(self, rows: list[list[float]], times: list[float]) -> bool:
+        """Send points once, and return whether they were accepted; the diagnostics say why not."""
+        before = self.trajectory_counts()
+        self.diagnostics.clear()
+        self.send(rows, times)
+        self.wait_for(lambda: self.trajectory_counts() not in ((0, 0), before))
+        return self.trajectory_counts()[0] > before[0]
 
     def trajectory_counts(self) -> tuple[int, int]:
         """How many were accepted and refused, as last heard."""
         return int(self.figure("trajectories accepted") or 0), int(self.figure("trajectories refused") or 0)
 
     def set_in_motion(self, virtual: VirtualServos) -> None:
-        """Have both joints swing; over again where the machine stood still and the servos were lost.
+        """Have both joints swing; over again where the machine stood still and torque went, or was late.
 
-        The newest state may be of before they were, so the servos themselves are asked, too.
+        The newest state may be of before that, so the node and the servos themselves are asked, too.
         """
+        deadline = time.monotonic() + PATIENCE
         while True:
             self.switch_on()
-            self.follow([[1.2, -1.2]], [3.0])
-            self.wait_for(lambda: self.states[-1].goal_position[0] > 0.3 or not self.holds())
-            if self.holds() and any(duties(virtual)):
-                return
-            end = time.monotonic() + 0.5
-            while time.monotonic() < end:
-                self.command(on=False)
-                self.wait_for(lambda: True, torque=False)
+            if self.offer([[1.2, -1.2]], [3.0]):
+                self.wait_for(lambda: self.states[-1].goal_position[0] > 0.3 or not self.holds())
+                if self.holds() and any(duties(virtual)):
+                    return
+            assert time.monotonic() < deadline, self.said()
+            self.switch_off(time.monotonic() + 0.5)
+
+    def switch_off(self, until: float) -> None:
+        def off() -> bool:
+            self.command(on=False)
+            return time.monotonic() > until and not any(self.states[-1].torque_enabled)
+
+        self.wait_for(off, torque=False)
 
     def holds(self) -> bool:
         return all(self.states[-1].torque_enabled)
