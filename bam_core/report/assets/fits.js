@@ -8,7 +8,7 @@
   const boxes = [...document.querySelectorAll("#fit input[type=checkbox]")];
   const channels = [...document.querySelectorAll("#fit svg[data-channel]")];
   const SVG = "http://www.w3.org/2000/svg"; // a name, nothing that is fetched
-  const MARGIN = { left: 54, right: 12, top: 8, bottom: 24 };
+  const MARGIN = { left: 58, right: 12, top: 24, bottom: 24 }; // the axis' name is above it, numbers are beside it
   const finger = matchMedia("(pointer: coarse)");
   const unpacked = new Map();
   let name = document.getElementById("fit").dataset.first;
@@ -105,7 +105,7 @@
       make(plot, "line", { class: "grid", x1: x(value), x2: x(value), y1: 0, y2: height });
       make(plot, "text", { x: x(value), y: height + 16, "text-anchor": "middle" }, text);
     }
-    make(plot, "text", { transform: `translate(-42 ${height / 2}) rotate(-90)`, "text-anchor": "middle" }, label);
+    make(plot, "text", { class: "label", x: 6 - MARGIN.left, y: -10 }, label);
     if (last) make(plot, "text", { x: width / 2, y: height + 33, "text-anchor": "middle" }, "time [s]");
     const inside = make(plot, "svg", { width: Math.max(width, 0), height: Math.max(height, 0), x: 0, y: 0 });
     for (const [from, to] of released) {
@@ -231,6 +231,7 @@
       if (!here) continue;
       reveal(row);
       element("about").textContent = row.dataset.about;
+      if (element("run")) element("run").textContent = row.dataset.run; // in the command of a film
       for (const cell of row.querySelectorAll("[data-model]")) {
         document.querySelector(`[data-error="${cell.dataset.model}"]`).textContent = cell.textContent;
       }
