@@ -139,8 +139,13 @@ def _tables(found: RobotIdentification) -> str:
             for servo, estimates in fit.estimates.items()
             for name, each in estimates.items()
         ]
-        header = ("servo", f"{model.upper()}, SI", "value", "95 % from", "to", "told by these runs")
+        header = ("servo", f"{model.upper()}, SI", "value", "95 % from", "to", "determined on its own")
         parts.append(format_table(header, lines))
+        if any(not each.told for estimates in fit.estimates.values() for each in estimates.values()):
+            parts.append(
+                "no: its interval is hardly narrower than what was known beforehand; its value may have "
+                "moved all the same, along with others, so use all of a servo's values together"
+            )
     supplies = [run.supply_voltage for run in found.task.train if run.supply_voltage is not None]
     if supplies:
         mean = sum(supplies) / len(supplies)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-
 from bam_core.recordings.supply import supply_warning
 from bam_core.report.numbers import change, mrad
 from bam_core.report.overview import Tile
@@ -13,8 +11,7 @@ from bam_core.report.robot_tables import all_estimates, delay_cell
 
 _PASSED_ON = 1.5  # times the error of one joint at a time, beyond which joints pass errors on
 _WORSE = 2.0  # times the error of the fitted runs
-_NINETY = 0.9
-_OFF = 0.1  # of a share that should be 0.9
+_LEAST_HELD = 0.8  # share of a run's samples, which should be 0.9
 
 
 def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
@@ -46,9 +43,8 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
         )
     estimates = all_estimates(model)
     told = sum(each.told for each in estimates.values())
-    found.append(
-        Tile(label="Unknowns", value=str(len(estimates)), unit="", note=f"{told} of them told by these runs")
-    )
+    note = f"{told} of them determined on their own by these runs, the others only together"
+    found.append(Tile(label="Unknowns", value=str(len(estimates)), unit="", note=note))
     if delay := delay_cell(model):
         found.append(
             Tile(label="Delay of goals", value=delay.value, unit="ms", note=f"95 %: {delay.interval}")
@@ -87,12 +83,12 @@ def robot_warnings(results: RobotResults, model: RobotModel) -> list[str]:
         if not any(each.told for each in estimates.values())
     ]
     if untold:
-        found.append(f"These runs tell no parameter of {', '.join(untold)}.")
-    if model.coverage:
-        share = sum(model.coverage.values()) / len(model.coverage)
-        if math.fabs(share - _NINETY) > _OFF:
-            found.append(
-                f"90 % bands hold {100 * share:.0f} % of the test runs' samples: they are too "
-                f"{'narrow' if share < _NINETY else 'wide'} for such runs."
-            )
+        found.append(f"These runs determine no parameter of {', '.join(untold)} on its own.")
+    if missed := {run: share for run, share in model.coverage.items() if share < _LEAST_HELD}:
+        least, most = (f"{100 * end(missed.values()):.0f}" for end in (min, max))
+        where = ", ".join(missed) if len(missed) <= 3 else f"{len(missed)} of {len(model.coverage)} test runs"
+        found.append(
+            f"90 % bands hold only {least if least == most else f'{least} to {most}'} % of the samples of "
+            f"{where}: they are too narrow for such runs."
+        )
     return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 
 import numpy as np
 from markupsafe import Markup
@@ -15,16 +16,20 @@ from bam_core.report.environment import asset, environment
 from bam_core.report.fits import packed
 from bam_core.report.parameters import ParameterTable, table_of
 from bam_core.report.results import Estimate
+from bam_core.report.robot_film import film_command
 from bam_core.report.robot_overview import robot_tiles, robot_warnings
 from bam_core.report.robot_results import BEFORE, RobotEstimate, RobotModel, RobotResults
 from bam_core.report.robot_tables import delay_cell, deviation_cells, joint_table, run_table
 from bam_core.servo.friction import FRICTION_MODELS
+
+_REST = 0.02  # rad; less is play and a few counts of the encoder: as `robot.evidence_checks` has it
 
 
 def render_robot(results: RobotResults) -> str:
     """Return the page as HTML; whatever text the results hold is escaped."""
     first = results.first
     others = [model for model in results.models.values() if model is not first]
+    shown = most_telling(results)
     logs = {
         curve_name(run, joint): curves
         for run, joints in results.curves.items()
@@ -48,7 +53,10 @@ def render_robot(results: RobotResults) -> str:
             bodies=_bodies,
             diagrams=_diagrams(first),
             fits=packed(logs, results.titles, [BEFORE, first.name]),
-            first_log=_typical(results),
+            first_log=curve_name(*shown),
+            film=film_command(results, first, shown[0]),
+            quoted=shlex.quote,
+            supply=_supply(results),
             shown=[BEFORE, first.name],
             titles=results.titles,
             curve_name=curve_name,
@@ -64,14 +72,27 @@ def curve_name(run: str, joint: str) -> str:
     return f"{run} · {joint}"
 
 
-def _typical(results: RobotResults) -> str:
-    """Return the curves whose error is in the middle of those of the test runs, or of all."""
-    names = results.test or results.train
+def most_telling(results: RobotResults) -> tuple[str, str]:
+    """Return the run and joint that are shown first: the largest error among joints that move.
+
+    Of test runs where there are some. It shows where and how the model fails, beside its band, and what the
+    fit brought there; an error in the middle is often that of a joint that rests, whose curves are the noise
+    of its encoder.
+    """
     errors = results.first.after.of
-    ordered = sorted(
-        (errors[run][joint], curve_name(run, joint)) for run in names for joint in results.joints
-    )
-    return ordered[len(ordered) // 2][1]
+    pairs = [(run, joint) for run in results.test or results.train for joint in results.joints]
+    moving = [
+        (run, joint)
+        for run, joint in pairs
+        if run in results.curves and np.ptp(results.curves[run][joint].measured) > _REST
+    ]
+    return max(moving or pairs, key=lambda pair: errors[pair[0]][pair[1]])
+
+
+def _supply(results: RobotResults) -> str:
+    """Return the supplies of all runs in words."""
+    volts = dict.fromkeys(numbers.quantity(run.supply.used) for run in results.runs.values())
+    return ", ".join("nominal" if each == numbers.NOTHING else f"{each} V" for each in volts)
 
 
 def _parameter_tables(model: RobotModel) -> dict[str, tuple[ParameterTable, dict[str, str]]]:

@@ -27,7 +27,7 @@ class RobotEstimate:
         begin: before it.
         low: lower end of the 95 % interval.
         high: upper end.
-        told: the runs tell it.
+        told: the runs determine it on its own; where not, it may have moved along with others.
     """
 
     value: float

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 
 from bam_core.report.numbers import Scale, mrad, quantity, round_up
 from bam_core.report.robot_results import RobotEstimate, RobotModel, RobotResults
@@ -78,7 +79,10 @@ def run_table(results: RobotResults, model: RobotModel) -> ErrorTable:
     ]
     for words, runs in (("all fitted runs", results.train), ("all test runs", results.test)):
         if len(runs) > 1:
-            lines.append(_line(results, model, words, runs, list(results.joints), limit, is_sum=True))
+            goal = mrad(fmean(results.runs[run].goal_distance for run in runs))
+            lines.append(
+                _line(results, model, words, runs, list(results.joints), limit, goal=goal, is_sum=True)
+            )
     return ErrorTable(lines=tuple(lines), axis=f"{limit:g}")
 
 

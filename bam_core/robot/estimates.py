@@ -12,7 +12,7 @@ from bam_core.robot.fit import RobotFit
 from bam_core.robot.unknowns import Unknowns
 
 _NINETY_FIVE = 1.96  # standard deviations
-_TOLD = 0.8  # of the standard deviation beforehand: what is left is not told by the runs
+_TOLD = 0.8  # of the standard deviation beforehand; with more left the runs do not determine it on its own
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -24,7 +24,8 @@ class Estimate:
         begin: where the fit began: what was known beforehand.
         low: end of the 95 % interval.
         high: likewise.
-        told: whether the runs tell it: their interval is narrower than what was known beforehand.
+        told: whether the runs determine it on its own: its interval is narrower, by a fifth or more, than
+            what was known beforehand. Where not, its value may have moved all the same, along with others.
     """
 
     value: float

@@ -46,6 +46,9 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     assert summary["test"] == ["c_kp16"]
     model = summary["models"]["m1"]
     assert model["test_mae"] < model["test_mae_before"]
+    assert not all(each["told"] for of_servo in model["parameters"].values() for each in of_servo.values())
+    assert "determined on its own" in printed
+    assert "no: its interval is hardly narrower than what was known beforehand" in printed
     file = tmp_path / "errors.json"
     params = [str(path) for path in sorted(output.glob("*.yaml"))]
     assert main([*command(place, "validate", test), "--params", *params, "--json", str(file)]) == 0

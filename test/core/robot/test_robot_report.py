@@ -3,24 +3,44 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import chromium
 from robot_report_cases import MODELS, NOISE, TYPES, identified_robot
+from whole_robot_cases import ARM, recorded, servos, write_csv
 
 from bam_core.cli import main
 from bam_core.errors import BamError
 from bam_core.report import is_of_robot, load_robot_results, render_robot
 from bam_core.report.fits import packed
 from bam_core.report.numbers import mrad
-from bam_core.report.robot_results import BEFORE
+from bam_core.report.robot_film import film_command
+from bam_core.report.robot_overview import robot_warnings
+from bam_core.report.robot_page import most_telling
+from bam_core.report.robot_results import BEFORE, JointErrors
 
 SHOTS = Path(__file__).parents[3] / "build" / "report"
+
+# Names of axes that cover a number at a tick.
+LABELS_OVER_NUMBERS = """[...document.querySelectorAll(".plots text.label")].filter(label => {
+  const a = label.getBoundingClientRect();
+  return [...label.parentElement.querySelectorAll("text")].some(text => {
+    const b = text.getBoundingClientRect();
+    return text !== label && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom; });
+}).map(label => label.textContent)"""
+# Values of parameters beyond the right end of what scrolls sideways.
+HIDDEN_VALUES = """[...document.querySelectorAll(".parameters td.value")].filter(each => {
+  const right = each.closest(".scroll").getBoundingClientRect().right;
+  return each.getBoundingClientRect().right > right + 1;
+}).map(each => each.textContent)"""
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +102,8 @@ def test_the_page_says_all_of_it(written: Path) -> None:
         assert f'data-chart="parameters {loaded.first.name} {servo}"' in page
         untold = sum(not each.told for each in parameters.values())
         table = page[page.index(f'data-chart="parameters {loaded.first.name} {servo}"') :]
-        assert table[: table.index("</table>")].count("not told by these runs") == untold
+        assert table[: table.index("</table>")].count("not determined on its own") == untold
+    assert "The value may have moved all the same" in words
     assert "Goals are obeyed" in page
     assert len(page) < 1_000_000
     assert re.findall(r'src=|href="(?!#|data:)|url\((?!#)|@import|fetch\(', page) == []
@@ -120,6 +141,72 @@ def test_a_model_is_shown_first_by_its_fitted_runs_not_by_the_test(output: Path)
     loaded = load_robot_results(output)
     assert loaded.first.name == "m1"
     assert "4.0 times worse" in render_robot(loaded)
+
+
+def test_bands_that_hold_too_little_of_a_run_are_told_though_their_mean_is_right(written: Path) -> None:
+    loaded = load_robot_results(written)
+    held = replace(loaded.first, coverage={"slow": 0.96, "soft": 0.73, "softer": 0.675})
+    (said,) = [line for line in robot_warnings(loaded, held) if "bands" in line]
+    assert said.startswith("90 % bands hold only 68 to 73 % of the samples of soft, softer")
+    right = replace(loaded.first, coverage={"slow": 0.96, "soft": 0.83})
+    assert not [line for line in robot_warnings(loaded, right) if "bands" in line]
+
+
+def test_the_largest_error_of_a_test_run_is_shown_first_but_not_of_a_joint_that_rests(written: Path) -> None:
+    loaded = load_robot_results(written)
+
+    def first(errors: dict[str, tuple[float, float]], resting: tuple[str, ...] = ()) -> str:
+        after = JointErrors(of={run: dict(zip(TYPES, each, strict=True)) for run, each in errors.items()})
+        curves = {
+            run: {
+                joint: replace(each, measured=0.019 * (np.arange(len(each.time)) % 2))
+                if joint in resting
+                else each
+                for joint, each in joints.items()
+            }
+            for run, joints in loaded.curves.items()
+        }
+        models = {loaded.first.name: replace(loaded.first, after=after)}
+        return " ".join(most_telling(replace(loaded, models=models, curves=curves)))
+
+    errors = {"run1": (9.0, 9.0), "run2": (1.0, 1.0), "run3": (2.0, 3.0)}
+    assert first(errors) == "run3 elbow"
+    assert first(errors, resting=("elbow",)) == "run3 shoulder"
+    assert first(errors, resting=tuple(TYPES)) == "run3 elbow"
+
+
+def test_the_command_on_the_page_films_a_run(
+    output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filmed = []
+    monkeypatch.setattr("bam_core.cli.validate_robot.require_opengl", lambda what: None)
+    monkeypatch.setattr("bam_core.robot.film.write_robot_film", lambda *given: filmed.append(given))
+    monkeypatch.chdir(tmp_path)
+    odd = output.rename(tmp_path / "an arm's")
+    loaded = load_robot_results(odd)
+    command = re.sub(r"<[^>]+>", "", re.findall(r'<pre class="command".*?</pre>', render_robot(loaded))[0])
+    assert "--root fixed --vin 12 --kp 16" in command
+    (tmp_path / "arm.xml").write_text(ARM)
+    logs = {
+        "ROBOT": ["arm.xml"],
+        "LOGS": [str(write_csv(recorded(servos(), duration=0.5), Path("run3.csv")))],
+    }
+    program, *words = shlex.split(html.unescape(command))
+    assert (program, words[-2:]) == ("bam", ["run3", "LOGS"])
+    assert main([each for word in words for each in logs.get(word, [word])]) == 0
+    ((_, run, used, path, deviations),) = filmed
+    assert (run.name, str(path)) == ("run3", "film.gif")
+    assert {each.friction_model for each in used.values()} == {loaded.first.name}
+    assert deviations.delay == pytest.approx(10e-3)
+
+
+def test_servos_of_joints_that_do_not_count_are_asked_for_with_the_film(written: Path) -> None:
+    loaded = load_robot_results(written)
+    some = replace(loaded, joints={"elbow": TYPES["elbow"]})
+    command = film_command(some, loaded.first, "my run")
+    assert "--servos SERVOS" in command.start
+    assert "ROBOT, SERVOS and LOGS" in command.remark
+    assert command.run == "'my run'"
 
 
 def test_without_test_runs_the_page_says_so(tmp_path: Path) -> None:
@@ -205,10 +292,13 @@ def test_it_opens_quiet_and_offline_and_draws_what_is_chosen(output: Path, tmp_p
                 "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
             )
             assert widths[0] <= widths[1]
+            assert page.evaluate(LABELS_OVER_NUMBERS) == []
+            assert page.evaluate(HIDDEN_VALUES) == []
         drawn = "document.querySelectorAll('#fit-position .curve').length"
         assert page.evaluate(drawn) == 4  # goal, measured, before, after
         page.evaluate("""document.querySelector('[data-log="run2 · elbow"] button').click()""")
         assert page.evaluate("document.getElementById('fit-name').textContent") == "run2 · elbow"
+        assert page.evaluate("document.getElementById('fit-run').textContent") == "run2"
         assert page.evaluate("document.getElementById('fit-about').textContent") == "fitted · mx64 · kp 16"
         assert page.complaints == []
         assert page.requests == [file.absolute().as_uri()] * 2
