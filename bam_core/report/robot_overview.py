@@ -43,7 +43,7 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
         )
     estimates = all_estimates(model)
     told = sum(each.told for each in estimates.values())
-    note = f"{told} of them determined on their own by these runs, the others only together"
+    note = f"{told} of them determined on their own by these runs"
     found.append(Tile(label="Unknowns", value=str(len(estimates)), unit="", note=note))
     if delay := delay_cell(model):
         found.append(
