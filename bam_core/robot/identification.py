@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -142,6 +142,7 @@ class RobotIdentification:
             "test": list(self.test),
             "joints": {joint: self.task.types[joint] for joint in self.task.joints},
             "root": self.task.bench.root,
+            "tolerances": asdict(self.task.tolerances),
             "runs": {
                 run.name: {
                     "kp": run.kp,
