@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.robot.bands import coverage, half_widths
+from bam_core.robot.bands import coverage, error_scales, half_widths
 from bam_core.robot.curves import RunCurves
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.estimates import Estimate, deviation_estimates, parameter_estimates
@@ -214,7 +214,8 @@ def _fitted(
     deviations, servos = unknowns.deviations_at(fit.point), unknowns.servos_at(fit.point)
     alone = replace(search, others="measured")
     simulated = simulate_runs(task.bench, task.runs, servos, deviations)
-    bands = half_widths(search, task.test, task.joints, fit)
+    scales = error_scales(task.test, task.train, task.joints, simulated, fit.noise.scale)
+    bands = half_widths(search, task.test, task.joints, fit, scales)
     return RobotModelFit(
         servos=unknowns.types_at(fit.point),
         deviations=deviations,
