@@ -172,6 +172,8 @@ def _parse(table: dict[str, Command], chosen: str | None, argv: Sequence[str]) -
         if name == chosen:
             module = import_module(command.module)
             subparser.epilog = f"example:\n  {module.EXAMPLE}"
+            if hasattr(module, "ROBOT_EXAMPLE"):
+                subparser.epilog += f"\nexample with a whole robot:\n  {module.ROBOT_EXAMPLE}"
             module.add_arguments(subparser)
             subparser.set_defaults(run=module.run, refuse=subparser.refuse)
     arguments, unknown = parser.parse_known_args(argv)

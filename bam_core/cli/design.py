@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bam_core.servo.model import ServoModel
 
 EXAMPLE = "bam design recordings/ --servo out/xl330/m4.yaml --runs 6 --session next.yaml"
+ROBOT_EXAMPLE = "bam design --robot arm.urdf --servos '*=xl330' --kp 400 --vin 5 --output motion.csv"
 
 _MOST_CANDIDATES = 2000
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-OPTIONS = ("servos", "joints", "start", "floor", "output")
+OPTIONS = ("servos", "joints", "start", "floor", "tolerance", "output")
 """Options that need --robot and have no default."""
 
 _BENCH_OPTIONS = ("servo", "mass", "length", "arm_mass", "cluster", "json", "session")
@@ -83,6 +83,13 @@ def add_robot_design(parser: argparse.ArgumentParser) -> None:
         help="pieces of motion to choose from (default: %(default)d)",
     )
     group.add_argument("--seed", type=int, default=0, help="of the pieces (default: 0)")
+    group.add_argument(
+        "--tolerance",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="how far the robot may be from its description, as of bam identify --robot; may be repeated",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -120,6 +127,7 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
     from bam_core.robot.simulation import RobotBench
     from bam_core.robot.unknowns import Tolerances, Unknowns, bodies_for, with_friction_model
     from bam_core.servo.model import load_servo
+    from bam_core.tolerance_words import tolerances_from
 
     kp = _gain(arguments.kp)
     if not 1.0 <= arguments.seconds <= 3600.0:
@@ -137,7 +145,7 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
     }
     joints = chosen_joints(list(types), comma_list(arguments.joints))
     bench = RobotBench.make(spec, arguments.root, step=DESIGN_STEP)
-    tolerances = Tolerances()
+    tolerances = tolerances_from(arguments.tolerance, Tolerances())
     unknowns = Unknowns(
         servos=servos, joints=types, tolerances=tolerances, bodies=bodies_for(bench.spec, tolerances)
     )

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording
 
 EXAMPLE = "bam identify recordings/ --servo xl330 --models m1,m4,m6 --test kp=800 --output out/xl330"
+ROBOT_EXAMPLE = (
+    "bam identify --robot arm.urdf --servos '*=xl330' --vin 5 runs/ --test kp=200 --output identified"
+)
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +105,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="assumed error, one standard deviation, of what the logs say about the bench; it widens the "
         "intervals. mass, arm_mass, inertia and supply are relative (0.03 is 3 %%), length in m, zero in "
         "rad, delay in s, as in --tolerance mass=0.03; may be repeated (default: mass 0.01, arm_mass 0.05, "
-        "supply 0.01, length 0.001, zero 0.002, delay 0.0005, inertia 0.03)",
+        "supply 0.01, length 0.001, zero 0.002, delay 0.0005, inertia 0.03; with --robot what the fit itself "
+        "may move, 0 fixes it: mass 0.03 and centre 0.003 of links, zero 0.02, delay 0.005 around "
+        "expected_delay 0.005, and how units differ: strength 0.05, back_emf 0.05, friction 0.1, "
+        "load_friction 0.1)",
     )
     parser.add_argument(
         "--storage",
@@ -126,11 +132,12 @@ def run(arguments: argparse.Namespace) -> int:
         return identify_robot.run(arguments)
     refuse_robot_options(arguments)
     from bam_core.identification.identify import identify, resolve_models
-    from bam_core.identification.uncertainty.tolerances import tolerances_from
+    from bam_core.identification.uncertainty.tolerances import DEFAULT
     from bam_core.identification.writing import require_output, write_identification
     from bam_core.recordings import load_recordings
     from bam_core.servo.friction import FRICTION_MODELS
     from bam_core.servo.model import load_servo
+    from bam_core.tolerance_words import tolerances_from
 
     start = time.monotonic()
     for name in ("servo", "models"):
@@ -141,7 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
             together = f"separate models by commas: --models {arguments.models},{word}"
             raise WrongType("LOGS", word, "paths of recordings", advice=together)
     models = resolve_models(comma_list(arguments.models))
-    tolerances = tolerances_from(arguments.tolerance)
+    tolerances = tolerances_from(arguments.tolerance, DEFAULT)
     servo = load_servo(arguments.servo)
     require_output(arguments.output)
     file = Path(arguments.servo)

@@ -33,7 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.identification.identify import resolve_models
     from bam_core.robot.evidence_checks import require_evidence, require_excitation
     from bam_core.robot.identification import RobotTask, identify_robot
+    from bam_core.robot.unknowns import Tolerances
     from bam_core.robot.writing import require_new, write_robot_identification
+    from bam_core.tolerance_words import tolerances_from
 
     start = time.monotonic()
     bench = (
@@ -41,7 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
         "trials",
         "effects",
         "uncertainty",
-        "tolerance",
         "storage",
         "cluster",
         "set",
@@ -49,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     refuse_bench_options(arguments, bench)
     models = [model.name for model in resolve_models(comma_list(arguments.models or DEFAULT_MODELS))]
+    tolerances = tolerances_from(arguments.tolerance, Tolerances())
     require_new(arguments.output)
     case = robot_case(arguments)
     train, test = _split(case, arguments.test or (), arguments)
@@ -60,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         joints=case.joints,
         train=train,
         test=test,
+        tolerances=tolerances,
     )
     for line in (*warnings, *require_excitation(task, models)):
         log.warning(line)
@@ -99,7 +102,10 @@ def _split(
         if not test or len(test) == len(runs):
             gains = ", ".join(f"{each.kp:g}" for each in runs)
             raise Conflict(
-                f"--test {words[0]}", "chooses none or all of the logs", expected=f"some of {gains}"
+                f"--test {words[0]}",
+                "chooses none or all of the logs",
+                expected=f"some of {gains}",
+                advice="correct it",
             )
         return [each for each in runs if each.kp != gain], test
     named = [each for each in runs if any(fnmatchcase(each.name, word) for word in words)]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bam_core.validation import Validation
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
+ROBOT_EXAMPLE = "bam validate --robot arm.urdf --servos '*=xl330' --vin 5 runs/ --params identified/*.yaml"
 
 _FINEST_DT, _COARSEST_DT = 1e-5, 0.02  # s
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bam_core.atomic_file import require_file, write_text
@@ -16,11 +15,11 @@ from bam_core.errors import Conflict, Missing, UnknownName
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bam_core.robot.deviations import RobotDeviations
     from bam_core.robot.run import RobotRun
     from bam_core.robot.validation import RobotValidation
-
-log = logging.getLogger(__name__)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         content = {model: each.summary() for model, each in found.items()}
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
-    print(_table(found))
+    print(_table(found, case.runs))
+    print(_told_of_deviations(arguments.deviations, models))
     if arguments.film:
         from bam_core.robot.film import write_robot_film
 
@@ -85,33 +85,56 @@ def _filmed(name: str | None, runs: Sequence[RobotRun]) -> RobotRun:
     return runs[0] if name is None else found[name]
 
 
-def _deviations(told: str | None, folder: object, model: str) -> RobotDeviations:
+def _deviations(told: str | None, folder: Path | None, model: str) -> RobotDeviations:
     """Return what --deviations names, or what is beside the servos."""
     from bam_core.robot.deviations import NO_DEVIATIONS
-    from bam_core.robot.deviations_file import deviations_path, load_deviations
+    from bam_core.robot.deviations_file import load_deviations
 
     if told == "none":
         return NO_DEVIATIONS
     if told is not None:
         return load_deviations(told)
-    if folder is None:
-        return NO_DEVIATIONS
-    path = deviations_path(str(folder), model)
-    if not path.is_file():
-        return NO_DEVIATIONS
-    log.info("%s: this robot's deviations, with which the servos were identified", path)
-    return load_deviations(path)
+    path = _found_deviations(folder, model)
+    return NO_DEVIATIONS if path is None else load_deviations(path)
 
 
-def _table(found: Mapping[str, RobotValidation]) -> str:
-    """Errors in mrad: one row per run, one column per model, then joints over all runs."""
-    first = next(iter(found.values()))
+def _found_deviations(folder: Path | None, model: str) -> Path | None:
+    """Return the file beside the servos, None where there is none."""
+    from bam_core.robot.deviations_file import deviations_path
+
+    path = None if folder is None else deviations_path(folder, model)
+    return path if path is not None and path.is_file() else None
+
+
+def _table(found: Mapping[str, RobotValidation], runs: Sequence[RobotRun]) -> str:
+    """Errors in mrad: one row per run, one column per model, then joints over all runs.
+
+    Beside each run are the gain, the supply and the part of it that were used, wherever they came from.
+    """
+
+    def row(name: str, used: Sequence[str], errors: Iterable[float]) -> list[str]:
+        return [name, *used, *(f"{1e3 * error:.2f}" for error in errors)]
+
     rows = [
-        [name, *(f"{1e3 * each.per_log[name].mae:.2f}" for each in found.values())] for name in first.per_log
+        row(run.name, _used(run), (each.per_log[run.name].mae for each in found.values())) for run in runs
     ]
-    rows.append(["mean", *(f"{1e3 * each.mae:.2f}" for each in found.values())])
-    joints = next(iter(first.per_log.values())).per_joint
-    for joint in joints:
-        means = [each.mean_of_joint(joint) for each in found.values()]
-        rows.append([f"  {joint}", *(f"{1e3 * mean:.2f}" for mean in means)])
-    return format_table(["MAE [mrad]", *found], rows)
+    nothing = ["", "", ""]
+    rows.append(row("mean", nothing, (each.mae for each in found.values())))
+    for joint in next(iter(found.values())).per_log[runs[0].name].per_joint:
+        rows.append(row(f"  {joint}", nothing, (each.mean_of_joint(joint) for each in found.values())))
+    return format_table(["MAE [mrad]", "kp", "supply [V]", "compared [s]", *found], rows)
+
+
+def _used(run: RobotRun) -> tuple[str, str, str]:
+    supply = "nominal" if run.supply_voltage is None else f"{run.supply_voltage:.1f}"
+    first, last = run.interval or (run.time[0], run.time[-1])
+    return f"{run.kp:g}", supply, f"{first:.1f} to {last:.1f}"
+
+
+def _told_of_deviations(told: str | None, models: Mapping[str, tuple[object, Path | None]]) -> str:
+    """Say in one line which deviations of this robot from its description were used."""
+    if told is not None:
+        return f"deviations: {told}"
+    found = {model: _found_deviations(folder, model) for model, (_, folder) in models.items()}
+    words = ", ".join(str(path) for path in found.values() if path is not None)
+    return f"deviations of this robot, with which its servos were identified: {words or 'none'}"

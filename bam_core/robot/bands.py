@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""90 % bands around simulated runs: how far a fit leaves the unknowns open, and the errors that it leaves."""
+"""90 % bands around simulated runs: how far a fit leaves the unknowns open, and the errors that it leaves.
+
+What a model lacks of a servo's torque moves a joint by the same share of its distance from the goal, for
+torque is stiffness times this distance. So where joints are further from their goals than in the runs that
+were fitted, at a lower gain or under more load, errors are taken to be larger in proportion.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +25,11 @@ _FEWEST = 2  # draws that must not diverge
 
 
 def half_widths(
-    bench: RobotBench, runs: Sequence[RobotRun], joints: Sequence[str], fit: RobotFit
+    bench: RobotBench,
+    runs: Sequence[RobotRun],
+    joints: Sequence[str],
+    fit: RobotFit,
+    scales: Mapping[str, Array],
 ) -> dict[str, Array]:
     """Return name of a run -> (n, joints) rad, half the width of the band; the variances of both causes add.
 
@@ -31,6 +40,7 @@ def half_widths(
         runs: to simulate.
         joints: that count, as in the fit.
         fit: the unknowns are drawn from its normal distribution.
+        scales: name of a run -> (joints,) rad, standard deviation of errors: `error_scales`.
     """
     random = np.random.default_rng(0)
     points = random.multivariate_normal(fit.point, fit.covariance, size=_DRAWS)
@@ -48,9 +58,38 @@ def half_widths(
 
             paths = [each for each in pool.map(path, range(_DRAWS)) if each is not None]
             if len(paths) >= _FEWEST:
-                variance = np.var(np.stack(paths), axis=0, ddof=1) + fit.noise.scale**2
+                variance = np.var(np.stack(paths), axis=0, ddof=1) + scales[run.name] ** 2
                 found[run.name] = _NINETY * np.sqrt(variance)
     return found
+
+
+def error_scales(
+    runs: Sequence[RobotRun],
+    fitted: Sequence[RobotRun],
+    joints: Sequence[str],
+    simulated: Mapping[str, Array],
+    scale: Array,
+) -> dict[str, Array]:
+    """Return name of a run -> (joints,) rad, standard deviation of the errors to expect in it.
+
+    Args:
+        runs: about which it is asked.
+        fitted: whose errors are known.
+        joints: that count.
+        simulated: name -> (n, joints of the run) rad, of all of them.
+        scale: (joints,) rad, standard deviation of the errors of the runs that were fitted.
+    """
+
+    def distances(each: RobotRun) -> Array:
+        columns = [each.column(joint) for joint in joints]
+        return np.abs(each.goal_position - simulated[each.name])[each.counts][:, columns]
+
+    known = np.mean(np.concatenate([distances(each) for each in fitted]), axis=0)
+    # Distances below the errors are no distances.
+    return {
+        each.name: scale * np.maximum(distances(each).mean(axis=0) / np.maximum(known, scale), 1.0)
+        for each in runs
+    }
 
 
 def coverage(

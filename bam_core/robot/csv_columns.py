@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import Malformed, Unreadable
+
+_MOST_SHOWN = 20  # characters of a cell
 
 
 def read_columns(path: Path, choose: Callable[[Collection[str]], Sequence[str]]) -> dict[str, Array]:
@@ -48,7 +50,22 @@ def read_columns(path: Path, choose: Callable[[Collection[str]], Sequence[str]])
     try:
         table = np.array([[row[place] for place in places] for row in rows], dtype=np.float64)
     except (ValueError, IndexError):
-        raise Malformed(path, "has a row that is too short or holds something else than numbers") from None
+        raise _bad_cell(path, rows, dict(zip(names, places, strict=True))) from None
     if table.ndim != 2:
         raise Malformed(path, "has no samples")
     return dict(zip(names, table.T, strict=True))
+
+
+def _bad_cell(path: Path, rows: Sequence[Sequence[str]], place_of: Mapping[str, int]) -> Malformed:
+    """Return the error about the first cell that is missing or no number; rows without the header's."""
+    expected = "a number in every column that is read"
+    for number, row in enumerate(rows, start=2):
+        for name, place in place_of.items():
+            if place >= len(row):
+                return Malformed(path, f"row {number} ends before column {name!r}", expected=expected)
+            try:
+                float(row[place])
+            except ValueError:
+                told = f"row {number}, column {name!r}, is {row[place][:_MOST_SHOWN]!r}"
+                return Malformed(path, told, expected=expected)
+    return Malformed(path, "holds something else than numbers", expected=expected)

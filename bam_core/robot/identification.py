@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.robot.bands import coverage, half_widths
+from bam_core.robot.bands import coverage, error_scales, half_widths
 from bam_core.robot.curves import RunCurves
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.estimates import Estimate, deviation_estimates, parameter_estimates
@@ -142,6 +142,7 @@ class RobotIdentification:
             "test": list(self.test),
             "joints": {joint: self.task.types[joint] for joint in self.task.joints},
             "root": self.task.bench.root,
+            "tolerances": asdict(self.task.tolerances),
             "runs": {
                 run.name: {
                     "kp": run.kp,
@@ -213,7 +214,8 @@ def _fitted(
     deviations, servos = unknowns.deviations_at(fit.point), unknowns.servos_at(fit.point)
     alone = replace(search, others="measured")
     simulated = simulate_runs(task.bench, task.runs, servos, deviations)
-    bands = half_widths(search, task.test, task.joints, fit)
+    scales = error_scales(task.test, task.train, task.joints, simulated, fit.noise.scale)
+    bands = half_widths(search, task.test, task.joints, fit, scales)
     return RobotModelFit(
         servos=unknowns.types_at(fit.point),
         deviations=deviations,

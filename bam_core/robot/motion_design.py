@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.arrays import Array
-from bam_core.errors import BadData
+from bam_core.errors import BadData, OutOfRange
 from bam_core.robot.fit import information
 from bam_core.robot.motion import RobotMotion
 from bam_core.robot.motion_candidates import RATE, SHRINKING, Piece, draw_pieces
@@ -141,8 +141,17 @@ def design_motion(task: DesignTask, progress: Callable[[str], None] = lambda wor
             task.seed,
             lambda goals: task.check.is_clear(task.space.joints, goals),
         )
-        for number, drawn in enumerate(drawn_pieces, 1):
-            progress(f"piece {number} of {task.pieces}")
+        short = [piece for piece in drawn_pieces if piece.duration <= task.seconds]
+        if not short:
+            raise OutOfRange(
+                "motion",
+                task.seconds,
+                f"at least {min(piece.duration for piece in drawn_pieces):.1f} s, the shortest piece",
+                told=f"{task.seconds:g} s",
+                advice="give it more time",
+            )
+        for number, drawn in enumerate(short, 1):
+            progress(f"piece {number} of {len(short)}")
             piece, reason = _within(task, drawn)
             if piece is None:
                 refused[reason] = refused.get(reason, 0) + 1
@@ -153,7 +162,7 @@ def design_motion(task: DesignTask, progress: Callable[[str], None] = lambda wor
         most = max(refused, key=lambda reason: refused[reason])
         raise BadData(
             "motions",
-            f"all of {task.pieces} break a limit ({most})",
+            f"all of {len(short)} break a limit ({most})",
             advice="give more room, or other limits",
         )
     chosen, known = _chosen(task, begin, found)
@@ -207,13 +216,7 @@ def _chosen(
         known = known + each
         seconds += piece.duration
     if not chosen:
-        shortest = min(piece.duration for piece, _ in found)
-        raise BadData(
-            f"{task.seconds:g} s",
-            "is too short for any piece that tells something",
-            expected=f"at least {shortest:.1f} s",
-            advice="give more",
-        )
+        raise BadData("motions", "tell nothing that is not known", advice="give more room, or other limits")
     return chosen, known
 
 

@@ -24,6 +24,7 @@ from bam_core.robot.deviations import RobotDeviations
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
 from bam_core.servo.parameters import MOTOR_PARAMETERS
+from bam_core.tolerance_words import require_tolerances
 
 _LOGARITHMIC = {
     "torque_constant": 0.1,  # units of one type differ by some percent, benches by as much
@@ -57,6 +58,9 @@ class Tolerances:
         load_friction: share, of its friction under load.
         mass: share, of the mass of every heavy body.
         centre: m, of its centre, in every direction.
+
+    Raises:
+        BamError: a value is negative, not finite or far beyond any robot.
     """
 
     delay: float = 5e-3
@@ -68,6 +72,9 @@ class Tolerances:
     load_friction: float = 0.1
     mass: float = 0.03
     centre: float = 3e-3
+
+    def __post_init__(self) -> None:
+        require_tolerances(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bam_ros.recorder.session_recorder import Progress
 
 EXAMPLE = "bam record --session config/sessions/quick.yaml --output recordings/quick"
+ROBOT_EXAMPLE = "bam record --robot arm.urdf --motion motion.csv --output bags"
 
 _INTERRUPTED = 130
 _BAR = "{percentage:3.0f}%|{bar:20}| {n:.1f}/{total:.0f} runs [{elapsed}<{remaining}] {desc}"

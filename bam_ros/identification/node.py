@@ -24,12 +24,13 @@ from bam_core.identification.fitting import Progress
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.search.meter import IdentificationCancelled
-from bam_core.identification.uncertainty.tolerances import Tolerances, tolerances_from
+from bam_core.identification.uncertainty.tolerances import DEFAULT, Tolerances
 from bam_core.identification.writing import require_output, write_identification
 from bam_core.recordings import find_sources, load_recordings
 from bam_core.recordings.discovery import data_files
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.model import load_servo, servo_names
+from bam_core.tolerance_words import tolerances_from
 from bam_ros.node.data_directory import confined
 from bam_ros.node.goal_end import end_goal
 from bam_ros.node.node_about import Interface, NodeAbout
@@ -262,7 +263,7 @@ class IdentificationNode(Node):
 
     @property
     def _tolerances(self) -> Tolerances:
-        return tolerances_from(comma_list(str(self.get_parameter("tolerances").value)))
+        return tolerances_from(comma_list(str(self.get_parameter("tolerances").value)), DEFAULT)
 
     def _inside(self, path: str, field: str) -> Path:
         """Return an absolute path below the data directory, links followed; raises OutOfRange for others."""

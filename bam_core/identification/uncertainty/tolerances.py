@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
-from bam_core._checks import require_not_negative
-from bam_core.errors import OutOfRange, UnknownName, WrongType
-
-_LARGEST = 0.5
-"""Of any of them: a rig that is known no better is not known (50 %, 0.5 m, 0.5 rad, 0.5 s)."""
+from bam_core.tolerance_words import require_tolerances
 
 UNITS: Mapping[str, str] = MappingProxyType(
     {
@@ -53,16 +49,7 @@ class Tolerances:
     inertia: float = 0.03
 
     def __post_init__(self) -> None:
-        require_not_negative("tolerance", **asdict(self))
-        for name, value in asdict(self).items():
-            if value > _LARGEST:
-                raise OutOfRange(
-                    f"tolerance {name}",
-                    value,
-                    f"at most {_LARGEST:g}, a share or m, rad, s",
-                    told=f"{value:g}",
-                    advice="give 0.03 for 3 %",
-                )
+        require_tolerances(self)
 
     @property
     def words(self) -> str:
@@ -82,24 +69,3 @@ DEFAULT = Tolerances()
 
 EXACT = Tolerances(mass=0.0, arm_mass=0.0, length=0.0, supply=0.0, zero=0.0, delay=0.0, inertia=0.0)
 """Of a simulated rig."""
-
-
-def tolerances_from(words: Iterable[str]) -> Tolerances:
-    """Return the defaults with what words such as "mass=0.03" say.
-
-    Raises:
-        BamError: a name is unknown, or a value is no number or out of range.
-    """
-    known = [field.name for field in fields(Tolerances)]
-    found = {}
-    for word in words:
-        name, separator, text = word.partition("=")
-        if not separator:
-            raise WrongType("--tolerance", word, "NAME=VALUE, as in mass=0.03")
-        if name.strip() not in known:
-            raise UnknownName("tolerance", name.strip(), known)
-        try:
-            found[name.strip()] = float(text)
-        except ValueError:
-            raise WrongType(f"tolerance {name.strip()}", text, "a number, as in mass=0.03") from None
-    return replace(DEFAULT, **found)

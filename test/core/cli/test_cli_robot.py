@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
+import shlex
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from whole_robot_cases import ARM, SERVOS, recorded, servos, write_csv
 
-from bam_core.cli import main
+from bam_core.cli import design, identify, main, validate
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.motion import read_motion
 
@@ -36,7 +40,8 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     logs = [str(place / f"{name}.csv") for name in ("a_kp16", "b_kp16")]
     test = str(place / "c_kp16.csv")
     output = tmp_path / "out"
-    options = ["--models", "m1", "--output", str(output), "--test", test]
+    exact = ["--tolerance", "mass=0", "--tolerance", "centre=0"]
+    options = ["--models", "m1", "--output", str(output), "--test", test, *exact]
     assert main([*command(place, "identify"), *options, "--joints", "elbow,shoulder", *logs]) == 0
     printed = capsys.readouterr().out
     assert "before [mrad]" in printed
@@ -44,6 +49,8 @@ def test_a_robot_is_identified_and_validated_with_the_result(
     assert "validate --robot" in printed
     summary = json.loads((output / "summary.json").read_text())
     assert summary["test"] == ["c_kp16"]
+    assert summary["tolerances"]["mass"] == 0.0
+    assert not [name for name in summary["models"]["m1"]["deviations"] if name.startswith("mass")]
     model = summary["models"]["m1"]
     assert model["test_mae"] < model["test_mae_before"]
     assert not all(each["told"] for of_servo in model["parameters"].values() for each in of_servo.values())
@@ -57,6 +64,7 @@ def test_a_robot_is_identified_and_validated_with_the_result(
         model["test_mae"], abs=1e-9
     )  # with the deviations beside the servos
     assert set(errors["per_log"]["c_kp16"]["per_joint"]) == {"shoulder", "elbow"}
+    assert str(output / "deviations" / "m1.yaml") in capsys.readouterr().out
     none = [*command(place, "validate", test), "--params", *params, "--deviations", "none"]
     assert main([*none, "--json", str(file)]) == 0
     assert json.loads(file.read_text())["m1"]["mae"] > errors["mae"]
@@ -66,7 +74,10 @@ def test_without_params_the_servos_given_are_validated(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(command(place, "validate", str(place / "a_kp16.csv"))) == 0
-    assert "given" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "given" in printed
+    assert re.search(r"a_kp16 +16 +12\.0 +0\.0 to 1\.5 ", printed)  # gain, supply and part that were used
+    assert printed.endswith("identified: none\n")
 
 
 @pytest.mark.parametrize(
@@ -175,3 +186,11 @@ def test_options_of_a_motion_need_a_robot(capsys: pytest.CaptureFixture[str]) ->
     assert "--robot" in capsys.readouterr().err
     assert main(["design"]) == 2
     assert "--servo" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", [identify, validate, design], ids=lambda module: module.__name__)
+def test_the_example_of_a_robot_is_understood(module: ModuleType) -> None:
+    words = shlex.split(module.ROBOT_EXAMPLE)
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    module.add_arguments(parser)
+    assert parser.parse_args(words[2:]).robot == "arm.urdf"

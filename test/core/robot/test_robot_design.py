@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from whole_robot_cases import ARM, JOINTS
 
-from bam_core.errors import BadData
+from bam_core.errors import BadData, OutOfRange
 from bam_core.robot.contacts import ContactCheck
 from bam_core.robot.fit import information as information_of
 from bam_core.robot.motion import RobotMotion
@@ -125,5 +125,10 @@ def test_the_same_seed_designs_the_same_motion() -> None:
 def test_limits_that_leave_nothing_are_refused() -> None:
     with pytest.raises(BadData, match="stall torque"):
         design_motion(task(MotionLimits(torque=0.02), pieces=2))
-    with pytest.raises(BadData, match="too short"):
-        design_motion(replace(task(pieces=2), seconds=1.0))
+
+
+def test_too_little_time_is_refused_before_anything_is_simulated() -> None:
+    pieces: list[str] = []
+    with pytest.raises(OutOfRange, match="the shortest piece"):
+        design_motion(replace(task(pieces=2), seconds=1.0), pieces.append)
+    assert not pieces

@@ -48,6 +48,17 @@ def test_gain_and_supply_may_be_columns(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("row", "said"),
+    [("0.1,1,x", "row 3, column 'read:a', is 'x'"), ("0.1,1", "row 3 ends before column 'read:a'")],
+)
+def test_a_cell_that_is_no_number_is_named(row: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(f"time,goal:a,read:a\n0,1,1\n{row}\n0.2,1,1\n")
+    with refused(Malformed, problem=said):
+        read_csv_run(path)
+
+
+@pytest.mark.parametrize(
     ("text", "kind"),
     [
         ("", Malformed),

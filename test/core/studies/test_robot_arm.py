@@ -72,7 +72,15 @@ def test_a_study_goes_on_where_it_ended(
             asked.append(seed)
             yield (
                 index,
-                intervals.Arm(seed=seed, rate=rate, duration=duration, cpu_seconds=2.0, parameters=[one]),
+                intervals.Arm(
+                    seed=seed,
+                    rate=rate,
+                    duration=duration,
+                    cpu_seconds=2.0,
+                    parameters=[one],
+                    test_mae=1e-3,
+                    coverage=0.9,
+                ),
             )
 
     monkeypatch.setattr(intervals, "run_jobs", here)

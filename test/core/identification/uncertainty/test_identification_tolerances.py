@@ -13,13 +13,15 @@ from uncertainty_cases import space_for
 
 from bam_core.errors import OutOfRange, UnknownName, WrongType
 from bam_core.identification.search.gauss_newton import nearest_optimum
-from bam_core.identification.uncertainty.tolerances import DEFAULT, EXACT, Tolerances, tolerances_from
+from bam_core.identification.uncertainty.tolerances import DEFAULT, EXACT, Tolerances
 from bam_core.identification.uncertainty.uncertainty import describe, uncertainty_terms
+from bam_core.robot.unknowns import Tolerances as RobotTolerances
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.studies.coverage import case_for, record_session
+from bam_core.tolerance_words import tolerances_from
 
 LIGHT = PendulumBench(mass=0.5, arm_mass=0.05, length=0.1)
 THREE_PERCENT = replace(EXACT, mass=0.03)
@@ -135,11 +137,14 @@ def test_intervals_of_servos_hold_the_truth_with_a_mass_that_is_off(name, model,
 
 
 def test_tolerances_are_told_in_words():
-    assert tolerances_from([]) == DEFAULT
-    assert tolerances_from(["mass=0.03", "length=0.002"]) == replace(DEFAULT, mass=0.03, length=0.002)
-    assert "mass 3 %" in tolerances_from(["mass=0.03"]).words
+    assert tolerances_from([], DEFAULT) == DEFAULT
+    assert tolerances_from(["mass=0.03", "length=0.002"], DEFAULT) == replace(
+        DEFAULT, mass=0.03, length=0.002
+    )
+    assert "mass 3 %" in tolerances_from(["mass=0.03"], DEFAULT).words
     assert EXACT.words == ""
     assert all(value == 0.0 for value in asdict(EXACT).values())
+    assert tolerances_from(["centre=0.01"], RobotTolerances()) == RobotTolerances(centre=0.01)
 
 
 @pytest.mark.parametrize(
@@ -153,9 +158,10 @@ def test_tolerances_are_told_in_words():
         (["mass=nan"], OutOfRange),
     ],
 )
-def test_what_is_no_tolerance_is_refused(words, error):
+@pytest.mark.parametrize("default", [DEFAULT, RobotTolerances()], ids=["bench", "robot"])
+def test_what_is_no_tolerance_is_refused(words, error, default):
     with refused(error):
-        tolerances_from(words)
+        tolerances_from(words, default)
 
 
 def test_a_tolerance_beyond_any_rig_is_refused():

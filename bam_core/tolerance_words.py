@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tolerances of a rig or of a robot: what is refused, and how a user says them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bam_core._checks import require_not_negative
+from bam_core.errors import OutOfRange, UnknownName, WrongType
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_LARGEST = 0.5
+"""Of any of them: what is known no better is not known (50 %, 0.5 m, 0.5 rad, 0.5 s)."""
+
+T = TypeVar("T", bound="DataclassInstance")
+
+
+def require_tolerances(tolerances: DataclassInstance) -> None:
+    """Raise BamError where one is negative, not finite or far beyond anything built."""
+    values: dict[str, Any] = asdict(tolerances)
+    require_not_negative("tolerance", **values)
+    for name, value in values.items():
+        if value > _LARGEST:
+            raise OutOfRange(
+                f"tolerance {name}",
+                value,
+                f"at most {_LARGEST:g}, a share or m, rad, s",
+                told=f"{value:g}",
+                advice="give 0.03 for 3 %",
+            )
+
+
+def tolerances_from(words: Iterable[str], default: T) -> T:
+    """Return the defaults with what words such as "mass=0.03" say.
+
+    Raises:
+        BamError: a name is unknown, or a value is no number or out of range.
+    """
+    known = [field.name for field in fields(default)]
+    found: dict[str, Any] = {}
+    for word in words:
+        name, separator, text = word.partition("=")
+        if not separator:
+            raise WrongType("--tolerance", word, "NAME=VALUE, as in mass=0.03")
+        if name.strip() not in known:
+            raise UnknownName("tolerance", name.strip(), known)
+        try:
+            found[name.strip()] = float(text)
+        except ValueError:
+            raise WrongType(f"tolerance {name.strip()}", text, "a number, as in mass=0.03") from None
+    return replace(default, **found)
