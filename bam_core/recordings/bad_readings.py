@@ -40,6 +40,7 @@ _SUPPLY_HOLDS = 5  # samples to either side
 _TEMPERATURE = 10.0  # K; no motor warms by it within
 _TEMPERATURE_HOLDS = 10  # samples to either side
 _ALWAYS = 3  # false samples that any recording may have: one spike, and the samples beside it
+_FEWEST = 2  # sound samples between which there is a path
 MOST = 0.05
 """Share of a log's samples that may be false. Of a log with more, nothing is sure."""
 
@@ -58,7 +59,7 @@ class LeftOut:
     """Readings of one channel that take no part.
 
     Attributes:
-        channel: field of `Recording`, such as "position". Without a position the whole sample is left out.
+        channel: field of `Recording`, such as "position".
         reason: why.
         samples: how many.
         first: index of the first of them in the file.
@@ -80,9 +81,10 @@ def without_false_readings(
 ) -> tuple[dict[str, NDArray[Any]], tuple[LeftOut, ...]]:
     """Return the samples of a recording without those that are false.
 
-    Samples without a position are left out as a whole, so that the goal before them counts on. A false supply
-    or temperature is not known from then on: NaN. Where a larger share than `MOST` is false, nothing is left
-    out, and `Recording` refuses the whole by `require_few`.
+    In place of a false position comes one on a smooth path between its neighbours, for the goal of the same
+    sample is right and drives the simulation; at the ends, where there is no such path, samples are left out
+    as a whole. A false supply or temperature is not known from then on: NaN. Where a larger share than `MOST`
+    is false, nothing is left out, and `Recording` refuses the whole by `require_few`.
 
     Args:
         columns: fields of `Recording` by name, (n,) each: time, position, voltage and temperature at least.
@@ -92,22 +94,41 @@ def without_false_readings(
         return kept, ()  # there is no order to judge by
     left_out: list[LeftOut] = []
     twice = repeated(time, *(columns[name] for name in columns if name != "time"))
-    bad = twice.copy()
+    false = np.zeros(len(time), dtype=bool)
     if twice.any():
         left_out.append(_told("time", Reason.REPEATED, twice))
     if np.all(np.diff(time[~twice]) > 0.0):
         for reason, mask in false_positions(time[~twice], columns["position"][~twice]):
             spread = _where(~twice, mask)
-            bad |= spread
+            false |= spread
             left_out.append(_told("position", reason, spread))
-    if bad.sum() > max(MOST * len(time), _ALWAYS):
+    sound = ~(twice | false)
+    if np.sum(~sound) > max(MOST * len(time), _ALWAYS) or sound.sum() < _FEWEST:
         return kept, tuple(left_out)
     for name, find in (("voltage", false_supply), ("temperature", false_temperature)):
         mask = find(columns[name])
         if mask.any():
             left_out.append(_told(name, Reason.SPIKE, mask))
             kept[name] = np.where(mask, np.nan, columns[name])
-    return {name: values[~bad] for name, values in kept.items()}, tuple(left_out)
+    if false.any():
+        kept |= _bridged(kept, sound, false)
+    known = np.flatnonzero(sound)
+    stays = ~twice
+    stays[: known[0]] = stays[known[-1] + 1 :] = False
+    return {name: values[stays] for name, values in kept.items()}, tuple(left_out)
+
+
+def _bridged(columns: Mapping[str, NDArray[Any]], sound: Mask, false: Mask) -> dict[str, NDArray[Any]]:
+    """Return positions with a path over the false ones, and velocities, which are not known there."""
+    from scipy.interpolate import PchipInterpolator  # takes long to load, and most recordings have none
+
+    time, position = columns["time"], columns["position"].copy()
+    # It does not overshoot.
+    position[false] = PchipInterpolator(time[sound], position[sound])(time[false])
+    found: dict[str, NDArray[Any]] = {"position": position}
+    if "velocity" in columns:
+        found["velocity"] = np.where(false, np.nan, columns["velocity"])
+    return found
 
 
 def require_few(left_out: Sequence[LeftOut], samples: int) -> None:

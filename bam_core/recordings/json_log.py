@@ -259,7 +259,7 @@ class _Header:
 
 def _column(entries: list[dict[str, Any]], key: str, unit: str, required: bool = True) -> NDArray[np.float64]:
     """One key of all entries; NaN where an optional key is missing."""
-    values = _values(entries, key, f"a number, {unit}", _is_number, required)
+    values = _values(entries, key, f"a number, {unit}", _is_reading, required)
     return np.array([float("nan") if value is None else value for value in values], dtype=np.float64)
 
 
@@ -302,6 +302,11 @@ def _values(
                 advice="correct or remove the entry",
             )
     return values
+
+
+def _is_reading(value: Any) -> bool:
+    """Tell whether this is a number, or null, which stands for none."""
+    return value is None or _is_number(value)
 
 
 def _is_number(value: Any) -> bool:

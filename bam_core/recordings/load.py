@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from bam_core.errors import Malformed
+import numpy as np
+
+from bam_core.errors import BadData, BamError, Malformed
 from bam_core.recordings.bag import read_bag
 from bam_core.recordings.discovery import Source, find_sources
 from bam_core.recordings.header_corrections import Rule, rules_above, rules_from
@@ -19,6 +23,8 @@ from bam_core.recordings.recording import Recording
 log = logging.getLogger(__name__)
 
 _NAMED = 3  # recordings that a line names
+_LISTED = 20  # unusable recordings that are told, one in a line
+_SAG = 0.1  # share by which a supply may sag while a motor draws its current
 
 
 def load_recordings(
@@ -42,32 +48,63 @@ def load_recordings(
         twice it would count double, or be in training and test.
 
     Raises:
-        BamError: a path does not exist, or a recording cannot be used; the line begins with the path.
+        BamError: a path does not exist, or a recording cannot be used; the line begins with the path. Of
+            several that cannot be used each is logged first.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     overriding = rules_from(set_fields)
     recordings: dict[str, Recording] = {}
-    for source in find_sources(paths):
+    unusable: list[BamError] = []
+    unmet: dict[
+        int, tuple[Rule, bool]
+    ] = {}  # rules cannot be hashed; those of a file are kept, so one is one
+    sources = find_sources(paths)
+    for source in sources:
         try:
             rules = (*rules_above(source.path), *overriding)
             found = _read(source, rules)
         except NotALogError as error:
             if source.named:
-                raise
-            log.warning("%s (passed over)", error)
+                unusable.append(error)
+            else:
+                log.warning("%s (passed over)", error)
+            continue
+        except BamError as error:
+            unusable.append(error)
             continue
         for recording in found:
+            _note_unmet(rules, recording, unmet)
             first = recordings.setdefault(recording.sha256, recording)
             if first is not recording:
                 log.warning("%s: holds the same data as %s, counted once", recording.source, first.source)
+    if unusable:
+        raise _refusal(unusable, len(sources))
     if not recordings:
         raise Malformed(
             ", ".join(map(str, paths)), "only JSON files that are no logs", advice="check the path"
         )
-    _tell_corrections(list(recordings.values()))
-    _tell_left_out(list(recordings.values()))
-    return list(recordings.values())
+    loaded = list(recordings.values())
+    _tell_corrections(loaded)
+    _tell_unmet([rule for rule, is_unmet in unmet.values() if is_unmet])
+    _tell_supply(loaded)
+    _tell_left_out(loaded)
+    return loaded
+
+
+def _refusal(unusable: Sequence[BamError], count: int) -> BamError:
+    """Log why each of several recordings cannot be used, and return one error about all of them."""
+    if len(unusable) == 1:
+        return unusable[0]
+    for error in unusable[:_LISTED]:
+        log.error("%s", error)
+    if len(unusable) > _LISTED:
+        log.error("and %d more", len(unusable) - _LISTED)
+    return BadData(
+        "recordings",
+        f"{len(unusable)} of {count} cannot be used (told above)",
+        advice="do what is said there, or leave them out",
+    )
 
 
 def _read(source: Source, rules: Sequence[Rule]) -> list[Recording]:
@@ -86,6 +123,72 @@ def _tell_corrections(recordings: Sequence[Recording]) -> None:
     for source, counts in fields.items():
         text = ", ".join(f"{field} in {count}" for field, count in counts.items())
         log.info("%s: sets %s (of %d recordings)", source, text, len(recordings))
+
+
+def _note_unmet(rules: Sequence[Rule], recording: Recording, unmet: dict[int, tuple[Rule, bool]]) -> None:
+    """Note of every rule whether no recording so far has what it asks for."""
+    bench = recording.bench
+    header: dict[str, Any] = {
+        "mass": bench.mass,
+        "arm_mass": bench.arm_mass,
+        "length": bench.length,
+        "kp": recording.kp,
+        "vin": recording.supply_voltage,
+        "motor": recording.servo,
+        "trajectory": recording.script,
+    }
+    header |= {each.field: each.before for each in recording.corrections}
+    for rule in rules:
+        if not rule.where.keys() <= header.keys():  # a bag's joint, an inertia: a recording does not keep it
+            continue
+        concerns = rule.concerns(header)
+        _, before = unmet.get(id(rule), (rule, True))
+        unmet[id(rule)] = rule, before and not concerns
+        if concerns:
+            header |= rule.set
+
+
+def _tell_unmet(rules: Sequence[Rule]) -> None:
+    """Say which conditions in a bench.yaml no recording meets."""
+    for rule in rules:
+        wanted = ", ".join(
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in rule.where.items()
+        )
+        log.warning(
+            "%s: no recording has %s, so that rule sets nothing; correct its 'where', which must be what the "
+            "files say in all digits",
+            rule.source,
+            wanted,
+        )
+
+
+def _tell_supply(recordings: Sequence[Recording]) -> None:
+    """Say once in how many recordings the servo read another supply than the header has."""
+    given, read = [], []
+    for each in recordings:
+        known = each.voltage[np.isfinite(each.voltage)]
+        measured = float(np.median(known)) if len(known) else math.nan
+        if abs(measured - each.supply_voltage) > _SAG * each.supply_voltage:
+            given.append(each.supply_voltage)
+            read.append(measured)
+    if read:
+        alike = max(read) - min(read) < _SAG * min(read)
+        log.warning(
+            "vin: %s V in the header of %d of %d recordings, but their servo read %s V; simulations take "
+            "what it read; correct the header with %s",
+            _range(given),
+            len(read),
+            len(recordings),
+            _range(read),
+            f"--set vin={np.median(read):.3g}, or a bench.yaml" if alike else "a bench.yaml",
+        )
+
+
+def _range(values: Sequence[float]) -> str:
+    """Return "12" or "11.8 to 12.1"."""
+    words = [f"{each:.3g}" for each in sorted(values)]
+    return words[0] if words[0] == words[-1] else f"{words[0]} to {words[-1]}"
 
 
 def _tell_left_out(recordings: Sequence[Recording]) -> None:

@@ -97,7 +97,7 @@ class Recording:
     duty: NDArray[np.float64]
     """(n,) -1..1, PWM duty that the servo applied; in open loop the command, always known."""
     left_out: tuple[LeftOut, ...] = ()
-    """Readings of the source that cannot be right and take no part."""
+    """Readings of the source that cannot be right; what the arrays have in their place is not measured."""
     corrections: tuple[Correction, ...] = ()
     """What the source says of the run and was set from outside."""
 
@@ -109,10 +109,10 @@ class Recording:
             self._check_time()
             for name, (limit, unit, other) in _PLAUSIBLE.items():
                 self._check_values(name, limit, unit, other)
+            require_few(self.left_out, len(self.time))
             self._check_jumps()
             self._check_velocity()
             self._check_voltage()
-            require_few(self.left_out, len(self.time))
         except BamError as error:
             raise error.within(self.source) from None
 

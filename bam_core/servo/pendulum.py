@@ -14,7 +14,7 @@ from bam_core.errors import OutOfRange
 # What a servo can turn. Values beyond are another unit, not another bench.
 _LARGEST = {
     "mass": (100.0, "kg", "grams"),
-    "arm_mass": (100.0, "kg", "grams"),
+    "arm_mass": (20.0, "kg", "grams"),
     "length": (5.0, "m", "millimetres or centimetres"),
     "gyration": (5.0, "m", "millimetres or centimetres"),
     "flywheel": (10.0, "kg·m²", "g·cm² or kg·cm²"),

@@ -66,7 +66,7 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "zero_offset": (0.0, 4.0 * math.pi),  # rad, as positions of recordings
         "arm_compliance": (0.0, 1e2),  # rad/(N·m)
         "arm_backlash": (0.0, math.pi),  # rad
-        "arm_mass": (0.0, 1e2),  # kg, as of recordings
+        "arm_mass": (0.0, 20.0),  # kg, as of recordings
         "load_gyration": (0.0, 5.0),  # m, as lengths of recordings
     }
 )

@@ -110,7 +110,7 @@ def entry_without(index: int, key: str) -> Callable[[], Any]:
         (lambda: log(**{"arm_mass": 0.1, "arm-mass": 0.2}), Conflict, {"thing": "arm_mass"}),
         (lambda: [log()], NotALogError, {}),
         (entry(7, "position", "left"), WrongType, {"thing": "entry 7, position", "value": "left"}),
-        (entry(7, "position", None), WrongType, {"thing": "entry 7, position", "value": None}),
+        (entry(7, "position", [0.1]), WrongType, {"thing": "entry 7, position", "value": [0.1]}),
         (entry(7, "goal_position", math.inf), OutOfRange, {"thing": "entry 7, goal_position"}),
         (entry(7, "torque_enable", "on"), WrongType, {"thing": "entry 7, torque_enable", "value": "on"}),
         (entry(7, "timestamp", 0.001), OutOfRange, {"thing": "entry 7, time", "value": 0.001}),
@@ -131,13 +131,19 @@ def test_false_readings_are_left_out_and_counted(tmp_path: Path) -> None:
     content = log()
     content["entries"][7]["position"] = math.nan
     content["entries"][12]["input_volts"] = 0.0
+    content["entries"][20]["position"] = None  # as programs write NaN
     recording = read_json_log(save(tmp_path, content))
-    assert len(recording) == len(content["entries"]) - 1
     assert [(part.channel, part.samples, part.first) for part in recording.left_out] == [
-        ("position", 1, 7),
+        ("position", 2, 7),
         ("voltage", 1, 12),
     ]
-    assert math.isnan(recording.voltage[11])  # of entry 12
+    assert math.isnan(recording.voltage[12])
+    # What the servo was told then still drives the simulation.
+    told = [each["goal_position"] for each in content["entries"]]
+    assert list(recording.goal_position) == told
+    assert recording.position[7] == pytest.approx(
+        0.5 * (recording.position[6] + recording.position[8]), abs=0.02
+    )
 
 
 def test_a_log_of_which_too_much_is_false_is_refused(tmp_path: Path) -> None:
@@ -157,6 +163,42 @@ def test_keys_of_a_log_can_be_set_from_outside(tmp_path: Path) -> None:
     assert [(each.field, each.source) for each in recording.corrections] == [
         ("arm_mass", str(tmp_path / "bench.yaml")),
         ("vin", "--set"),
+    ]
+
+
+def test_conditions_of_a_bench_yaml_that_no_log_meets_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = ["{where: {mass: 0.4}, set: {vin: 5.0}}", "{where: {mass: 0.49}, set: {length: 0.2}}"]
+    rules.append("{where: {length: 0.2}, set: {arm_mass: 0.02}}")  # as the rule before has set it
+    (tmp_path / "bench.yaml").write_text(f"rules: [{', '.join(rules)}]")
+    load_recordings(save(tmp_path, log()))
+    assert caplog.text.count("that rule sets nothing") == caplog.text.count("no recording has mass 0.4,") == 1
+
+
+def test_a_supply_that_the_servo_did_not_read_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("a", "b"):
+        save(tmp_path, log(vin=10.0, kp=100 + ord(name))).rename(tmp_path / f"{name}.json")
+    load_recordings(tmp_path)
+    assert caplog.text.count("vin: ") == 1
+    assert "10 V in the header of 2 of 2 recordings, but their servo read 7.3 V" in caplog.text
+    assert "--set vin=7.3" in caplog.text
+    caplog.clear()
+    load_recordings(tmp_path, set_fields=["vin=7.5"])
+    assert "vin: " not in caplog.text
+
+
+def test_all_unusable_logs_are_told_at_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    save(tmp_path, log()).rename(tmp_path / "good.json")
+    for name, value in (("negative", -1.0), ("word", "heavy")):
+        save(tmp_path, log(mass=value)).rename(tmp_path / f"{name}.json")
+    with refused(BadData, thing="recordings", problem="2 of 3 cannot be used (told above)"):
+        load_recordings(tmp_path)
+    assert [line for line in ("negative.json", "word.json") if line in caplog.text] == [
+        "negative.json",
+        "word.json",
     ]
 
 
