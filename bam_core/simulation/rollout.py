@@ -32,7 +32,7 @@ from bam_core.simulation.kernel.block import simulate_block
 from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.packing import PackedLogs, pack
 from bam_core.simulation.rows import Stepping, SteppingValues, firmware_stepping
-from bam_core.simulation.samples import Samples
+from bam_core.simulation.samples import Choice, Samples, choose
 
 PARAMETERS: tuple[str, ...] = (
     "torque_constant",
@@ -165,7 +165,7 @@ class Rollout:
             tuple(self.packed.logs),
             self.packed.restarts,
         )
-        self._samples: dict[int | tuple[int, ...], Samples] = {}
+        self._choices: dict[int | tuple[int, ...], Choice] = {}
         self._workers = workers or allowed_threads()
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="rollout")
 
@@ -252,9 +252,9 @@ class Rollout:
             every: n, of all recordings or of each.
         """
         key = every if isinstance(every, int) else tuple(every)
-        if key not in self._samples:
-            self._samples[key] = Samples(self.recordings, self.packed, self.traced, every)
-        return self._samples[key]
+        if key not in self._choices:
+            self._choices[key] = choose(self.recordings, self.packed, every)
+        return Samples(self._choices[key], self.traced)
 
     def traced(self, parameters: ArrayLike, read: Callable[[int, int, Array], None]) -> None:
         """Simulate candidates and show their traces, in the threads that made them.

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,39 +22,64 @@ ENOUGH = 400
 """Samples of a log that tell what its run tells; more say little new and cost time."""
 
 
-class Samples:
+@dataclass(frozen=True, eq=False)
+class Choice:
     """Chosen samples of the recordings of a rollout, all in one row: recording after recording.
+
+    Attributes:
+        measured: (samples,) rad.
+        counts: samples per recording.
+        slices: place of each recording in the row.
+        by_lane: lane of the kernel -> place in the row, steps of the grid, and weights of an interpolation.
+    """
+
+    measured: Array
+    counts: NDArray[np.intp]
+    slices: Sequence[slice]
+    by_lane: Mapping[int, tuple[slice, NDArray[np.intp], Array]]
+
+
+def choose(recordings: Sequence[Recording], packed: PackedLogs, every: int | Sequence[int]) -> Choice:
+    """Choose samples.
 
     Args:
         recordings: that the samples are of.
         packed: the same for the kernel.
-        simulate: what simulates them.
         every: n, for every n-th sample; of all recordings or of each.
+    """
+    strides = [every] * len(recordings) if isinstance(every, int) else list(every)
+    chosen = [recording.position[::n] for recording, n in zip(recordings, strides, strict=True)]
+    ends = np.concatenate([[0], np.cumsum([len(each) for each in chosen])])
+    slices = [slice(low, high) for low, high in itertools.pairwise(ends.tolist())]
+    return Choice(
+        measured=np.concatenate(chosen),
+        counts=np.array([len(each) for each in chosen]),
+        slices=slices,
+        by_lane={
+            int(lane): (place, *_hermite(recording.time[::n] - recording.time[0], packed.grid(i)))
+            for i, (lane, place, recording, n) in enumerate(
+                zip(packed.lanes, slices, recordings, strides, strict=True)
+            )
+        },
+    )
+
+
+class Samples:
+    """A choice, and what simulates it.
+
+    Args:
+        choice: of samples.
+        simulate: of their rollout, which must not hold this object: garbage collection is rare where little
+            but large arrays is made, and they would stay.
 
     Attributes:
         measured: (samples,) rad.
         counts: samples per recording.
     """
 
-    def __init__(
-        self,
-        recordings: Sequence[Recording],
-        packed: PackedLogs,
-        simulate: Simulate,
-        every: int | Sequence[int],
-    ) -> None:
-        self._simulate = simulate
-        strides = [every] * len(recordings) if isinstance(every, int) else list(every)
-        self.measured = np.concatenate([r.position[::n] for r, n in zip(recordings, strides, strict=True)])
-        self.counts = np.array([len(r.position[::n]) for r, n in zip(recordings, strides, strict=True)])
-        ends = np.concatenate([[0], np.cumsum(self.counts)])
-        self._slices = [slice(low, high) for low, high in itertools.pairwise(ends.tolist())]
-        self._by_lane = {
-            int(lane): (place, *_hermite(recording.time[::n] - recording.time[0], packed.grid(i)))
-            for i, (lane, place, recording, n) in enumerate(
-                zip(packed.lanes, self._slices, recordings, strides, strict=True)
-            )
-        }
+    def __init__(self, choice: Choice, simulate: Simulate) -> None:
+        self._choice, self._simulate = choice, simulate
+        self.measured, self.counts = choice.measured, choice.counts
 
     def positions(self, parameters: ArrayLike) -> Array:
         """Return the simulated positions of candidates, (candidates, samples) rad.
@@ -68,7 +94,7 @@ class Samples:
         positions = np.empty((len(candidates), len(self.measured)))
 
         def read(row: int, lane: int, trace: Array) -> None:
-            place, steps, weights = self._by_lane[lane]
+            place, steps, weights = self._choice.by_lane[lane]
             interpolate(trace, steps, weights, positions[row, place])
 
         self._simulate(candidates, read)
@@ -76,7 +102,7 @@ class Samples:
 
     def split(self, row: Array) -> list[Array]:
         """Cut a row of samples into recordings."""
-        return [row[place] for place in self._slices]
+        return [row[place] for place in self._choice.slices]
 
 
 def _hermite(time: Array, grid: Array) -> tuple[NDArray[np.intp], Array]:

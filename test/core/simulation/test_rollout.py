@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many candidates on many recordings: order, independence, bad input."""
 
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -58,6 +60,21 @@ def test_one_rollout_serves_several_threads():
     for thread in threads:
         thread.join()
     assert all(np.array_equal(result, expected) for result in results)
+
+
+def test_memory_is_free_as_soon_as_a_rollout_is_out_of_use():
+    """Garbage collection counts objects and not their size: a rollout in a circle would stay for minutes."""
+    gc.disable()
+    try:
+        rollout = Rollout(RECORDINGS, firmware=FIRMWARE)
+        rollout.errors(candidates(2))
+        samples = rollout.samples(1)
+        samples.positions(candidates(2))
+        left = weakref.ref(rollout)
+        del rollout, samples
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def test_positions_come_at_the_recordings_own_times():
