@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +19,13 @@ from bam_core.errors import Missing, OutOfRange
 from bam_core.text_table import format_table
 
 if TYPE_CHECKING:
+    from bam_core.identification.uncertainty.prediction import Prediction
     from bam_core.validation import Validation
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
 ROBOT_EXAMPLE = "bam validate --robot arm.urdf --servos '*=xl330' --vin 5 runs/ --params identified/*.yaml"
+
+log = logging.getLogger(__name__)
 
 _FINEST_DT, _COARSEST_DT = 1e-5, 0.02  # s
 
@@ -77,7 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_robot_options(arguments)
     if not arguments.params:
         raise Missing("--params", "servo files or names from 'bam servos'")
-    from bam_core.identification.uncertainty.prediction_file import prediction_for
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
@@ -103,23 +106,34 @@ def run(arguments: argparse.Namespace) -> int:
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
     recordings = load_recordings(arguments.logs, set_fields=arguments.set)
-    result = {
-        name: validate(
+    result = {}
+    for name, path in zip(names, paths, strict=True):
+        prediction = _prediction(path) if arguments.draws else None
+        result[name] = validate(
             servos[name],
             recordings,
             bench_effects_for(arguments.bench_effects, path, recordings),
             dt=dt,
-            prediction=prediction_for(path) if arguments.draws else None,
-            draws=arguments.draws,
+            prediction=prediction,
+            draws=arguments.draws if prediction is not None else 0,
             seed=arguments.seed,
         )
-        for name, path in zip(names, paths, strict=True)
-    }
     if arguments.json:
         content = {name: found.summary() for name, found in result.items()}
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
     print(_table(result))
     return 0
+
+
+def _prediction(path: str) -> Prediction | None:
+    """Return what to draw a servo from; None, with a warning, where its file says nothing of errors."""
+    from bam_core.identification.uncertainty.prediction_file import prediction_for
+
+    try:
+        return prediction_for(path)
+    except Missing as error:
+        log.warning("%s: no 90 %% band (%s)", path, error)
+        return None
 
 
 def _table(result: Mapping[str, Validation]) -> str:
@@ -132,8 +146,10 @@ def _table(result: Mapping[str, Validation]) -> str:
         "mean, restarted every 1 s": [found.mae_longer for found in result.values()],
     }
     rows += [[label, *(f"{1e3 * value:.2f}" for value in values)] for label, values in means.items()]
-    bands = [found.band for found in result.values() if found.band is not None]
-    if bands:
-        rows.append(["width of the 90 % band", *(f"{1e3 * band.width:.2f}" for band in bands)])
-        rows.append(["samples in it [%]", *(f"{100 * band.coverage:.1f}" for band in bands)])
+    bands = [found.band for found in result.values()]
+    if any(bands):
+        rows.append(
+            ["width of the 90 % band", *(f"{1e3 * each.width:.2f}" if each else "-" for each in bands)]
+        )
+        rows.append(["samples in it [%]", *(f"{100 * each.coverage:.1f}" if each else "-" for each in bands)])
     return format_table(["MAE [mrad]", *result], rows)

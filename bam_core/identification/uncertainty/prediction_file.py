@@ -88,14 +88,14 @@ def prediction_for(servo: str | os.PathLike[str]) -> Prediction:
     found = load_prediction(path)
     if found is not None:
         return found
-    model = load_servo(path)
+    made = _uncalibrated(load_servo(path))
     log.warning(
         "%s: has no %s; bands follow from its standard errors as if they were independent and from its "
         "training error, and are not calibrated; 'bam identify' writes what calibrated ones are drawn from",
         servo,
         prediction_path(path).relative_to(path.parent),
     )
-    return _uncalibrated(model)
+    return made
 
 
 def _uncalibrated(servo: ServoModel) -> Prediction:

@@ -287,7 +287,7 @@ def test_validate_writes_errors_per_model_and_log(tmp_path: Path, capsys: pytest
 
 
 def test_validate_tells_short_horizons_and_bands_per_model(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     save(tmp_path, log(motor="mx106", kp=32, mass=0.5))
     mine, out = tmp_path / "mine.yaml", tmp_path / "result.txt"
@@ -312,6 +312,13 @@ def test_validate_tells_short_horizons_and_bands_per_model(
     assert drawn["band_90_width"] > 2.0 * 1.6 * 0.01  # of the residual alone
     assert result("--draws", "40") == drawn != result("--draws", "40", "--seed", "1")
     assert "samples in it [%]" in capsys.readouterr().out
+    # One that says nothing of errors costs the others nothing.
+    assert main([*words[:4], "mx64", *words[4:], "--draws", "40"]) == 0
+    others = json.loads(out.read_text())
+    assert others["mine"] == drawn
+    assert "band_90_width" not in others["mx64"]
+    assert re.search(r"samples in it \[%\] +[0-9.]+ +-\n", capsys.readouterr().out)
+    assert caplog.text.count("mx64: no 90 % band") == 1
     assert main([*words, "--draws", "3"]) == 2
     assert "--draws: is 3" in capsys.readouterr().err
 
