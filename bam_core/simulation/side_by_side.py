@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextvars import copy_context
 from typing import TypeVar
 
+from bam_core.simulation.memory import share_freed_memory
 from bam_core.simulation.rollout import allowed_threads, simulation_threads
 
 R = TypeVar("R")
@@ -30,6 +31,7 @@ def side_by_side(
     if threads <= 1:
         yield from ((index, call()) for index, call in enumerate(calls))
         return
+    share_freed_memory()
     with ThreadPoolExecutor(threads) as pool:
         with simulation_threads(1):
             indices = {pool.submit(copy_context().run, call): index for index, call in enumerate(calls)}

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -46,3 +49,33 @@ def test_calls_end_where_one_fails_or_the_caller_leaves(leaves: bool) -> None:
                 list(results)
     assert stopped.is_set()
     assert len(made) <= 3
+
+
+ARENAS = """
+import ctypes, sys
+import numpy as np
+from bam_core.simulation.rollout import simulation_threads
+from bam_core.simulation.side_by_side import side_by_side
+
+def arenas():
+    libc = ctypes.CDLL(None)
+    libc.fopen.restype = ctypes.c_void_p
+    libc.malloc_info.argtypes = [ctypes.c_int, ctypes.c_void_p]
+    libc.fclose.argtypes = [ctypes.c_void_p]
+    file = libc.fopen(sys.argv[1].encode(), b"w")
+    libc.malloc_info(0, file)
+    libc.fclose(file)
+    return open(sys.argv[1]).read().count("<heap nr=")
+
+before = arenas()
+with simulation_threads(4):
+    for _ in range(3):
+        list(side_by_side([lambda: [np.ones(1000) for _ in range(1000)]] * 8))
+print(arenas() - before)
+"""
+
+
+@pytest.mark.long
+def test_what_one_thread_frees_others_can_use(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", ARENAS, str(tmp_path / "info.xml")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
