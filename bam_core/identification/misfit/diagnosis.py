@@ -27,7 +27,7 @@ from bam_core.identification.misfit.drive_causes import drive_causes
 from bam_core.identification.misfit.floor import ABOVE_FLOOR, Floor, configuration, floor, in_mrad, noise
 from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.motion import Motion, motions
-from bam_core.identification.misfit.ranking import PRIOR, Forms, Regression, Score
+from bam_core.identification.misfit.ranking import LEAST_EXCESS, PRIOR, Forms, Regression, Score
 from bam_core.identification.misfit.trivial import Trivial, trivial
 from bam_core.identification.misfit.windows import WindowData, Windows, noise_gain, window_length
 from bam_core.identification.search.sensitivity import normalised, residuals_at, vectors_at
@@ -381,14 +381,16 @@ def _unknown(
         why = f"which may be by chance (± {score.error:.0%} from one part of the data to another)"
     else:
         why = "but none of its forms helps over all data"
+    # Noise is never taken for all that is left over: it is an estimate itself.
+    noisy = f"{1.0 - excess:.0%}{' or more' if excess <= LEAST_EXCESS else ''}"
     worst = sorted(errors, key=lambda name: errors[name], reverse=True)[:_WORST]
     named = [f"{name} ({in_mrad(errors[name])})" for name in worst]
     return Finding(
         kind=UNKNOWN,
         evidence=(
-            f"no known cause explains the misfit: {1.0 - excess:.0%} of the torque that the model leaves "
-            f"over is noise of the measurement, and of the rest the best of {len(causes)} causes, "
-            f"{nearest.missing}, explains {share:.0%} in data left out of its fit, {why}"
+            f"no known cause explains the misfit: {noisy} of the torque that the model leaves over is noise "
+            f"of the measurement, and of the rest the best of {len(causes)} causes, {nearest.missing}, "
+            f"explains {share:.0%} in data left out of its fit, {why}"
         ),
         suggestion=(
             f"look at the runs with the largest errors, {' and '.join(named)}; expect such errors in other "

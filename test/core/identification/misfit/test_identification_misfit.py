@@ -271,6 +271,7 @@ def test_why_the_best_cause_is_not_named_is_said(share, error, forms, why):
     finding = _unknown([CAUSE], {CAUSE.kind: score}, 0.75, {"a": 0.01, "b": 0.03, "c": 0.02})
     assert "25% of the torque that the model leaves over is noise" in finding.evidence
     assert why in finding.evidence
+    assert "80% or more of" in _unknown([CAUSE], {CAUSE.kind: score}, 0.2, {"a": 0.01}).evidence
     assert "b (30 mrad) and c (20 mrad)" in finding.suggestion
 
 
