@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from bam_core.identification.misfit.diagnosis import UNKNOWN
+from bam_core import error_words
 from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.text_table import format_table
 
@@ -50,6 +51,16 @@ def effects_table(result: Identification) -> str:
     return format_table(("effects", "selection [mrad]", "train [mrad]", ""), rows)
 
 
+def unfinished_searches(result: Identification) -> list[str]:
+    """Say which searches did not come to rest, and what to do."""
+    lines = []
+    for spent in (True, False):
+        models = [model for model, fit in result.fits.items() if fit.ended_early and fit.spent == spent]
+        if models:
+            lines.append(f"{', '.join(models)}: {error_words.not_at_rest(spent=spent)}")
+    return lines
+
+
 def stopped_parameters(result: Identification) -> list[str]:
     """Say which parameters the end of their search range has stopped, and the range."""
     lines = []
@@ -80,10 +91,17 @@ def misfit(result: Identification) -> str:
     return f"{result.chosen}: {diagnosis.words}" if diagnosis is not None else ""
 
 
-def blames_headers(fit: ModelFit) -> bool:
-    """Tell whether what a model leaves over may be a wrong header: nothing else was found, or just that."""
+def errors_apart(fit: ModelFit) -> str:
+    """Say that the test is far worse or far better than training; empty where it is neither."""
+    test, selection = (math.nan if each is None else each for each in (fit.test_mae, fit.selection_mae))
+    return error_words.far_from_training(fit.train_mae, fit.training, test, selection)
+
+
+def outliers(fit: ModelFit) -> str:
+    """Say which logs are followed far worse than the others; empty where there are none."""
     findings = fit.diagnosis.findings if fit.diagnosis is not None else ()
-    return not findings or findings[0].kind in (UNKNOWN, "load_header", "gain_header")
+    explained = bool(findings) and findings[0].kind not in error_words.UNEXPLAINED
+    return error_words.outliers(fit.per_log, fit.training, explained=explained)
 
 
 def untold_of_rig(result: Identification) -> str:

@@ -55,9 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trials",
         type=int,
         metavar="N",
-        help="at most this many simulations of all training logs per model, at least 50 (default: 400 "
-        "per free parameter, 800 for a model with no simpler one to start from, 1200 for M4 after M1, M2 or "
-        "M3; fewer may leave all models equally bad)",
+        help="at most this many simulations of all training logs per search, at least 50: one search per "
+        "model, and further ones of the model that is chosen without each of its effects, whose trials are "
+        "added where it loses some (default: 400 per free parameter, 800 for a model with no simpler one to "
+        "start from, 1200 for M4 after M1, M2 or M3; fewer may leave all models equally bad)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of search and split (default: 0)")
     parser.add_argument(
@@ -197,16 +198,17 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell(result: Identification, servo: str) -> None:
     """Print errors, effects and the choice; warn about what not to rely on."""
     from bam_core.cli.identification_text import (
-        blames_headers,
         effects_table,
+        errors_apart,
         misfit,
         models_table,
+        outliers,
         small_parameters,
         stopped_parameters,
+        unfinished_searches,
         unidentifiable_parameters,
         untold_of_rig,
     )
-    from bam_core.identification.data.data_warnings import outliers
 
     print(result.error_words)
     print(models_table(result))
@@ -215,13 +217,12 @@ def _tell(result: Identification, servo: str) -> None:
         print(table)
     if small := small_parameters(result):
         print(f"known to be small: {', '.join(small)}")
-    unfinished = [model for model, fit in result.fits.items() if fit.ended_early]
-    if unfinished:
-        log.warning(
-            "%s: trials were spent before the search came to rest, so errors and choice may change; "
-            "give more --trials, or see with --seeds 3 by how much",
-            ", ".join(unfinished),
-        )
+    for line in unfinished_searches(result):
+        log.warning(line)
+    fit = result.fits[result.chosen]
+    if fit.failed:
+        log.warning(misfit(result))
+        return  # nothing of its parameters is worth a line
     stopped = stopped_parameters(result)
     for line in stopped:
         log.warning(line)
@@ -231,11 +232,11 @@ def _tell(result: Identification, servo: str) -> None:
             "and give it with --servo my_servo.yaml",
             servo,
         )
-    fit = result.fits[result.chosen]
     if fit.diagnosis is not None:
         print(misfit(result))
-    for line in outliers(fit.per_log, headers=blames_headers(fit)):
-        log.warning("%s, %s", result.chosen, line)
+    for line in (errors_apart(fit), outliers(fit)):
+        if line:
+            log.warning("%s, %s", result.chosen, line)
     if untold := untold_of_rig(result):
         print(untold)
     for line in unidentifiable_parameters(result):

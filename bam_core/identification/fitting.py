@@ -37,6 +37,9 @@ With twice as many, models of an XL330 come out 0.2 % worse to 1.8 % better in t
 COLD_TRIALS_PER_PARAMETER = 800
 """Default budget of a model that has nothing near to start from."""
 
+_LEFT = 0.1  # of its trials: what the last part of a search may leave where it ends for lack of them,
+_LEFT_STEPS = 10  # or what so many steps would take, where that is more
+
 _REVISION = 3  # of the search: what another one has kept in a study is not gone on with
 
 _NEAR = 3
@@ -92,6 +95,7 @@ class Fit:
         result: of the search.
         seconds: that it took.
         limited: it was given fewer trials than it takes by default.
+        spent: it took so many of those that it was given that it could not go on.
     """
 
     model: FrictionModel
@@ -100,6 +104,7 @@ class Fit:
     result: Outcome
     seconds: float
     limited: bool = False
+    spent: bool = False
 
     @property
     def vector(self) -> Array:
@@ -118,6 +123,11 @@ class _Search:
     local: bool
     wide: bool = False
     steps: int | None = None
+
+    def is_spent(self, outcome: Outcome) -> bool:
+        """Tell whether too few evaluations are left to go on with."""
+        least = max(_LEFT * self.evaluations, evaluations_for(self.space.dimension, _LEFT_STEPS))
+        return self.evaluations - outcome.evaluations < least
 
     def run(self, runner: JobRunner) -> Outcome:
         with one_blas_thread():
@@ -174,6 +184,7 @@ class PlannedFit:
             result=outcome,
             seconds=seconds,
             limited=self.limited,
+            spent=self.search.is_spent(outcome),
         )
 
     def _report(self, begin: float) -> Report:

@@ -85,8 +85,9 @@ def identify(
         recordings: of one servo, two at least.
         servo: model, library name or file; its firmware and search bounds count, its parameters do not.
         models: "all", or names of friction models.
-        trials: at most this many simulations of all training logs per model, those with coarser steps
-            included; at least MIN_EVALUATIONS.
+        trials: at most this many simulations of all training logs per search, those with coarser steps
+            included; at least MIN_EVALUATIONS. There is one search per model, and of the chosen one another
+            without each of its effects; where it loses some, its `ModelFit.trials` are those of both.
             Default: `fitting.TRIALS_PER_PARAMETER` per free parameter, more for a model with no simpler one
             near to start from.
         seed: of the search and of a random split, 0 to 2³² - 1.

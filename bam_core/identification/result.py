@@ -122,6 +122,7 @@ class Identification:
                     "trials": fit.trials,
                     "converged": fit.converged,
                     "limited": fit.limited,
+                    "spent": fit.spent,
                     "seconds": round(fit.seconds, 3),
                     "parameters": fit.parameters,
                     "at_bound": list(fit.at_bound),

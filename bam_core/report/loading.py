@@ -118,6 +118,7 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
         per_log={log: per_log.number(log) for log in per_log},
         at_bound=entry.texts("at_bound"),
         ended_early="converged" in entry and not entry.flag("converged"),
+        spent="spent" not in entry or entry.flag("spent"),
         trials=entry.number("trials"),
         seconds=entry.number("seconds"),
         uncertainty=uncertainty,

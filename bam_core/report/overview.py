@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bam_core import error_words
 from bam_core.report.names import words
 from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
@@ -15,6 +16,8 @@ from bam_core.report.results import Results
 _SAME = (
     0.02  # relative difference of errors in selection that does not count: as `identification.choice` has it
 )
+
+_FAILED = "failed_search"  # kind of a finding: as `identification.misfit.diagnosis` has it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,23 +62,27 @@ def tiles(results: Results) -> list[Tile]:
 def warnings(results: Results) -> list[str]:
     """Return what a reader should beware of before using the chosen model, one sentence each."""
     best = results.best
+    training = {
+        name: best.per_log[name]
+        for name, log in results.logs.items()
+        if log.set == "training" and name in best.per_log
+    }
+    findings = best.misfit.findings if best.misfit is not None else ()
+    kind = findings[0][0] if findings else ""
     found = []
+    if kind == _FAILED:
+        found.append(_sentence(f"{findings[0][1]}; {findings[0][2]}"))
     if best.ended_early:
-        found.append(
-            "The search spent its trials before it came to rest, so errors and choice may change: give more "
-            "--trials, or see with --seeds 3 by how much."
-        )
+        found.append(_sentence(error_words.not_at_rest(spent=best.spent)))
     if best.at_bound:
         found.append(f"Stopped by the end of the search range: {_list(best.at_bound)}.")
     if names := not_identifiable(best):
         found.append(f"Not determined by these logs: {_list(names)}.")
-    told = (("Test logs are", best.test_mae), ("Logs left out in selection are", best.selection_mae))
-    what, error = next(((words, each) for words, each in told if math.isfinite(each)), ("", 0.0))
-    if error > 2 * best.train_mae:
-        found.append(
-            f"{what} followed {error / best.train_mae:.1f} times worse than training logs: "
-            f"the model may not carry over to their configuration."
-        )
+    if apart := error_words.far_from_training(best.train_mae, training, best.test_mae, best.selection_mae):
+        found.append(_sentence(apart))
+    explained = kind not in ("", *error_words.UNEXPLAINED)
+    if far := error_words.outliers(best.per_log, training, explained=explained):
+        found.append(f"{far}.")  # it begins with the name of a log
     return found
 
 
@@ -151,6 +158,10 @@ def _against_simplest(results: Results) -> Tile:
 
 def _known(results: Results) -> str:
     return "all identifiable" if results.best.uncertainty else "motor, friction, effects"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _count(number: int, what: str) -> str:

@@ -114,7 +114,7 @@ def _is_bounded(estimate: Estimate) -> bool:
 
 def _is_known_small(value: float, estimate: Estimate) -> bool:
     wide = _is_bounded(estimate) and 0.5 * (estimate.high - estimate.low) > _VAGUE * abs(value)
-    return wide and estimate.identifiable
+    return wide and estimate.identifiable and estimate.low <= 0.0 <= estimate.high
 
 
 def _relative(value: float, estimate: Estimate) -> tuple[float, float] | None:

@@ -82,7 +82,8 @@ class ModelResult:
         test_interval: its 95 % interval over logs, rad.
         per_log: error of every log, rad.
         at_bound: parameters that the end of their search range has stopped.
-        ended_early: the search spent its trials before it came to rest; not where that is not told.
+        ended_early: the search did not come to rest; not where that is not told.
+        spent: its trials were; so where that is not told.
         trials: simulations of all training logs.
         seconds: that the fit took.
         uncertainty: where it was estimated.
@@ -99,6 +100,7 @@ class ModelResult:
     per_log: Mapping[str, float]
     at_bound: tuple[str, ...]
     ended_early: bool
+    spent: bool
     trials: float
     seconds: float
     uncertainty: Uncertainty | None

@@ -69,6 +69,7 @@ class Evaluator:
             trials=fit.result.evaluations,
             converged=fit.result.converged,
             limited=fit.limited,
+            spent=fit.spent,
             seconds=fit.seconds,
         )
         return replace(judged, servo=replace(judged.servo, provenance=self._provenance(judged)))

@@ -12,7 +12,7 @@ from typing import Any
 
 from bam_core.identification.choice.choice import SAME, Contender
 from bam_core.identification.choice.mean_interval import mean_interval
-from bam_core.identification.misfit.diagnosis import Diagnosis
+from bam_core.identification.misfit.diagnosis import FAILED, Diagnosis
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.uncertainty import Uncertainty
 from bam_core.servo.effects import EFFECTS, BenchEffects
@@ -33,9 +33,11 @@ class ModelFit:
             effects are chosen by; empty where there are too few training logs for it.
         test: the same of the test logs, which neither the fit nor any choice has seen; empty without such.
         at_bound: parameters that the end of their search range has stopped.
-        trials: simulations of all training logs that the search spent.
-        converged: the search ended because nothing led further down, not because its trials were spent.
+        trials: simulations of all training logs that the search took; those of a model that has lost an
+            effect include the search before.
+        converged: descents from two drafts came to the same error, and nothing led further down.
         limited: the search was given fewer trials than it takes by default.
+        spent: the search took so many of its trials that it could not go on with the rest.
         seconds: that it took.
         diagnosis: what the fit leaves over of the training logs, and what physics it lacks; None where that
             was not looked into.
@@ -55,6 +57,7 @@ class ModelFit:
     converged: bool
     limited: bool
     seconds: float
+    spent: bool = False
     diagnosis: Diagnosis | None = None
     uncertainty: Uncertainty | None = None
 
@@ -65,8 +68,18 @@ class ModelFit:
 
     @property
     def ended_early(self) -> bool:
-        """The search spent its trials before it came to rest: more of them may lead further."""
+        """The search did not come to rest: another seed, or more trials if `spent`, may lead further."""
         return not self.converged
+
+    @property
+    def failed(self) -> bool:
+        """It is no better than what needs no model."""
+        return self.diagnosis is not None and any(each.kind == FAILED for each in self.diagnosis.findings)
+
+    @property
+    def training(self) -> dict[str, float]:
+        """Mean absolute position error of every training log by name, rad."""
+        return {log: error for log, error in self.per_log.items() if log not in self.test}
 
     @property
     def selection_mae(self) -> float | None:
@@ -98,8 +111,7 @@ class ModelFit:
     @property
     def contender(self) -> Contender:
         """This fit as `choice.choose` takes it; where there is no selection, by training errors."""
-        train = {log: error for log, error in self.per_log.items() if log not in self.test}
-        by = self.selection or train
+        by = self.selection or self.training
         return Contender(
             name=self.model,
             free_parameters=len(self.parameters),

@@ -7,8 +7,7 @@ alone looks wrong.
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ _AS_ASKED = (0.8, 1.25)  # recorded duty over the one asked for; 0.96 to 1.00 on
 _SAME_LAW = 0.9  # correlation of both, if only the gain is off; 0.999 on real recordings
 _ENOUGH = 50  # samples that compare them
 _INSIDE = 0.9  # of the limit, where duties count
-_WORSE = 5.0  # times the median error; 2 to 3 between scripts and gains
-_LEAST_OFF = 0.01  # rad; smaller errors need no explanation
 _NAMED = 3  # logs that a line names
 
 
@@ -97,26 +94,6 @@ def gain_warnings(servo: ServoModel, recordings: Sequence[Recording]) -> list[st
         f"{names}: the duty that was recorded is {span} times what kp (such as {off[0][0].kp:g}) asks for; "
         f"correct kp, or fit the effect firmware_gain if the firmware is another"
     ]
-
-
-def outliers(errors: Mapping[str, float], *, headers: bool = True) -> list[str]:
-    """Return a line about logs that a model follows far worse than the others.
-
-    Args:
-        errors: of each log by its name, rad.
-        headers: their headers may be wrong: nothing else is known that explains it.
-    """
-    median = statistics.median(errors.values())
-    far = {name: each for name, each in errors.items() if each > max(_WORSE * median, _LEAST_OFF)}
-    if not far:
-        return []
-    worst = max(far.values()) / max(median, 1e-9)
-    names = ", ".join(list(far)[:_NAMED]) + _rest(len(far))
-    told = f"{names}: followed up to {worst:.0f} times worse than the median log"
-    if not headers:
-        return [told]
-    header = "its header states" if len(far) == 1 else "their headers state"
-    return [f"{told}; check mass, length, kp and supply that {header}"]
 
 
 def scarcity(training: int, test: int, folds: int) -> list[str]:

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a fitted model leaves over, and what kind of physics it lacks.
 
-The error of a fit is compared with what encoder, timing and repeated runs would leave (`floor`). Where it is
-above, residual accelerations of short windows (`windows`) are tested for structure: every cause (`cause`)
-says which torques it would add along the measured motion, and is scored by the share that it explains in data
-left out of its fit (`ranking`). A header is reported as wrong only where it explains more than any physics.
+The error of a fit is compared with what encoder, timing and repeated runs would leave (`floor`), and with
+that of what needs no model (`trivial`): above the latter the search has failed. Between them, residual
+accelerations of short windows (`windows`) are tested for structure: every cause (`cause`) says which torques
+it would add along the measured motion, and is scored by the share that it explains in data left out of its
+fit (`ranking`). A header is reported as wrong only where it explains more than any physics.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -23,10 +24,11 @@ from bam_core.identification.found_servo import found_servo
 from bam_core.identification.misfit.bench_causes import bench_causes, header_causes
 from bam_core.identification.misfit.cause import Cause
 from bam_core.identification.misfit.drive_causes import drive_causes
-from bam_core.identification.misfit.floor import Floor, configuration, floor, noise
+from bam_core.identification.misfit.floor import ABOVE_FLOOR, Floor, configuration, floor, in_mrad, noise
 from bam_core.identification.misfit.friction_causes import friction_causes
 from bam_core.identification.misfit.motion import Motion, motions
-from bam_core.identification.misfit.ranking import PRIOR, Forms, Regression, Score
+from bam_core.identification.misfit.ranking import LEAST_EXCESS, PRIOR, Forms, Regression, Score
+from bam_core.identification.misfit.trivial import Trivial, trivial
 from bam_core.identification.misfit.windows import WindowData, Windows, noise_gain, window_length
 from bam_core.identification.search.sensitivity import normalised, residuals_at, vectors_at
 from bam_core.identification.search.space import SearchSpace
@@ -36,15 +38,15 @@ from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout, parameter_vector
 
-ABOVE_FLOOR = 1.5
-"""Factor on the floor; a quarter of an encoder count (`Floor.encoder`) is added. A model with a larger
-training error lacks something; models that lack nothing stay below."""
-
 UNKNOWN = "unknown"
 """Kind of a misfit that no cause explains."""
 
+FAILED = "failed_search"
+"""Kind of a misfit that tells of no physics: the fit is no better than what needs no model (`trivial`)."""
+
 _FINER = 4  # steps of the finer simulation per step of the one that was fitted
 _LEAST_SHARE = 0.2  # of the misfit: less is no explanation
+_WORST = 2  # runs that are named where no cause is
 _SURE = 1.5  # standard errors
 _SECOND = 0.2  # of the misfit: what a second cause must explain beside the first
 _LOGS = 48  # that are looked at, evenly among all: more tell little new and take time
@@ -65,10 +67,11 @@ class Finding:
     """One kind of physics that a model lacks.
 
     Attributes:
-        kind: short name; UNKNOWN where no cause takes enough.
+        kind: short name; UNKNOWN where no cause takes enough, FAILED where there is no fit to speak of.
         evidence: one sentence with its figures.
         suggestion: what to do, one sentence.
-        share: of the misfit that it explains in data left out of its fit; 0 where the kind is UNKNOWN.
+        share: of the misfit that it explains in data left out of its fit; 0 where the kind is UNKNOWN or
+            FAILED.
         effects: of `effects.EFFECTS` that take it.
     """
 
@@ -132,7 +135,7 @@ class Diagnosis:
     @property
     def words(self) -> str:
         """One sentence."""
-        text = f"training error {1e3 * self.error:.2g} mrad, floor {1e3 * self.floor.value:.2g} mrad "
+        text = f"training error {in_mrad(self.error)}, floor {in_mrad(self.floor.value)} "
         text += f"({self.floor.words})"
         if not self.findings:
             return f"{text}: no misfit found"
@@ -159,12 +162,16 @@ def diagnose(
     rollout = Rollout.for_servo(recordings, servo)
     finer = Rollout.for_servo(recordings, servo, dt=rollout.dt, substeps=_FINER * rollout.substeps)
     steps = float(np.mean(np.abs(residuals_at(finer, vector) - residuals_at(rollout, vector))))
-    least = replace(floor(recordings, resolution), steps=steps)
-    error = fmean(rollout.errors(vector)[0].tolist())
+    errors = dict(zip((each.name for each in recordings), rollout.errors(vector)[0].tolist(), strict=True))
+    error = fmean(errors.values())
+    least = replace(floor(recordings, resolution), steps=steps).beside(error)
     nothing = np.empty((0, space.dimension))
     clean = Diagnosis(floor=least, error=error, findings=(), shifts=nothing, shares={})
     if not clean.is_above_floor:
         return clean
+    without_model = trivial(recordings)
+    if error >= without_model.error:
+        return replace(clean, findings=(_failed(without_model),))
     length = window_length(recordings, servo.firmware)
     logs = _some([each for each in recordings if each.duration > _LEAST_WINDOWS * length])
     if not logs:
@@ -211,7 +218,7 @@ def diagnose(
             findings.append(data.finding(second, left[second.kind], servo.friction_model))
             shifts.append(here + left[second.kind].shift - fit)
     if not findings:
-        findings.append(_unknown(causes, shares, by_run.excess_share))
+        findings.append(_unknown(causes, scores, by_run.excess_share, errors))
     return Diagnosis(
         floor=least, error=error, findings=tuple(findings), shifts=np.array(shifts), shares=shares
     )
@@ -348,16 +355,47 @@ def _suggestion(cause: Cause, model: str) -> str:
     return "no effect of this suite describes it; a further recording will not help"
 
 
-def _unknown(causes: Sequence[Cause], shares: dict[str, float], excess: float) -> Finding:
-    nearest = max(causes, key=lambda cause: shares[cause.kind])
-    share = max(shares[nearest.kind], 0.0)
+def _failed(without_model: Trivial) -> Finding:
+    return Finding(
+        kind=FAILED,
+        evidence=(
+            f"the search has failed: its fit is no better than {without_model.words} "
+            f"({in_mrad(without_model.error)}), so parameters mean nothing and no physics is looked for"
+        ),
+        suggestion=(
+            "give more --trials (without the option there are enough for most servos); if that does not "
+            "help, check the servo file, and kp, supply and loads of the logs"
+        ),
+    )
+
+
+def _unknown(
+    causes: Sequence[Cause], scores: Mapping[str, Score], excess: float, errors: Mapping[str, float]
+) -> Finding:
+    nearest = max(causes, key=lambda cause: scores[cause.kind].share)
+    score = scores[nearest.kind]
+    share = min(max(score.share, 0.0), 1.0)
+    if share <= _LEAST_SHARE:
+        why = f"less than the {_LEAST_SHARE:.0%} from which a cause is named"
+    elif score.share <= _SURE * score.error:
+        why = f"which may be by chance (± {score.error:.0%} from one part of the data to another)"
+    else:
+        why = "but none of its forms helps over all data"
+    # Noise is never taken for all that is left over: it is an estimate itself.
+    noisy = f"{1.0 - excess:.0%}{' or more' if excess <= LEAST_EXCESS else ''}"
+    worst = sorted(errors, key=lambda name: errors[name], reverse=True)[:_WORST]
+    named = [f"{name} ({in_mrad(errors[name])})" for name in worst]
     return Finding(
         kind=UNKNOWN,
         evidence=(
-            f"none of {len(causes)} known causes explains the misfit: the best, {nearest.missing}, explains "
-            f"{share:.0%} of the residual torque, measurement {1.0 - excess:.0%}"
+            f"no known cause explains the misfit: {noisy} of the torque that the model leaves over is noise "
+            f"of the measurement, and of the rest the best of {len(causes)} causes, {nearest.missing}, "
+            f"explains {share:.0%} in data left out of its fit, {why}"
         ),
-        suggestion="look at the logs with the largest errors; expect such errors in other runs, too",
+        suggestion=(
+            f"look at the runs with the largest errors, {' and '.join(named)}; expect such errors in other "
+            f"runs, too"
+        ),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
@@ -15,9 +16,14 @@ import numpy as np
 from bam_core.arrays import Array
 from bam_core.recordings.recording import Recording
 
+ABOVE_FLOOR = 1.5
+"""Factor on the floor; a quarter of an encoder count (`Floor.encoder`) is added. A model with a larger
+training error lacks something; models that lack nothing stay below."""
+
 _WINDOW = 7  # samples that a cubic is laid through: motion, not noise
 _ORDER = 3
 _MEAN_OF_NORMAL = math.sqrt(2.0 / math.pi)  # mean absolute value of a normal error by its deviation
+_DAMAGED = 5.0  # times the median pair (of two the nearer): one of two runs farther apart may be damaged
 _SAME = 0.02  # rad; goals that differ more are not those of a repeated run
 
 
@@ -28,9 +34,12 @@ class Floor:
     Attributes:
         encoder: of rounding to counts.
         noise: of positions about their smooth motion: rounding, noise, timing of the samples.
-        repeats: of repeated runs about each other; None where no run was repeated.
+        repeats: of repeated runs about each other, without pairs that are far apart beside the others; None
+            where no run was repeated.
         pairs: of repeated runs.
         steps: of the simulation, about what finer ones would lead to.
+        farthest: names of the two runs that are farthest apart of these pairs; empty where there are none.
+        typical: repeats tell of other runs; not where a fit is far below them, which no fit can be then.
     """
 
     encoder: float
@@ -38,21 +47,41 @@ class Floor:
     repeats: float | None
     pairs: int
     steps: float = 0.0
+    farthest: tuple[str, ...] = ()
+    typical: bool = True
 
     @property
     def value(self) -> float:
         """The highest of them, rad."""
-        return max(self.encoder, self.noise, self.steps, self.repeats or 0.0)
+        return max(self._others, self.repeats if self.typical and self.repeats is not None else 0.0)
 
     @property
     def words(self) -> str:
         """What it is made of."""
-        if self.repeats is not None and self.repeats >= max(self.encoder, self.noise, self.steps):
-            pairs = "a pair" if self.pairs == 1 else f"{self.pairs} pairs"
+        pairs = "a pair" if self.pairs == 1 else f"{self.pairs} pairs"
+        if self.repeats is not None and self.typical and self.repeats >= self._others:
             return f"scatter of {pairs} of repeated runs"
-        if self.steps >= max(self.encoder, self.noise):
-            return "steps of the simulation"
-        return "encoder and timing of the samples"
+        finest = self.steps >= max(self.encoder, self.noise)
+        told = "steps of the simulation" if finest else "encoder and timing of the samples"
+        if self.typical or self.repeats is None:
+            return told
+        return (
+            f"{told}; {pairs} of repeated runs would say {in_mrad(self.repeats)}, far more than the "
+            f"fit leaves, so one may be damaged: compare {' and '.join(self.farthest)}"
+        )
+
+    def beside(self, error: float) -> Floor:
+        """Return the floor of a fit with this training error, rad: repeats do not count if they deny it."""
+        return replace(self, typical=self.repeats is None or self.repeats <= ABOVE_FLOOR * error)
+
+    @property
+    def _others(self) -> float:
+        return max(self.encoder, self.noise, self.steps)
+
+
+def in_mrad(error: float) -> str:
+    """Return an error, rad, in mrad, with two digits that count."""
+    return f"{float(f'{1e3 * error:.2g}'):g} mrad"
 
 
 def floor(recordings: Sequence[Recording], resolution: float) -> Floor:
@@ -65,18 +94,22 @@ def floor(recordings: Sequence[Recording], resolution: float) -> Floor:
     groups: dict[tuple[object, ...], list[Recording]] = defaultdict(list)
     for each in recordings:
         groups[configuration(each)].append(each)
-    apart = [
-        difference
+    pairs = [
+        (difference, first.name, second.name)
         for same in groups.values()
         for first, second in itertools.pairwise(same)
         if (difference := _apart(first, second)) is not None
     ]
+    scatter = [difference for difference, *_ in pairs]
+    limit = _DAMAGED * statistics.median_low(scatter) if pairs else 0.0
     # The difference of two runs has the scatter of both: that of one is smaller by √2.
+    repeats = fmean(each for each in scatter if each <= limit) / math.sqrt(2.0) if pairs else None
     return Floor(
         encoder=0.25 * resolution,
         noise=_MEAN_OF_NORMAL * fmean(noise(each, resolution) for each in recordings),
-        repeats=fmean(apart) / math.sqrt(2.0) if apart else None,
-        pairs=len(apart),
+        repeats=repeats,
+        pairs=len(pairs),
+        farthest=max(pairs)[1:] if pairs else (),
     )
 
 

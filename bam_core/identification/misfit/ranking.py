@@ -21,10 +21,12 @@ from bam_core.arrays import Array
 PRIOR = 0.3
 """Standard deviation of a parameter's move, in shares of its search range: a fit that far off is none."""
 
+LEAST_EXCESS = 0.2
+"""Share of what is left over that is taken for no noise of the measurement, whatever is estimated."""
+
 _CHANCE = 2.0  # times what a form takes by chance of windows that, unlike those of a run, are independent
 _IDLE = 1e-6  # of the residuals' squares: a form that shows as less of itself does not act in these runs
 _SOLVABLE = 1e-9  # relative ridge that keeps matrices invertible
-_LEAST_EXCESS = 0.2  # of what is left over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,10 +115,10 @@ class Regression:
     def excess(self) -> float:
         """Weighted sum of squares beyond the measurement's, once parameters have moved to their best.
 
-        At least _LEAST_EXCESS of the remaining sum, because the measurement's part is itself an estimate.
+        At least LEAST_EXCESS of the remaining sum, because the measurement's part is itself an estimate.
         """
         left = float(self._left_by_groups([]).sum())
-        return max(left - self._noise, _LEAST_EXCESS * left)
+        return max(left - self._noise, LEAST_EXCESS * left)
 
     @property
     def excess_share(self) -> float:

@@ -50,7 +50,7 @@ VAGUE = 0.5
 """Half width of the interval over the value above which a parameter is not identifiable; see NEGLIGIBLE."""
 
 NEGLIGIBLE = 0.01
-"""A parameter that may be zero is known to be small where the half width is below this share of its range."""
+"""A parameter that may be zero is identifiable where the half width is below this share of its range."""
 
 PLACED = 0.05
 """The same limit for a parameter of either sign, such as an offset, whose value gives no scale."""
@@ -60,6 +60,7 @@ _UNKNOWN = 0.5  # standard error, in shares of the search range, from which the 
 _RELATED = 0.5  # correlation from which two parameters are worth naming together
 _CLEAR = 0.2  # of the standard error: what independent samples would leave of it where they are not
 _LACKING = "most of its interval comes from physics that the model lacks"
+_LATE_STAMPS = "below zero stands for commands that are stamped late, or positions that are stamped early"
 _MOSTLY = 0.5  # of the variance
 _ASTRAY = "finer steps of the simulation, or a longer search, would lead into the interval"
 _FINER = 4  # steps of the finer simulation per step of the one that was fitted
@@ -79,8 +80,8 @@ class ParameterEstimate:
         identifiable: these recordings tell the parameter: the interval's half width is below VAGUE of the
             value, or below NEGLIGIBLE or PLACED of the search range.
         trades_with: parameters whose estimates go up or down with this one's: |correlation| above TRADING.
-        remark: empty, or one sentence: why it is not identifiable, and which recording would help; or that
-            the value itself is outside the interval.
+        remark: empty, or one sentence: why it is not identifiable, and which recording would help; that the
+            value itself is outside the interval; what a delay below zero means.
     """
 
     name: str
@@ -94,8 +95,9 @@ class ParameterEstimate:
 
     @property
     def is_known_small(self) -> bool:
-        """It is identifiable although its interval is wide beside its value."""
-        return self.identifiable and _is_wide(self.value, 0.5 * (self.high - self.low))
+        """It is identifiable although its interval is wide beside its value, and may be zero."""
+        may_be_zero = self.low <= 0.0 <= self.high
+        return self.identifiable and may_be_zero and _is_wide(self.value, 0.5 * (self.high - self.low))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,6 +329,10 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
         if estimates[i].remark != _LACKING:  # a further recording does not help then
             remark = _remark(i, estimates[i], terms, correlation[i], cure)
             estimates[i] = replace(estimates[i], remark=remark)
+    for i, each in enumerate(estimates):
+        if each.name == "command_delay" and each.low < 0.0:
+            remark = f"{each.remark}; {_LATE_STAMPS}" if each.remark else _LATE_STAMPS
+            estimates[i] = replace(each, remark=remark)
     return Uncertainty(
         estimates=tuple(estimates),
         correlation=np.clip(correlation, -1.0, 1.0),

@@ -9,8 +9,11 @@ import numpy as np
 from identification_cases import mx106, record
 
 from bam_core.cli.identification_text import (
+    errors_apart,
+    outliers,
     small_parameters,
     stopped_parameters,
+    unfinished_searches,
     unidentifiable_parameters,
 )
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
@@ -90,8 +93,35 @@ def test_what_is_wide_beside_its_value_and_yet_identifiable_is_small() -> None:
         estimate("coulomb", 0.0, 0.0, 0.001, told=True),
         estimate("resistance", 2.0, 1.9, 2.1, told=True),
         estimate("armature", 0.01, 0.0, 1.0, told=False),
+        estimate("zero_offset", -0.019, -0.029, -0.009, told=True),  # its sign is known
+        estimate("load", 0.01, -0.001, 0.03, told=True),
     )
-    assert small_parameters(found(estimates)) == ["viscous", "coulomb"]
+    assert small_parameters(found(estimates)) == ["viscous", "coulomb", "load"]
+
+
+def test_a_search_that_did_not_come_to_rest_is_told_by_whether_its_trials_were_spent() -> None:
+    identification = found(())
+    (fit,) = identification.fits.values()
+    fits = {
+        "m1": replace(fit, spent=True),
+        "m2": replace(fit, spent=False),
+        "m3": replace(fit, converged=True, spent=True),
+        "m4": replace(fit, spent=True),
+    }
+    spent, left = unfinished_searches(replace(identification, fits=fits))
+    assert spent.startswith("m1, m4: trials were spent before the search came to rest")
+    assert "give more --trials" in spent
+    assert left.startswith("m2: the search ended with trials left")
+    assert "--trials" not in left
+
+
+def test_logs_and_tests_that_stand_out_are_told() -> None:
+    (fit,) = found(()).fits.values()
+    assert errors_apart(fit) == outliers(fit) == ""
+    easy = replace(fit, test=dict.fromkeys(fit.test, 0.004))
+    assert errors_apart(easy).startswith("test logs are followed 2.5 times better")
+    far = {**dict.fromkeys("abcde", 0.01), "odd": 0.2}
+    assert "nearly sticks" in outliers(replace(fit, per_log=far))
 
 
 def test_nothing_is_said_of_parameters_that_nobody_estimated() -> None:

@@ -189,8 +189,9 @@ def test_help_tells_what_bounds_the_search(capsys: pytest.CaptureFixture[str]) -
     assert run("--help") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert (
-        f"at most this many simulations of all training logs per model, at least {MIN_EVALUATIONS}" in shown
+        f"at most this many simulations of all training logs per search, at least {MIN_EVALUATIONS}" in shown
     )
+    assert "further ones of the model that is chosen without each of its effects" in shown
     assert f"(default: {TRIALS_PER_PARAMETER} per free parameter," in shown
     assert DEFAULT_RULE in shown
 

@@ -7,6 +7,7 @@ import pytest
 from identification_cases import mx106, record
 
 from bam_core.identification.fitting import COLD_TRIALS_PER_PARAMETER, TRIALS_PER_PARAMETER, Fitter
+from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.space import added_terms
 from bam_core.servo.friction import FRICTION_MODELS
 
@@ -17,6 +18,17 @@ from bam_core.servo.friction import FRICTION_MODELS
 )
 def test_terms_that_a_model_adds_are_counted_as_coefficients(inner: str, outer: str, count: int) -> None:
     assert added_terms(FRICTION_MODELS[inner], FRICTION_MODELS[outer]) == count
+
+
+@pytest.mark.parametrize(
+    ("budget", "took", "spent"),
+    [(200, 86, True), (8800, 8000, True), (8800, 6093, False), (30000, 10215, False)],
+)
+def test_trials_are_spent_where_too_few_are_left_to_go_on(budget: int, took: int, spent: bool) -> None:
+    fitter = Fitter(mx106("m4"), [record(mx106("m4"), "sin_sin", 16.0)], seed=0)
+    planned = fitter.plan(FRICTION_MODELS["m4"], trials=budget)
+    outcome = Outcome(vector=planned.search.space.base, error=0.1, evaluations=took)
+    assert planned._made(outcome, 1.0).spent == spent
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from report_cases import edit_summary, multiplied
 
 from bam_core.identification.choice.choice import SAME
+from bam_core.identification.misfit.diagnosis import FAILED
 from bam_core.report import load_results, render
 from bam_core.report.names import words
 
@@ -55,6 +56,10 @@ class Outline(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not {"script", "style"} & set(self.open):
             self.text += " ".join(data.split()) + " "
+
+
+FAILURE = [{"kind": FAILED, "evidence": "the search has failed: no better", "suggestion": "give more"}]
+ODD = {"a": 0.01, "b": 0.01, "c": 0.01, "odd": 0.2}
 
 
 def page_of(directory: Path) -> tuple[str, Outline]:
@@ -160,7 +165,7 @@ def test_models_are_tagged_whose_search_did_not_come_to_rest(results: Path) -> N
     page, _ = page_of(results)
     cells = re.findall(r'<th scope="row"><span class="swatch"></span> (M\d).*?</th>', page)
     assert cells == ["M1", "M4", "M6"]
-    assert re.findall(r'<th scope="row"><span class="swatch"></span> (M\d)[^\n]*ended early', page) == ["M1"]
+    assert re.findall(r'<th scope="row"><span class="swatch"></span> (M\d)[^\n]*not at rest', page) == ["M1"]
 
 
 def test_the_test_error_with_its_interval_comes_first(results: Path) -> None:
@@ -248,7 +253,11 @@ def test_a_hundred_logs_stay_below_two_megabytes(complete_results: Path) -> None
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"converged": False}, "spent its trials before it came to rest"),
+        ({"converged": False}, "Trials were spent before the search came to rest"),
+        ({"converged": False, "spent": False}, "ended with trials left, but its descents do not agree"),
+        ({"test_mae": 0.004}, "2.5 times better than training logs"),
+        ({"per_log": ODD}, "odd: followed 20 times worse than the median log; watch it"),
+        ({"floor": {}, "misfit": FAILURE}, "The search has failed: no better; give more."),
         ({"at_bound": ["viscous"]}, "Stopped by the end of the search range: viscous"),
         ({"train_mae": 0.001}, "10.0 times worse than training logs"),
     ],
@@ -257,6 +266,7 @@ def test_what_to_beware_of_stands_at_the_top(results: Path, change: dict[str, ob
     summary = json.loads((results / "summary.json").read_text())
     harmless = {"converged": True, "at_bound": []}
     harmless |= {"train_mae": 0.01, "test_mae": 0.01, "test_interval": [0.009, 0.011]}
+    harmless |= {"floor": None, "misfit": [], "per_log": {}}
     summary["models"][summary["chosen"]] |= harmless
     edit_summary(results, summary)
     assert 'class="warnings"' not in page_of(results)[0]

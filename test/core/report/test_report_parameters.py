@@ -49,6 +49,12 @@ def test_whiskers_share_an_axis_as_wide_as_the_widest(model: ModelResult) -> Non
     assert whiskers["armature"] is None
 
 
+def test_only_what_may_be_zero_is_known_to_be_small(model: ModelResult) -> None:
+    relative = {"viscous": (-1.0, 1.0), "coulomb": (-0.6, 0.6), "armature": (-0.1, 0.1)}
+    rows = parameter_table(with_estimates(model, relative)).rows
+    assert [row.name for row in rows if row.known_small] == ["viscous"]
+
+
 def test_an_unknown_parameter_does_not_widen_the_axis_but_is_cut(model: ModelResult) -> None:
     relative = {"torque_constant": (-0.1, 0.1), "resistance": (-30.0, 50.0)}
     table = parameter_table(with_estimates(model, relative))
@@ -62,7 +68,7 @@ def test_an_unknown_parameter_does_not_widen_the_axis_but_is_cut(model: ModelRes
 
 def test_a_wide_interval_about_a_value_that_is_known_to_be_small_says_so(model: ModelResult) -> None:
     values = model.parameters
-    relative = {"torque_constant": (-0.1, 0.1), "viscous": (-0.6, 0.6), "coulomb": (-0.6, 20.0)}
+    relative = {"torque_constant": (-0.1, 0.1), "viscous": (-1.0, 0.6), "coulomb": (-0.6, 20.0)}
     told = with_estimates(model, relative)
     rows = {row.name: row for row in parameter_table(told).rows}
     assert [name for name in values if rows[name].known_small] == ["viscous"]

@@ -14,7 +14,6 @@ from bam_core.errors import BadData
 from bam_core.identification.data.data_warnings import (
     gain_warnings,
     missing_channels,
-    outliers,
     require_temperature,
     scarcity,
 )
@@ -46,8 +45,6 @@ def without(log: Recording, channel: str, name: str) -> Recording:
 def test_sound_logs_give_no_warning(log: Recording) -> None:
     assert missing_channels([log], ["winding_heating", "friction_temperature"]) == []
     assert gain_warnings(SERVO, [log]) == []
-    assert outliers({"a": 0.010, "b": 0.030, "c": 0.012}) == []
-    assert outliers({"a": 0.001, "b": 0.009, "c": 0.001}) == []
     require_temperature([log], ["friction_temperature"])
 
 
@@ -83,11 +80,6 @@ def test_duties_that_follow_another_law_or_are_unknown_are_not_judged(log: Recor
     other = dataclasses.replace(log, duty=np.sign(log.duty) * 0.3, kp=1600.0)
     assert gain_warnings(SERVO, [without(log, "duty", "blind"), other]) == []
     assert gain_warnings(load_servo("erob80_100"), [log]) == []
-
-
-def test_a_log_that_is_followed_far_worse_than_the_others_is_told() -> None:
-    (line,) = outliers({"a": 0.010, "b": 0.012, "odd": 0.120, "c": 0.011})
-    assert line.startswith("odd: followed up to 10 times worse than the median log; check mass")
 
 
 def test_what_few_logs_cannot_tell_is_said() -> None:

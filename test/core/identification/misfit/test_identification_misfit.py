@@ -12,7 +12,11 @@ from other_physics import SERVO, Bench, Truth, record, with_other_headers
 
 from bam_core.identification.identify import identify
 from bam_core.identification.misfit.bench_causes import bench_causes
-from bam_core.identification.misfit.diagnosis import UNKNOWN, diagnose
+from bam_core.identification.misfit.diagnosis import FAILED, UNKNOWN, _unknown, diagnose
+from bam_core.identification.misfit.floor import floor
+from bam_core.identification.misfit.friction_causes import friction_causes
+from bam_core.identification.misfit.ranking import Score
+from bam_core.identification.misfit.trivial import trivial
 from bam_core.identification.search.gauss_newton import descend
 from bam_core.identification.search.sensitivity import normalised
 from bam_core.identification.search.space import search_space
@@ -153,6 +157,27 @@ def test_repeated_runs_raise_the_floor():
     assert "repeated" in apart.words
 
 
+def _moved(log, by, name):
+    return replace(log, name=name, position=log.position + by)
+
+
+def test_one_damaged_repetition_is_no_scatter():
+    """Of pairs the middle counts; and no fit can be far below what repeated runs leave."""
+    logs = record(Truth(), SMALL, seed=1)
+    again = [_moved(each, 0.002, f"{each.name}_2") for each in logs]
+    bad = _moved(logs[0], 0.5, "bad")
+    resolution = load_servo(SERVO).firmware.resolution
+    for some in ([*logs, *again[1:], bad], [*logs[:2], again[1], bad]):
+        assert floor(some, resolution).repeats == pytest.approx(0.002 / np.sqrt(2.0))
+    alone = floor([*logs, bad], resolution)
+    assert alone.beside(0.3).value > 0.3
+    assert alone.beside(0.3).words == "scatter of a pair of repeated runs"
+    assert alone.beside(0.03).value < 0.01
+    assert alone.beside(0.03).words.endswith(f"compare {logs[0].name} and bad")
+    one_bad = diagnosed([*logs, bad], OTHER._replace(coulomb=0.3))
+    assert one_bad.is_above_floor
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("kind", CASES)
 def test_an_identification_names_what_the_model_lacks(kind):
@@ -185,6 +210,35 @@ def test_intervals_grow_by_what_a_model_lacks(kind):
     assert np.all(np.abs(off) < 4.0 * np.sqrt(np.mean(shifts[:, :3] ** 2, axis=0)) + 0.01)
 
 
+@pytest.mark.parametrize("stuck", [True, False])
+def test_a_fit_no_better_than_no_model_is_a_failed_search_and_no_physics(stuck):
+    """An arm that friction holds; and one whose friction is only twice that of the recordings."""
+    truth = Truth()
+    found = diagnosed(record(truth, SMALL, seed=1), truth._replace(coulomb=9.0 if stuck else 0.25))
+    assert ([finding.kind for finding in found.findings] == [FAILED]) == stuck
+    assert ("the search has failed" in found.words) == stuck
+    assert ("give more --trials" in found.words) == stuck
+    assert (len(found.shifts) == 0) == stuck
+
+
+def test_what_needs_no_model_is_at_its_goal_or_at_rest_and_without_a_controller_at_rest():
+    (log, *_) = record(Truth(), SMALL, seed=1)
+    assert "at its goal" in trivial([log]).words
+    assert trivial([log]).error == pytest.approx(np.mean(np.abs(log.position - log.goal_position)))
+    alone = replace(
+        log,
+        open_loop=True,
+        kp=0.0,
+        duty=np.zeros(len(log)),
+        goal_position=np.full(len(log), np.nan),
+    )
+    assert "does not move" in trivial([alone]).words
+    assert trivial([alone]).error == pytest.approx(np.mean(np.abs(log.position - log.position.mean())))
+
+
+CAUSE = friction_causes()[0]
+
+
 def test_none_of_these_is_said_where_no_cause_takes_it():
     """A motion that no torque explains: positions shuffled in time."""
     random = np.random.default_rng(0)
@@ -194,6 +248,31 @@ def test_none_of_these_is_said_where_no_cause_takes_it():
     ]
     found = diagnosed(recordings, Truth())
     assert [finding.kind for finding in found.findings] == [UNKNOWN]
+    errors = Rollout.for_servo(recordings, in_the_models(Truth())).errors(
+        parameter_vector(in_the_models(Truth()))
+    )
+    worst = recordings[int(np.argmax(errors[0]))].name
+    assert f"the runs with the largest errors, {worst} (" in found.words
+    assert "is noise of the measurement, and of the rest the best of" in found.words
+
+
+@pytest.mark.parametrize(
+    ("share", "error", "forms", "why"),
+    [
+        (0.06, 0.01, (0,), "explains 6% in data left out of its fit, less than the 20%"),
+        (0.25, 0.20, (0,), "explains 25% in data left out of its fit, which may be by chance (± 20%"),
+        (0.25, 0.01, (), "explains 25% in data left out of its fit, but none of its forms"),
+        (-0.1, 0.01, (), "explains 0% in data"),
+    ],
+)
+def test_why_the_best_cause_is_not_named_is_said(share, error, forms, why):
+    nothing = np.empty(0)
+    score = Score(share=share, error=error, forms=forms, columns=(), coefficients=nothing, shift=nothing)
+    finding = _unknown([CAUSE], {CAUSE.kind: score}, 0.75, {"a": 0.01, "b": 0.03, "c": 0.02})
+    assert "25% of the torque that the model leaves over is noise" in finding.evidence
+    assert why in finding.evidence
+    assert "80% or more of" in _unknown([CAUSE], {CAUSE.kind: score}, 0.2, {"a": 0.01}).evidence
+    assert "b (30 mrad) and c (20 mrad)" in finding.suggestion
 
 
 @pytest.mark.parametrize(

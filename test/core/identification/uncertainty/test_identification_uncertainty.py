@@ -14,6 +14,7 @@ from uncertainty_cases import fitted, space_for, toy
 
 from bam_core.identification.search.evidence import evidence, set_right
 from bam_core.identification.search.sensitivity import normalised, residuals_at, sensitivity
+from bam_core.identification.search.space import Axis
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.covariance import covariance
 from bam_core.identification.uncertainty.tolerances import EXACT
@@ -157,6 +158,22 @@ def test_what_the_data_do_not_tell_has_no_standard_error() -> None:
     assert entry["estimates"]["armature"]["interval"] == [-1.0, 1.0]
     assert entry["correlation"]["parameters"] == list(entry["estimates"])
     assert np.shape(entry["correlation"]["matrix"]) == (3, 3)
+
+
+def test_a_delay_below_zero_is_explained_and_what_cannot_be_negative_is_not() -> None:
+    problem = toy(3, 2, 0)
+    names = {"command_delay": -1.0, "viscous": 0.0}
+    axes = tuple(Axis(name=name, low=low, high=1.0, targets=(name,)) for name, low in names.items())
+    blind = replace(problem, space=replace(problem.space, axes=axes), jacobian=1e-4 * problem.jacobian)
+    found = evidence(blind)
+    terms = UncertaintyTerms(
+        optimum=blind, found=found, scatter=covariance(found), discretisation_bias=np.zeros(2)
+    )
+    delay, viscous = describe(terms, np.array([0.5, 0.01])).estimates
+    assert delay.low < 0.0
+    assert delay.remark.count("stamped late") == 1
+    assert viscous.low == 0.0
+    assert "stamped" not in viscous.remark
 
 
 @pytest.mark.long
