@@ -8,6 +8,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,9 +57,7 @@ def load_recordings(
     overriding = rules_from(set_fields)
     recordings: dict[str, Recording] = {}
     unusable: list[BamError] = []
-    unmet: dict[
-        int, tuple[Rule, bool]
-    ] = {}  # rules cannot be hashed; those of a file are kept, so one is one
+    rules_met = _RulesMet()
     sources = find_sources(paths)
     for source in sources:
         try:
@@ -74,7 +73,7 @@ def load_recordings(
             unusable.append(error)
             continue
         for recording in found:
-            _note_unmet(rules, recording, unmet)
+            rules_met.note(rules, recording)
             first = recordings.setdefault(recording.sha256, recording)
             if first is not recording:
                 log.warning("%s: holds the same data as %s, counted once", recording.source, first.source)
@@ -86,7 +85,7 @@ def load_recordings(
         )
     loaded = list(recordings.values())
     _tell_corrections(loaded)
-    _tell_unmet([rule for rule, is_unmet in unmet.values() if is_unmet])
+    _tell_unmet(rules_met.unmet)
     _tell_supply(loaded)
     _tell_left_out(loaded)
     return loaded
@@ -125,27 +124,39 @@ def _tell_corrections(recordings: Sequence[Recording]) -> None:
         log.info("%s: sets %s (of %d recordings)", source, text, len(recordings))
 
 
-def _note_unmet(rules: Sequence[Rule], recording: Recording, unmet: dict[int, tuple[Rule, bool]]) -> None:
-    """Note of every rule whether no recording so far has what it asks for."""
-    bench = recording.bench
-    header: dict[str, Any] = {
-        "mass": bench.mass,
-        "arm_mass": bench.arm_mass,
-        "length": bench.length,
-        "kp": recording.kp,
-        "vin": recording.supply_voltage,
-        "motor": recording.servo,
-        "trajectory": recording.script,
-    }
-    header |= {each.field: each.before for each in recording.corrections}
-    for rule in rules:
-        if not rule.where.keys() <= header.keys():  # a bag's joint, an inertia: a recording does not keep it
-            continue
-        concerns = rule.concerns(header)
-        _, before = unmet.get(id(rule), (rule, True))
-        unmet[id(rule)] = rule, before and not concerns
-        if concerns:
-            header |= rule.set
+@dataclass
+class _RulesMet:
+    """Rules with a condition, and those of them that some recording meets."""
+
+    seen: list[Rule] = field(default_factory=list)
+    met: list[Rule] = field(default_factory=list)
+
+    @property
+    def unmet(self) -> list[Rule]:
+        return [rule for rule in self.seen if rule not in self.met]
+
+    def note(self, rules: Sequence[Rule], recording: Recording) -> None:
+        """Look at what a recording's header was before rules, and what each of them made of it."""
+        bench = recording.bench
+        header: dict[str, Any] = {
+            "mass": bench.mass,
+            "arm_mass": bench.arm_mass,
+            "length": bench.length,
+            "kp": recording.kp,
+            "vin": recording.supply_voltage,
+            "motor": recording.servo,
+            "trajectory": recording.script,
+        }
+        header |= {each.field: each.before for each in recording.corrections}
+        for rule in rules:
+            if not rule.where.keys() <= header.keys():  # a bag's joint: a recording does not keep it
+                continue
+            if rule not in self.seen:
+                self.seen.append(rule)
+            if rule.concerns(header):
+                header |= rule.set
+                if rule not in self.met:
+                    self.met.append(rule)
 
 
 def _tell_unmet(rules: Sequence[Rule]) -> None:
