@@ -20,6 +20,7 @@ from bam_core.recordings.header_corrections import Rule, rules_above, rules_from
 from bam_core.recordings.json_log import NotALogError, read_json_log
 from bam_core.recordings.open_loop_text import read_open_loop_text
 from bam_core.recordings.recording import Recording
+from bam_core.recordings.supply import range_words
 
 log = logging.getLogger(__name__)
 
@@ -188,18 +189,12 @@ def _tell_supply(recordings: Sequence[Recording]) -> None:
         log.warning(
             "vin: %s V in the header of %d of %d recordings, but their servo read %s V; simulations take "
             "what it read; correct the header with %s",
-            _range(given),
+            range_words(given),
             len(read),
             len(recordings),
-            _range(read),
+            range_words(read),
             f"--set vin={np.median(read):.3g}, or a bench.yaml" if alike else "a bench.yaml",
         )
-
-
-def _range(values: Sequence[float]) -> str:
-    """Return "12" or "11.8 to 12.1"."""
-    words = [f"{each:.3g}" for each in sorted(values)]
-    return words[0] if words[0] == words[-1] else f"{words[0]} to {words[-1]}"
 
 
 def _tell_left_out(recordings: Sequence[Recording]) -> None:

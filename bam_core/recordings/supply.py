@@ -37,7 +37,9 @@ def supply_warning(supplies: Mapping[str, Supply], source: str = "") -> str:
     wrong = {name: each for name, each in supplies.items() if each.is_contradicted}
     if not wrong:
         return ""
-    used, recorded = (_range(getattr(each, name) for each in wrong.values()) for name in ("used", "recorded"))
+    used, recorded = (
+        range_words(getattr(each, name) for each in wrong.values()) for name in ("used", "recorded")
+    )
     error = max((each.used / each.recorded - 1.0 for each in wrong.values()), key=abs)
     where = ", ".join(wrong) if len(wrong) <= 3 else f"{len(wrong)} of {len(supplies)} logs"
     given = f"given by {source}" if source else "given"
@@ -48,7 +50,7 @@ def supply_warning(supplies: Mapping[str, Supply], source: str = "") -> str:
     )
 
 
-def _range(values: Iterable[float]) -> str:
-    """Return "12" or "14.6 to 14.8"."""
+def range_words(values: Iterable[float]) -> str:
+    """Return voltages, V, in three digits, such as "12" or "14.6 to 14.8"."""
     words = [f"{each:.3g}" for each in sorted(values)]
     return words[0] if words[0] == words[-1] else f"{words[0]} to {words[-1]}"

@@ -16,32 +16,10 @@ def test_logs_may_follow_the_files_of_params(tmp_path: Path, monkeypatch: pytest
     Path("bag").mkdir()
     Path("mx64").mkdir()  # results of a servo that the library has
     Path("m6.yaml").touch()
-    words = [
-        "validate",
-        "--robot",
-        "r.xml",
-        "--params",
-        "mx106",
-        "mx64",
-        "m6.yaml",
-        "one.csv",
-        "bag",
-        "--json",
-        "v",
-    ]
-    first = [
-        "validate",
-        "one.csv",
-        "bag",
-        "--robot",
-        "r.xml",
-        "--params",
-        "mx106",
-        "mx64",
-        "m6.yaml",
-        "--json",
-        "v",
-    ]
+    robot, params = ["--robot", "r.xml"], ["--params", "mx106", "mx64", "m6.yaml"]
+    logs, more = ["one.csv", "bag"], ["--json", "v"]
+    words = ["validate", *robot, *params, *logs, *more]
+    first = ["validate", *logs, *robot, *params, *more]
     assert logs_first(words) == first
     assert logs_first(first) == first
     assert logs_first([*words[:7], "gone.csv"]) == [*words[:7], "gone.csv"]  # is refused as servo
