@@ -190,5 +190,6 @@ def _about(log: Recording) -> dict[str, Any]:
         "supply_voltage": log.supply_voltage,
         "sha256": log.sha256,
         "dropped_samples": sum(part.samples for part in log.left_out),
+        "position_update_period": log.position_update_period,
         "set": {part.field: part.value for part in log.corrections},
     }

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BadData, BamError, Conflict, Malformed, Missing, OutOfRange, WrongShape
-from bam_core.recordings.bad_readings import without_false_readings
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.recordings.bag_writer import METADATA_NAME
+from bam_core.recordings.cleaning import clean
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import COMMANDS_TYPE, STATES_TYPE
@@ -123,7 +123,7 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
         "duty": column("duty"),
     }
     try:
-        samples, left_out = without_false_readings(samples)
+        cleaned = clean(samples)
         bench = PendulumBench(**{field: header[field] for field in ("mass", "arm_mass", "length")})
     except BamError as error:
         raise error.within(path) from None
@@ -139,9 +139,10 @@ def read_bag(path: str | os.PathLike[str], name: str | None = None, rules: Seque
         demand_limit=_demand_limit(run),
         supply_voltage=header["vin"],
         script=header["trajectory"],
-        left_out=left_out,
+        left_out=cleaned.left_out,
+        position_update_period=cleaned.update_period,
         corrections=tuple(corrections),
-        **samples,
+        **cleaned.samples,
     )
     if cut and finished:
         log.warning("%s: its index is cut off, but every message is there", path)

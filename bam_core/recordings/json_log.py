@@ -27,7 +27,7 @@ from bam_core.errors import (
 )
 from bam_core.json_file import parse_json
 from bam_core.quoted_number import correct_number
-from bam_core.recordings.bad_readings import without_false_readings
+from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import FIRMWARES, CurrentFirmware
@@ -100,7 +100,7 @@ def _fields(path: Path, log: dict[str, Any], rules: Sequence[Rule]) -> dict[str,
         "temperature": _column(entries, "temp", "°C", required=False),
         "duty": _duty(entries, servo),
     }
-    samples, left_out = without_false_readings(samples)
+    cleaned = clean(samples)
     return {
         "servo": servo,
         "firmware": header.firmware(servo),
@@ -112,9 +112,10 @@ def _fields(path: Path, log: dict[str, Any], rules: Sequence[Rule]) -> dict[str,
         "kp": header.number("kp", "firmware units"),
         "supply_voltage": header.supply(servo),
         "script": header.text("trajectory", "a script such as sin_sin"),
-        "left_out": left_out,
+        "left_out": cleaned.left_out,
+        "position_update_period": cleaned.update_period,
         "corrections": tuple(corrections),
-        **samples,
+        **cleaned.samples,
     }
 
 

@@ -43,7 +43,8 @@ def load_recordings(
         set_fields: header fields to set in all of them, ``{"vin": 12.0}`` or ``["vin=12"]``; they override
             a ``bench.yaml``, see `header_corrections`.
 
-    Readings that no bench can have produced are left out; see `bad_readings`.
+    Readings that no bench can have produced are left out; see `bad_readings`. Positions that were updated by
+    a clock of their own are given as of the times of their samples; see `position_updates`.
 
     Returns:
         Recordings with distinct names, in the order given. Duplicate data is loaded once, with a warning:
@@ -89,6 +90,7 @@ def load_recordings(
     _tell_unmet(rules_met.unmet)
     _tell_supply(loaded)
     _tell_left_out(loaded)
+    _tell_updates(loaded)
     return loaded
 
 
@@ -216,4 +218,21 @@ def _tell_left_out(recordings: Sequence[Recording]) -> None:
         total,
         names,
         more,
+    )
+
+
+def _tell_updates(recordings: Sequence[Recording]) -> None:
+    """Say in how many recordings positions were updated by another clock than they were read by."""
+    periods = [each.position_update_period for each in recordings]
+    known = [1e3 * period for period in periods if period is not None]
+    if not known:
+        return
+    low, high = min(known), max(known)
+    every = f"{np.median(known):.1f}" if high < 1.05 * low else f"{low:.1f} to {high:.1f}"
+    log.info(
+        "position: updated every %s ms only in %d of %d recordings, so that readings are up to so much older "
+        "than their times; taken as of when they were updated",
+        every,
+        len(known),
+        len(recordings),
     )

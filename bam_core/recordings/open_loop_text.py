@@ -22,7 +22,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, Unreadable
-from bam_core.recordings.bad_readings import without_false_readings
+from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import Rule, apply_rules
 from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
@@ -186,7 +186,7 @@ def _fields(path: Path, run: _Lines, rules: Sequence[Rule]) -> dict[str, Any]:
     speed[0] = np.nan
     _require_unit(time, counts, speed)
     n = len(time)
-    samples, left_out = without_false_readings(
+    cleaned = clean(
         {
             "time": time * _SECONDS,
             "position": _unwrapped(counts),
@@ -210,9 +210,10 @@ def _fields(path: Path, run: _Lines, rules: Sequence[Rule]) -> dict[str, Any]:
         "kp": 0.0,
         "supply_voltage": header["vin"],
         "script": header["trajectory"],
-        "left_out": left_out,
+        "left_out": cleaned.left_out,
+        "position_update_period": cleaned.update_period,
         "corrections": tuple(corrections),
-        **samples,
+        **cleaned.samples,
     }
 
 

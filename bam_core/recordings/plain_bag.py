@@ -16,7 +16,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, BamError, Malformed, Missing, UnknownName
-from bam_core.recordings.bad_readings import without_false_readings
+from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import NAME, Rule, apply_rules, require_no_inertia
 from bam_core.recordings.joint_series import SERIES_TYPES, JointSeries, joint_series
 from bam_core.recordings.mcap_messages import TypedMessage
@@ -62,8 +62,8 @@ def read_plain_bag(
         require_no_inertia(corrections)
         _require_header(path, header)
         samples = _samples(series, joint)
-        samples, left_out = without_false_readings(samples)
-        supply = header["vin"] if "vin" in header else _measured_supply(samples["voltage"])
+        cleaned = clean(samples)
+        supply = header["vin"] if "vin" in header else _measured_supply(cleaned.samples["voltage"])
         bench = PendulumBench(
             mass=header["mass"], arm_mass=header.get("arm_mass", 0.0), length=header["length"]
         )
@@ -83,9 +83,10 @@ def read_plain_bag(
         demand_limit=header["demand_limit"],
         supply_voltage=supply,
         script=header["trajectory"],
-        left_out=left_out,
+        left_out=cleaned.left_out,
+        position_update_period=cleaned.update_period,
         corrections=tuple(corrections),
-        **samples,
+        **cleaned.samples,
     )
     if cut:
         log.warning("%s: interrupted, the first %.1f s of it are there", path, recording.duration)

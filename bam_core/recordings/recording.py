@@ -98,6 +98,9 @@ class Recording:
     """(n,) -1..1, PWM duty that the servo applied; in open loop the command, always known."""
     left_out: tuple[LeftOut, ...] = ()
     """Readings of the source that cannot be right; what the arrays have in their place is not measured."""
+    position_update_period: float | None = None
+    """s between updates of the position in the source, by another clock than the samples'; `position` is as
+    of the samples' times all the same, see `position_updates`. None: no such clock was found."""
     corrections: tuple[Correction, ...] = ()
     """What the source says of the run and was set from outside."""
 
