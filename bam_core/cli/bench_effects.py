@@ -51,10 +51,19 @@ def bench_effects_for(option: str | None, servo: str, recordings: Sequence[Recor
         return load_bench_effects(servo)
     origin = load_servo(servo).provenance
     known = {*origin.train_data.values(), *origin.validation_data.values()}
-    if load_bench_effects(servo) != IDEAL_BENCH and any(each.sha256 in known for each in recordings):
+    if load_bench_effects(servo) == IDEAL_BENCH:
+        return IDEAL_BENCH
+    if any(each.sha256 in known for each in recordings):
         log.warning(
             "%s: was identified from these recordings, but the effects of their bench are left out; "
             "to simulate them as well, give --bench-effects %s",
+            servo,
+            servo,
+        )
+    elif recordings:
+        log.info(
+            "%s: taken without the delay, offset and arm of the bench on which it was identified; if these "
+            "recordings are from that bench, give --bench-effects %s",
             servo,
             servo,
         )

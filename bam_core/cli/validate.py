@@ -119,7 +119,11 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
         )
     if arguments.json:
-        content = {name: found.summary() for name, found in result.items()}
+        readings = {
+            "dropped_samples": {each.name: each.dropped_samples for each in recordings},
+            "position_update_period": {each.name: each.position_update_period for each in recordings},
+        }
+        content = {name: found.summary() | readings for name, found in result.items()}
         write_text(arguments.json, json.dumps(content, indent=2) + "\n")
     print(_table(result))
     return 0

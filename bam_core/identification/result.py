@@ -189,7 +189,7 @@ def _about(log: Recording) -> dict[str, Any]:
         **({"inertia": log.bench.flywheel, "open_loop": True} if log.open_loop else {}),
         "supply_voltage": log.supply_voltage,
         "sha256": log.sha256,
-        "dropped_samples": sum(part.samples for part in log.left_out),
+        "dropped_samples": log.dropped_samples,
         "position_update_period": log.position_update_period,
         "set": {part.field: part.value for part in log.corrections},
     }

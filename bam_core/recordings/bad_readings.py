@@ -36,6 +36,7 @@ _FROZEN_PAUSE = 3.0  # periods without a sample, after which a jump tells nothin
 _FROZEN_GAIN = 3.0  # times the step after
 _SUPPLY = 0.25  # of the usual supply: a reading further from its neighbours is false,
 _SUPPLY_RANGES = 1.5  # and so many times what 90 % of readings span: of an XL330, 6 and 8 V in turn
+_MOSTLY_OFF = 0.5  # of the readings: then it is no false reading, and `Recording` judges
 _SUPPLY_HOLDS = 5  # samples to either side
 _TEMPERATURE = 10.0  # K; no motor warms by it within
 _TEMPERATURE_HOLDS = 10  # samples to either side
@@ -51,6 +52,7 @@ class Reason(Enum):
     SPIKE = "far from their neighbours"
     FROZEN = "repeated while the arm moved"
     MISSING = "not numbers"
+    NO_SUPPLY = "not above 0 V, which no servo that answers can read"
     REPEATED = "samples that were written twice"
 
 
@@ -105,11 +107,15 @@ def without_false_readings(
     sound = ~(twice | false)
     if np.sum(~sound) > max(MOST * len(time), _ALWAYS) or sound.sum() < _FEWEST:
         return kept, tuple(left_out)
-    for name, find in (("voltage", false_supply), ("temperature", false_temperature)):
-        mask = find(columns[name])
+    for name, reason, find in (
+        ("voltage", Reason.NO_SUPPLY, no_supply),
+        ("voltage", Reason.SPIKE, false_supply),
+        ("temperature", Reason.SPIKE, false_temperature),
+    ):
+        mask = find(kept[name])
         if mask.any():
-            left_out.append(_told(name, Reason.SPIKE, mask))
-            kept[name] = np.where(mask, np.nan, columns[name])
+            left_out.append(_told(name, reason, mask))
+            kept[name] = np.where(mask, np.nan, kept[name])
     if false.any():
         kept |= _bridged(kept, sound, false)
     known = np.flatnonzero(sound)
@@ -168,8 +174,14 @@ def false_positions(time: Array, position: Array) -> list[tuple[Reason, Mask]]:
     return [(reason, mask) for reason, mask in found if mask.any()]
 
 
+def no_supply(voltage: Array) -> Mask:
+    """Find readings, V, (n,), with which no servo would have answered; none where most are such."""
+    off = np.asarray(voltage <= 0.0)
+    return off & (np.count_nonzero(off) < _MOSTLY_OFF * len(off))
+
+
 def false_supply(voltage: Array) -> Mask:
-    """Find single readings, V, (n,), that are no supply's: a sag lasts, and a supply is above zero."""
+    """Find single readings, V, (n,), that are no supply's: a sag lasts."""
     known = voltage[np.isfinite(voltage)]
     if not len(known):
         return np.zeros(len(voltage), dtype=bool)

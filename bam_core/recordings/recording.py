@@ -129,6 +129,11 @@ class Recording:
         """Median sampling period [s]."""
         return float(np.median(np.diff(self.time)))
 
+    @property
+    def dropped_samples(self) -> int:
+        """Count of readings of any channel that cannot be right, those beside a false position included."""
+        return sum(part.samples for part in self.left_out)
+
     def __len__(self) -> int:
         """Count of samples."""
         return len(self.time)

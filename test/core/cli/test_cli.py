@@ -304,7 +304,9 @@ def test_validate_tells_short_horizons_and_bands_per_model(
         return dict(json.loads(out.read_text())["mine"])
 
     plain = result()
-    assert list(plain) == ["mae", "per_log", "mae_short", "mae_short_1s"]
+    of_readings = ["dropped_samples", "position_update_period"]
+    assert list(plain) == ["mae", "per_log", "mae_short", "mae_short_1s", *of_readings]
+    assert [list(plain[name]) for name in of_readings] == 2 * [list(plain["per_log"])]
     assert plain["mae_short"] > 0.0
     drawn = result("--draws", "40")
     assert {name: drawn[name] for name in plain} == plain

@@ -12,6 +12,7 @@ from bam_core.recordings.bad_readings import (
     false_positions,
     false_supply,
     false_temperature,
+    no_supply,
     repeated,
 )
 
@@ -111,6 +112,14 @@ def test_false_supplies_and_temperatures_are_found() -> None:
         assert list(np.flatnonzero(false_supply(bad))) == [place]
         assert list(np.flatnonzero(false_temperature(hot))) == [place]
     assert not false_supply(np.full(300, np.nan)).any()
+
+
+def test_a_supply_of_zero_is_false_however_long_it_is_read() -> None:
+    supply = np.full(300, 12.0)
+    supply[40:60] = 0.0
+    assert list(np.flatnonzero(no_supply(supply))) == list(range(40, 60))
+    supply[60:] = -0.1
+    assert not no_supply(supply).any()  # that is no reading that is false now and then
 
 
 def test_samples_that_were_written_twice_are_found() -> None:
