@@ -25,7 +25,10 @@ _COUNTS = 4.0  # of the encoder between two readings, at least: fewer make steps
 _FULL_SPEED = 2.0  # rad/s, from which on all readings tell the time alike
 _SMOOTH = 0.05  # rad off that path; more is an impact, or a false reading
 _FEWEST = 50  # samples on the move that a clock is sought in
-_PERIODS = (0.4, 3.2)  # periods of reading, within which an update's is sought
+_PERIODS = (
+    0.6,
+    3.2,
+)  # periods of reading, within which an update's is sought: half of one explains any jitter
 _BIN = 1 / 40  # of a period of reading: what times are rounded to where periods are sought
 _FINER = 4  # frequencies per one that the log's length tells apart
 _PHASES = 40  # per period
@@ -34,8 +37,13 @@ _DRIFT = 0.1  # and that it drifts by one phase
 _MOVES_COST = np.array([0.0, _DRIFT, _DRIFT, _SLIP])
 _NEXT, _PREVIOUS = (np.arange(_PHASES) + 1) % _PHASES, (np.arange(_PHASES) - 1) % _PHASES
 _YOUNG = 0.01  # and that a reading is a period old: of clocks that explain all alike, the latest
-_LEAST_JITTER = 0.08  # of a period, by which readings are apart from even times where there is such a clock,
-_EXPLAINED = 0.6  # of which a clock leaves so much at most
+# Mean change of age from reading to reading, in periods: 0.4 in logs of the STS3215, 0.5 where every second
+# reading is repeated. Stamps that are off by a fifth of a period feign a clock near that of reading with 0.14
+# to 0.23, so clocks that hardly differ from it are not sought.
+_LEAST_CHANGE = 0.3
+_EXPLAINED = (
+    0.6  # of that change, which a clock leaves at most; 0.2 to 0.54 in those logs, 1.0 and more in others
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,7 +82,7 @@ def find_updates(time: Array, position: Array) -> PositionUpdates | None:
     ages = np.mod(time - phases, period)
     before = float(np.sum(sure * _wrong(apart - np.diff(time), period)) / max(np.sum(sure), 1.0))
     after = float(np.sum(sure * _wrong(apart - np.diff(time - ages), period)) / max(np.sum(sure), 1.0))
-    if before < _LEAST_JITTER or after > _EXPLAINED * before:
+    if before < _LEAST_CHANGE or after > _EXPLAINED * before:
         return None
     return PositionUpdates(period=period, ages=ages)
 

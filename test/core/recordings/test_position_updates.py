@@ -36,7 +36,7 @@ def updated(time: np.ndarray, period: float, slips: dict[float, float]) -> np.nd
     return phase + period * np.floor((time - phase) / period)
 
 
-@pytest.mark.parametrize("period", [0.0056, 0.008, 0.0137, 0.0223])
+@pytest.mark.parametrize("period", [0.0067, 0.008, 0.0137, 0.0223])
 @pytest.mark.parametrize("slips", [{}, {2.1: 0.003, 3.7: -0.002}], ids=["even", "slips"])
 def test_ages_are_found(period: float, slips: dict[float, float]) -> None:
     """As far as readings tell: that they come at all phases of the clock takes some jitter."""
@@ -74,6 +74,13 @@ def test_nothing_is_found_where_positions_are_as_of_their_times(
     time = read_times(period, jitter)
     position = swing(time)
     assert find_updates(time, np.round(position / count) * count if count else position) is None
+
+
+def test_times_that_are_not_exact_are_no_updates() -> None:
+    """Of the jitter of a stamp, a clock of half the period would explain a part, but none is there."""
+    time = np.arange(0.0, 8.0, 0.02)
+    jitter = np.random.default_rng(3).normal(0.0, 0.002, len(time))
+    assert find_updates(time + jitter, rounded(1.5 * np.sin(2.0 * np.pi * 0.5 * time))) is None
 
 
 @pytest.mark.parametrize("speed", [0.4, 0.7, 1.1, 2.3])
