@@ -61,7 +61,7 @@ def bench_effects_for(option: str | None, servo: str, recordings: Sequence[Recor
             servo,
         )
     elif recordings:
-        log.info(
+        log.warning(
             "%s: taken without the delay, offset and arm of the bench on which it was identified; if these "
             "recordings are from that bench, give --bench-effects %s",
             servo,

@@ -40,7 +40,7 @@ _MOSTLY_OFF = 0.5  # of the readings: then it is no false reading, and `Recordin
 _SUPPLY_HOLDS = 5  # samples to either side
 _TEMPERATURE = 10.0  # K; no motor warms by it within
 _TEMPERATURE_HOLDS = 10  # samples to either side
-_ALWAYS = 3  # false samples that any recording may have: one spike, and the samples beside it
+_ALWAYS = 3  # false samples that any recording may have
 _FEWEST = 2  # sound samples between which there is a path
 MOST = 0.05
 """Share of a log's samples that may be false. Of a log with more, nothing is sure."""
@@ -50,6 +50,7 @@ class Reason(Enum):
     """Why readings take no part."""
 
     SPIKE = "far from their neighbours"
+    BESIDE = "beside those"
     FROZEN = "repeated while the arm moved"
     MISSING = "not numbers"
     NO_SUPPLY = "not above 0 V, which no servo that answers can read"
@@ -100,12 +101,13 @@ def without_false_readings(
     if twice.any():
         left_out.append(_told("time", Reason.REPEATED, twice))
     if np.all(np.diff(time[~twice]) > 0.0):
-        for reason, mask in false_positions(time[~twice], columns["position"][~twice]):
+        for reason, mask in _of_changes(time[~twice], columns["position"][~twice]):
             spread = _where(~twice, mask)
             false |= spread
-            left_out.append(_told("position", reason, spread))
+            if reason is not Reason.BESIDE:
+                left_out.append(_told("position", reason, spread))
     sound = ~(twice | false)
-    if np.sum(~sound) > max(MOST * len(time), _ALWAYS) or sound.sum() < _FEWEST:
+    if _too_many(sum(each.samples for each in left_out), len(time)) or sound.sum() < _FEWEST:
         return kept, tuple(left_out)
     for name, reason, find in (
         ("voltage", Reason.NO_SUPPLY, no_supply),
@@ -141,13 +143,17 @@ def require_few(left_out: Sequence[LeftOut], samples: int) -> None:
     """Refuse a recording of so many samples if more than `MOST` are false; raises BadData."""
     parts = [each for each in left_out if each.channel in ("time", "position")]
     count = sum(each.samples for each in parts)
-    if count > max(MOST * samples, _ALWAYS):
+    if _too_many(count, samples):
         raise BadData(
             "position",
             f"{count} of {samples} samples cannot be right: {', '.join(map(str, parts))}",
             expected=f"at most {MOST:.0%}",
             advice="check cable and encoder and record it again, or leave it out",
         )
+
+
+def _too_many(false: float, samples: int) -> bool:
+    return false > max(MOST * samples, _ALWAYS)
 
 
 def _told(channel: str, reason: Reason, mask: Mask) -> LeftOut:
@@ -167,10 +173,16 @@ def false_positions(time: Array, position: Array) -> list[tuple[Reason, Mask]]:
         Reasons and (n,) which samples are false for them; each sample once.
     """
     missing = ~np.isfinite(position)
-    spike = _where(~missing, _with_neighbours(_spikes(time[~missing], position[~missing])))
-    sound = ~missing & ~spike
+    spikes = _spikes(time[~missing], position[~missing])
+    spike, beside = _where(~missing, spikes), _where(~missing, _beside(spikes))
+    sound = ~(missing | spike | beside)
     frozen = _where(sound, _frozen(time[sound], position[sound]))
-    found = ((Reason.MISSING, missing), (Reason.SPIKE, spike), (Reason.FROZEN, frozen))
+    found = (
+        (Reason.MISSING, missing),
+        (Reason.SPIKE, spike),
+        (Reason.BESIDE, beside),
+        (Reason.FROZEN, frozen),
+    )
     return [(reason, mask) for reason, mask in found if mask.any()]
 
 
@@ -178,6 +190,24 @@ def no_supply(voltage: Array) -> Mask:
     """Find readings, V, (n,), with which no servo would have answered; none where most are such."""
     off = np.asarray(voltage <= 0.0)
     return off & (np.count_nonzero(off) < _MOSTLY_OFF * len(off))
+
+
+def _of_changes(time: Array, position: Array) -> list[tuple[Reason, Mask]]:
+    """Find false positions; where they are too many, only among those that are not the one before.
+
+    What updates its position seldom goes in jumps, of which each looks like a false reading.
+    """
+    found = false_positions(time, position)
+    if not _too_many(_count(found), len(time)):
+        return found
+    changed = np.concatenate(([True], np.diff(position) != 0.0))
+    among = false_positions(time[changed], position[changed])
+    spread = [(reason, _where(changed, mask)) for reason, mask in among]
+    return min(spread, found, key=_count)
+
+
+def _count(found: Sequence[tuple[Reason, Mask]]) -> int:
+    return sum(int(mask.sum()) for reason, mask in found if reason is not Reason.BESIDE)
 
 
 def false_supply(voltage: Array) -> Mask:
@@ -239,13 +269,13 @@ def _spikes_ahead(time: Array, position: Array) -> Mask:
     return found
 
 
-def _with_neighbours(spikes: Mask) -> Mask:
-    """Add the samples beside them: a disturbed exchange spoils them, too, by less than can be told for sure.
+def _beside(spikes: Mask) -> Mask:
+    """Find the samples beside them: a disturbed exchange spoils them, too, by less than can be told for sure.
 
     In the real logs, the sample before each of 62 spikes is the mean of the two before that one: made up.
     """
     padded = np.concatenate(([False], spikes, [False]))
-    return padded[:-2] | padded[1:-1] | padded[2:]
+    return (padded[:-2] | padded[2:]) & ~spikes
 
 
 def _frozen(time: Array, position: Array) -> Mask:

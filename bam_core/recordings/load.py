@@ -229,7 +229,7 @@ def _tell_updates(recordings: Sequence[Recording]) -> None:
         return
     low, high = min(known), max(known)
     every = f"{np.median(known):.1f}" if high < 1.05 * low else f"{low:.1f} to {high:.1f}"
-    log.info(
+    log.warning(
         "position: updated every %s ms only in %d of %d recordings, so that readings are up to so much older "
         "than their times; taken as of when they were updated",
         every,

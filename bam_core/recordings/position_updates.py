@@ -42,8 +42,9 @@ _YOUNG = 0.01  # and that a reading is a period old: of clocks that explain all 
 # to 0.23, so clocks that hardly differ from it are not sought.
 _LEAST_CHANGE = 0.3
 _EXPLAINED = (
-    0.6  # of that change, which a clock leaves at most; 0.2 to 0.54 in those logs, 1.0 and more in others
+    0.6  # of that change, which a clock leaves at most: 0.2 to 0.54 there, 1.0 and more in other logs
 )
+_REPEATED = 0.2  # of the readings on the move, at least, where there is no steady clock; none in sound logs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,6 +70,11 @@ def find_updates(time: Array, position: Array) -> PositionUpdates | None:
     Returns:
         The clock; None where positions are as of their times, or nothing tells.
     """
+    return _by_a_clock(time, position) or _by_repeats(time, position)
+
+
+def _by_a_clock(time: Array, position: Array) -> PositionUpdates | None:
+    """Find a clock that is steady but for slips."""
     if len(time) < _FEWEST:
         return None
     early, weight = _early(time, position)
@@ -105,7 +111,27 @@ def at_read_times(time: Array, position: Array, ages: Array) -> tuple[Array, NDA
     )  # of one update, the first reading
     told = time <= updates[-1]
     path = Akima1DInterpolator(updates, position[first])
-    return np.where(told, path(np.minimum(time, updates[-1])), position), told
+    return np.where(told, path(np.clip(time, updates[0], updates[-1])), position), told
+
+
+def _by_repeats(time: Array, position: Array) -> PositionUpdates | None:
+    """Find readings that were repeated while the arm moved on, by a slow clock or by none that is steady."""
+    steps = np.diff(position)
+    edges = np.flatnonzero(steps) + 1
+    if len(edges) < 2:
+        return None
+    starts, ends = edges[:-1], edges[1:]  # of runs of equal readings, the first and last left out
+    moves = _COUNTS * np.min(np.abs(steps[edges - 1]))
+    into, out = steps[starts - 1], steps[ends - 1]
+    passes = (into * out > 0.0) & (np.minimum(np.abs(into), np.abs(out)) >= moves)
+    starts, ends = starts[passes], ends[passes]
+    read = int(np.sum(ends - starts))
+    if read < _FEWEST or read - len(starts) < _REPEATED * read:
+        return None
+    ages = np.zeros(len(time))
+    for start, end in zip(starts, ends, strict=True):
+        ages[start:end] = time[start:end] - time[start]
+    return PositionUpdates(period=float(np.mean(time[ends] - time[starts])), ages=ages)
 
 
 def _early(time: Array, position: Array) -> tuple[Array, Array]:

@@ -131,7 +131,7 @@ class Recording:
 
     @property
     def dropped_samples(self) -> int:
-        """Count of readings of any channel that cannot be right, those beside a false position included."""
+        """Count of readings of any channel that cannot be right, not counting those beside a spike."""
         return sum(part.samples for part in self.left_out)
 
     def __len__(self) -> int:

@@ -311,10 +311,12 @@ def _held_mean(time: Array, values: Array, edges: Array) -> Array:
 
 
 def _filled(values: Array, default: float) -> Array:
-    """Replace NaN by the last finite value before it, or by `default` where there is none."""
+    """Replace NaN by the last finite value before it, at the start by the first, all by `default`."""
     known = np.isfinite(values)
+    if not known.any():
+        return np.full(len(values), default)
     last = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
-    return np.where(last >= 0, values[np.maximum(last, 0)], default)
+    return np.asarray(values[np.where(last >= 0, last, np.argmax(known))])
 
 
 def _blocks(lanes: int) -> tuple[tuple[int, int], ...]:

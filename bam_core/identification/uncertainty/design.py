@@ -71,7 +71,10 @@ class Knowledge:
             jacobian = optimum.jacobian[start : start + count]
             per_log += jacobian.T @ jacobian / count / typical**2
         # The logs' information is their mean square response times what each is worth.
-        worth = len(per_log) / float(np.trace(terms.scatter @ per_log))
+        told = float(np.trace(terms.scatter @ per_log))
+        worth = (
+            len(per_log) / told if told > 0.0 else np.inf
+        )  # of an arm that hardly moves, logs tell nothing
         return cls(
             vector=optimum.vector,
             covariance=terms.covariance,

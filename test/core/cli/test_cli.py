@@ -356,15 +356,17 @@ def test_recordings_are_simulated_on_the_bench_of_the_servo_s_file(
     assert "nowhere.yaml: cannot be read" in capsys.readouterr().err
 
 
-def test_a_library_servo_with_recordings_of_its_own_bench_is_told_of_it(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_that_the_bench_of_a_library_servo_is_left_out_is_told(caplog: pytest.LogCaptureFixture) -> None:
     recording = synthesize("xl330", PendulumBench(mass=0.1, length=0.1), "sin_sin", 200.0)
     digest = next(iter(load_servo("xl330").provenance.train_data.values()))
     assert bench_effects_for(None, "xl330", [recording]) == IDEAL_BENCH
-    assert caplog.text == ""
+    assert "if these recordings are from that bench, give --bench-effects xl330" in caplog.text
+    caplog.clear()
     assert bench_effects_for(None, "xl330", [replace(recording, sha256=digest)]) == IDEAL_BENCH
-    assert "give --bench-effects xl330" in caplog.text
+    assert "was identified from these recordings" in caplog.text
+    caplog.clear()
+    assert bench_effects_for(None, "mx106", [recording]) == IDEAL_BENCH  # whose bench is not known
+    assert caplog.text == ""
 
 
 def test_a_failed_validation_leaves_an_earlier_result_untouched(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 from json_log_cases import log, save
 
 from bam_core.recordings import load_recordings
+from bam_core.recordings.bad_readings import false_positions
+from bam_core.recordings.cleaning import clean
 from bam_core.recordings.position_updates import at_read_times, find_updates
 
 COUNT = 2.0 * np.pi / 4096
@@ -63,6 +65,48 @@ def test_every_second_reading_repeated_is_found() -> None:
     assert updates.period == pytest.approx(0.02, rel=0.01)
     assert updates.ages[0::2].mean() == pytest.approx(0.0, abs=1e-3)
     assert updates.ages[1::2].mean() == pytest.approx(0.01, abs=1e-3)
+
+
+@pytest.mark.parametrize("period", [0.033, 0.06])
+def test_a_slow_clock_is_found_by_its_repeats(period: float) -> None:
+    time = read_times(0.01, 0.001)
+    read = rounded(swing(updated(time, period, {})))
+    require_mended(time, read)
+
+
+def test_readings_that_are_repeated_at_random_are_found() -> None:
+    time = read_times(0.01, 0.001)
+    repeated = np.random.default_rng(2).random(len(time)) < 0.4
+    fresh = np.maximum.accumulate(np.where(repeated, 0, np.arange(len(time))))
+    require_mended(time, rounded(swing(time))[fresh])
+
+
+def require_mended(time: np.ndarray, read: np.ndarray) -> None:
+    updates = find_updates(time, read)
+    assert updates is not None
+    position, told = at_read_times(time, read, updates.ages)
+    before, after = (np.abs(each - swing(time))[told].mean() for each in (read, position))
+    assert after < 0.35 * before
+
+
+@pytest.mark.parametrize("repeats", [3, 5])
+def test_updates_that_look_like_jumps_are_no_spikes(repeats: int) -> None:
+    time = np.arange(0.0, 6.0, 0.005)
+    fast = rounded(1.5 * np.sin(2.0 * np.pi * 0.9 * time))
+    columns = {
+        "time": time,
+        "position": fast[np.arange(len(time)) // repeats * repeats],
+        "voltage": np.full(len(time), 12.0),
+        "temperature": np.full(len(time), 30.0),
+    }
+    assert any(
+        np.count_nonzero(mask) > 0.05 * len(time) for _, mask in false_positions(time, columns["position"])
+    )
+    cleaned = clean(columns)
+    assert cleaned.left_out == ()
+    assert cleaned.update_period == pytest.approx(repeats * 0.005, rel=0.1)
+    off = np.abs(cleaned.samples["position"] - np.interp(cleaned.samples["time"], time, fast))
+    assert off.mean() < 0.5 * np.abs(columns["position"] - fast).mean()
 
 
 @pytest.mark.parametrize("count", [COUNT, 2.0 * np.pi / 1024, 0.0])

@@ -61,12 +61,14 @@ def test_constant_signals_stay_exact():
     assert np.all(packed == [0.7, 11.3, 1.0, 0.2])
 
 
-def test_an_unknown_supply_is_the_nominal_one_and_a_gap_keeps_the_last_value():
+def test_an_unknown_supply_is_the_nominal_one_and_of_a_gap_the_one_read_before_or_the_first():
+    """What was measured counts more than the header."""
     time = np.arange(40) * 1e-2
     voltage = np.full(40, np.nan)
-    voltage[10:20] = 12.0
+    assert (signals(run(time, 0.0, voltage=voltage), 1e-2)[:, 1] == 15.0).all()
+    voltage[10:20], voltage[20:25] = 12.0, 11.0
     packed = signals(run(time, 0.0, voltage=voltage), 1e-2)[:, 1]
-    np.testing.assert_allclose(packed, np.where(np.arange(40) < 10, 15.0, 12.0))
+    np.testing.assert_allclose(packed, np.where(np.arange(40) < 20, 12.0, 11.0))
 
 
 def test_every_recording_keeps_its_own_length_bench_and_gain():

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from identification_cases import BENCH, mx106, record
@@ -37,6 +39,14 @@ CHOICE = Choice(loads=(BENCH,), gains=(8.0, 16.0, 32.0), supply_voltage=15.0)
 def knowledge() -> Knowledge:
     fit = nearest_optimum(Rollout.for_servo(LOGS, SERVO), SPACE, parameter_vector(SERVO))
     return Knowledge.from_terms(uncertainty_terms(SERVO, fit.vector, LOGS, fit))
+
+
+def test_logs_that_tell_nothing_are_no_error() -> None:
+    """Of an arm that hardly moves; it was a division by zero."""
+    fit = nearest_optimum(Rollout.for_servo(LOGS, SERVO), SPACE, parameter_vector(SERVO))
+    terms = uncertainty_terms(SERVO, fit.vector, LOGS, fit)
+    still = replace(terms, optimum=replace(terms.optimum, jacobian=np.zeros_like(terms.optimum.jacobian)))
+    assert Knowledge.from_terms(still).samples > 0.0
 
 
 @pytest.mark.long
