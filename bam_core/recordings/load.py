@@ -4,29 +4,23 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from bam_core.errors import BadData, BamError, Malformed
 from bam_core.recordings.bag import read_bag
 from bam_core.recordings.discovery import Source, find_sources
+from bam_core.recordings.findings import tell_findings
 from bam_core.recordings.header_corrections import Rule, rules_above, rules_from
 from bam_core.recordings.json_log import NotALogError, read_json_log
 from bam_core.recordings.open_loop_text import read_open_loop_text
 from bam_core.recordings.recording import Recording
-from bam_core.recordings.supply import range_words
 
 log = logging.getLogger(__name__)
 
-_NAMED = 3  # recordings that a line names
 _LISTED = 20  # unusable recordings that are told, one in a line
-_SAG = 0.1  # share by which a supply may sag while a motor draws its current
 
 
 def load_recordings(
@@ -86,22 +80,19 @@ def load_recordings(
             ", ".join(map(str, paths)), "only JSON files that are no logs", advice="check the path"
         )
     loaded = list(recordings.values())
-    _tell_corrections(loaded)
-    _tell_unmet(rules_met.unmet)
-    _tell_supply(loaded)
-    _tell_left_out(loaded)
-    _tell_updates(loaded)
+    tell_findings(loaded, rules_met.unmet)
     return loaded
 
 
 def _refusal(unusable: Sequence[BamError], count: int) -> BamError:
     """Log why each of several recordings cannot be used, and return one error about all of them."""
-    if len(unusable) == 1:
-        return unusable[0]
-    for error in unusable[:_LISTED]:
+    distinct = list({str(error): error for error in unusable}.values())  # one bench.yaml, many logs
+    if len(distinct) == 1:
+        return distinct[0]
+    for error in distinct[:_LISTED]:
         log.error("%s", error)
-    if len(unusable) > _LISTED:
-        log.error("and %d more", len(unusable) - _LISTED)
+    if len(distinct) > _LISTED:
+        log.error("and %d more", len(distinct) - _LISTED)
     return BadData(
         "recordings",
         f"{len(unusable)} of {count} cannot be used (told above)",
@@ -113,18 +104,6 @@ def _read(source: Source, rules: Sequence[Rule]) -> list[Recording]:
     if source.is_text:
         return read_open_loop_text(source.path, source.name, rules)
     return [(read_json_log if source.is_json else read_bag)(source.path, source.name, rules)]
-
-
-def _tell_corrections(recordings: Sequence[Recording]) -> None:
-    """Say once for every place that sets fields, which and in how many recordings."""
-    fields: dict[str, dict[str, int]] = {}
-    for each in recordings:
-        for part in each.corrections:
-            of = fields.setdefault(part.source, {})
-            of[part.field] = of.get(part.field, 0) + 1
-    for source, counts in fields.items():
-        text = ", ".join(f"{field} in {count}" for field, count in counts.items())
-        log.info("%s: sets %s (of %d recordings)", source, text, len(recordings))
 
 
 @dataclass
@@ -160,79 +139,3 @@ class _RulesMet:
                 header |= rule.set
                 if rule not in self.met:
                     self.met.append(rule)
-
-
-def _tell_unmet(rules: Sequence[Rule]) -> None:
-    """Say which conditions in a bench.yaml no recording meets."""
-    for rule in rules:
-        wanted = ", ".join(
-            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in rule.where.items()
-        )
-        log.warning(
-            "%s: no recording has %s, so that rule sets nothing; correct its 'where', which must be what the "
-            "files say in all digits",
-            rule.source,
-            wanted,
-        )
-
-
-def _tell_supply(recordings: Sequence[Recording]) -> None:
-    """Say once in how many recordings the servo read another supply than the header has."""
-    given, read = [], []
-    for each in recordings:
-        known = each.voltage[np.isfinite(each.voltage)]
-        measured = float(np.median(known)) if len(known) else math.nan
-        if abs(measured - each.supply_voltage) > _SAG * each.supply_voltage:
-            given.append(each.supply_voltage)
-            read.append(measured)
-    if read:
-        alike = max(read) - min(read) < _SAG * min(read)
-        log.warning(
-            "vin: %s V in the header of %d of %d recordings, but their servo read %s V; simulations take "
-            "what it read; correct the header with %s",
-            range_words(given),
-            len(read),
-            len(recordings),
-            range_words(read),
-            f"--set vin={np.median(read):.3g}, or a bench.yaml" if alike else "a bench.yaml",
-        )
-
-
-def _tell_left_out(recordings: Sequence[Recording]) -> None:
-    """Say in one line what was left out of how many recordings."""
-    touched = [each for each in recordings if each.left_out]
-    if not touched:
-        return
-    counts = Counter[str]()
-    for each in touched:
-        for part in each.left_out:
-            counts[part.channel] += part.samples
-    total = ", ".join(f"{count} of {channel}" for channel, count in counts.items())
-    names = ", ".join(f"{each.name}: {' and '.join(map(str, each.left_out))}" for each in touched[:_NAMED])
-    more = f"; and {len(touched) - _NAMED} more" if len(touched) > _NAMED else ""
-    log.warning(
-        "readings that cannot be right are left out of %d of %d recordings (%s): %s%s",
-        len(touched),
-        len(recordings),
-        total,
-        names,
-        more,
-    )
-
-
-def _tell_updates(recordings: Sequence[Recording]) -> None:
-    """Say in how many recordings positions were updated by another clock than they were read by."""
-    periods = [each.position_update_period for each in recordings]
-    known = [1e3 * period for period in periods if period is not None]
-    if not known:
-        return
-    low, high = min(known), max(known)
-    every = f"{np.median(known):.1f}" if high < 1.05 * low else f"{low:.1f} to {high:.1f}"
-    log.warning(
-        "position: updated every %s ms only in %d of %d recordings, so that readings are up to so much older "
-        "than their times; taken as of when they were updated",
-        every,
-        len(known),
-        len(recordings),
-    )

@@ -281,3 +281,24 @@ def test_the_load_register_of_the_xl330_is_the_duty_that_its_firmwares_law_predi
         inside = np.abs(law) < 0.9 * firmware.duty_limit
         slope = law[inside] @ recording.duty[inside] / (law[inside] @ law[inside])
         assert slope == pytest.approx(1.0, abs=0.01), recording.name
+
+
+def test_a_gap_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    content = log()
+    load_recordings(save(tmp_path, content))
+    assert "no samples" not in caplog.text
+    del content["entries"][20:35]
+    load_recordings(save(tmp_path, content))
+    assert "no samples for a while in 1 of 1 recordings (log: 0.08 s at 0.10 s): goals" in caplog.text
+
+
+def test_a_bench_yaml_that_is_wrong_is_told_once_for_all_its_logs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(log(trajectory=name)))
+    (tmp_path / "bench.yaml").write_text("set: {arm_maas: 0.03}")
+    with pytest.raises(BamError) as caught:
+        load_recordings(tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path / 'bench.yaml'}")
+    assert caplog.text == ""

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Says once for all recordings that were loaded what was found in them."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from bam_core.recordings.header_corrections import Rule
+from bam_core.recordings.recording import Recording
+from bam_core.recordings.supply import range_words
+
+log = logging.getLogger(__name__)
+
+_NAMED = 3  # recordings that a line names
+_GAP = 5.0  # usual periods without a sample, of which is told,
+_LONG = 0.03  # s, and so long at least; those of 588 real recordings are two periods at most
+_SAG = 0.1  # share by which a supply may sag while a motor draws its current
+
+
+def tell_findings(recordings: Sequence[Recording], unmet: Sequence[Rule]) -> None:
+    """Log what was set from outside, left out or corrected, and what contradicts the header; a line each.
+
+    Args:
+        recordings: that were loaded.
+        unmet: rules of a bench.yaml whose condition none of them meets.
+    """
+    _tell_corrections(recordings)
+    _tell_unmet(unmet)
+    _tell_supply(recordings)
+    _tell_left_out(recordings)
+    _tell_updates(recordings)
+    _tell_gaps(recordings)
+
+
+def _tell_corrections(recordings: Sequence[Recording]) -> None:
+    """Say once for every place that sets fields, which and in how many recordings."""
+    fields: dict[str, dict[str, int]] = {}
+    for each in recordings:
+        for part in each.corrections:
+            of = fields.setdefault(part.source, {})
+            of[part.field] = of.get(part.field, 0) + 1
+    for source, counts in fields.items():
+        text = ", ".join(f"{field} in {count}" for field, count in counts.items())
+        log.info("%s: sets %s (of %d recordings)", source, text, len(recordings))
+
+
+def _tell_unmet(rules: Sequence[Rule]) -> None:
+    """Say which conditions in a bench.yaml no recording meets."""
+    for rule in rules:
+        wanted = ", ".join(
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in rule.where.items()
+        )
+        log.warning(
+            "%s: no recording has %s, so that rule sets nothing; correct its 'where', which must be what the "
+            "files say in all digits",
+            rule.source,
+            wanted,
+        )
+
+
+def _tell_supply(recordings: Sequence[Recording]) -> None:
+    """Say once in how many recordings the servo read another supply than the header has."""
+    given, read = [], []
+    for each in recordings:
+        known = each.voltage[np.isfinite(each.voltage)]
+        measured = float(np.median(known)) if len(known) else math.nan
+        if abs(measured - each.supply_voltage) > _SAG * each.supply_voltage:
+            given.append(each.supply_voltage)
+            read.append(measured)
+    if read:
+        alike = max(read) - min(read) < _SAG * min(read)
+        log.warning(
+            "vin: %s V in the header of %d of %d recordings, but their servo read %s V; simulations take "
+            "what it read; correct the header with %s",
+            range_words(given),
+            len(read),
+            len(recordings),
+            range_words(read),
+            f"--set vin={np.median(read):.3g}, or a bench.yaml" if alike else "a bench.yaml",
+        )
+
+
+def _tell_left_out(recordings: Sequence[Recording]) -> None:
+    """Say in one line what was left out of how many recordings."""
+    touched = [each for each in recordings if each.left_out]
+    if not touched:
+        return
+    counts = Counter[str]()
+    for each in touched:
+        for part in each.left_out:
+            counts[part.channel] += part.samples
+    total = ", ".join(f"{count} of {channel}" for channel, count in counts.items())
+    names = ", ".join(f"{each.name}: {' and '.join(map(str, each.left_out))}" for each in touched[:_NAMED])
+    more = f"; and {len(touched) - _NAMED} more" if len(touched) > _NAMED else ""
+    log.warning(
+        "readings that cannot be right are left out of %d of %d recordings (%s): %s%s",
+        len(touched),
+        len(recordings),
+        total,
+        names,
+        more,
+    )
+
+
+def _tell_updates(recordings: Sequence[Recording]) -> None:
+    """Say in how many recordings positions were updated by another clock than they were read by."""
+    periods = [each.position_update_period for each in recordings]
+    known = [1e3 * period for period in periods if period is not None]
+    if not known:
+        return
+    low, high = min(known), max(known)
+    every = f"{np.median(known):.1f}" if high < 1.05 * low else f"{low:.1f} to {high:.1f}"
+    log.warning(
+        "position: updated every %s ms only in %d of %d recordings, so that readings are up to so much older "
+        "than their times; taken as of when they were updated",
+        every,
+        len(known),
+        len(recordings),
+    )
+
+
+def _tell_gaps(recordings: Sequence[Recording]) -> None:
+    """Say where recordings have no samples for a while; longer ones `Recording` refuses."""
+    longest = [(int(np.argmax(np.diff(each.time))), each) for each in recordings]
+    gaps = [
+        f"{each.name}: {each.time[at + 1] - each.time[at]:.2g} s at {each.time[at]:.2f} s"
+        for at, each in longest
+        if each.time[at + 1] - each.time[at] > max(_GAP * each.dt, _LONG)
+    ]
+    if not gaps:
+        return
+    more = f"; and {len(gaps) - _NAMED} more" if len(gaps) > _NAMED else ""
+    log.warning(
+        "no samples for a while in %d of %d recordings (%s%s): goals of that time are not known, so that "
+        "errors there are not the model's; record these runs again, or leave them out",
+        len(gaps),
+        len(recordings),
+        ", ".join(gaps[:_NAMED]),
+        more,
+    )
