@@ -49,7 +49,7 @@ MOST = 0.05
 class Reason(Enum):
     """Why readings take no part."""
 
-    SPIKE = "far from their neighbours"
+    SPIKE = "far from those around"
     BESIDE = "beside those"
     FROZEN = "repeated while the arm moved"
     MISSING = "not numbers"

@@ -352,7 +352,7 @@ class Recording:
                 self.voltage[bad],
                 "above 0 V while torque is on",
                 told=f"{self.voltage[bad]:g} V",
-                advice="remove the entry, or voltage from all entries if the servo does not measure it",
+                advice="remove the entry, or the voltage of all if the servo does not measure it; check vin",
             )
         known = self.voltage[np.isfinite(self.voltage) & self.torque_enabled]
         if not known.size:

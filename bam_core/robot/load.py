@@ -21,6 +21,7 @@ from bam_core.robot.lerobot_dataset import is_dataset, read_dataset_runs
 from bam_core.robot.lerobot_units import RADIANS, UNITS
 from bam_core.robot.npz_run import PYTORCH_ADVICE, read_npz_run
 from bam_core.robot.run import RobotRun, read_csv_run
+from bam_core.robot.updates import as_of_their_times
 from bam_core.servo.plausible import require_plausible
 
 log = logging.getLogger(__name__)
@@ -69,7 +70,9 @@ def load_runs(paths: Iterable[str | os.PathLike[str]], settings: RunSettings | N
     settings = settings or RunSettings()
     intervals = _intervals(settings.intervals)
     runs = [
-        _complete(run, path, settings, intervals) for path in _files(paths) for run in _read(path, settings)
+        as_of_their_times(_complete(run, path, settings, intervals))
+        for path in _files(paths)
+        for run in _read(path, settings)
     ]
     source = "--vin" if settings.supply_voltage is not None else NAME
     if warning := supply_warning({run.name: run.supply for run in runs}, source):
