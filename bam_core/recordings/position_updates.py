@@ -23,12 +23,11 @@ _DEGREE = 4  # of that path: swings of 4 Hz, sampled at 100 Hz, are within 0.1 m
 _MOVES = 0.3  # rad/s; slower, a count of the encoder is worth more time than readings are old
 _COUNTS = 4.0  # of the encoder between two readings, at least: fewer make steps of their own
 _FULL_SPEED = 2.0  # rad/s, from which on all readings tell the time alike
+_SOFT = 1e-9  # keeps the normal equations solvable where a gap leaves all other samples on one side
 _SMOOTH = 0.05  # rad off that path; more is an impact, or a false reading
 _FEWEST = 50  # samples on the move that a clock is sought in
-_PERIODS = (
-    0.6,
-    3.2,
-)  # periods of reading, within which an update's is sought: half of one explains any jitter
+# Periods of reading within which an update's is sought; half of one explains any jitter.
+_PERIODS = (0.6, 3.2)
 _BIN = 1 / 40  # of a period of reading: what times are rounded to where periods are sought
 _FINER = 4  # frequencies per one that the log's length tells apart
 _PHASES = 40  # per period
@@ -41,9 +40,8 @@ _YOUNG = 0.01  # and that a reading is a period old: of clocks that explain all 
 # reading is repeated. Stamps that are off by a fifth of a period feign a clock near that of reading with 0.14
 # to 0.23, so clocks that hardly differ from it are not sought.
 _LEAST_CHANGE = 0.3
-_EXPLAINED = (
-    0.6  # of that change, which a clock leaves at most: 0.2 to 0.54 there, 1.0 and more in other logs
-)
+# Share of that change which a clock leaves at most: 0.2 to 0.54 there, 1.0 and more in other logs.
+_EXPLAINED = 0.6
 _REPEATED = 0.2  # of the readings on the move, at least, where there is no steady clock; none in sound logs
 
 
@@ -106,9 +104,8 @@ def at_read_times(time: Array, position: Array, ages: Array) -> tuple[Array, NDA
     """
     from scipy.interpolate import Akima1DInterpolator  # takes long to load, and most recordings have no need
 
-    updates, first = np.unique(
-        np.round(time - ages, 6), return_index=True
-    )  # of one update, the first reading
+    # Of readings of one update, the first.
+    updates, first = np.unique(np.round(time - ages, 6), return_index=True)
     told = time <= updates[-1]
     path = Akima1DInterpolator(updates, position[first])
     return np.where(told, path(np.clip(time, updates[0], updates[-1])), position), told
@@ -142,7 +139,7 @@ def _early(time: Array, position: Array) -> tuple[Array, Array]:
     here = time[windows] - time[places][:, None]
     scale = np.max(np.abs(here), axis=1, keepdims=True)
     powers = (here / scale)[:, :, None] ** np.arange(_DEGREE + 1)
-    normal = np.einsum("nij,nik->njk", powers, powers)
+    normal = np.einsum("nij,nik->njk", powers, powers) + _SOFT * np.eye(_DEGREE + 1)
     right = np.einsum("nij,ni->nj", powers, position[windows])
     terms = np.linalg.solve(normal, right[:, :, None])[:, :, 0]
     off = position[windows] - np.einsum("nij,nj->ni", powers, terms)

@@ -120,6 +120,14 @@ def test_nothing_is_found_where_positions_are_as_of_their_times(
     assert find_updates(time, np.round(position / count) * count if count else position) is None
 
 
+@pytest.mark.parametrize("period", [1e-4, 1e-3, 1e-2])
+def test_a_gap_is_no_error(period: float) -> None:
+    time = np.arange(0.0, 3.0, period)
+    time[len(time) // 2 :] += 0.49
+    for position in (np.sin(5.0 * time), np.where(time > 1.5, 1.0, 0.0), np.zeros(len(time))):
+        assert find_updates(time, rounded(position)) is None
+
+
 def test_times_that_are_not_exact_are_no_updates() -> None:
     """Of the jitter of a stamp, a clock of half the period would explain a part, but none is there."""
     time = np.arange(0.0, 8.0, 0.02)
