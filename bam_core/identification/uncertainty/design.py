@@ -72,9 +72,8 @@ class Knowledge:
             per_log += jacobian.T @ jacobian / count / typical**2
         # The logs' information is their mean square response times what each is worth.
         told = float(np.trace(terms.scatter @ per_log))
-        worth = (
-            len(per_log) / told if told > 0.0 else np.inf
-        )  # of an arm that hardly moves, logs tell nothing
+        # Logs of an arm that hardly moves tell nothing.
+        worth = len(per_log) / told if told > 0.0 else np.inf
         return cls(
             vector=optimum.vector,
             covariance=terms.covariance,
