@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.identification.search.space import Axis, SearchSpace
-from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rollout import WORST_ERROR, Rollout
 from bam_core.simulation.samples import Samples, strides
 
 _SMALLEST_STEP = 1e-6  # share of the search range; between rounding and curvature
@@ -220,9 +220,9 @@ def residuals_at(rollout: Rollout, vectors: Array) -> Array:
 
 
 def _off(samples: Samples, vectors: Array) -> Array:
-    # A diverged simulation is far off, not without a value.
+    # A diverged simulation is far off, not without a value, nor so far that squares overflow.
     off = samples.positions(vectors) - samples.measured
-    return np.nan_to_num(off, nan=math.tau, posinf=math.tau, neginf=-math.tau)
+    return np.nan_to_num(off, nan=WORST_ERROR).clip(-WORST_ERROR, WORST_ERROR)
 
 
 class _Differences:

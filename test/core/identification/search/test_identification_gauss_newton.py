@@ -100,6 +100,35 @@ def test_slopes_lead_along_a_valley_between_ever_so_steep_walls(across: float) -
     assert sum(spent) <= evaluations_for(2, 20)
 
 
+class Diverging(BentValley):
+    """Beyond x = 0.7, where the way leads, simulations leave the range of floating point."""
+
+    def __init__(self, beyond: float) -> None:
+        super().__init__()
+        self._beyond = beyond
+
+    def positions(self, vectors: np.ndarray) -> np.ndarray:
+        return np.where(vectors[:, :1] > 0.7, self._beyond, super().positions(vectors))
+
+
+@pytest.mark.parametrize("beyond", [1e300, -1e300, np.inf, np.nan])
+def test_it_turns_back_where_simulations_diverge(beyond: float) -> None:
+    space = linear_space(2)
+    start = space.base.copy()
+    for at in (-0.2, 0.69, 0.9):
+        start[:2] = at, at**2
+        for way in (slide, descend):
+            end = way(
+                cast(Rollout, Diverging(beyond)),
+                space,
+                start,
+                evaluations=evaluations_for(2, 10),
+                spend=lambda _: None,
+            )
+            assert np.isfinite(end.jacobian).all()
+            assert np.square(end.residuals).max() < (1e-2 if at < 0.7 else np.inf)
+
+
 def test_it_follows_the_bend_to_the_bottom_of_another_simulation_by_the_jacobian_at_hand() -> None:
     space = linear_space(2)
     start = space.base.copy()
