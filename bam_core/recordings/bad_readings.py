@@ -34,10 +34,21 @@ _FROZEN_JUMP = 0.15  # rad
 _FROZEN_SPEED = 60.0  # rad/s
 _FROZEN_PAUSE = 3.0  # periods without a sample, after which a jump tells nothing of those before
 _FROZEN_GAIN = 3.0  # times the step after
+# Or the arm was moving, by its last steps or as the servo itself reports, and is seen at rest for so long. In
+# 362 real logs, arms that come to rest for so long have at most 0.55 rad/s and 50 rad/s² two readings before,
+# and servos report nothing above 0.5 rad/s meanwhile.
+_HELD = 0.1  # s,
+_HELD_READINGS = 10  # and so many equal positions at least
+_STOP_SPEED = 1.0  # rad/s
+_STOP_BRAKING = 100.0  # rad/s² in two readings
+_STOP_PACE = 0.6  # of the way of the two readings before: what brakes slows down
+_REPORTED_SPEED = 0.5  # rad/s; slower, it may be noise
+_REPORTED_WAY = 0.15  # rad
 _SUPPLY = 0.25  # of the usual supply: a reading further from its neighbours is false,
 _SUPPLY_RANGES = 1.5  # and so many times what 90 % of readings span: of an XL330, 6 and 8 V in turn
 _MOSTLY_OFF = 0.5  # of the readings: then it is no false reading, and `Recording` judges
 _SUPPLY_HOLDS = 5  # samples to either side
+_SUPPLY_LASTS = 0.5  # of the usual supply: a reading so far from it is false however long it lasts
 _TEMPERATURE = 10.0  # K; no motor warms by it within
 _TEMPERATURE_HOLDS = 10  # samples to either side
 _ALWAYS = 3  # false samples that any recording may have
@@ -101,7 +112,8 @@ def without_false_readings(
     if twice.any():
         left_out.append(_told("time", Reason.REPEATED, twice))
     if np.all(np.diff(time[~twice]) > 0.0):
-        for reason, mask in _of_changes(time[~twice], columns["position"][~twice]):
+        velocity = columns.get("velocity", np.full(len(time), np.nan))
+        for reason, mask in _of_changes(time[~twice], columns["position"][~twice], velocity[~twice]):
             spread = _where(~twice, mask)
             false |= spread
             if reason is not Reason.BESIDE:
@@ -162,12 +174,13 @@ def _told(channel: str, reason: Reason, mask: Mask) -> LeftOut:
     )
 
 
-def false_positions(time: Array, position: Array) -> list[tuple[Reason, Mask]]:
+def false_positions(time: Array, position: Array, velocity: Array) -> list[tuple[Reason, Mask]]:
     """Find false positions.
 
     Args:
         time: (n,) s, increasing.
         position: (n,) rad; may hold values that are not finite.
+        velocity: (n,) rad/s as the servo reported it; NaN: not known.
 
     Returns:
         Reasons and (n,) which samples are false for them; each sample once.
@@ -176,7 +189,7 @@ def false_positions(time: Array, position: Array) -> list[tuple[Reason, Mask]]:
     spikes = _spikes(time[~missing], position[~missing])
     spike, beside = _where(~missing, spikes), _where(~missing, _beside(spikes))
     sound = ~(missing | spike | beside)
-    frozen = _where(sound, _frozen(time[sound], position[sound]))
+    frozen = _where(sound, _frozen(time[sound], position[sound], velocity[sound]))
     found = (
         (Reason.MISSING, missing),
         (Reason.SPIKE, spike),
@@ -192,18 +205,31 @@ def no_supply(voltage: Array) -> Mask:
     return off & (np.count_nonzero(off) < _MOSTLY_OFF * len(off))
 
 
-def _of_changes(time: Array, position: Array) -> list[tuple[Reason, Mask]]:
+def _of_changes(time: Array, position: Array, velocity: Array) -> list[tuple[Reason, Mask]]:
     """Find false positions; where they are too many, only among those that are not the one before.
 
-    What updates its position seldom goes in jumps, of which each looks like a false reading.
+    What updates its position seldom goes in jumps, of which each looks like a false reading. Positions that
+    stay for longer than any updates are frozen all the same.
     """
-    found = false_positions(time, position)
+    found = false_positions(time, position, velocity)
     if not _too_many(_count(found), len(time)):
         return found
     changed = np.concatenate(([True], np.diff(position) != 0.0))
-    among = false_positions(time[changed], position[changed])
+    among = false_positions(time[changed], position[changed], velocity[changed])
     spread = [(reason, _where(changed, mask)) for reason, mask in among]
+    lasting = _lasting(time, dict(found).get(Reason.FROZEN, np.zeros_like(changed)))
+    if lasting.any():
+        spread.append((Reason.FROZEN, lasting))
     return min(spread, found, key=_count)
+
+
+def _lasting(time: Array, frozen: Mask) -> Mask:
+    """Return those frozen positions, (n,), that stay for long, counted from the measured one before them."""
+    lasting = np.zeros(len(frozen), dtype=bool)
+    edges = np.flatnonzero(np.diff(frozen, prepend=False, append=False))
+    for start, end in edges.reshape(-1, 2):
+        lasting[start:end] = _held(time, start - 1, end - 1)
+    return lasting
 
 
 def _count(found: Sequence[tuple[Reason, Mask]]) -> int:
@@ -211,12 +237,14 @@ def _count(found: Sequence[tuple[Reason, Mask]]) -> int:
 
 
 def false_supply(voltage: Array) -> Mask:
-    """Find single readings, V, (n,), that are no supply's: a sag lasts."""
+    """Find readings, V, (n,), that are no supply's: single ones, for a sag lasts, and those far off."""
     known = voltage[np.isfinite(voltage)]
     if not len(known):
         return np.zeros(len(voltage), dtype=bool)
     low, usual, high = np.percentile(known, [5.0, 50.0, 95.0])
-    return _odd(voltage, _SUPPLY_HOLDS, max(_SUPPLY * abs(usual), _SUPPLY_RANGES * (high - low)))
+    ranges = _SUPPLY_RANGES * (high - low)
+    far = np.abs(voltage - usual) > max(_SUPPLY_LASTS * abs(usual), ranges)
+    return far | _odd(voltage, _SUPPLY_HOLDS, max(_SUPPLY * abs(usual), ranges))
 
 
 def false_temperature(temperature: Array) -> Mask:
@@ -278,26 +306,58 @@ def _beside(spikes: Mask) -> Mask:
     return (padded[:-2] | padded[2:]) & ~spikes
 
 
-def _frozen(time: Array, position: Array) -> Mask:
-    """Find positions that were read again and again while the arm moved on.
-
-    An arm that sticks and breaks away starts slowly; one whose readings froze is found elsewhere at once.
-    """
+def _frozen(time: Array, position: Array, velocity: Array) -> Mask:
+    """Find positions that were read again and again while the arm moved on."""
     found = np.zeros(len(position), dtype=bool)
-    period = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
     edges = np.flatnonzero(np.diff(position) != 0.0)
     starts, ends = np.concatenate(([0], edges + 1)), np.concatenate((edges, [len(position) - 1]))
     for start, end in zip(starts, ends, strict=True):
-        if end - start + 1 < _FROZEN or end + 2 >= len(position):
-            continue
-        jump = position[end + 1] - position[end]
-        step = position[end + 2] - position[end + 1]
-        if time[end + 1] - time[end] > _FROZEN_PAUSE * period:
-            continue  # nobody looked meanwhile
-        fast = abs(jump) > _FROZEN_SPEED * (time[end + 1] - time[end])
-        if abs(jump) > _FROZEN_JUMP and (fast or abs(jump) > _FROZEN_GAIN * abs(step)):
+        if end - start + 1 >= _FROZEN and (
+            _found_elsewhere(time, position, end)
+            or _stopped_at_once(time, position, start, end)
+            or _reported_in_motion(time, velocity, start, end)
+        ):
             found[start + 1 : end + 1] = True  # the first one was measured
     return found
+
+
+def _found_elsewhere(time: Array, position: Array, end: int) -> bool:
+    """Return whether the arm is elsewhere at once after equal readings up to `end`.
+
+    One that sticks and breaks away starts slowly.
+    """
+    if end + 2 >= len(position):
+        return False
+    jump = position[end + 1] - position[end]
+    step = position[end + 2] - position[end + 1]
+    if time[end + 1] - time[end] > _FROZEN_PAUSE * np.median(np.diff(time)):
+        return False  # nobody looked meanwhile
+    fast = abs(jump) > _FROZEN_SPEED * (time[end + 1] - time[end])
+    return bool(abs(jump) > _FROZEN_JUMP and (fast or abs(jump) > _FROZEN_GAIN * abs(step)))
+
+
+def _held(time: Array, start: int, end: int) -> bool:
+    return bool(end - start + 1 >= _HELD_READINGS and time[end] - time[start] >= _HELD)
+
+
+def _stopped_at_once(time: Array, position: Array, start: int, end: int) -> bool:
+    """Return whether equal readings follow on motion that no servo ends so fast."""
+    if start < 4 or not _held(time, start, end):
+        return False
+    passed = time[start] - time[start - 2]
+    way, way_before = np.abs(np.diff(position[[start, start - 2, start - 4]]))
+    fastest = max(_STOP_SPEED, 0.5 * _STOP_BRAKING * passed)
+    return bool(way > fastest * passed and way > _STOP_PACE * way_before)
+
+
+def _reported_in_motion(time: Array, velocity: Array, start: int, end: int) -> bool:
+    """Return whether the servo reports that it goes far during equal readings."""
+    if not _held(time, start, end):
+        return False
+    reported = velocity[start + 1 : end + 1]
+    moving = np.abs(reported) > _REPORTED_SPEED  # false where it is not known
+    way = np.cumsum(np.where(moving, reported, 0.0) * np.diff(time[start : end + 1]))
+    return float(np.ptp(way)) > _REPORTED_WAY
 
 
 def _odd(values: Array, holds: int, limit: float) -> Mask:

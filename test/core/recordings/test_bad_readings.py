@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from identification_cases import mx106, record
 
+from bam_core.errors import BadData
 from bam_core.recordings.bad_readings import (
     Reason,
     false_positions,
@@ -14,6 +15,8 @@ from bam_core.recordings.bad_readings import (
     false_temperature,
     no_supply,
     repeated,
+    require_few,
+    without_false_readings,
 )
 
 SCRIPTS = ("sin_sin", "sin_time_square", "up_and_down", "lift_and_drop")
@@ -26,8 +29,12 @@ def sound(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray]:
     return recording.time, recording.position
 
 
-def found(time: np.ndarray, position: np.ndarray) -> dict[Reason, list[int]]:
-    return {reason: list(np.flatnonzero(mask)) for reason, mask in false_positions(time, position)}
+def found(
+    time: np.ndarray, position: np.ndarray, velocity: np.ndarray | None = None
+) -> dict[Reason, list[int]]:
+    if velocity is None:
+        velocity = np.full(len(time), np.nan)
+    return {reason: list(np.flatnonzero(mask)) for reason, mask in false_positions(time, position, velocity)}
 
 
 def test_nothing_is_found_in_a_sound_recording(sound: tuple[np.ndarray, np.ndarray]) -> None:
@@ -102,6 +109,51 @@ def test_readings_that_freeze_while_the_arm_moves_are_found() -> None:
     assert found(time, frozen) == {Reason.FROZEN: list(range(151, 190))}
 
 
+def test_readings_that_freeze_to_the_end_or_until_the_arm_is_back_are_found() -> None:
+    time = np.arange(0.0, 6.0, 0.01)
+    position = np.round(np.sin(2.0 * time) / 1.5e-3) * 1.5e-3
+    back = 100 + int(100 * (np.pi / 2.0 - 1.0)) * 2 + 1  # where it passes the same place again
+    for start, end in ((300, 600), (580, 600), (50, back)):
+        frozen = position.copy()
+        frozen[start:end] = position[start]
+        assert found(time, frozen) == {Reason.FROZEN: list(range(start + 1, end))}
+
+
+def test_readings_that_freeze_at_rest_are_found_where_the_servo_reports_that_it_moves() -> None:
+    time = np.arange(0.0, 6.0, 0.01)
+    path = np.minimum(time, 1.0)
+    position = np.round((2.0 * path - path**2) / 1.5e-3) * 1.5e-3  # slows down to rest
+    velocity = np.where(time > 3.0, 2.0 * np.sin(4.0 * (time - 3.0)), 0.02)
+    velocity[::7] = np.nan
+    here = int(np.flatnonzero(position == position[-1])[0])
+    assert found(time, position, velocity) == {Reason.FROZEN: list(range(here + 1, 600))}
+    assert found(time, position, np.where(time > 3.0, 0.4, 0.02)) == {}  # may be noise
+    assert found(time, position) == {}
+
+
+@pytest.mark.parametrize(("start", "count"), [(150, 100), (400, 300)])
+def test_a_recording_that_is_frozen_for_long_is_refused(start: int, count: int) -> None:
+    recording = record(mx106("m4"), "sin_sin", 16.0)
+    position = recording.position.copy()
+    position[start : start + count] = position[start]
+    columns = {
+        name: getattr(recording, name)
+        for name in ("time", "velocity", "goal_position", "voltage", "temperature")
+    }
+    kept, left_out = without_false_readings(columns | {"position": position})
+    assert [part.reason for part in left_out] == [Reason.FROZEN]
+    with pytest.raises(BadData, match=f"{count - 1} readings of position .repeated while the arm moved"):
+        require_few(left_out, len(kept["time"]))
+
+
+@pytest.mark.parametrize("braking", [50.0, 100.0, 150.0])
+def test_an_arm_that_brakes_hard_is_not_frozen(braking: float) -> None:
+    time = np.arange(0.0, 3.0, 0.01)
+    since = np.clip(time - 1.0, 0.0, 5.0 / braking)
+    path = 5.0 * np.minimum(time, 1.0) + 5.0 * since - 0.5 * braking * since**2
+    assert found(time, np.round(path / 1.5e-3) * 1.5e-3) == {}
+
+
 def test_an_arm_that_sticks_and_breaks_away_is_not_frozen() -> None:
     time = np.arange(0.0, 3.0, 0.01)
     free = np.maximum(time - 1.0, 0.0)
@@ -126,6 +178,17 @@ def test_a_supply_of_zero_is_false_however_long_it_is_read() -> None:
     assert list(np.flatnonzero(no_supply(supply))) == list(range(40, 60))
     supply[60:] = -0.1
     assert not no_supply(supply).any()  # that is no reading that is false now and then
+
+
+@pytest.mark.parametrize("volts", [25.0, 2.0])
+def test_a_supply_far_off_is_false_however_long_it_is_read(volts: float) -> None:
+    supply = np.full(300, 12.0)
+    supply[40:52] = volts
+    assert list(np.flatnonzero(false_supply(supply))) == list(range(40, 52))
+    supply[40:150] = volts  # two supplies
+    assert not false_supply(supply).any()
+    supply[40:150] = 8.5  # a sag
+    assert not false_supply(supply).any()
 
 
 def test_samples_that_were_written_twice_are_found() -> None:
