@@ -310,6 +310,8 @@ def _frozen(time: Array, position: Array, velocity: Array) -> Mask:
     """Find positions that were read again and again while the arm moved on."""
     found = np.zeros(len(position), dtype=bool)
     edges = np.flatnonzero(np.diff(position) != 0.0)
+    if not len(edges):
+        return found  # an arm that never moves is told by what needs motion
     starts, ends = np.concatenate(([0], edges + 1)), np.concatenate((edges, [len(position) - 1]))
     for start, end in zip(starts, ends, strict=True):
         if end - start + 1 >= _FROZEN and (
