@@ -23,6 +23,7 @@ Mask = NDArray[np.bool_]
 # Of 350 real logs of a Feetech STS3215, 55 hold false positions, 62 in all: encoder count 0, 1.7 rad and more
 # from their neighbours. Steps of the sound logs are within 0.08 rad of the pace around them.
 _SPIKE = 0.1  # rad per usual period from where neighbours say it is, at least,
+_SPIKE_ACCELERATION = 250.0  # rad/s² times the square of that period,
 _SPIKE_SCALES = 12.0  # and so many times the usual distance around it
 _USUAL = 25  # samples to either side that say what is usual
 _PACE = 4  # samples to either side whose median step is the pace of the arm
@@ -277,11 +278,13 @@ def _spikes_ahead(time: Array, position: Array) -> Mask:
     found = np.zeros(len(position), dtype=bool)
     if len(position) < 2 * _RUN:
         return found
-    passed = np.diff(time) / np.median(np.diff(time))  # usual periods
+    period = np.median(np.diff(time))
+    passed = np.diff(time) / period  # usual periods
+    least = max(_SPIKE, _SPIKE_ACCELERATION * period**2)
     steps = np.diff(position)
     pace = _running(steps / passed, _PACE)
     apart = np.abs(steps - pace * passed)
-    limit = np.maximum(_SPIKE, _SPIKE_SCALES * _running(apart, _USUAL)) * np.maximum(passed, 1.0)
+    limit = np.maximum(least, _SPIKE_SCALES * _running(apart, _USUAL)) * np.maximum(passed, 1.0)
     edges = np.flatnonzero(apart > limit) + 1
     since_start = np.concatenate(([0.0], np.cumsum(passed)))
     last = None

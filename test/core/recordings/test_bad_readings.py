@@ -58,6 +58,18 @@ def test_spikes_are_found_with_the_samples_beside_them(
         }
 
 
+@pytest.mark.parametrize("rate", [25.0, 30.0])
+def test_motion_that_turns_at_the_end_of_slow_reading_is_sound_and_a_spike_is_found(rate: float) -> None:
+    """As in runs of the STS3215 read at 30 Hz, that turn at 5 rad/s."""
+    time = np.arange(0.0, 3.0, 1.0 / rate)
+    turn = time[-3]
+    position = 0.2 * np.sin(2.0 * time) + np.interp(time, [turn - 0.4, turn, turn + 0.4], [0.0, 1.6, 0.0])
+    assert found(time, position) == {}
+    here = len(time) // 2
+    position[here] -= 0.6
+    assert found(time, position)[Reason.SPIKE] == [here]
+
+
 @pytest.mark.parametrize("place", [0, -1])
 def test_a_spike_at_either_end_is_found(place: int, sound: tuple[np.ndarray, np.ndarray]) -> None:
     time, position = sound
