@@ -20,7 +20,8 @@ from bam_core.identification.uncertainty.prediction_file import (
     prediction_path,
     save_prediction,
 )
-from bam_core.servo.model import Provenance
+from bam_core.servo.model import Provenance, load_servo
+from bam_core.servo.parameters import MOTOR_PARAMETERS
 from bam_core.simulation.rollout import PARAMETERS, parameter_vector
 
 SERVO = mx106("m1")
@@ -129,6 +130,19 @@ def test_numbers_out_of_range_are_refused() -> None:
         prediction(residual=np.inf)
     with refused(WrongShape):
         replace(prediction(), factor=FACTOR[:2])
+
+
+def test_the_library_s_sts3215_says_how_far_it_is_to_be_trusted(caplog: pytest.LogCaptureFixture) -> None:
+    servo = load_servo("sts3215")
+    found = prediction_for("sts3215")
+    assert not caplog.text
+    vectors = found.draw(servo, count=2000)
+    for name, value in (
+        (each, servo.parameters[each]) for each in MOTOR_PARAMETERS
+    ):  # both files are of the same identification
+        assert np.median(column(vectors, name)) == pytest.approx(value, rel=0.02)
+        assert 0.2 < np.std(column(vectors, name)) / servo.uncertainty[name] < 1.0
+    assert found.residual > servo.provenance.train_mae  # of conditions that are new
 
 
 def test_without_a_prediction_standard_errors_and_training_error_stand_in(
