@@ -27,7 +27,9 @@ _SPIKE_ACCELERATION = 250.0  # rad/s² times the square of that period,
 _SPIKE_SCALES = 12.0  # and so many times the usual distance around it
 _USUAL = 25  # samples to either side that say what is usual
 _PACE = 4  # samples to either side whose median step is the pace of the arm
-_RUN = 3  # samples; of a longer run, nobody can tell which side of a jump is true
+_RUN = 10  # samples; of a longer run, nobody can tell which side of a jump is true
+_JUMP = 0.15  # rad beyond the pace around it; what jumps by less may have slipped
+_JUMP_PAUSE = 3.0  # periods without a sample, in which an arm may have gone anywhere
 # Frozen readings: so many equal positions or more, then a jump of at least so much, which is either faster
 # than any arm or several times the step after it: an arm that breaks away starts slowly.
 _FROZEN = 3  # positions
@@ -35,14 +37,16 @@ _FROZEN_JUMP = 0.15  # rad
 _FROZEN_SPEED = 60.0  # rad/s
 _FROZEN_PAUSE = 3.0  # periods without a sample, after which a jump tells nothing of those before
 _FROZEN_GAIN = 3.0  # times the step after
-# Or the arm was moving, by its last steps or as the servo itself reports, and is seen at rest for so long. In
-# 362 real logs, arms that come to rest for so long have at most 0.55 rad/s and 50 rad/s² two readings before,
-# and servos report nothing above 0.5 rad/s meanwhile.
+_FROZEN_WAY = 0.01  # rad in two steps before or after: at rest on either side, nothing was missed between
+# Or the arm is seen at rest for so long while the servo reports that it moves, or, where it reports nothing,
+# after steady motion. In 362 real logs, arms that come to rest for so long have at most 0.55 rad/s and 50 rad/s²
+# two readings before, and servos report nothing above 0.5 rad/s meanwhile.
 _HELD = 0.1  # s,
 _HELD_READINGS = 10  # and so many equal positions at least
 _STOP_SPEED = 1.0  # rad/s
 _STOP_BRAKING = 100.0  # rad/s² in two readings
-_STOP_PACE = 0.6  # of the way of the two readings before: what brakes slows down
+_STOP_PACE = 0.6  # of the way of the two readings before, and the reverse: what brakes slows down,
+_STOP_WAY = 0.05  # rad in the time `_HELD` before: a slip is shorter
 _REPORTED_SPEED = 0.5  # rad/s; slower, it may be noise
 _REPORTED_WAY = 0.15  # rad
 _SUPPLY = 0.25  # of the usual supply: a reading further from its neighbours is false,
@@ -271,33 +275,70 @@ def _spikes(time: Array, position: Array) -> Mask:
 
 
 def _spikes_ahead(time: Array, position: Array) -> Mask:
-    """Find those after the first stretch that is long enough to be trusted.
-
-    Paces are per time: an arm goes farther while nobody looks, and how far is less sure the longer that is.
-    """
+    """Find those after the first stretch that is long enough to be trusted."""
     found = np.zeros(len(position), dtype=bool)
     if len(position) < 2 * _RUN:
         return found
-    period = np.median(np.diff(time))
-    passed = np.diff(time) / period  # usual periods
-    least = max(_SPIKE, _SPIKE_ACCELERATION * period**2)
-    steps = np.diff(position)
-    pace = _running(steps / passed, _PACE)
-    apart = np.abs(steps - pace * passed)
-    limit = np.maximum(least, _SPIKE_SCALES * _running(apart, _USUAL)) * np.maximum(passed, 1.0)
-    edges = np.flatnonzero(apart > limit) + 1
-    since_start = np.concatenate(([0.0], np.cumsum(passed)))
+    steps = _steps(time, position)
+    edges = np.flatnonzero(steps.off > steps.limit) + 1
+    since_start = np.concatenate(([0.0], np.cumsum(steps.passed)))
     last = None
     for start, end in zip([0, *edges], [*edges, len(position)], strict=True):
         if last is None:
             last = end - 1 if end - start > _RUN else None
             continue
-        expected = position[last] + (since_start[start] - since_start[last]) * pace[start - 1]
-        if abs(position[start] - expected) > limit[start - 1] and end - start <= _RUN:
+        expected = position[last] + (since_start[start] - since_start[last]) * steps.pace[start - 1]
+        if abs(position[start] - expected) > steps.limit[start - 1] and end - start <= _RUN:
             found[start:end] = True
         else:
             last = end - 1
     return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Steps:
+    """Steps between positions, (n - 1,) each.
+
+    Paces are per time: an arm goes farther while nobody looks, and how far is less sure the longer that is.
+
+    Attributes:
+        passed: usual periods.
+        pace: usual step per period around, rad.
+        off: by how much the step is not what the pace says, rad.
+        limit: up to which that is usual, rad.
+    """
+
+    passed: Array
+    pace: Array
+    off: Array
+    limit: Array
+
+
+def _steps(time: Array, position: Array) -> _Steps:
+    period = np.median(np.diff(time))
+    passed = np.diff(time) / period
+    least = max(_SPIKE, _SPIKE_ACCELERATION * period**2)
+    steps = np.diff(position)
+    pace = _running(steps / passed, _PACE)
+    off = np.abs(steps - pace * passed)
+    limit = np.maximum(least, _SPIKE_SCALES * _running(off, _USUAL)) * np.maximum(passed, 1.0)
+    return _Steps(passed=passed, pace=pace, off=off, limit=limit)
+
+
+def first_jump(time: Array, position: Array) -> int | None:
+    """Return the sample that no arm can have reached from the one before, None where there is none.
+
+    An encoder that loses its offset reads on as before from there, and nobody can tell which side is true.
+
+    Args:
+        time: (n,) s, increasing.
+        position: (n,) rad, finite.
+    """
+    if len(position) < 2 * _RUN:
+        return None
+    steps = _steps(time, position)
+    jumps = np.flatnonzero((steps.off > np.maximum(steps.limit, _JUMP)) & (steps.passed < _JUMP_PAUSE))
+    return int(jumps[0]) + 1 if len(jumps) else None
 
 
 def _beside(spikes: Mask) -> Mask:
@@ -317,17 +358,19 @@ def _frozen(time: Array, position: Array, velocity: Array) -> Mask:
         return found  # an arm that never moves is told by what needs motion
     starts, ends = np.concatenate(([0], edges + 1)), np.concatenate((edges, [len(position) - 1]))
     for start, end in zip(starts, ends, strict=True):
-        if end - start + 1 >= _FROZEN and (
-            _found_elsewhere(time, position, end)
-            or _stopped_at_once(time, position, start, end)
-            or _reported_in_motion(time, velocity, start, end)
+        if end - start + 1 < _FROZEN:
+            continue
+        reported = np.isfinite(velocity[start : end + 1]).any()
+        held = _reported_in_motion if reported else _stopped_at_once
+        if _found_elsewhere(time, position, start, end) or (
+            _held(time, start, end) and held(time, velocity if reported else position, start, end)
         ):
             found[start + 1 : end + 1] = True  # the first one was measured
     return found
 
 
-def _found_elsewhere(time: Array, position: Array, end: int) -> bool:
-    """Return whether the arm is elsewhere at once after equal readings up to `end`.
+def _found_elsewhere(time: Array, position: Array, start: int, end: int) -> bool:
+    """Return whether the arm is elsewhere at once after equal readings, and moved before or moves after.
 
     One that sticks and breaks away starts slowly.
     """
@@ -337,6 +380,9 @@ def _found_elsewhere(time: Array, position: Array, end: int) -> bool:
     step = position[end + 2] - position[end + 1]
     if time[end + 1] - time[end] > _FROZEN_PAUSE * np.median(np.diff(time)):
         return False  # nobody looked meanwhile
+    after = abs(position[min(end + 3, len(position) - 1)] - position[end + 1])
+    if max(after, abs(position[start] - position[max(start - 2, 0)])) < _FROZEN_WAY:
+        return False  # an offset was lost
     fast = abs(jump) > _FROZEN_SPEED * (time[end + 1] - time[end])
     return bool(abs(jump) > _FROZEN_JUMP and (fast or abs(jump) > _FROZEN_GAIN * abs(step)))
 
@@ -347,18 +393,20 @@ def _held(time: Array, start: int, end: int) -> bool:
 
 def _stopped_at_once(time: Array, position: Array, start: int, end: int) -> bool:
     """Return whether equal readings follow on motion that no servo ends so fast."""
-    if start < 4 or not _held(time, start, end):
+    if start < 4:
         return False
+    before = int(np.searchsorted(time, time[start] - _HELD))
     passed = time[start] - time[start - 2]
     way, way_before = np.abs(np.diff(position[[start, start - 2, start - 4]]))
-    fastest = max(_STOP_SPEED, 0.5 * _STOP_BRAKING * passed)
-    return bool(way > fastest * passed and way > _STOP_PACE * way_before)
+    return bool(
+        way > max(_STOP_SPEED, 0.5 * _STOP_BRAKING * passed) * passed
+        and _STOP_PACE < way / max(way_before, 1e-9) < 1.0 / _STOP_PACE
+        and abs(position[start] - position[before]) > _STOP_WAY
+    )
 
 
 def _reported_in_motion(time: Array, velocity: Array, start: int, end: int) -> bool:
     """Return whether the servo reports that it goes far during equal readings."""
-    if not _held(time, start, end):
-        return False
     reported = velocity[start + 1 : end + 1]
     moving = np.abs(reported) > _REPORTED_SPEED  # false where it is not known
     way = np.cumsum(np.where(moving, reported, 0.0) * np.diff(time[start : end + 1]))

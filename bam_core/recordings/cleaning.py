@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.recordings.bad_readings import LeftOut, without_false_readings
+from bam_core.recordings.bad_readings import LeftOut, first_jump, without_false_readings
 from bam_core.recordings.position_updates import at_read_times, find_updates
 
 
@@ -39,6 +39,8 @@ def clean(columns: Mapping[str, NDArray[Any]]) -> Cleaned:
     time, position = samples["time"], samples["position"]
     if not (np.all(np.isfinite(time)) and np.all(np.diff(time) > 0.0) and np.all(np.isfinite(position))):
         return Cleaned(samples=samples, left_out=left_out)  # which `Recording` refuses
+    if first_jump(time, position) is not None:
+        return Cleaned(samples=samples, left_out=left_out)  # and this, as it was read
     updates = find_updates(time, position)
     if updates is None:
         return Cleaned(samples=samples, left_out=left_out)

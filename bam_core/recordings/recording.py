@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BadData, BamError, Conflict, OutOfRange, Unsupported, WrongShape
-from bam_core.recordings.bad_readings import LeftOut, require_few
+from bam_core.recordings.bad_readings import LeftOut, first_jump, require_few
 from bam_core.recordings.header_corrections import Correction
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plausible import PLAUSIBLE
@@ -36,7 +36,6 @@ _LONGEST_PERIOD = 0.2  # s; the arm swings at ~2 Hz, slower sampling does not sh
 _SHORTEST_PERIOD = 1e-4  # s; no bus is faster
 _LONGEST_GAP = 0.5  # s; what the arm did in a longer one cannot be guessed
 _LATEST_START = 60.0  # s after the first command; later is another clock
-_JUMP = 0.5  # rad between two samples, at a velocity that is not plausible: a bad reading, or a turn lost
 _FAST = 0.5  # rad/s; slower, reported velocities are mostly noise
 _PROPORTIONAL = 0.9  # correlation of reported and seen velocity, if they are the same but for the unit
 _SAME_UNIT = (1 / 3, 3.0)  # seen velocity by reported one; rpm is 0.1, degrees per second 0.02, turns 6.3
@@ -316,15 +315,14 @@ class Recording:
             )
 
     def _check_jumps(self) -> None:
-        fastest = _PLAUSIBLE["velocity"][0]
-        step, period = np.diff(self.position), np.diff(self.time)
-        bad = _first((np.abs(step) > _JUMP) & (np.abs(step) > fastest * period))
-        if bad is not None:
+        at = first_jump(self.time, self.position)
+        if at is not None:
+            jump = self.position[at] - self.position[at - 1]
             raise BadData(
-                f"entry {bad + 1}, position",
-                f"jumps by {step[bad]:.3g} rad in {period[bad]:.2g} s",
-                expected=f"at most {fastest:g} rad/s",
-                advice="remove bad readings, add lost turns of 2π, or record it again",
+                f"entry {at}, position",
+                f"jumps by {jump:.3g} rad in {self.time[at] - self.time[at - 1]:.2g} s and goes on from there",
+                expected="the pace of the samples around it",
+                advice="correct the offset from there on, such as a lost turn of 2π, or record it again",
             )
 
     def _check_velocity(self) -> None:
