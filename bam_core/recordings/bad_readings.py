@@ -39,8 +39,8 @@ _FROZEN_PAUSE = 3.0  # periods without a sample, after which a jump tells nothin
 _FROZEN_GAIN = 3.0  # times the step after
 _FROZEN_WAY = 0.01  # rad in two steps before or after: at rest on either side, nothing was missed between
 # Or the arm is seen at rest for so long while the servo reports that it moves, or, where it reports nothing,
-# after steady motion. In 362 real logs, arms that come to rest for so long have at most 0.55 rad/s and 50 rad/s²
-# two readings before, and servos report nothing above 0.5 rad/s meanwhile.
+# after steady motion. In 362 real logs, arms that come to rest for so long have at most 0.55 rad/s and
+# 50 rad/s² two readings before, and servos report nothing above 0.5 rad/s meanwhile.
 _HELD = 0.1  # s,
 _HELD_READINGS = 10  # and so many equal positions at least
 _STOP_SPEED = 1.0  # rad/s
@@ -124,7 +124,7 @@ def without_false_readings(
             if reason is not Reason.BESIDE:
                 left_out.append(_told("position", reason, spread))
     sound = ~(twice | false)
-    if _too_many(sum(each.samples for each in left_out), len(time)) or sound.sum() < _FEWEST:
+    if _too_many(_lost(left_out), len(time)) or sound.sum() < _FEWEST:
         return kept, tuple(left_out)
     for name, reason, find in (
         ("voltage", Reason.NO_SUPPLY, no_supply),
@@ -158,15 +158,24 @@ def _bridged(columns: Mapping[str, NDArray[Any]], sound: Mask, false: Mask) -> d
 
 def require_few(left_out: Sequence[LeftOut], samples: int) -> None:
     """Refuse a recording of so many samples if more than `MOST` are false; raises BadData."""
-    parts = [each for each in left_out if each.channel in ("time", "position")]
-    count = sum(each.samples for each in parts)
+    count = _lost(left_out)
     if _too_many(count, samples):
+        parts = [each for each in left_out if _is_lost(each)]
         raise BadData(
             "position",
             f"{count} of {samples} samples cannot be right: {', '.join(map(str, parts))}",
             expected=f"at most {MOST:.0%}",
             advice="check cable and encoder and record it again, or leave it out",
         )
+
+
+def _is_lost(part: LeftOut) -> bool:
+    """Return whether something is lost with these readings; nothing is with what was written twice."""
+    return part.channel == "position"
+
+
+def _lost(left_out: Sequence[LeftOut]) -> int:
+    return sum(part.samples for part in left_out if _is_lost(part))
 
 
 def _too_many(false: float, samples: int) -> bool:
@@ -334,11 +343,18 @@ def first_jump(time: Array, position: Array) -> int | None:
         time: (n,) s, increasing.
         position: (n,) rad, finite.
     """
+    jumps = _jumps(time, position)
+    if len(jumps) > _ALWAYS:  # what updates its position seldom goes in jumps
+        changed = np.flatnonzero(np.diff(position, prepend=np.nan) != 0.0)
+        jumps = changed[_jumps(time[changed], position[changed])]
+    return int(jumps[0]) if len(jumps) else None
+
+
+def _jumps(time: Array, position: Array) -> NDArray[np.intp]:
     if len(position) < 2 * _RUN:
-        return None
+        return np.zeros(0, dtype=np.intp)
     steps = _steps(time, position)
-    jumps = np.flatnonzero((steps.off > np.maximum(steps.limit, _JUMP)) & (steps.passed < _JUMP_PAUSE))
-    return int(jumps[0]) + 1 if len(jumps) else None
+    return np.flatnonzero((steps.off > np.maximum(steps.limit, _JUMP)) & (steps.passed < _JUMP_PAUSE)) + 1
 
 
 def _beside(spikes: Mask) -> Mask:

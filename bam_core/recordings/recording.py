@@ -317,10 +317,10 @@ class Recording:
     def _check_jumps(self) -> None:
         at = first_jump(self.time, self.position)
         if at is not None:
-            jump = self.position[at] - self.position[at - 1]
+            jump, passed = (float(values[at] - values[at - 1]) for values in (self.position, self.time))
             raise BadData(
                 f"entry {at}, position",
-                f"jumps by {jump:.3g} rad in {self.time[at] - self.time[at - 1]:.2g} s and goes on from there",
+                f"jumps by {jump:.3g} rad in {passed:.2g} s and goes on from there",
                 expected="the pace of the samples around it",
                 advice="correct the offset from there on, such as a lost turn of 2π, or record it again",
             )

@@ -13,6 +13,7 @@ from bam_core.recordings.bad_readings import (
     false_positions,
     false_supply,
     false_temperature,
+    first_jump,
     no_supply,
     repeated,
     require_few,
@@ -44,7 +45,7 @@ def test_nothing_is_found_in_a_sound_recording(sound: tuple[np.ndarray, np.ndarr
 
 
 @pytest.mark.parametrize("size", [-3.14, 0.3, 6.28])
-@pytest.mark.parametrize("run", [1, 2])
+@pytest.mark.parametrize("run", [1, 2, 5, 9])
 def test_spikes_are_found_with_the_samples_beside_them(
     run: int, size: float, sound: tuple[np.ndarray, np.ndarray]
 ) -> None:
@@ -68,6 +69,37 @@ def test_motion_that_turns_at_the_end_of_slow_reading_is_sound_and_a_spike_is_fo
     here = len(time) // 2
     position[here] -= 0.6
     assert found(time, position)[Reason.SPIKE] == [here]
+
+
+@pytest.mark.parametrize("run", [1, 4, 8])
+def test_false_readings_at_the_start_are_found(run: int, sound: tuple[np.ndarray, np.ndarray]) -> None:
+    time, position = sound
+    bad = position.copy()
+    bad[:run] += 0.5
+    assert found(time, bad)[Reason.SPIKE] == list(range(run))
+
+
+@pytest.mark.parametrize("lost", [-0.3, 1.0, 2.0 * np.pi])
+def test_an_offset_that_is_lost_is_a_jump_where_it_is(
+    lost: float, sound: tuple[np.ndarray, np.ndarray]
+) -> None:
+    time, position = sound
+    assert first_jump(time, position) is None
+    for place in (100, len(time) // 2, len(time) - 40):
+        bad = position + np.where(np.arange(len(time)) >= place, lost, 0.0)
+        assert first_jump(time, bad) == place
+
+
+@pytest.mark.parametrize(("size", "run"), [(0.05, 5), (0.08, 3), (0.3, 8)])
+@pytest.mark.parametrize("reported", [0.0, np.nan])
+def test_an_arm_at_rest_before_and_after_a_bump_is_not_frozen(reported: float, run: int, size: float) -> None:
+    time = np.arange(0.0, 6.0, 0.01)
+    path = np.minimum(time, 2.0)
+    position = np.round((path - 0.25 * path**2) / 1.5e-3) * 1.5e-3  # comes to rest after 2 s
+    for place in (350, 590):
+        bad = position.copy()
+        bad[place : place + run] += size
+        assert Reason.FROZEN not in found(time, bad, np.full(len(time), reported))
 
 
 @pytest.mark.parametrize("place", [0, -1])

@@ -67,6 +67,24 @@ def test_optional_measurements_may_be_missing(tmp_path: Path) -> None:
         assert np.isnan(getattr(recording, name)).all()
 
 
+def test_a_log_of_which_every_sample_was_written_twice_is_read(tmp_path: Path) -> None:
+    content = log()
+    once = read_json_log(save(tmp_path, content))
+    content["entries"] = [entry for entry in content["entries"] for _ in range(2)]
+    twice = read_json_log(save(tmp_path, content))
+    assert twice.position.tolist() == once.position.tolist()
+    assert twice.dropped_samples == len(once)
+
+
+def test_a_lost_turn_is_named_where_it_is_lost(tmp_path: Path) -> None:
+    content = log()
+    for entry in content["entries"][30:]:
+        entry["position"] += 2.0 * math.pi
+    with refused(BadData, thing="entry 30, position") as caught:
+        read_json_log(save(tmp_path, content))
+    assert "jumps by 6." in str(caught.value)
+
+
 def without(key: str) -> Callable[[], Any]:
     return lambda: {k: v for k, v in log().items() if k != key}
 
