@@ -22,6 +22,7 @@ _REACH = 6  # samples to either side that a smooth path is laid through
 _DEGREE = 4  # of that path: swings of 4 Hz, sampled at 100 Hz, are within 0.1 ms of it
 _MOVES = 0.3  # rad/s; slower, a count of the encoder is worth more time than readings are old
 _COUNTS = 4.0  # of the encoder between two readings, at least: fewer make steps of their own
+_SMALL = 0.05  # share of steps that may be smaller than a count
 _FULL_SPEED = 2.0  # rad/s, from which on all readings tell the time alike
 _SOFT = 1e-9  # keeps the normal equations solvable where a gap leaves all other samples on one side
 _SMOOTH = 0.05  # rad off that path; more is an impact, or a false reading
@@ -118,7 +119,7 @@ def _by_repeats(time: Array, position: Array) -> PositionUpdates | None:
     if len(edges) < 2:
         return None
     starts, ends = edges[:-1], edges[1:]  # of runs of equal readings, the first and last left out
-    moves = _COUNTS * np.min(np.abs(steps[edges - 1]))
+    moves = _COUNTS * _resolution(position)
     into, out = steps[starts - 1], steps[ends - 1]
     passes = (into * out > 0.0) & (np.minimum(np.abs(into), np.abs(out)) >= moves)
     starts, ends = starts[passes], ends[passes]
@@ -129,6 +130,13 @@ def _by_repeats(time: Array, position: Array) -> PositionUpdates | None:
     for start, end in zip(starts, ends, strict=True):
         ages[start:end] = time[start:end] - time[start]
     return PositionUpdates(period=float(np.mean(time[ends] - time[starts])), ages=ages)
+
+
+def _resolution(position: Array) -> float:
+    """Return a count of the encoder, rad: among the smallest steps, of which bridged readings make a few."""
+    steps = np.abs(np.diff(position))
+    moved = steps[steps > 0.0]
+    return float(np.quantile(moved, _SMALL)) if len(moved) else np.inf
 
 
 def _early(time: Array, position: Array) -> tuple[Array, Array]:
@@ -144,9 +152,7 @@ def _early(time: Array, position: Array) -> tuple[Array, Array]:
     terms = np.linalg.solve(normal, right[:, :, None])[:, :, 0]
     off = position[windows] - np.einsum("nij,nj->ni", powers, terms)
     velocity = terms[:, 1] / scale[:, 0]
-    steps = np.abs(np.diff(position))
-    resolution = np.min(steps[steps > 0.0], initial=np.inf)
-    slowest = max(_MOVES, _COUNTS * resolution / np.median(np.diff(time)))
+    slowest = max(_MOVES, _COUNTS * _resolution(position) / np.median(np.diff(time)))
     tells = (np.abs(velocity) > slowest) & (np.sqrt(np.mean(off**2, axis=1)) < _SMOOTH)
     early, weight = np.zeros(count), np.zeros(count)
     inner = slice(_REACH, count - _REACH)

@@ -108,6 +108,23 @@ def test_updates_that_look_like_jumps_are_no_spikes(repeats: int) -> None:
     assert off.mean() < 0.5 * np.abs(columns["position"] - fast).mean()
 
 
+def test_readings_that_were_bridged_feign_no_clock() -> None:
+    """Between them, steps are smaller than a count of the encoder."""
+    time = read_times(0.0025, 0.0002)
+    position = rounded(0.1 * swing(time))
+    assert find_updates(time, position) is None
+    position[[300, 301, 900, 1500]] = -2.0
+    columns = {
+        "time": time,
+        "position": position,
+        "voltage": np.full(len(time), 12.0),
+        "temperature": np.full(len(time), 30.0),
+    }
+    cleaned = clean(columns)
+    assert sum(part.samples for part in cleaned.left_out) == 4
+    assert cleaned.update_period is None
+
+
 @pytest.mark.parametrize("count", [COUNT, 2.0 * np.pi / 1024, 0.0])
 @pytest.mark.parametrize(("period", "jitter"), [(0.01, 0.001), (0.005, 0.003), (0.001, 0.0)])
 def test_nothing_is_found_where_positions_are_as_of_their_times(
