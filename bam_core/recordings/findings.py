@@ -66,19 +66,21 @@ def _tell_unmet(rules: Sequence[Rule]) -> None:
 
 def _tell_supply(recordings: Sequence[Recording]) -> None:
     """Say once in how many recordings the servo read another supply than the header has."""
-    given, read = [], []
+    given, read, is_set = [], [], False
     for each in recordings:
         known = each.voltage[np.isfinite(each.voltage)]
         measured = float(np.median(known)) if len(known) else math.nan
         if abs(measured - each.supply_voltage) > _SAG * each.supply_voltage:
+            is_set = is_set or any(part.field == "vin" for part in each.corrections)
             given.append(each.supply_voltage)
             read.append(measured)
     if read:
         alike = max(read) - min(read) < _SAG * min(read)
         log.warning(
-            "vin: %s V in the header of %d of %d recordings, but their servo read %s V; simulations take "
-            "what it read; correct the header with %s",
+            "vin: %s V %s of %d of %d recordings, but their servo read %s V; simulations take what it read; "
+            "correct it with %s",
             range_words(given),
+            "was set for the header" if is_set else "in the header",
             len(read),
             len(recordings),
             range_words(read),

@@ -32,6 +32,7 @@ _SCRIPTED = 5.0  # if it is so many times nearer than the goal
 _ITSELF = 0.01  # rad; a goal nearer to its script than this is it
 _PLUMB = 0.13  # rad; beyond the zero offsets that a fit looks for
 _SURE = 6.0  # standard errors; friction of one direction feigns up to 5
+_OFF_GOAL = 0.03  # rad; of sound real logs 0.02 at most
 _DECIDED = 0.15  # rad of standard error, below which gravity's direction is taken as known
 _FOLLOWS = 0.3  # correlation at the best delay; 0.8 and more on every working bench, 0.2 for a free swing
 
@@ -153,6 +154,14 @@ def _require_order(recording: Recording) -> None:
 def _require_plumb(servo: ServoModel, recording: Recording) -> None:
     found = gravity_direction(servo, recording)
     if found is None:
+        return
+    if found.off_goal is not None and abs(found.off_goal) > _OFF_GOAL:
+        log.warning(
+            "%s: position: is off by %+.2f rad from where its goals hold the arm (expected 0); subtract that "
+            "from position, or leave the log out",
+            recording.source,
+            found.off_goal,
+        )
         return
     where = f"gravity pulls the arm towards {found.angle:.2f} rad"
     if abs(found.angle) > 0.5 * math.pi and found.standard_error < _DECIDED:

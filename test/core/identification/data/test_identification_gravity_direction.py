@@ -28,12 +28,29 @@ def test_the_zero_of_every_servo_in_the_library_is_found_before_a_fit(name: str)
         assert found.standard_error < 0.1
 
 
+@pytest.mark.parametrize("shift", [0.08, -0.05])
+@pytest.mark.parametrize("name", ["mx106", "sts3215", "xl330"])
+def test_positions_that_are_off_their_goals_are_no_gravity_that_pulls_askew(name: str, shift: float) -> None:
+    servo = replace(load_servo(name), integrator="midpoint")
+    load = PendulumBench(mass=0.25 * servo.stall_torque() / (GRAVITY * 0.1), length=0.1)
+    run = record(servo, "sin_sin", servo.firmware.kp_for(3.0), load)
+    found = gravity_direction(servo, replace(run, position=run.position + shift))
+    assert found is not None
+    assert found.off_goal == pytest.approx(shift, abs=0.01)
+    for zero in (0.0, 0.15, 3.0):
+        both = replace(run, position=run.position + zero, goal_position=run.goal_position + zero)
+        found = gravity_direction(servo, both)
+        assert found is not None
+        assert found.off_goal is None
+
+
 def test_real_logs_hang_within_two_degrees_of_their_zero() -> None:
     servo = load_servo("xl330")
     for log in load_recordings([real_xl330_logs()]):
         found = gravity_direction(servo, log)
         assert found is not None
         assert abs(found.angle) < np.deg2rad(2.0)
+        assert found.off_goal is None
 
 
 def test_a_set_point_that_slews_is_what_the_firmware_asks_for() -> None:
