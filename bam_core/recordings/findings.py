@@ -17,6 +17,7 @@ from bam_core.recordings.supply import range_words
 log = logging.getLogger(__name__)
 
 _NAMED = 3  # recordings that a line names
+_LISTED = 20  # and a table
 _GAP = 5.0  # usual periods without a sample, of which is told,
 _LONG = 0.03  # s, and so long at least; those of 588 real recordings are two periods at most
 _SAG = 0.1  # share by which a supply may sag while a motor draws its current
@@ -89,7 +90,7 @@ def _tell_supply(recordings: Sequence[Recording]) -> None:
 
 
 def _tell_left_out(recordings: Sequence[Recording]) -> None:
-    """Say in one line what was left out of how many recordings."""
+    """Say what was left out of how many recordings, and of which."""
     touched = [each for each in recordings if each.left_out]
     if not touched:
         return
@@ -98,16 +99,22 @@ def _tell_left_out(recordings: Sequence[Recording]) -> None:
         for part in each.left_out:
             counts[part.channel] += part.samples
     total = ", ".join(f"{count} of {channel}" for channel, count in counts.items())
-    names = ", ".join(f"{each.name}: {' and '.join(map(str, each.left_out))}" for each in touched[:_NAMED])
-    more = f"; and {len(touched) - _NAMED} more" if len(touched) > _NAMED else ""
+    said = [(each.name, " and ".join(map(str, each.left_out))) for each in touched]
+    is_table = len(said) > _NAMED
     log.warning(
-        "readings that cannot be right are left out of %d of %d recordings (%s): %s%s",
+        "readings that cannot be right are left out of %d of %d recordings (%s)%s",
         len(touched),
         len(recordings),
         total,
-        names,
-        more,
+        ":" if is_table else ": " + ", ".join(map(": ".join, said)),
     )
+    if not is_table:
+        return
+    width = max(len(name) for name, _ in said[:_LISTED])
+    for name, what in said[:_LISTED]:
+        log.warning("  %s  %s", name.ljust(width), what)
+    if len(said) > _LISTED:
+        log.warning("  and %d more, see 'bam view'", len(said) - _LISTED)
 
 
 def _tell_updates(recordings: Sequence[Recording]) -> None:

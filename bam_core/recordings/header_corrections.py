@@ -23,7 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from bam_core.errors import BamError, Missing, OutOfRange, UnknownName, Unsupported, WrongType
+from bam_core.errors import BamError, Conflict, Missing, OutOfRange, UnknownName, Unsupported, WrongType
 from bam_core.quoted_number import correct_number
 from bam_core.yaml_file import read_yaml
 
@@ -142,6 +142,8 @@ def _rules_from_words(words: Sequence[str], option: str) -> tuple[Rule, ...]:
         name, equals, text = word.partition("=")
         if not equals:
             raise WrongType(option, word, "FIELD=VALUE, as in vin=12")
+        if name.strip() in values:
+            raise Conflict(f"{option} {name.strip()}", "is given twice", advice="keep one")
         values[name.strip()] = _value(f"{option} {name.strip()}", name.strip(), _number_or_text(text.strip()))
     return (Rule(set=values, source=option),) if values else ()
 

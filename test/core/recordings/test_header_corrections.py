@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bam_core.errors import BamError, Malformed, Missing, OutOfRange, UnknownName, WrongType
+from bam_core.errors import BamError, Conflict, Malformed, Missing, OutOfRange, UnknownName, WrongType
 from bam_core.recordings.header_corrections import apply_rules, rules_above, rules_from
 
 HEADER = {"mass": 0.5, "length": 0.1, "vin": 15.0, "motor": "sts3215", "entries": []}
@@ -17,6 +17,11 @@ rules:
   - {where: {length: 0.1}, set: {arm_mass: 0.036}}
   - {where: {length: 0.15, motor: sts3215}, set: {arm_mass: 0.05}}
 """
+
+
+def test_a_field_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(Conflict, match="--set vin: is given twice"):
+        rules_from(["vin=9", "vin=12"])
 
 
 def test_fields_are_set_where_rules_say_so_and_what_changed_is_told(tmp_path: Path) -> None:
