@@ -81,6 +81,7 @@ class RunBag:
         index = np.arange(samples)
         self.stamps = START + index * PERIOD - 250 * PERIOD  # half a second before the run begins
         self.position = 0.3 * np.sin(index * 0.01)
+        self.velocity = 0.3 * 0.01 * np.cos(index * 0.01) / (1e-9 * PERIOD)
         self.goal = 0.31 * np.sin(index * 0.01)
         self.enabled = index < samples // 2
         self.commands: list[tuple[int, float]] = []
@@ -126,7 +127,7 @@ class RunBag:
             sequence=index,
             name=self.joints,
             position=both(self.position[index]),
-            velocity=both(0.5),
+            velocity=both(self.velocity[index]),
             current=both(np.nan),
             duty=both(0.25),
             effort=both(np.nan),

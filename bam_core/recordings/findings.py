@@ -13,6 +13,7 @@ import numpy as np
 from bam_core.recordings.header_corrections import Rule
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.supply import range_words
+from bam_core.recordings.velocity_lag import velocity_lag
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +21,8 @@ _NAMED = 3  # recordings that a line names
 _LISTED = 20  # and a table
 _GAP = 5.0  # usual periods without a sample, of which is told,
 _LONG = 0.03  # s, and so long at least; those of 588 real recordings are two periods at most
+_OTHER_LAG = 0.02  # s; of one servo's real recordings, lags are within 15 ms of each other
+_AHEAD = 0.01  # s; no servo knows its velocity before its position
 _SAG = 0.1  # share by which a supply may sag while a motor draws its current
 
 
@@ -36,6 +39,7 @@ def tell_findings(recordings: Sequence[Recording], unmet: Sequence[Rule]) -> Non
     _tell_left_out(recordings)
     _tell_updates(recordings)
     _tell_gaps(recordings)
+    _tell_lags(recordings)
 
 
 def _tell_corrections(recordings: Sequence[Recording]) -> None:
@@ -144,12 +148,48 @@ def _tell_gaps(recordings: Sequence[Recording]) -> None:
     ]
     if not gaps:
         return
-    more = f"; and {len(gaps) - _NAMED} more" if len(gaps) > _NAMED else ""
     log.warning(
-        "no samples for a while in %d of %d recordings (%s%s): goals of that time are not known, so that "
+        "no samples for a while in %d of %d recordings (%s): goals of that time are not known, so that "
         "errors there are not the model's; record these runs again, or leave them out",
         len(gaps),
         len(recordings),
-        ", ".join(gaps[:_NAMED]),
-        more,
+        _some(gaps),
     )
+
+
+def _tell_lags(recordings: Sequence[Recording]) -> None:
+    """Say where velocity is later than position by another time than in the others, or ahead of it."""
+    found = {each.name: lag for each in recordings if (lag := velocity_lag(each)) is not None}
+    stale = [name for name, each in found.items() if each.is_stale]
+    if stale:
+        log.warning(
+            "velocity: hardly changes while the arm moves in %d of %d recordings (%s); record it again where "
+            "it counts",
+            len(stale),
+            len(recordings),
+            _some(stale),
+        )
+    lags = {name: each.lag for name, each in found.items() if math.isfinite(each.lag)}
+    if not lags:
+        return
+    usual = float(np.median(list(lags.values())))
+    odd = [
+        f"{name}: {1e3 * lag:.0f} ms"
+        for name, lag in lags.items()
+        if abs(lag - usual) > _OTHER_LAG or lag < -_AHEAD
+    ]
+    if odd:
+        log.warning(
+            "velocity is later than position by another time than servos take in %d of %d recordings (%s%s): "
+            "one of their channels lags; leave them out, or shift it",
+            len(odd),
+            len(recordings),
+            _some(odd),
+            f"; {1e3 * usual:.0f} ms in most others" if len(odd) < 0.5 * len(lags) else "",
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    """Name some of them."""
+    more = f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A channel that lags gives itself away by the time between position and velocity, and sound ones do not."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from identification_cases import mx106, record, xl330_logs
+
+from bam_core.recordings import load_recordings
+from bam_core.recordings.findings import tell_findings
+from bam_core.recordings.recording import Recording
+from bam_core.recordings.velocity_lag import VelocityLag, velocity_lag
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Recording]:
+    """Of one servo, whose velocity is as of 20 ms ago."""
+    made = [record(mx106("m4"), script, 16.0) for script in ("sin_sin", "up_and_down", "sin_time_square")]
+    return [replace(each, velocity=later(true_velocity(each), each.time, 0.02)) for each in made]
+
+
+def true_velocity(run: Recording) -> np.ndarray:
+    return np.gradient(run.position, run.time)
+
+
+def later(values: np.ndarray, time: np.ndarray, by: float) -> np.ndarray:
+    return np.interp(time - by, time, values)
+
+
+def told(runs: list[Recording], caplog: pytest.LogCaptureFixture) -> str:
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        tell_findings(runs, ())
+    return caplog.text
+
+
+def test_the_lag_of_a_velocity_is_found(runs: list[Recording]) -> None:
+    for run in runs:
+        found = velocity_lag(run)
+        assert found is not None
+        assert found.lag == pytest.approx(0.02, abs=0.006)
+
+
+@pytest.mark.parametrize(("channel", "by"), [("position", 0.04), ("velocity", 0.05)])
+def test_a_channel_that_lags_in_one_recording_is_told(
+    channel: str, by: float, runs: list[Recording], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert "velocity" not in told(runs, caplog)
+    spoilt = replace(runs[0], **{channel: later(getattr(runs[0], channel), runs[0].time, by)})
+    text = told([spoilt, *runs[1:]], caplog)
+    assert f"in 1 of 3 recordings ({spoilt.name}: " in text
+    own, usual = (int(each) for each in re.findall(r"(-?\d+) ms", text))
+    assert own == pytest.approx(20 + (1e3 * by if channel == "velocity" else -1e3 * by), abs=6)
+    assert usual == pytest.approx(20, abs=6)
+
+
+def test_positions_that_lag_in_every_recording_are_told(
+    runs: list[Recording], caplog: pytest.LogCaptureFixture
+) -> None:
+    spoilt = [replace(each, position=later(each.position, each.time, 0.05)) for each in runs]
+    assert "in 3 of 3 recordings" in told(spoilt, caplog)
+
+
+def test_a_velocity_that_never_changes_is_told(
+    runs: list[Recording], caplog: pytest.LogCaptureFixture
+) -> None:
+    stale = replace(runs[0], velocity=np.full(len(runs[0]), 0.1))
+    assert velocity_lag(stale) == VelocityLag(is_stale=True)
+    assert "velocity: hardly changes while the arm moves in 1 of 3 recordings" in told(
+        [stale, *runs[1:]], caplog
+    )
+
+
+def test_nothing_is_told_of_real_recordings(caplog: pytest.LogCaptureFixture) -> None:
+    assert "velocity" not in told(load_recordings([xl330_logs()]), caplog)
+
+
+def test_an_arm_at_rest_and_a_servo_that_reports_no_velocity_tell_nothing(runs: list[Recording]) -> None:
+    count = len(runs[0])
+    assert velocity_lag(replace(runs[0], velocity=np.full(count, np.nan))) is None
+    still = replace(runs[0], position=np.full(count, 0.1), velocity=np.zeros(count))
+    assert velocity_lag(still) is None
