@@ -81,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_robot_options(arguments)
     if not arguments.params:
         raise Missing("--params", "servo files or names from 'bam servos'")
+    from bam_core.identification.data.screening import tell_doubtful
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
@@ -106,6 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = unique_names([Path(path) for path in paths])
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
     recordings = load_recordings(arguments.logs, set_fields=arguments.set)
+    tell_doubtful(servos[names[0]], recordings)
     result = {}
     for name, path in zip(names, paths, strict=True):
         prediction = _prediction(path) if arguments.draws else None

@@ -63,6 +63,15 @@ def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> N
             raise error.within(recording.source) from None
 
 
+def tell_doubtful(servo: ServoModel, recordings: Sequence[Recording]) -> None:
+    """Log a line for each recording that `require_informative` refuses, for what only compares with it."""
+    for recording in recordings:
+        try:
+            require_informative(servo, [recording])
+        except BamError as error:
+            log.warning("%s", error)
+
+
 def require_torque(train: Sequence[Recording]) -> None:
     """Refuse training logs, at least one, that tell nothing of the motor.
 

@@ -402,7 +402,10 @@ def test_torque_off_throughout_one_log_is_fine_and_throughout_all_is_not(
     "command", [["validate", "--params", "xl330"], ["simulate", "--params", "xl330", "--recording"]]
 )
 def test_what_only_reads_takes_an_arm_that_never_moved(
-    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     still = tmp_path / "still.json"
     log = json.loads((xl330_logs() / "kp800_sin_sin.json").read_text())
@@ -410,6 +413,7 @@ def test_what_only_reads_takes_an_arm_that_never_moved(
     words = [command[0], str(still), *command[1:]] if command[0] == "validate" else [*command, str(still)]
     assert main(words) == 0
     assert "still" in capsys.readouterr().out
+    assert ("still.json: position: is 0.3 rad throughout" in caplog.text) == (command[0] == "validate")
 
 
 @without_intervals
