@@ -211,6 +211,8 @@ def _tell(result: Identification, servo: str) -> None:
     )
 
     print(result.error_words)
+    if result.short_words:
+        print(result.short_words)
     print(models_table(result))
     print(f"chosen: {result.chosen} ({result.reason})")
     if table := effects_table(result):

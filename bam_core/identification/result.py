@@ -13,6 +13,7 @@ from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
+from bam_core.simulation.short_horizon import LONGER, SHORT
 
 EFFECT_ABLATION = "effect ablation"
 UNCERTAINTY = "uncertainty"
@@ -108,6 +109,13 @@ class Identification:
             over += f"; {len(tests)} seeds choose {', '.join(each.chosen for each in self.seeds)}: {ends}"
         return f"test error of {self.chosen}: {1e3 * fit.test_mae:.2f} mrad ({self.split.rule}: {over})"
 
+    @property
+    def short_words(self) -> str:
+        """How far it is off there where simulations restart, in words; empty where that is not known."""
+        short = self.fits[self.chosen].test_short
+        told = ", ".join(f"every {horizon:g} s: {1e3 * error:.2f} mrad" for horizon, error in short.items())
+        return f"restarted from measured states {told}" if told else ""
+
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
         return {
@@ -118,6 +126,8 @@ class Identification:
                     "selection_standard_error": fit.contender.standard_error if fit.selection else None,
                     "test_mae": fit.test_mae,
                     "test_interval": fit.test_interval,
+                    "test_mae_short": fit.test_short.get(SHORT),
+                    "test_mae_short_1s": fit.test_short.get(LONGER),
                     **_older_names(fit),
                     "trials": fit.trials,
                     "converged": fit.converged,

@@ -115,6 +115,8 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
         selection_mae=entry.number("selection_mae" if "selection" in entry else "validation_mae"),
         test_mae=entry.number("test_mae"),
         test_interval=_ends(entry, "test_interval"),
+        test_short=entry.number("test_mae_short"),
+        test_longer=entry.number("test_mae_short_1s"),
         per_log={log: per_log.number(log) for log in per_log},
         at_bound=entry.texts("at_bound"),
         ended_early="converged" in entry and not entry.flag("converged"),

@@ -11,7 +11,7 @@ from bam_core import error_words
 from bam_core.report.names import words
 from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
-from bam_core.report.results import Results
+from bam_core.report.results import ModelResult, Results
 
 _SAME = (
     0.02  # relative difference of errors in selection that does not count: as `identification.choice` has it
@@ -136,7 +136,17 @@ def _test(results: Results) -> Tile:
         value=mrad(best.test_mae),
         unit=f"mrad, 95 %: {low_to_high}" if low_to_high else "mrad",
         note=f"{math.degrees(best.test_mae):.2g}° on {_count(results.test_logs, 'log')} that took no part"
-        + spread,
+        + spread
+        + _restarted(best),
+    )
+
+
+def _restarted(best: ModelResult) -> str:
+    if not math.isfinite(best.test_short + best.test_longer):
+        return ""
+    return (
+        f"; restarted from measured states every 0.25 s: {mrad(best.test_short)} mrad, "
+        f"every 1 s: {mrad(best.test_longer)} mrad"
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,6 +81,9 @@ class ModelResult:
             them, rad.
         test_mae: the same of logs that no fit and no choice has seen, rad.
         test_interval: its 95 % interval over logs, rad.
+        test_short: the same where simulations restart from measured states every 0.25 s, rad; NaN where that
+            is not told.
+        test_longer: likewise every 1 s.
         per_log: error of every log, rad.
         at_bound: parameters that the end of their search range has stopped.
         ended_early: the search did not come to rest; not where that is not told.
@@ -106,6 +110,8 @@ class ModelResult:
     uncertainty: Uncertainty | None
     verdict: str
     misfit: Misfit | None = None
+    test_short: float = math.nan
+    test_longer: float = math.nan
 
     @property
     def name(self) -> str:

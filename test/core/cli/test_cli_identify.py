@@ -61,6 +61,10 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
     assert list(summary["models"]) == ["m1", "m3"]
     assert summary["seed"] == 7
     assert all(name.startswith("kp200") for name in summary["split"]["test"])
+    chosen = summary["models"][summary["chosen"]]
+    short, longer = (f"{1e3 * chosen[f'test_mae_short{end}']:.2f} mrad" for end in ("", "_1s"))
+    second = shown.out.splitlines()[1]
+    assert second == f"restarted from measured states every 0.25 s: {short}, every 1 s: {longer}"
 
 
 @pytest.mark.long
@@ -109,6 +113,7 @@ def test_without_a_test_set_that_is_the_first_thing_said(
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     model = summary["models"]["m1"]
     assert model["test_mae"] is model["test_interval"] is None
+    assert model["test_mae_short"] is model["test_mae_short_1s"] is None
     assert model["selection_mae"] > 0.0
 
 
