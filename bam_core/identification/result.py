@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from bam_core._version import __version__
+from bam_core.error_words import restart_words
 from bam_core.identification.choice.choice import Choice, Contender, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
+from bam_core.simulation.rollout import usual_restart
 from bam_core.simulation.short_horizon import LONGER, SHORT
 
 EFFECT_ABLATION = "effect ablation"
@@ -94,11 +96,19 @@ class Identification:
         )
 
     @property
+    def restarted_every(self) -> dict[str, float | None]:
+        """Return "train" and "test" -> how often simulations restart, s: see `usual_restart`; None: never."""
+        test = usual_restart(self.split.test) if self.split.test else None
+        return {"train": usual_restart(self.split.train), "test": test}
+
+    @property
     def error_words(self) -> str:
         """How far the chosen model is off on logs that no fit and no choice has seen, in words."""
         fit = self.fits[self.chosen]
         if fit.test_mae is None:
-            return "no test set: all errors are of logs that were used for the fit or the choice"
+            alone = "no test set: all errors are of logs that were used for the fit or the choice"
+            restart = self.restarted_every["train"]
+            return alone if restart is None else f"{alone}; {restart_words(restart)}"
         if fit.test_interval is None:
             over = "one log"
         else:
@@ -107,13 +117,21 @@ class Identification:
         if tests := [each.test_mae for each in self.seeds if each.test_mae is not None]:
             ends = f"{1e3 * min(tests):.2f} to {1e3 * max(tests):.2f} mrad"
             over += f"; {len(tests)} seeds choose {', '.join(each.chosen for each in self.seeds)}: {ends}"
-        return f"test error of {self.chosen}: {1e3 * fit.test_mae:.2f} mrad ({self.split.rule}: {over})"
+        restart = self.restarted_every["test"]
+        pieces = "" if restart is None else f" ({restart_words(restart)})"
+        return (
+            f"test error of {self.chosen}{pieces}: {1e3 * fit.test_mae:.2f} mrad ({self.split.rule}: {over})"
+        )
 
     @property
     def short_words(self) -> str:
         """How far it is off there where simulations restart, in words; empty where that is not known."""
         short = self.fits[self.chosen].test_short
-        told = ", ".join(f"every {horizon:g} s: {1e3 * error:.2f} mrad" for horizon, error in short.items())
+        told = ", ".join(
+            f"every {horizon:g} s: {1e3 * error:.2f} mrad"
+            for horizon, error in short.items()
+            if horizon != self.restarted_every["test"]
+        )
         return f"restarted from measured states {told}" if told else ""
 
     def summary(self) -> dict[str, Any]:
@@ -143,6 +161,7 @@ class Identification:
                 }
                 for model, fit in self.fits.items()
             },
+            "restarted_every": self.restarted_every,
             "interrupted": bool(self.not_done),
             "not_done": list(self.not_done),
             "chosen": self.chosen,

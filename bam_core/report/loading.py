@@ -52,6 +52,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
     trajectories, without_trajectories = load_trajectories(
         directory, tuple(logs), tuple(models), summary.text("trajectories_sha256")
     )
+    every = summary.child("restarted_every")
     return Results(
         directory=directory,
         models=models,
@@ -64,6 +65,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
         rule=summary.child("split").text("rule"),
         seed=summary.number("seed"),
         test_of_seeds=tuple(each.number("test_mae") for each in summary.children("seeds")),
+        restarted_every={side: every.number(side) for side in every},
         software=summary.text("software") or models[chosen].servo.provenance.software,
         date=summary.text("date") or models[chosen].servo.provenance.date,
         trajectories=trajectories,
@@ -230,5 +232,7 @@ def _logs(summary: Fields, model: ModelResult) -> dict[str, LogInfo]:
             length=entry.number("length"),
             supply_voltage=entry.number("supply_voltage"),
             sha256=entry.text("sha256") or digests.get(name, ""),
+            open_loop=entry.flag("open_loop"),
+            inertia=entry.number("inertia") if "inertia" in entry else 0.0,
         )
     return logs

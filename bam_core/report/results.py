@@ -147,7 +147,8 @@ class EffectResult:
 class LogInfo:
     """One log: in which set it was, and what was run (NaN or empty where not told), SI units.
 
-    The set is "training", "test", or "selection" where an older version chose by logs that it held out.
+    Of a run in open loop, `inertia` [kg·m²] is what it carried beside a pendulum. The set is "training",
+    "test", or "selection" where an older version chose by logs that it held out.
     """
 
     name: str
@@ -159,6 +160,8 @@ class LogInfo:
     length: float = np.nan
     supply_voltage: float = np.nan
     sha256: str = ""
+    open_loop: bool = False
+    inertia: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -202,6 +205,8 @@ class Results:
         software: that made it.
         date: when, ISO 8601.
         trajectories: by log; empty where the directory has none.
+        restarted_every: "train" and "test" -> how often simulations restart from measured states, s, as those
+            of runs in open loop do; NaN: never, or not told.
         without_trajectories: why there are none, and what to do; empty where there are some.
     """
 
@@ -217,6 +222,7 @@ class Results:
     date: str
     test_of_seeds: tuple[float, ...] = ()
     trajectories: Mapping[str, Trajectory] = field(default_factory=dict)
+    restarted_every: Mapping[str, float] = field(default_factory=dict)
     without_trajectories: str = ""
 
     @property
@@ -228,6 +234,22 @@ class Results:
     def test_logs(self) -> int:
         """How many logs took no part."""
         return sum(log.set == "test" for log in self.logs.values())
+
+    @property
+    def loop(self) -> str:
+        """How positions were simulated, in words."""
+        kinds = {log.open_loop for log in self.logs.values()}
+        if len(kinds) > 1:
+            return "in closed loop, or in open loop where no controller ran"
+        return "in open loop" if True in kinds else "in closed loop"
+
+    @property
+    def restart(self) -> float:
+        """How often all simulations restart, s; NaN where some never do."""
+        every = [self.restarted_every.get("train", math.nan)]
+        if self.test_logs:
+            every.append(self.restarted_every.get("test", math.nan))
+        return every[0] if len(set(every)) == 1 else math.nan
 
     @property
     def best(self) -> ModelResult:

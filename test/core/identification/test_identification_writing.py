@@ -98,6 +98,7 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     assert summary["trajectories_sha256"] == hashlib.sha256(curves).hexdigest()
     assert summary["date"] == found.fits["m1"].servo.provenance.date
     assert summary["chosen"] == found.chosen
+    assert summary["restarted_every"] == {"train": None, "test": None}
     assert summary["seed"] == 0
     assert summary["servo"] == "mx106"
     assert summary["split"]["rule"] == "script=up_and_down"
