@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from bam_core.error_words import restart_words
 from bam_core.identification.choice.choice import Choice, Contender, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
+from bam_core.recordings.header_corrections import Correction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import usual_restart
@@ -136,6 +138,7 @@ class Identification:
 
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
+        logs = self.split.logs
         return {
             "models": {
                 model: {
@@ -190,7 +193,11 @@ class Identification:
                     {"without": fold.rule, "logs": [log.name for log in fold.test]} for fold in self.folds
                 ],
             },
-            "logs": {log.name: _about(log) for log in self.split.logs},
+            "logs": {log.name: _about(log) for log in logs},
+            "left_out": {log.name: [str(part) for part in log.left_out] for log in logs if log.left_out},
+            "corrections": {
+                log.name: [_correction(part) for part in log.corrections] for log in logs if log.corrections
+            },
             "software": f"bam_bench {__version__}",
             "date": next(iter(self.fits.values())).servo.provenance.date,
         }
@@ -204,6 +211,19 @@ def _older_names(fit: ModelFit) -> dict[str, Any]:
         "validation_mae": judged.error if errors else None,
         "validation_standard_error": judged.standard_error,
         "held_out": dict(errors),
+    }
+
+
+def _correction(part: Correction) -> dict[str, Any]:
+    """What was set from outside; a value before that is neither text nor a number is not told."""
+    told = isinstance(part.before, str | int) or (
+        isinstance(part.before, float) and math.isfinite(part.before)
+    )
+    return {
+        "field": part.field,
+        "value": part.value,
+        "before": part.before if told else None,
+        "source": part.source,
     }
 
 

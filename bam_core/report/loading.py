@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.errors import BamError, Malformed, UnknownName, Unreadable
+from bam_core.recordings.header_corrections import FIELDS
 from bam_core.report._fields import Fields, read_json
 from bam_core.report.results import (
     EffectResult,
@@ -219,6 +220,7 @@ def _logs(summary: Fields, model: ModelResult) -> dict[str, LogInfo]:
     origin = model.servo.provenance
     digests: Mapping[str, str] = {**origin.train_data, **origin.validation_data}
     about = summary.child("logs")
+    left_out, corrections = summary.child("left_out"), summary.child("corrections")
     logs = {}
     for name in (*split.texts("train"), *in_test, *in_selection):
         entry = about.child(name)
@@ -232,7 +234,16 @@ def _logs(summary: Fields, model: ModelResult) -> dict[str, LogInfo]:
             length=entry.number("length"),
             supply_voltage=entry.number("supply_voltage"),
             sha256=entry.text("sha256") or digests.get(name, ""),
+            left_out=left_out.texts(name),
+            corrections=tuple(map(_correction, corrections.children(name))),
             open_loop=entry.flag("open_loop"),
             inertia=entry.number("inertia") if "inertia" in entry else 0.0,
         )
     return logs
+
+
+def _correction(entry: Fields) -> str:
+    name, before = entry.text("field"), entry.told("before")
+    unit = FIELDS.get(name, "")
+    in_header = f"header: {before}" if before else "not in the header"
+    return f"{name} {entry.told('value')} {unit}".strip() + f" ({in_header}; set by {entry.text('source')})"

@@ -147,6 +147,7 @@ class EffectResult:
 class LogInfo:
     """One log: in which set it was, and what was run (NaN or empty where not told), SI units.
 
+    `left_out` are readings that cannot be right, `corrections` header fields set from outside, both in words.
     Of a run in open loop, `inertia` [kg·m²] is what it carried beside a pendulum. The set is "training",
     "test", or "selection" where an older version chose by logs that it held out.
     """
@@ -160,6 +161,8 @@ class LogInfo:
     length: float = np.nan
     supply_voltage: float = np.nan
     sha256: str = ""
+    left_out: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
     open_loop: bool = False
     inertia: float = 0.0
 
@@ -234,6 +237,12 @@ class Results:
     def test_logs(self) -> int:
         """How many logs took no part."""
         return sum(log.set == "test" for log in self.logs.values())
+
+    @property
+    def found_in_logs(self) -> list[LogInfo]:
+        """Logs with readings left out, and after them those with header fields that were set from outside."""
+        found = [log for log in self.logs.values() if log.left_out or log.corrections]
+        return sorted(found, key=lambda log: not log.left_out)
 
     @property
     def loop(self) -> str:

@@ -19,6 +19,8 @@ from bam_core.identification.data.split import DEFAULT_RULE
 from bam_core.identification.fitting import TRIALS_PER_PARAMETER
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.uncertainty.tolerances import DEFAULT
+from bam_core.report.loading import load_results
+from bam_core.report.page import render
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
 
@@ -434,6 +436,20 @@ def test_fields_of_logs_can_be_set_and_false_readings_are_counted(
     assert {name: each["dropped_samples"] for name, each in logs.items() if each["dropped_samples"]} == {
         "kp800_sin_sin": 1
     }
+    summary = json.loads((output / "summary.json").read_text())
+    assert list(summary["left_out"]) == ["kp800_sin_sin"]
+    (left_out,) = summary["left_out"]["kp800_sin_sin"]
+    assert left_out == "1 reading of position (far from those around, first at entry 100)"
+    assert set(summary["corrections"]) == set(logs)
+    assert summary["corrections"]["kp800_sin_sin"] == [
+        {"field": "arm_mass", "value": 0.012, "before": None, "source": "--set"}
+    ]
+    page = render(load_results(output))
+    assert "What was found in the recordings: readings left out of 1, fields set in 12 of 12" in page
+    assert f'<td data-label="Left out">{left_out}</td>' in page
+    table = page[page.index('id="found-in-logs"') :]
+    assert table.index(left_out) < table.index("kp100")  # though kp800 is the last of them
+    assert page.count("arm_mass 0.012 kg (not in the header; set by --set)") == 12
     assert {each["arm_mass"] for each in logs.values()} == {0.012}
     assert {each["set"]["arm_mass"] for each in logs.values()} == {0.012}
     (line,) = [record.message for record in caplog.records if "left out" in record.message]

@@ -99,6 +99,7 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     assert summary["date"] == found.fits["m1"].servo.provenance.date
     assert summary["chosen"] == found.chosen
     assert summary["restarted_every"] == {"train": None, "test": None}
+    assert summary["left_out"] == summary["corrections"] == {}
     assert summary["seed"] == 0
     assert summary["servo"] == "mx106"
     assert summary["split"]["rule"] == "script=up_and_down"

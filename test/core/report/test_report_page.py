@@ -188,6 +188,7 @@ def test_a_page_without_a_test_set_says_so(results: Path) -> None:
         entry |= {"test_mae": None, "test_interval": None}
     edit_summary(results, {"models": models})
     page, outline = page_of(results)
+    assert "What was found in the recordings" not in page
     assert "no test set: all errors are of logs that were used for the fit or the choice" in outline.text
     assert 'class="test"' not in page
 
