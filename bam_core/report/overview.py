@@ -135,7 +135,7 @@ def _test(results: Results) -> Tile:
     return Tile(
         label="Test error" + (f", restarted every {restart:g} s" if math.isfinite(restart) else ""),
         value=mrad(best.test_mae),
-        unit=f"mrad, 95 %: {low_to_high}" if low_to_high else "mrad",
+        unit=f"mrad, 95\N{NO-BREAK SPACE}%: {low_to_high}" if low_to_high else "mrad",
         note=f"{math.degrees(best.test_mae):.2g}° on {_count(results.test_logs, 'log')} that took no part"
         + spread
         + _restarted(best, restart),

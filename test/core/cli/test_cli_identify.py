@@ -42,6 +42,19 @@ def test_the_help_names_all_effects_and_the_tolerances_that_count(
     ] == []
 
 
+def test_the_help_says_that_one_rule_or_files_are_taken_for_the_test(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("--help") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--test RULE|FILE [FILE ...]" in shown
+    assert "--validation RULE|FILE [FILE ...]" in shown
+    assert "[RULE|FILE ...]" not in shown
+    assert "or one rule: fraction=0.25" in shown
+    assert run("x.json", "--output", "out", "--test", "kp=8", "--bogus") == 2
+    assert "commas" not in capsys.readouterr().err
+
+
 def brief(*words: object) -> list[object]:
     return [*words, "--servo", "xl330", "--effects", "none", "--trials", 60, "--uncertainty", "none"]
 
