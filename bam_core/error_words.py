@@ -17,6 +17,11 @@ _NAMED = 3  # logs that a line names
 _HARDEST = 2  # of them, where it is the hardest that are named
 
 
+def restart_words(restart: float) -> str:
+    """Say what errors of runs in open loop are of, whose simulations restart every so many s."""
+    return f"in open loop, restarted from measured states every {restart:g} s"
+
+
 def not_at_rest(*, spent: bool) -> str:
     """Say what it means that a search did not come to rest.
 

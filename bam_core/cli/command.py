@@ -146,7 +146,7 @@ class _Parser(argparse.ArgumentParser):
         option = next((word for word in reversed(before) if word.startswith("--")), "")
         action = self._option_string_actions.get(option)
         cure = ""
-        if action is not None and "," in str(action.metavar):
+        if action is not None and isinstance(action.metavar, str) and "," in action.metavar:
             together = ",".join([*before[before.index(option) + 1 :], *unknown])
             cure = f"; {option} takes them with commas between: {option} {together}"
         self.error(f"unrecognized arguments: {' '.join(unknown)}{cure}")

@@ -72,15 +72,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--test",
         nargs="+",
-        metavar="RULE|FILE",
-        help="logs that no fit and no choice sees, by which the result is judged: fraction=0.25 (a random "
-        "share, the default from 8 logs on), kp=400 (all logs with that value; also mass, arm_mass, "
-        "length, script, supply_voltage, servo, name), none (all logs are fitted: "
-        "there is no test error), leave-one-out=kp (the same, and selection leaves out every kp in turn), or "
-        "the files themselves, which are then not trained on; with --robot kp=VALUE, files, or names and "
-        "patterns of runs, such as my_task_episode_1?",
+        metavar=("RULE|FILE", "FILE"),
+        help="logs that no fit and no choice sees, by which the result is judged: files, which are then not "
+        "trained on, or one rule: fraction=0.25 (a random share, the default from 8 logs on), kp=400 (all "
+        "logs with that value; also mass, arm_mass, length, script, supply_voltage, servo, name), none (all "
+        "logs are fitted: there is no test error), leave-one-out=kp (the same, and selection leaves out "
+        "every kp in turn); with --robot kp=VALUE, files, or names and patterns of runs, such as "
+        "my_task_episode_1?",
     )
-    parser.add_argument("--validation", nargs="+", metavar="RULE|FILE", help="older name of --test")
+    parser.add_argument("--validation", nargs="+", metavar=("RULE|FILE", "FILE"), help="older name of --test")
     parser.add_argument(
         "--effects",
         metavar="NAME,...|none",
@@ -211,6 +211,8 @@ def _tell(result: Identification, servo: str) -> None:
     )
 
     print(result.error_words)
+    if result.short_words:
+        print(result.short_words)
     print(models_table(result))
     print(f"chosen: {result.chosen} ({result.reason})")
     if table := effects_table(result):

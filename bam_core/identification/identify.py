@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import fmean
+
+import numpy as np
 
 from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
 from bam_core.executors import Call, Shared, run_jobs
@@ -46,7 +49,8 @@ from bam_core.servo.effects import resolve_effects
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel, friction_model
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.parameters import BENCH_EFFECTS
-from bam_core.simulation.rollout import Rollout
+from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.short_horizon import HORIZONS, short_horizon_errors
 from bam_core.simulation.side_by_side import side_by_side
 from bam_core.simulation.small_matrices import one_blas_thread
 
@@ -234,6 +238,7 @@ def _stages(
         fits[name] = evaluator.evaluate(found[name])
         name = stage().chosen
     ablations = ablated[name]
+    fits.update(_with_short_errors(fits, split.test))
     yield stage(UNCERTAINTY, ablations=ablations)
     fits.update(_diagnosed(fits, split.train, executor))
     wanted = {each: fits[each] for each in dict.fromkeys((name, *intervals.models))}
@@ -241,6 +246,21 @@ def _stages(
         fits[each] = model_fit
         yield stage(UNCERTAINTY, ablations=ablations)
     yield stage(ablations=ablations)
+
+
+def _with_short_errors(fits: Mapping[str, ModelFit], test: Sequence[Recording]) -> dict[str, ModelFit]:
+    """Add the errors of simulations of the test logs that restart, as `validate` computes them."""
+    if not test:
+        return {}
+    servo = next(iter(fits.values())).servo  # firmware, integrator and quadratic rule are those of all
+    vectors = np.array([parameter_vector(fit.servo, fit.bench_effects) for fit in fits.values()])
+    errors = {horizon: short_horizon_errors(test, servo, vectors, horizon) for horizon in HORIZONS}
+    return {
+        name: replace(
+            fit, test_short={horizon: fmean(each[row].tolist()) for horizon, each in errors.items()}
+        )
+        for row, (name, fit) in enumerate(fits.items())
+    }
 
 
 def _log_warnings(servo: ServoModel, split: Split, folds: Sequence[Split]) -> None:

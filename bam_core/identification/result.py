@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bam_core._version import __version__
+from bam_core.error_words import restart_words
 from bam_core.identification.choice.choice import Choice, Contender, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
+from bam_core.recordings.header_corrections import Correction
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
+from bam_core.simulation.rollout import usual_restart
+from bam_core.simulation.short_horizon import LONGER, SHORT
 
 EFFECT_ABLATION = "effect ablation"
 UNCERTAINTY = "uncertainty"
@@ -93,11 +98,19 @@ class Identification:
         )
 
     @property
+    def restarted_every(self) -> dict[str, float | None]:
+        """Return "train" and "test" -> how often simulations restart, s: see `usual_restart`; None: never."""
+        test = usual_restart(self.split.test) if self.split.test else None
+        return {"train": usual_restart(self.split.train), "test": test}
+
+    @property
     def error_words(self) -> str:
         """How far the chosen model is off on logs that no fit and no choice has seen, in words."""
         fit = self.fits[self.chosen]
         if fit.test_mae is None:
-            return "no test set: all errors are of logs that were used for the fit or the choice"
+            alone = "no test set: all errors are of logs that were used for the fit or the choice"
+            restart = self.restarted_every["train"]
+            return alone if restart is None else f"{alone}; {restart_words(restart)}"
         if fit.test_interval is None:
             over = "one log"
         else:
@@ -106,10 +119,26 @@ class Identification:
         if tests := [each.test_mae for each in self.seeds if each.test_mae is not None]:
             ends = f"{1e3 * min(tests):.2f} to {1e3 * max(tests):.2f} mrad"
             over += f"; {len(tests)} seeds choose {', '.join(each.chosen for each in self.seeds)}: {ends}"
-        return f"test error of {self.chosen}: {1e3 * fit.test_mae:.2f} mrad ({self.split.rule}: {over})"
+        restart = self.restarted_every["test"]
+        pieces = "" if restart is None else f" ({restart_words(restart)})"
+        return (
+            f"test error of {self.chosen}{pieces}: {1e3 * fit.test_mae:.2f} mrad ({self.split.rule}: {over})"
+        )
+
+    @property
+    def short_words(self) -> str:
+        """How far it is off there where simulations restart, in words; empty where that is not known."""
+        short = self.fits[self.chosen].test_short
+        told = ", ".join(
+            f"every {horizon:g} s: {1e3 * error:.2f} mrad"
+            for horizon, error in short.items()
+            if horizon != self.restarted_every["test"]
+        )
+        return f"restarted from measured states {told}" if told else ""
 
     def summary(self) -> dict[str, Any]:
         """Return the content of ``summary.json``; errors in rad, parameters in SI units."""
+        logs = self.split.logs
         return {
             "models": {
                 model: {
@@ -118,6 +147,8 @@ class Identification:
                     "selection_standard_error": fit.contender.standard_error if fit.selection else None,
                     "test_mae": fit.test_mae,
                     "test_interval": fit.test_interval,
+                    "test_mae_short": fit.test_short.get(SHORT),
+                    "test_mae_short_1s": fit.test_short.get(LONGER),
                     **_older_names(fit),
                     "trials": fit.trials,
                     "converged": fit.converged,
@@ -133,6 +164,7 @@ class Identification:
                 }
                 for model, fit in self.fits.items()
             },
+            "restarted_every": self.restarted_every,
             "interrupted": bool(self.not_done),
             "not_done": list(self.not_done),
             "chosen": self.chosen,
@@ -161,7 +193,11 @@ class Identification:
                     {"without": fold.rule, "logs": [log.name for log in fold.test]} for fold in self.folds
                 ],
             },
-            "logs": {log.name: _about(log) for log in self.split.logs},
+            "logs": {log.name: _about(log) for log in logs},
+            "left_out": {log.name: [str(part) for part in log.left_out] for log in logs if log.left_out},
+            "corrections": {
+                log.name: [_correction(part) for part in log.corrections] for log in logs if log.corrections
+            },
             "software": f"bam_bench {__version__}",
             "date": next(iter(self.fits.values())).servo.provenance.date,
         }
@@ -175,6 +211,19 @@ def _older_names(fit: ModelFit) -> dict[str, Any]:
         "validation_mae": judged.error if errors else None,
         "validation_standard_error": judged.standard_error,
         "held_out": dict(errors),
+    }
+
+
+def _correction(part: Correction) -> dict[str, Any]:
+    """What was set from outside; a value before that is neither text nor a number is not told."""
+    told = isinstance(part.before, str | int) or (
+        isinstance(part.before, float) and math.isfinite(part.before)
+    )
+    return {
+        "field": part.field,
+        "value": part.value,
+        "before": part.before if told else None,
+        "source": part.source,
     }
 
 

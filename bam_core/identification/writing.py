@@ -17,6 +17,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.atomic_file import require_directory, scratch, write_text
+from bam_core.error_words import restart_words
 from bam_core.errors import NotWritable
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
@@ -27,7 +28,7 @@ from bam_core.identification.uncertainty.prediction_file import prediction_path,
 from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.simulation.rollout import Rollout, parameter_vector, usual_restart
 
 log = logging.getLogger(__name__)
 
@@ -171,13 +172,15 @@ def _plot(identification: Identification, simulated: Simulated, bands: Bands, di
     bounds = {model: fit.at_bound for model, fit in fits.items()}
     known = {model: _intervals(fit) for model, fit in fits.items()}
     save_figure(plot_parameters(parameters, bounds, known), directory / "parameters.png")
+    restart = usual_restart(identification.split.logs)
+    pieces = "" if restart is None else f", {restart_words(restart)}"
     for logs, side in (
         (identification.split.train, "training"),
         (identification.split.test, "test"),
     ):
         for log in logs:
             told = {model: fit.per_log[log.name] for model, fit in fits.items()}
-            title, band = f"{log.name} ({side})", bands[log.name]
+            title, band = f"{log.name} ({side}{pieces})", bands[log.name]
             figure = plot_fit(log, simulated[log.name], told, title=title, bands=band)
             save_figure(figure, directory / _fit_plot(log.name), dpi=_FIT_DPI)
 

@@ -46,6 +46,11 @@ class Fields:
         """Return text."""
         return str(self._get(key, str, "text", ""))
 
+    def told(self, key: str) -> str:
+        """Return text, or a number in words."""
+        value = self._get(key, (str, int, float), "text or a number", "")
+        return value if isinstance(value, str) else f"{value:.6g}"
+
     def number(self, key: str) -> float:
         """Return a finite number, or NaN where there is none."""
         value = self._get(key, (int, float), "a number", math.nan)

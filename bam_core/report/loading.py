@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.errors import BamError, Malformed, UnknownName, Unreadable
+from bam_core.recordings.header_corrections import FIELDS
 from bam_core.report._fields import Fields, read_json
 from bam_core.report.results import (
     EffectResult,
@@ -52,6 +53,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
     trajectories, without_trajectories = load_trajectories(
         directory, tuple(logs), tuple(models), summary.text("trajectories_sha256")
     )
+    every = summary.child("restarted_every")
     return Results(
         directory=directory,
         models=models,
@@ -64,6 +66,7 @@ def load_results(directory: str | os.PathLike[str]) -> Results:
         rule=summary.child("split").text("rule"),
         seed=summary.number("seed"),
         test_of_seeds=tuple(each.number("test_mae") for each in summary.children("seeds")),
+        restarted_every={side: every.number(side) for side in every},
         software=summary.text("software") or models[chosen].servo.provenance.software,
         date=summary.text("date") or models[chosen].servo.provenance.date,
         trajectories=trajectories,
@@ -115,6 +118,8 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
         selection_mae=entry.number("selection_mae" if "selection" in entry else "validation_mae"),
         test_mae=entry.number("test_mae"),
         test_interval=_ends(entry, "test_interval"),
+        test_short=entry.number("test_mae_short"),
+        test_longer=entry.number("test_mae_short_1s"),
         per_log={log: per_log.number(log) for log in per_log},
         at_bound=entry.texts("at_bound"),
         ended_early="converged" in entry and not entry.flag("converged"),
@@ -215,6 +220,7 @@ def _logs(summary: Fields, model: ModelResult) -> dict[str, LogInfo]:
     origin = model.servo.provenance
     digests: Mapping[str, str] = {**origin.train_data, **origin.validation_data}
     about = summary.child("logs")
+    left_out, corrections = summary.child("left_out"), summary.child("corrections")
     logs = {}
     for name in (*split.texts("train"), *in_test, *in_selection):
         entry = about.child(name)
@@ -228,5 +234,16 @@ def _logs(summary: Fields, model: ModelResult) -> dict[str, LogInfo]:
             length=entry.number("length"),
             supply_voltage=entry.number("supply_voltage"),
             sha256=entry.text("sha256") or digests.get(name, ""),
+            left_out=left_out.texts(name),
+            corrections=tuple(map(_correction, corrections.children(name))),
+            open_loop=entry.flag("open_loop"),
+            inertia=entry.number("inertia") if "inertia" in entry else 0.0,
         )
     return logs
+
+
+def _correction(entry: Fields) -> str:
+    name, before = entry.text("field"), entry.told("before")
+    unit = FIELDS.get(name, "")
+    in_header = f"header: {before}" if before else "not in the header"
+    return f"{name} {entry.told('value')} {unit}".strip() + f" ({in_header}; set by {entry.text('source')})"

@@ -11,7 +11,7 @@ from bam_core import error_words
 from bam_core.report.names import words
 from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
-from bam_core.report.results import Results
+from bam_core.report.results import ModelResult, Results
 
 _SAME = (
     0.02  # relative difference of errors in selection that does not count: as `identification.choice` has it
@@ -131,13 +131,25 @@ def _test(results: Results) -> Tile:
     low_to_high = mrad_interval(best.test_interval)
     seeds = results.test_of_seeds
     spread = f"; {len(seeds)} seeds: {mrad_interval((min(seeds), max(seeds)))} mrad" if seeds else ""
+    restart = results.restarted_every.get("test", math.nan)
     return Tile(
-        label="Test error",
+        label="Test error" + (f", restarted every {restart:g} s" if math.isfinite(restart) else ""),
         value=mrad(best.test_mae),
-        unit=f"mrad, 95 %: {low_to_high}" if low_to_high else "mrad",
+        unit=f"mrad, 95\N{NO-BREAK SPACE}%: {low_to_high}" if low_to_high else "mrad",
         note=f"{math.degrees(best.test_mae):.2g}° on {_count(results.test_logs, 'log')} that took no part"
-        + spread,
+        + spread
+        + _restarted(best, restart),
     )
+
+
+def _restarted(best: ModelResult, usual: float) -> str:
+    short = {0.25: best.test_short, 1.0: best.test_longer}
+    told = ", ".join(
+        f"every {horizon:g} s: {mrad(error)} mrad"
+        for horizon, error in short.items()
+        if math.isfinite(error) and horizon != usual
+    )
+    return f"; restarted from measured states {told}" if told else ""
 
 
 def _against_simplest(results: Results) -> Tile:

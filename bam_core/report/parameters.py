@@ -143,7 +143,7 @@ def _row(name: str, value: float, estimate: Estimate | None, at_bound: bool, sca
         at_bound=at_bound,
         identifiable=estimate is None or estimate.identifiable,
         known_small=estimate is not None and _is_known_small(value, estimate),
-        trades_with=estimate.trades_with if estimate else (),
+        trades_with=estimate.trades_with if estimate and "trades with" not in estimate.remark else (),
         remark=_in_words(estimate.remark) if estimate else "",
     )
 
@@ -154,7 +154,7 @@ def _in_words(remark: str) -> str:
     def called(found: re.Match[str]) -> str:
         return words(found[0]) if found[0] in PARAMETER_UNITS else found[0]
 
-    return re.sub(r"\w+_\w+", called, remark)
+    return re.sub(r"\w+", called, remark)
 
 
 def _cell(name: str, other: str, value: float) -> Cell:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,6 +81,9 @@ class ModelResult:
             them, rad.
         test_mae: the same of logs that no fit and no choice has seen, rad.
         test_interval: its 95 % interval over logs, rad.
+        test_short: the same where simulations restart from measured states every 0.25 s, rad; NaN where that
+            is not told.
+        test_longer: likewise every 1 s.
         per_log: error of every log, rad.
         at_bound: parameters that the end of their search range has stopped.
         ended_early: the search did not come to rest; not where that is not told.
@@ -106,6 +110,8 @@ class ModelResult:
     uncertainty: Uncertainty | None
     verdict: str
     misfit: Misfit | None = None
+    test_short: float = math.nan
+    test_longer: float = math.nan
 
     @property
     def name(self) -> str:
@@ -141,7 +147,9 @@ class EffectResult:
 class LogInfo:
     """One log: in which set it was, and what was run (NaN or empty where not told), SI units.
 
-    The set is "training", "test", or "selection" where an older version chose by logs that it held out.
+    `left_out` are readings that cannot be right, `corrections` header fields set from outside, both in words.
+    Of a run in open loop, `inertia` [kg·m²] is what it carried beside a pendulum. The set is "training",
+    "test", or "selection" where an older version chose by logs that it held out.
     """
 
     name: str
@@ -153,6 +161,10 @@ class LogInfo:
     length: float = np.nan
     supply_voltage: float = np.nan
     sha256: str = ""
+    left_out: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
+    open_loop: bool = False
+    inertia: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -196,6 +208,8 @@ class Results:
         software: that made it.
         date: when, ISO 8601.
         trajectories: by log; empty where the directory has none.
+        restarted_every: "train" and "test" -> how often simulations restart from measured states, s, as those
+            of runs in open loop do; NaN: never, or not told.
         without_trajectories: why there are none, and what to do; empty where there are some.
     """
 
@@ -211,6 +225,7 @@ class Results:
     date: str
     test_of_seeds: tuple[float, ...] = ()
     trajectories: Mapping[str, Trajectory] = field(default_factory=dict)
+    restarted_every: Mapping[str, float] = field(default_factory=dict)
     without_trajectories: str = ""
 
     @property
@@ -222,6 +237,28 @@ class Results:
     def test_logs(self) -> int:
         """How many logs took no part."""
         return sum(log.set == "test" for log in self.logs.values())
+
+    @property
+    def found_in_logs(self) -> list[LogInfo]:
+        """Logs with readings left out, and after them those with header fields that were set from outside."""
+        found = [log for log in self.logs.values() if log.left_out or log.corrections]
+        return sorted(found, key=lambda log: not log.left_out)
+
+    @property
+    def loop(self) -> str:
+        """How positions were simulated, in words."""
+        kinds = {log.open_loop for log in self.logs.values()}
+        if len(kinds) > 1:
+            return "in closed loop, or in open loop where no controller ran"
+        return "in open loop" if True in kinds else "in closed loop"
+
+    @property
+    def restart(self) -> float:
+        """How often all simulations restart, s; NaN where some never do."""
+        every = [self.restarted_every.get("train", math.nan)]
+        if self.test_logs:
+            every.append(self.restarted_every.get("test", math.nan))
+        return every[0] if len(set(every)) == 1 else math.nan
 
     @property
     def best(self) -> ModelResult:

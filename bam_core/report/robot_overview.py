@@ -47,7 +47,12 @@ def robot_tiles(results: RobotResults, model: RobotModel) -> list[Tile]:
     found.append(Tile(label="Unknowns", value=str(len(estimates)), unit="", note=note))
     if delay := delay_cell(model):
         found.append(
-            Tile(label="Delay of goals", value=delay.value, unit="ms", note=f"95 %: {delay.interval}")
+            Tile(
+                label="Delay of goals",
+                value=delay.value,
+                unit="ms",
+                note=f"95\N{NO-BREAK SPACE}%: {delay.interval}",
+            )
         )
     return found
 

@@ -66,6 +66,11 @@ with it and by 44 % without, and errors over the whole second are the same.
 """
 
 
+def usual_restart(recordings: Sequence[Recording]) -> float | None:
+    """Return how often simulations restart, s: OPEN_LOOP_HORIZON if all are in open loop, else never."""
+    return OPEN_LOOP_HORIZON if all(recording.open_loop for recording in recordings) else None
+
+
 class Rollout:
     """Recordings packed for simulation in closed loop, controller included.
 
@@ -115,8 +120,7 @@ class Rollout:
             quadratic_rule: one of `friction.QUADRATIC_RULES`.
             workers: threads; default one per available processor, or what `simulation_threads` says.
             restart: every so many s, a simulation goes on from the measured position and velocity, so that
-                errors are those over short horizons; infinite: never. Default: OPEN_LOOP_HORIZON where all
-                recordings are runs in open loop, else never.
+                errors are those over short horizons; infinite: never. Default: `usual_restart`.
             slew_first: let the firmware's set-points follow goals before the simulation and not within it,
                 which long steps need to be exact; candidates with `goal_slew_time` are refused then.
 
@@ -137,8 +141,8 @@ class Rollout:
         if quadratic_rule not in QUADRATIC_RULES:
             raise UnknownName("quadratic_rule", quadratic_rule, QUADRATIC_RULES)
         self.recordings = tuple(recordings)
-        if restart is None and all(recording.open_loop for recording in recordings):
-            restart = OPEN_LOOP_HORIZON
+        if restart is None:
+            restart = usual_restart(recordings)
         self.dt = float(dt)
         self.substeps = int(substeps)
         slew_first = slew_first and math.isfinite(firmware.goal_speed_limit)

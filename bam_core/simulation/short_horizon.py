@@ -22,6 +22,9 @@ SHORT = 0.25
 LONGER = 1.0
 """s; about one swing."""
 
+HORIZONS = (SHORT, LONGER)
+"""s; over which errors are told beside those of whole runs."""
+
 
 def short_horizon_errors(
     recordings: Sequence[Recording],

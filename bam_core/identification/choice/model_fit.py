@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -32,6 +32,8 @@ class ModelFit:
         selection: the same of training logs by fits that did without them (see `selection`): what models and
             effects are chosen by; empty where there are too few training logs for it.
         test: the same of the test logs, which neither the fit nor any choice has seen; empty without such.
+        test_short: mean over test logs of simulations that restart from measured states, by the time between
+            restarts, s (`short_horizon.HORIZONS`), rad; empty without test logs, and until a model is chosen.
         at_bound: parameters that the end of their search range has stopped.
         trials: simulations of all training logs that the search took; those of a model that has lost an
             effect include the search before.
@@ -58,6 +60,7 @@ class ModelFit:
     limited: bool
     seconds: float
     spent: bool = False
+    test_short: Mapping[float, float] = field(default_factory=dict)
     diagnosis: Diagnosis | None = None
     uncertainty: Uncertainty | None = None
 

@@ -7,6 +7,7 @@
   const element = (id) => document.getElementById(`fit-${id}`);
   const boxes = [...document.querySelectorAll("#fit input[type=checkbox]")];
   const channels = [...document.querySelectorAll("#fit svg[data-channel]")];
+  const goals = document.querySelector("#fit .line.goal") !== null; // none in open loop
   const SVG = "http://www.w3.org/2000/svg"; // a name, nothing that is fetched
   const MARGIN = { left: 58, right: 12, top: 24, bottom: 24 }; // the axis' name is above it, numbers are beside it
   const finger = matchMedia("(pointer: coarse)");
@@ -160,9 +161,9 @@
       svg.setAttribute("aria-label", `${name}: ${about}`);
     };
     show(element("position"), [
-      { kind: "goal", values: goal }, { kind: "measured", values: measured }, ...simulated,
+      ...(goals ? [{ kind: "goal", values: goal }] : []), { kind: "measured", values: measured }, ...simulated,
     ], { label: "position [rad]", start: [Infinity, -Infinity], bands: over },
-    `position over time, goal, measured and ${list}`);
+    `position over time, ${goals ? "goal, " : ""}measured and ${list}`);
     if (element("residual")) {
       show(element("residual"), [{ kind: "zero", values: time.map(() => 0) }, ...left],
         { label: "residual [mrad]", start: [0, 0], bands: off }, `simulated minus measured position of ${list}`);
@@ -200,7 +201,7 @@
     const i = nearest(time);
     const number = (value, digits) => value.toFixed(digits).replace("-", "−");
     element("readout").textContent = [
-      `${number(time[i], 3)} s`, `goal ${number(goal[i], 3)} rad`, `measured ${number(measured[i], 3)} rad`,
+      `${number(time[i], 3)} s`, ...(goals ? [`goal ${number(goal[i], 3)} rad`] : []), `measured ${number(measured[i], 3)} rad`,
       ...models.map((model) => `${data.titles[model]} ${number(1e3 * residual[model][i], 1)} mrad off`),
       ...below.filter((svg) => !Number.isNaN(channel[svg.dataset.channel][i])).map(({ dataset }) => (
         `${dataset.title} ${number(channel[dataset.channel][i], 2)} ${dataset.unit}`.trim())),

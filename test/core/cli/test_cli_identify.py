@@ -19,6 +19,8 @@ from bam_core.identification.data.split import DEFAULT_RULE
 from bam_core.identification.fitting import TRIALS_PER_PARAMETER
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.identification.uncertainty.tolerances import DEFAULT
+from bam_core.report.loading import load_results
+from bam_core.report.page import render
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import load_servo
 
@@ -38,6 +40,19 @@ def test_the_help_names_all_effects_and_the_tolerances_that_count(
     assert [
         f"{name} {value:g}" for name, value in asdict(DEFAULT).items() if f"{name} {value:g}" not in shown
     ] == []
+
+
+def test_the_help_says_that_one_rule_or_files_are_taken_for_the_test(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("--help") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--test RULE|FILE [FILE ...]" in shown
+    assert "--validation RULE|FILE [FILE ...]" in shown
+    assert "[RULE|FILE ...]" not in shown
+    assert "or one rule: fraction=0.25" in shown
+    assert run("x.json", "--output", "out", "--test", "kp=8", "--bogus") == 2
+    assert "commas" not in capsys.readouterr().err
 
 
 def brief(*words: object) -> list[object]:
@@ -61,6 +76,10 @@ def test_it_prints_a_table_and_writes_the_results(tmp_path: Path, capsys: pytest
     assert list(summary["models"]) == ["m1", "m3"]
     assert summary["seed"] == 7
     assert all(name.startswith("kp200") for name in summary["split"]["test"])
+    chosen = summary["models"][summary["chosen"]]
+    short, longer = (f"{1e3 * chosen[f'test_mae_short{end}']:.2f} mrad" for end in ("", "_1s"))
+    second = shown.out.splitlines()[1]
+    assert second == f"restarted from measured states every 0.25 s: {short}, every 1 s: {longer}"
 
 
 @pytest.mark.long
@@ -109,6 +128,7 @@ def test_without_a_test_set_that_is_the_first_thing_said(
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     model = summary["models"]["m1"]
     assert model["test_mae"] is model["test_interval"] is None
+    assert model["test_mae_short"] is model["test_mae_short_1s"] is None
     assert model["selection_mae"] > 0.0
 
 
@@ -433,6 +453,20 @@ def test_fields_of_logs_can_be_set_and_false_readings_are_counted(
     assert {name: each["dropped_samples"] for name, each in logs.items() if each["dropped_samples"]} == {
         "kp800_sin_sin": 1
     }
+    summary = json.loads((output / "summary.json").read_text())
+    assert list(summary["left_out"]) == ["kp800_sin_sin"]
+    (left_out,) = summary["left_out"]["kp800_sin_sin"]
+    assert left_out == "1 reading of position (far from those around, first at entry 100)"
+    assert set(summary["corrections"]) == set(logs)
+    assert summary["corrections"]["kp800_sin_sin"] == [
+        {"field": "arm_mass", "value": 0.012, "before": None, "source": "--set"}
+    ]
+    page = render(load_results(output))
+    assert "What was found in the recordings: readings left out of 1, fields set in 12 of 12" in page
+    assert f'<td data-label="Left out">{left_out}</td>' in page
+    table = page[page.index('id="found-in-logs"') :]
+    assert table.index(left_out) < table.index("kp100")  # though kp800 is the last of them
+    assert page.count("arm_mass 0.012 kg (not in the header; set by --set)") == 12
     assert {each["arm_mass"] for each in logs.values()} == {0.012}
     assert {each["set"]["arm_mass"] for each in logs.values()} == {0.012}
     (line,) = [record.message for record in caplog.records if "left out" in record.message]

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from refusals import refused
 
 from bam_core.errors import BadData
+from bam_core.identification.data.split import split_recordings
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.identify import identify
+from bam_core.identification.writing import write_identification
 from bam_core.recordings.recording import Recording
+from bam_core.report.loading import load_results
+from bam_core.report.page import render
 from bam_core.servo.friction import FRICTION_MODELS, Friction
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.motor import DcMotor
@@ -69,6 +75,35 @@ def test_what_open_loop_does_not_tell_is_said_so() -> None:
     assert "pendulum" in estimates["viscous"].remark
     assert estimates["coulomb"].low <= 0.09 <= estimates["coulomb"].high
     assert estimates["armature"].low <= 0.005 <= estimates["armature"].high
+
+
+@pytest.mark.usefixtures("no_intervals", "no_plots")
+def test_terminal_summary_and_report_say_that_errors_are_over_pieces(tmp_path: Path) -> None:
+    logs = [*runs(0.0)[::4], *runs(0.004)[::2]]
+    found = identify(logs, SERVO, "m1", trials=50, test=logs[1::4])
+    assert found.error_words.startswith(
+        "test error of m1 (in open loop, restarted from measured states every 0.25 s): "
+    )
+    assert found.short_words.startswith("restarted from measured states every 1 s: ")
+    no_test = split_recordings(found.split.train, "none", seed=0)
+    untested = replace(found.fits["m1"], test={}, test_short={})
+    alone = replace(found, fits={"m1": untested}, split=no_test)
+    assert alone.error_words.endswith("; in open loop, restarted from measured states every 0.25 s")
+    assert alone.summary()["restarted_every"] == {"train": 0.25, "test": None}
+
+    write_identification(found, tmp_path)
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["restarted_every"] == {"train": 0.25, "test": 0.25}
+    assert summary["models"]["m1"]["test_mae_short"] == pytest.approx(summary["models"]["m1"]["test_mae"])
+    page = render(load_results(tmp_path))
+    assert "Test error, restarted every 0.25 s" in page
+    assert "simulated position in open loop, in mrad; every 0.25 s the simulation restarts" in page
+    assert "Simulations restart from the measured state every 0.25 s; there they jump." in page
+    assert "open loop · 0.004 kg·m²" in page
+    assert "open loop · no load" in page
+    assert "closed loop" not in page
+    assert "kp 0" not in page
+    assert 'class="line goal"' not in page
 
 
 def test_runs_without_a_load_alone_are_refused() -> None:

@@ -23,6 +23,7 @@ from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from bam_core.validation import validate
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,10 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
         fit = found.fits[model]
         assert entry["train_mae"] == fit.train_mae
         assert entry["test_mae"] == entry["validation_mae"] == fit.test_mae
+        judged = validate(fit.servo, found.split.test, fit.bench_effects)
+        assert entry["test_mae_short"] == pytest.approx(judged.mae_short, rel=1e-12)
+        assert entry["test_mae_short_1s"] == pytest.approx(judged.mae_longer, rel=1e-12)
+        assert entry["test_mae_short"] != entry["test_mae_short_1s"]
         assert entry["selection_mae"] == fit.selection_mae
         assert entry["selection"] == fit.selection
         assert entry["trials"] == fit.trials
@@ -93,6 +98,8 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     assert summary["trajectories_sha256"] == hashlib.sha256(curves).hexdigest()
     assert summary["date"] == found.fits["m1"].servo.provenance.date
     assert summary["chosen"] == found.chosen
+    assert summary["restarted_every"] == {"train": None, "test": None}
+    assert summary["left_out"] == summary["corrections"] == {}
     assert summary["seed"] == 0
     assert summary["servo"] == "mx106"
     assert summary["split"]["rule"] == "script=up_and_down"

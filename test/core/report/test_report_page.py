@@ -172,11 +172,18 @@ def test_the_test_error_with_its_interval_comes_first(results: Path) -> None:
     summary = json.loads((results / "summary.json").read_text())
     chosen = summary["models"][summary["chosen"]]
     chosen |= {"test_mae": 0.0125, "test_interval": [0.01, 0.015], "selection_mae": 0.0111}
+    chosen |= {"test_mae_short": 0.0053, "test_mae_short_1s": 0.0081}
     seeds = [{"seed": i, "chosen": "m4", "test_mae": error} for i, error in enumerate((0.0125, 0.0131))]
     edit_summary(results, {**summary, "seeds": seeds})
-    text = " ".join(page_of(results)[1].text.split())
+    page, outline = page_of(results)
+    assert (
+        re.findall(r"\d (%)", page[page.index("</style>") : page.index("<script", page.index("<body>"))])
+        == []
+    )
+    text = " ".join(outline.text.split())
     assert "Test error 12.50 mrad, 95 %: 10.00 to 15.00" in text
     assert "2 seeds: 12.50 to 13.10 mrad" in text
+    assert "restarted from measured states every 0.25 s: 5.30 mrad, every 1 s: 8.10 mrad" in text
     assert text.index("Test error") < text.index("Error in selection") < text.index("Training error")
 
 
@@ -186,6 +193,7 @@ def test_a_page_without_a_test_set_says_so(results: Path) -> None:
         entry |= {"test_mae": None, "test_interval": None}
     edit_summary(results, {"models": models})
     page, outline = page_of(results)
+    assert "What was found in the recordings" not in page
     assert "no test set: all errors are of logs that were used for the fit or the choice" in outline.text
     assert 'class="test"' not in page
 
