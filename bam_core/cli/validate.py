@@ -85,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings import load_recordings
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
+    from bam_core.simulation.rollout import OPEN_LOOP_HORIZON
     from bam_core.validation import LEAST_DRAWS, validate
 
     dt = arguments.dt
@@ -108,6 +109,11 @@ def run(arguments: argparse.Namespace) -> int:
     servos = {name: load_servo(path) for name, path in zip(names, paths, strict=True)}
     recordings = load_recordings(arguments.logs, set_fields=arguments.set)
     tell_doubtful(servos[names[0]], recordings)
+    if all(each.open_loop for each in recordings):
+        log.warning(
+            "runs in open loop: errors and bands are over pieces of %g s that restart from measured states",
+            OPEN_LOOP_HORIZON,
+        )
     result = {}
     for name, path in zip(names, paths, strict=True):
         prediction = _prediction(path) if arguments.draws else None

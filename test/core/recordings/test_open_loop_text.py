@@ -12,6 +12,7 @@ import pytest
 from json_log_cases import log, save
 from refusals import refused
 
+from bam_core.cli import main
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, Unsupported
 from bam_core.recordings import load_recordings, read_open_loop_text
 from bam_core.recordings.header_corrections import rules_from
@@ -156,3 +157,13 @@ def test_rules_see_what_the_file_says(tmp_path: Path) -> None:
     path = written(tmp_path / "heavy_load.txt", [rows()])
     (recording,) = read_open_loop_text(path, rules=rules_from({"trajectory": "steps"}))
     assert recording.script == "steps"
+
+
+@pytest.mark.parametrize("with_another", [False, True])
+def test_errors_of_runs_in_open_loop_are_said_to_be_over_pieces(
+    with_another: bool, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Together with runs in closed loop they are not."""
+    others = [save(path.parent, log(motor="mx64"))] if with_another else []
+    assert main(["validate", *map(str, [path, *others]), "--params", "mx64"]) == 0
+    assert ("over pieces of 0.25 s" in caplog.text) != with_another
