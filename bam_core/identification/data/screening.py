@@ -34,6 +34,8 @@ _PLUMB = 0.13  # rad; beyond the zero offsets that a fit looks for
 _SURE = 6.0  # standard errors; friction of one direction feigns up to 5
 _OFF_GOAL = 0.03  # rad; of sound real logs 0.02 at most
 _DECIDED = 0.15  # rad of standard error, below which gravity's direction is taken as known
+_TURNED = 0.1  # rad; of less, friction and counts of the encoder are most
+_AGAINST = 0.3  # of the motion, weighted with the duty; real runs in open loop go with it by 0.9 and more
 _FOLLOWS = 0.3  # correlation at the best delay; 0.8 and more on every working bench, 0.2 for a free swing
 
 
@@ -52,6 +54,7 @@ def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> N
     for recording in recordings:
         try:
             if recording.open_loop:
+                _require_driven(recording)
                 continue
             _require_liftable(servo, recording)
             _require_motion(recording)
@@ -191,6 +194,21 @@ def _require_plumb(servo: ServoModel, recording: Recording) -> None:
             offset.name,
             offset.low,
             offset.high,
+        )
+
+
+def _require_driven(recording: Recording) -> None:
+    """Refuse an arm without gravity that moves against what drives it."""
+    if recording.bench.gravity_torque != 0.0 or np.ptp(recording.position) < _TURNED:
+        return
+    product = recording.duty * np.gradient(recording.position, recording.time)
+    share = float(np.sum(product) / np.sum(np.abs(product))) if product.any() else 0.0
+    if share < -_AGAINST:
+        raise BadData(
+            "duty",
+            f"drives against the motion ({abs(share):.0%} of it)",
+            expected="with it, as nothing else drives a shaft that carries a flywheel or nothing",
+            advice="correct the sign of duty or position",
         )
 
 

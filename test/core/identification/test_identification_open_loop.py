@@ -12,6 +12,7 @@ import pytest
 from refusals import refused
 
 from bam_core.errors import BadData
+from bam_core.identification.data.screening import require_informative
 from bam_core.identification.data.split import split_recordings
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.identify import identify
@@ -50,6 +51,17 @@ def runs(inertia: float, servo: ServoModel = SERVO) -> list[Recording]:
         )
         for name, duty in duties.items()
     ]
+
+
+@pytest.mark.parametrize("inertia", [0.0, 0.004])
+def test_duties_against_the_motion_are_refused(inertia: float) -> None:
+    sound = runs(inertia)
+    require_informative(SERVO, sound)
+    moved = [run for run in sound if np.ptp(run.position) > 0.3]
+    assert len(moved) > 4
+    for run in moved:
+        with refused(BadData, thing="duty"):
+            require_informative(SERVO, [replace(run, duty=-run.duty)])
 
 
 def test_torque_per_volt_damping_inertia_and_friction_are_recovered() -> None:
