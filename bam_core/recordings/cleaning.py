@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core.recordings.bad_readings import LeftOut, first_jump, without_false_readings
+from bam_core.recordings.bad_readings import without_false_readings
+from bam_core.recordings.left_out import LeftOut
+from bam_core.recordings.position_jumps import first_jump
 from bam_core.recordings.position_updates import at_read_times, find_updates
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bam_core.errors import BadData, BamError, Conflict, OutOfRange, Unsupported, WrongShape
-from bam_core.recordings.bad_readings import LeftOut, first_jump, require_few
 from bam_core.recordings.header_corrections import Correction
+from bam_core.recordings.left_out import LeftOut, require_few
+from bam_core.recordings.position_jumps import first_jump
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plausible import PLAUSIBLE
 

@@ -9,16 +9,15 @@ from identification_cases import mx106, record
 
 from bam_core.errors import BadData
 from bam_core.recordings.bad_readings import (
-    Reason,
     false_positions,
     false_supply,
     false_temperature,
-    first_jump,
     no_supply,
     repeated,
-    require_few,
     without_false_readings,
 )
+from bam_core.recordings.left_out import Reason, require_few
+from bam_core.recordings.position_jumps import first_jump
 
 SCRIPTS = ("sin_sin", "sin_time_square", "up_and_down", "lift_and_drop")
 

@@ -17,7 +17,7 @@ from run_bag import PERIOD, START, RunBag
 
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange
 from bam_core.recordings import load_recordings, read_bag
-from bam_core.recordings.bad_readings import Reason
+from bam_core.recordings.left_out import Reason
 from bam_core.servo.pendulum import PendulumBench
 
 
