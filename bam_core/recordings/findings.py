@@ -21,8 +21,8 @@ _NAMED = 3  # recordings that a line names
 _LISTED = 20  # and a table
 _GAP = 5.0  # usual periods without a sample, of which is told,
 _LONG = 0.03  # s, and so long at least; those of 588 real recordings are two periods at most
-_OTHER_LAG = 0.02  # s; of one servo's real recordings, lags are within 15 ms of each other
-_AHEAD = 0.01  # s; no servo knows its velocity before its position
+_OTHER_LAG = 0.035  # s; of one servo's real recordings, lags are within 25 ms of each other
+_AHEAD = 0.014  # s; no servo knows its velocity before its position, but lags are known to 10 ms
 _SAG = 0.1  # share by which a supply may sag while a motor draws its current
 
 

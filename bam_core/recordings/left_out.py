@@ -63,7 +63,8 @@ def require_few(left_out: Sequence[LeftOut], samples: int) -> None:
             "position",
             f"{count} of {samples} samples cannot be right: {', '.join(map(str, parts))}",
             expected=f"at most {MOST:.0%}",
-            advice="check cable and encoder and record it again, or leave it out",
+            advice="check cable and encoder, and that goal and position are not swapped; record it again, or "
+            "leave it out",
         )
 
 

@@ -19,14 +19,19 @@ _SPIKE_ACCELERATION = 250.0  # rad/s² times the square of that period,
 _SPIKE_SCALES = 12.0  # and so many times the usual distance around it
 _USUAL = 25  # samples to either side that say what is usual
 _PACE = 4  # samples to either side whose median step is the pace of the arm
-_RUN = 10  # samples; of a longer run, nobody can tell which side of a jump is true
+_RUN = 10  # samples; of a longer run, nobody can tell which side of a jump is true,
+_FIRST = 3  # nor of so many at the start
 _JUMP = 0.15  # rad beyond the pace around it; what jumps by less may have slipped
 _JUMP_PAUSE = 3.0  # periods without a sample, in which an arm may have gone anywhere
 
 
 def find_spikes(time: Array, position: Array) -> Mask:
     """Find short runs of positions that begin with a jump, after which the path goes on as before."""
-    return _spikes_ahead(time, position) | _spikes_ahead(-time[::-1], position[::-1])[::-1]
+    found = _spikes_ahead(time, position) | _spikes_ahead(-time[::-1], position[::-1])[::-1]
+    first = int(np.argmin(np.append(found, False)))
+    if first > _FIRST:
+        found[:first] = False
+    return found
 
 
 def samples_beside(spikes: Mask) -> Mask:

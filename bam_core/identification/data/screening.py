@@ -32,6 +32,8 @@ _SCRIPTED = 5.0  # if it is so many times nearer than the goal
 _ITSELF = 0.01  # rad; a goal nearer to its script than this is it
 _PLUMB = 0.13  # rad; beyond the zero offsets that a fit looks for
 _SURE = 6.0  # standard errors; friction of one direction feigns up to 5
+_APART = 0.1  # rad; of sound real logs 0.03 at most
+_FAR_APART = 1.0  # rad; a weak servo with a heavy load sags by less
 _OFF_GOAL = 0.03  # rad; of sound real logs 0.02 at most
 _DECIDED = 0.15  # rad of standard error, below which gravity's direction is taken as known
 _TURNED = 0.1  # rad; of less, friction and counts of the encoder are most
@@ -61,7 +63,8 @@ def require_informative(servo: ServoModel, recordings: Sequence[Recording]) -> N
             _require_one_turn(recording)
             _require_order(recording)
             _require_following(recording)
-            _require_plumb(servo, recording)
+            if _require_near_goals(recording):
+                _require_plumb(servo, recording)
         except BamError as error:
             raise error.within(recording.source) from None
 
@@ -161,6 +164,23 @@ def _require_order(recording: Recording) -> None:
             expected="it the other way round",
             advice="swap the two",
         )
+
+
+def _require_near_goals(recording: Recording) -> bool:
+    """Refuse positions that are a radian and more on one side of their goals; return whether they are not."""
+    on = recording.torque_enabled
+    if not on.any():
+        return True
+    low, high = np.percentile((recording.position - recording.goal_position)[on], [2.0, 98.0])
+    gap = low if low > 0.0 else min(high, 0.0)
+    if abs(gap) < _APART:
+        return True
+    where = f"is {abs(gap):.2f} rad or more {'above' if gap > 0.0 else 'below'} its goals while torque is on"
+    advice = "correct the encoder's zero, or a lost turn of 2π, or leave the log out"
+    if abs(gap) > _FAR_APART:
+        raise BadData("position", where, expected="to meet them now and then", advice=advice)
+    log.warning("%s: position: %s (expected to meet them now and then); %s", recording.source, where, advice)
+    return False
 
 
 def _require_plumb(servo: ServoModel, recording: Recording) -> None:

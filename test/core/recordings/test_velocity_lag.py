@@ -46,7 +46,7 @@ def test_the_lag_of_a_velocity_is_found(runs: list[Recording]) -> None:
         assert found.lag == pytest.approx(0.02, abs=0.006)
 
 
-@pytest.mark.parametrize(("channel", "by"), [("position", 0.04), ("velocity", 0.05)])
+@pytest.mark.parametrize(("channel", "by"), [("position", 0.06), ("velocity", 0.05)])
 def test_a_channel_that_lags_in_one_recording_is_told(
     channel: str, by: float, runs: list[Recording], caplog: pytest.LogCaptureFixture
 ) -> None:

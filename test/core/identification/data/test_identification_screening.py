@@ -155,3 +155,21 @@ def test_a_load_that_no_such_servo_could_lift_is_refused(run: Recording) -> None
     heavy = replace(run, bench=PendulumBench(mass=99.0, length=3.0))
     refuse(heavy, "mass, length")
     require_informative(SERVO, [replace(run, bench=replace(BENCH, mass=3.0))])
+
+
+@pytest.mark.parametrize("off", [2.0 * np.pi, -2.0 * np.pi])
+def test_positions_a_turn_from_their_goals_are_refused(run: Recording, off: float) -> None:
+    problem = refuse(replace(run, position=run.position + off))
+    assert ("above its goals" if off > 0.0 else "below its goals") in problem
+
+
+def test_positions_on_one_side_of_their_goals_are_told(
+    run: Recording, caplog: pytest.LogCaptureFixture
+) -> None:
+    error = run.position - run.goal_position
+    low = float(np.min(error[run.torque_enabled]))
+    require_informative(SERVO, [run])
+    assert not caplog.text
+    require_informative(SERVO, [replace(run, position=run.position - low + 0.3)])
+    assert "rad or more above its goals while torque is on" in caplog.text
+    assert "gravity" not in caplog.text
