@@ -28,9 +28,8 @@ _SELDOM = 0.1  # of the time in motion
 _FREE = 0.99  # of the largest demand; at the limit it says nothing
 _CORRELATED = 10.0  # steps that err alike
 _ENOUGH = 100  # steps
-_BETTER = (
-    0.5  # of the squares left over; 0.02 to 0.25 where six real logs were shifted, 0.98 and more where not
-)
+# Of the squares left over: 0.02 to 0.25 where six real logs were shifted, 0.98 and more where not.
+_BETTER = 0.5
 _NUDGE = 1e-3  # rad
 
 
