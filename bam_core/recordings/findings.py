@@ -158,7 +158,7 @@ def _tell_gaps(recordings: Sequence[Recording]) -> None:
 
 
 def _tell_lags(recordings: Sequence[Recording]) -> None:
-    """Say where velocity is later than position by another time than in the others, or ahead of it."""
+    """Say where velocity is later than position by another time than in others of its servo, or ahead."""
     found = {each.name: lag for each in recordings if (lag := velocity_lag(each)) is not None}
     stale = [name for name, each in found.items() if each.is_stale]
     if stale:
@@ -169,15 +169,18 @@ def _tell_lags(recordings: Sequence[Recording]) -> None:
             len(recordings),
             _some(stale),
         )
-    lags = {name: each.lag for name, each in found.items() if math.isfinite(each.lag)}
-    if not lags:
-        return
-    usual = float(np.median(list(lags.values())))
-    odd = [
-        f"{name}: {1e3 * lag:.0f} ms"
-        for name, lag in lags.items()
-        if abs(lag - usual) > _OTHER_LAG or lag < -_AHEAD
-    ]
+    odd: list[str] = []
+    usual: list[float] = []
+    for servo in dict.fromkeys(each.servo for each in recordings):
+        of_servo = [each.name for each in recordings if each.servo == servo and each.name in found]
+        lags = {name: found[name].lag for name in of_servo if math.isfinite(found[name].lag)}
+        if not lags:
+            continue
+        middle = float(np.median(list(lags.values())))
+        strange = [name for name, lag in lags.items() if abs(lag - middle) > _OTHER_LAG or lag < -_AHEAD]
+        odd += [f"{name}: {1e3 * lags[name]:.0f} ms" for name in strange]
+        if 0 < len(strange) < 0.5 * len(lags):
+            usual.append(middle)
     if odd:
         log.warning(
             "velocity is later than position by another time than servos take in %d of %d recordings (%s%s): "
@@ -185,7 +188,7 @@ def _tell_lags(recordings: Sequence[Recording]) -> None:
             len(odd),
             len(recordings),
             _some(odd),
-            f"; {1e3 * usual:.0f} ms in most others" if len(odd) < 0.5 * len(lags) else "",
+            f"; {range_words([1e3 * each for each in usual])} ms in most others" if usual else "",
         )
 
 

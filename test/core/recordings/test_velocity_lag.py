@@ -59,6 +59,15 @@ def test_a_channel_that_lags_in_one_recording_is_told(
     assert usual == pytest.approx(20, abs=6)
 
 
+def test_each_servo_has_a_lag_of_its_own(runs: list[Recording], caplog: pytest.LogCaptureFixture) -> None:
+    slow = [
+        replace(each, name=f"slow {each.name}", servo="other", velocity=later(each.velocity, each.time, 0.05))
+        for each in runs
+    ]
+    assert "velocity" not in told([*runs, *slow], caplog)
+    assert "in 1 of 4 recordings" in told([*runs, replace(slow[0], servo=runs[0].servo)], caplog)
+
+
 def test_positions_that_lag_in_every_recording_are_told(
     runs: list[Recording], caplog: pytest.LogCaptureFixture
 ) -> None:
