@@ -30,7 +30,13 @@ _REPORTED_WAY = 0.15  # rad
 
 
 def find_frozen(time: Array, position: Array, velocity: Array) -> Mask:
-    """Find positions that were read again and again while the arm moved on."""
+    """Find positions that were read again and again while the arm moved on, (n,); not the first of each run.
+
+    Args:
+        time: (n,) s, increasing.
+        position: (n,) rad, finite.
+        velocity: (n,) rad/s as the servo reported it; NaN: not known.
+    """
     found = np.zeros(len(position), dtype=bool)
     edges = np.flatnonzero(np.diff(position) != 0.0)
     if not len(edges):
@@ -49,7 +55,12 @@ def find_frozen(time: Array, position: Array, velocity: Array) -> Mask:
 
 
 def those_that_last(time: Array, frozen: Mask) -> Mask:
-    """Return those frozen positions, (n,), that stay for long, counted from the measured one before them."""
+    """Return those frozen positions that stay for long, counted from the measured one before them.
+
+    Args:
+        time: (n,) s.
+        frozen: (n,) as of `find_frozen`.
+    """
     lasting = np.zeros(len(frozen), dtype=bool)
     edges = np.flatnonzero(np.diff(frozen, prepend=False, append=False))
     for start, end in edges.reshape(-1, 2):

@@ -10,7 +10,7 @@ from bam_core.recordings.left_out import Mask
 
 
 def running_median(values: Array, reach: int) -> Array:
-    """Return the median of every value and its neighbours, `reach` to either side."""
+    """Return the median of every value (n,) and its neighbours, `reach` to either side, (n,)."""
     padded = np.concatenate((values[reach:0:-1], values, values[-2 : -reach - 2 : -1]))
     if len(padded) < len(values) + 2 * reach:  # fewer values than neighbours
         return np.full(len(values), np.median(values))
@@ -19,7 +19,7 @@ def running_median(values: Array, reach: int) -> Array:
 
 
 def spread_over(places: Mask, mask: Mask) -> Mask:
-    """Spread a mask of some places over all of them."""
+    """Return (n,) with a mask of some places at the true ones of `places`, (n,), in order; else false."""
     spread = np.zeros(len(places), dtype=bool)
     spread[places] = mask
     return spread

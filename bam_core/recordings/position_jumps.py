@@ -26,7 +26,12 @@ _JUMP_PAUSE = 3.0  # periods without a sample, in which an arm may have gone any
 
 
 def find_spikes(time: Array, position: Array) -> Mask:
-    """Find short runs of positions that begin with a jump, after which the path goes on as before."""
+    """Find short runs of positions, (n,), that begin with a jump, after which the path goes on as before.
+
+    Args:
+        time: (n,) s, increasing.
+        position: (n,) rad, finite.
+    """
     found = _spikes_ahead(time, position) | _spikes_ahead(-time[::-1], position[::-1])[::-1]
     first = int(np.argmin(np.append(found, False)))
     if first > _FIRST:
@@ -35,7 +40,7 @@ def find_spikes(time: Array, position: Array) -> Mask:
 
 
 def samples_beside(spikes: Mask) -> Mask:
-    """Find the samples beside them: a disturbed exchange spoils them, too, by less than can be told for sure.
+    """Find the samples beside spikes, (n,): a disturbed exchange spoils them less than can be told.
 
     In the real logs, the sample before each of 62 spikes is the mean of the two before that one: made up.
     """

@@ -2,8 +2,8 @@
 """How much later than its position a servo's velocity is, by which a channel that lags gives itself away.
 
 A servo tells its velocity from its position, some time later. Of one servo that time is the same in all
-recordings: 20 ms in those of the XL330, 0 to 25 ms in those of the STS3215. A recording that differs has a
-channel that lags.
+recordings: 10 to 20 ms in those of the XL330, 0 to 25 ms in those of the STS3215. A recording that differs
+has a channel that lags.
 """
 
 from __future__ import annotations
