@@ -9,6 +9,7 @@ import pytest
 from dynamixel_sdk import (
     COMM_RX_CORRUPT,
     COMM_SUCCESS,
+    PortHandler,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -125,6 +126,17 @@ def test_wire_time_is_kept_when_asked_for():
 def test_a_client_that_never_reads_does_not_block_the_server():
     with virtual_bus("mx106", ids=(1,)) as served:
         read = protocol1.encode_instruction(Packet(1, Instruction.READ, bytes((0, 74))))
-        for _ in range(2000):
+        for _ in range(2000):  # whose answers are more than the line holds
             served.client.port.writePort(read)
-        wait_for(lambda: not served.client.silent(1))
+        switch_on = Packet(1, Instruction.WRITE, bytes((served.table["torque_enable"].address, 1)))
+        served.client.port.writePort(protocol1.encode_instruction(switch_on))
+        wait_for(lambda: served.servo.torque_enabled)
+        wait_for(lambda: drained(served.client.port))  # late answers are none to a ping
+        assert not served.client.silent(1)
+
+
+def drained(port: PortHandler) -> bool:
+    """Drop what has come, and tell whether nothing comes any more."""
+    port.clearPort()
+    time.sleep(0.1)
+    return port.getBytesAvailable() == 0
