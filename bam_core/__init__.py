@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from bam_core.simulation.rollout import Rollout as Rollout
     from bam_core.simulation.rollout import parameter_vector as parameter_vector
     from bam_core.simulation.synthetic import synthesize as synthesize
-    from bam_core.validation import Validation as Validation
-    from bam_core.validation import validate as validate
+    from bam_core.validation.validation import Validation as Validation
+    from bam_core.validation.validation import validate as validate
 
 
 _HOME = {

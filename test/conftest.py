@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
 # Tests run side by side, where threads of BLAS mostly wait for each other and compute while they do, as in
-# `small_matrices`. NumPy reads this when it is imported, which no test has done yet.
+# `one_blas_thread`. NumPy reads this when it is imported, which no test has done yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # No deadlines: what a machine takes for an example says nothing about the law that is tested. No database:

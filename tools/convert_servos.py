@@ -40,7 +40,7 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, SEMI_IMPLICIT_DT, Rollout, parameter_vector
 from bam_core.simulation.samples import Samples
 from bam_core.simulation.synthetic import commanded
-from bam_core.text_table import format_table
+from bam_core.text.table import format_table
 
 LIBRARY = Path(__file__).resolve().parents[1] / "bam_core" / "servos"
 

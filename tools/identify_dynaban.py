@@ -23,7 +23,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.text_table import format_table
+from bam_core.text.table import format_table
 
 HEADINGS = [
     "",

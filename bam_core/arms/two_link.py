@@ -10,9 +10,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bam_core._checks import require_not_negative, require_positive
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, UnknownName
+from bam_core.errors.checks import require_not_negative, require_positive
 
 JOINTS = ("shoulder", "elbow")
 

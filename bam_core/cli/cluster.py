@@ -26,6 +26,6 @@ def executor_for(cluster: str | None) -> AbstractContextManager[Executor | None]
     """Return the executor of the option, as a context; None where it was not given."""
     if cluster is None:
         return nullcontext()
-    from bam_core.executors import open_cluster
+    from bam_core.identification.executors import open_cluster
 
     return open_cluster(cluster)

@@ -21,8 +21,8 @@ from bam_core._version import __version__
 from bam_core.cli.logs import logs_first
 from bam_core.cli.standard_output import StandardOutput
 from bam_core.errors import BamError, Terminated, UnknownName, printable_line
-from bam_core.simulation.small_matrices import one_blas_thread
-from bam_core.warning_lines import print_warnings
+from bam_core.simulation.threads import one_blas_thread
+from bam_core.text.warning_lines import print_warnings
 
 USER_ERROR = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bam_core.atomic_file import require_file, write_text
 from bam_core.cli import design_robot
 from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.cli.design_robot import add_robot_design
 from bam_core.cli.robot import refuse_robot_options
-from bam_core.comma_list import comma_list
 from bam_core.errors import Missing, OutOfRange, WrongType
-from bam_core.text_table import format_table
+from bam_core.files.atomic_file import require_file, write_text
+from bam_core.text.comma_list import comma_list
+from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.identification.search.space import SearchSpace

@@ -10,11 +10,11 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_file
 from bam_core.cli.robot import add_description, refuse_bench_options, servo_words
-from bam_core.comma_list import comma_list
 from bam_core.errors import Missing, OutOfRange, WrongType
-from bam_core.text_table import format_table
+from bam_core.files.atomic_file import require_file
+from bam_core.text.comma_list import comma_list
+from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.robot.motion_design import DesignTask, MotionDesign
@@ -127,7 +127,7 @@ def _task(arguments: argparse.Namespace) -> DesignTask:
     from bam_core.robot.simulation import RobotBench
     from bam_core.robot.unknowns import Tolerances, Unknowns, bodies_for, with_friction_model
     from bam_core.servo.model import load_servo
-    from bam_core.tolerance_words import tolerances_from
+    from bam_core.text.tolerance_words import tolerances_from
 
     kp = _gain(arguments.kp)
     if not 1.0 <= arguments.seconds <= 3600.0:

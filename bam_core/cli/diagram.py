@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bam_core.atomic_file import require_file
 from bam_core.errors import OutOfRange
+from bam_core.files.atomic_file import require_file
 
 EXAMPLE = "bam diagram out/xl330/m1.yaml out/xl330/m6.yaml --output diagram.png"
 

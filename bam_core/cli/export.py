@@ -9,9 +9,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_directory, require_file, write_text
 from bam_core.cli.bench_effects import bench_effects_for
 from bam_core.errors import Conflict, UnknownName, WrongType
+from bam_core.files.atomic_file import require_directory, require_file, write_text
 
 if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording

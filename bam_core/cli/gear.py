@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.bench_effects import bench_effects_for
 from bam_core.errors import Conflict, OutOfRange, WrongType, WrongValue
-from bam_core.text_table import format_table
+from bam_core.files.atomic_file import require_file, write_text
+from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.gears.identification import GearFit
@@ -149,7 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _errors(servo: ServoModel, bench_effects: BenchEffects, split: Split) -> tuple[float, float]:
     """Return the training and held-out error of a servo model, rad."""
-    from bam_core.validation import validate
+    from bam_core.validation.validation import validate
 
     per_log = validate(servo, split.logs, bench_effects).per_log
     train, held_out = ({log.name: per_log[log.name] for log in part} for part in (split.train, split.test))

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bam_core import error_words
 from bam_core.servo.parameters import PARAMETER_UNITS
-from bam_core.text_table import format_table
+from bam_core.text import error_words
+from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.identification.choice.model_fit import ModelFit

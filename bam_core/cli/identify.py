@@ -20,8 +20,8 @@ from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.cli.logs import add_logs
 from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
-from bam_core.comma_list import comma_list
 from bam_core.errors import BamError, Conflict, Missing, Terminated, WrongType
+from bam_core.text.comma_list import comma_list
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings import load_recordings
     from bam_core.servo.friction import FRICTION_MODELS
     from bam_core.servo.model import load_servo
-    from bam_core.tolerance_words import tolerances_from
+    from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
     for name in ("servo", "models"):

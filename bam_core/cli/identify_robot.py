@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bam_core.cli.robot import RobotCase, refuse_bench_options, robot_case, run_settings
-from bam_core.comma_list import comma_list
 from bam_core.errors import Conflict, Missing, WrongType
-from bam_core.text_table import format_table
+from bam_core.text.comma_list import comma_list
+from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.robot.identification import RobotIdentification
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.robot.identification import RobotTask, identify_robot
     from bam_core.robot.unknowns import Tolerances
     from bam_core.robot.writing import require_new, write_robot_identification
-    from bam_core.tolerance_words import tolerances_from
+    from bam_core.text.tolerance_words import tolerances_from
 
     start = time.monotonic()
     bench = (

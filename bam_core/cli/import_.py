@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_directory, require_file, scratch
 from bam_core.errors import BadData, Conflict, NotWritable, WrongType
+from bam_core.files.atomic_file import require_directory, require_file, scratch
 
 if TYPE_CHECKING:
     from bam_core.recordings.recording import Recording

@@ -167,7 +167,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _new_file(given: str | None) -> Path:
-    from bam_core.atomic_file import require_file
+    from bam_core.files.atomic_file import require_file
 
     if given is None:
         raise Missing("FILE", "the servo file to write, such as my_servo.yaml", advice="name it")

@@ -7,7 +7,7 @@ import argparse
 import logging
 from pathlib import Path
 
-from bam_core.atomic_file import require_file, write_text
+from bam_core.files.atomic_file import require_file, write_text
 
 EXAMPLE = "bam report out/xl330"
 

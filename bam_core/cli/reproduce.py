@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Redo the paper, print the table, write plots and summary.json."""
     from tqdm import tqdm
 
-    from bam_core.atomic_file import require_directory
+    from bam_core.files.atomic_file import require_directory
 
     require_directory(arguments.output)
     if arguments.data is not None and not arguments.data.is_dir():

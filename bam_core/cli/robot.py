@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.comma_list import comma_list
 from bam_core.errors import Conflict, Missing
+from bam_core.text.comma_list import comma_list
 
 if TYPE_CHECKING:
     from bam_core.robot.load import RunSettings

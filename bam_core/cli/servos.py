@@ -7,7 +7,7 @@ import argparse
 
 from bam_core.cli import new_servo
 from bam_core.errors import Conflict
-from bam_core.text_table import format_table
+from bam_core.text.table import format_table
 
 EXAMPLE = "bam servos xl330 > my_servo.yaml"
 

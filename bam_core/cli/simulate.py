@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_directory, write_text
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.cli.opengl import require_opengl
 from bam_core.errors import Conflict, OutOfRange
-from bam_core.text_table import format_table
+from bam_core.files.atomic_file import require_directory, write_text
+from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.mujoco import Replay

@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.cli.logs import add_logs, add_params
 from bam_core.cli.robot import add_robot, refuse_robot_options
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Missing, OutOfRange
-from bam_core.text_table import format_table
+from bam_core.files.atomic_file import require_file, write_text
+from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from bam_core.identification.uncertainty.prediction import Prediction
-    from bam_core.validation import Validation
+    from bam_core.validation.validation import Validation
 
 EXAMPLE = "bam validate recordings/ --params out/xl330/m1.yaml out/xl330/m6.yaml --json validation.json"
 ROBOT_EXAMPLE = "bam validate --robot arm.urdf --servos '*=xl330' --vin 5 runs/ --params identified/*.yaml"
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings.discovery import unique_names
     from bam_core.servo.model import load_servo
     from bam_core.simulation.rollout import OPEN_LOOP_HORIZON
-    from bam_core.validation import LEAST_DRAWS, validate
+    from bam_core.validation.validation import LEAST_DRAWS, validate
 
     dt = arguments.dt
     if dt is not None and not _FINEST_DT <= dt <= _COARSEST_DT:

@@ -8,11 +8,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.opengl import require_opengl
 from bam_core.cli.robot import params_by_model, refuse_bench_options, robot_case
 from bam_core.errors import Conflict, Missing, UnknownName
-from bam_core.text_table import format_table
+from bam_core.files.atomic_file import require_file, write_text
+from bam_core.text.table import format_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.bench_effects import add_bench_effects, bench_effects_for
 from bam_core.cli.logs import add_logs, add_params
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import Conflict, WrongShape
+from bam_core.files.atomic_file import require_file, write_text
 
 if TYPE_CHECKING:
     from bam_core.arrays import Array
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bam_core.recordings.discovery import unique_names
     from bam_core.report import MOST_MODELS, ModelView
     from bam_core.servo.model import load_servo
-    from bam_core.validation import validate
+    from bam_core.validation.validation import validate
 
     if arguments.rerun is not None and arguments.output:
         raise Conflict("--output", "is for the page", expected="--rerun FILE.rrd for a file of Rerun")

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.atomic_file import require_file, write_bytes
 from bam_core.errors import MissingSoftware
+from bam_core.files.atomic_file import require_file, write_bytes
 from bam_core.recordings.recording import Recording
 from bam_core.report.view import CHANNELS, ModelView, measured
 

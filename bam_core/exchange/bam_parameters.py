@@ -19,8 +19,8 @@ from types import MappingProxyType
 from typing import Any
 
 from bam_core.errors import Malformed, Missing, OutOfRange, UnknownName, Unreadable, WrongType
-from bam_core.json_file import parse_json
-from bam_core.quoted_number import correct_number
+from bam_core.files.json_file import parse_json
+from bam_core.files.quoted_number import correct_number
 from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.friction import FRICTION_MODELS

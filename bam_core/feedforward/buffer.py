@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import Conflict, OutOfRange, WrongShape
+from bam_core.errors.checks import require_positive
 from bam_core.feedforward.piece import COEFFICIENTS, Piece, Reference
 
 _SAME_POSITION, _SAME_VELOCITY, _SAME_TORQUE = 1e-6, 1e-4, 1e-3  # rad, rad/s, N·m: no jump at all

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, WrongShape
+from bam_core.errors.checks import require_positive
 from bam_core.feedforward.buffer import PieceBuffer
 from bam_core.feedforward.law import FeedForwardLaw, voltages
 from bam_core.feedforward.pid import Pid, PidGains

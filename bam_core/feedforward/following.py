@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import BadData, WrongShape
+from bam_core.errors.checks import require_positive
 
 _COARSE = 6  # times the step, in which the neighbourhood is found
 _LEAST_SPREAD = 1e-9  # of a signal that moves

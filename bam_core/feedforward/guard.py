@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
+from bam_core.errors.checks import require_positive
 from bam_core.feedforward.buffer import Limits
 
 

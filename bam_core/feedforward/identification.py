@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict
+from bam_core.errors.checks import require_positive
 from bam_core.feedforward._voltage_kernel import errors, simulate
 from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from bam_core.feedforward.voltage_logs import PERIOD, VoltageLog

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
+from bam_core.errors.checks import require_positive
 from bam_core.feedforward._law_kernel import REST_SPEED, torques
 from bam_core.feedforward.motor_model import DynabanModel
 from bam_core.servo.model import ServoModel

@@ -8,9 +8,9 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bam_core._checks import require_not_negative, require_positive
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange
+from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.servo.friction import Friction
 from bam_core.servo.motor import DcMotor
 

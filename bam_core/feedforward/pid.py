@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bam_core._checks import require_not_negative
 from bam_core.arrays import Array
+from bam_core.errors.checks import require_not_negative
 from bam_core.servo.firmware import VoltageFirmware
 
 _INTEGRAL = 1000.0 / 2048.0 * 8.0  # manual of MX(1.0): K_p = P/8, K_i = I·1000/2048, K_d = D·4/1000

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.polynomial import polynomial
 
-from bam_core._checks import require_finite, require_positive
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, WrongShape
+from bam_core.errors.checks import require_finite, require_positive
 
 COEFFICIENTS = 5
 """Of a polynomial of 4th order."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import Conflict, OutOfRange, WrongShape, WrongType
+from bam_core.errors.checks import require_positive
 from bam_core.feedforward.piece import COEFFICIENTS, DEFAULT_DURATION, Piece, Reference
 
 Dynamics = Callable[[Array, Array, Array], Array]

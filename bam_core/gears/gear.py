@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from bam_core._checks import require_finite, require_positive
 from bam_core.errors import OutOfRange
+from bam_core.errors.checks import require_finite, require_positive
 from bam_core.gears.internal_force import friction_range
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.friction import Friction

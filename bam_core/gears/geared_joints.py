@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bam_core._checks import require_not_negative, require_positive
 from bam_core.arrays import Array
 from bam_core.errors import Conflict, OutOfRange, WrongShape
+from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.gears.axproj import axproj, largest_gain
 from bam_core.gears.gear import require_load_independent
 from bam_core.servo.asymmetry import Asymmetry

@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from numbers import Real
 
-from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import OutOfRange
+from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.servo.asymmetry import Asymmetry
 
 

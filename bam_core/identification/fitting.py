@@ -12,7 +12,7 @@ from functools import partial
 
 from bam_core._version import __version__
 from bam_core.arrays import Array
-from bam_core.executors import Call, Shared, run_jobs
+from bam_core.identification.executors import Call, Shared, run_jobs
 from bam_core.identification.search.gauss_newton import evaluations_for
 from bam_core.identification.search.jobs import JobRunner, SentJobRunner
 from bam_core.identification.search.meter import Ledger, Report
@@ -25,8 +25,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS, FrictionModel
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout
-from bam_core.simulation.side_by_side import side_by_side
-from bam_core.simulation.small_matrices import one_blas_thread
+from bam_core.simulation.threads import one_blas_thread, side_by_side
 
 TRIALS_PER_PARAMETER = 400
 """Default budget of a model that starts from one it contains: simulations per free parameter.

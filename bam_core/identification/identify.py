@@ -14,7 +14,6 @@ from statistics import fmean
 import numpy as np
 
 from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
-from bam_core.executors import Call, Shared, run_jobs
 from bam_core.identification.choice.effect_ablation import ablate_effects
 from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
@@ -29,6 +28,7 @@ from bam_core.identification.data.folds import selection_folds
 from bam_core.identification.data.same_servo import require_same_servo
 from bam_core.identification.data.screening import require_inertia, require_informative, require_torque
 from bam_core.identification.data.split import Split, left_out, split_recordings
+from bam_core.identification.executors import Call, Shared, run_jobs
 from bam_core.identification.fitting import Execution, Fit, Fitter, Progress
 from bam_core.identification.misfit.diagnosis import diagnose
 from bam_core.identification.result import (
@@ -51,8 +51,7 @@ from bam_core.servo.model import ServoLike, ServoModel, load_servo
 from bam_core.servo.parameters import BENCH_EFFECTS
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.short_horizon import HORIZONS, short_horizon_errors
-from bam_core.simulation.side_by_side import side_by_side
-from bam_core.simulation.small_matrices import one_blas_thread
+from bam_core.simulation.threads import one_blas_thread, side_by_side
 
 log = logging.getLogger(__name__)
 
@@ -110,7 +109,8 @@ def identify(
             search has found: an identification that was ended goes on from there when it is called again with
             the same arguments. Default: none is kept.
         executor: as of `concurrent.futures`; does the work in jobs, with the same results. See
-            `bam_core.executors` for those of a Dask cluster. Default: this process does, on all processors.
+            `bam_core.identification.executors` for those of a Dask cluster. Default: this process does, on
+            all processors.
         progress: called after every generation.
         cancelled: asked before every generation.
         interrupted: called with the models that are finished, if there are any, where `cancelled` or

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from bam_core._version import __version__
-from bam_core.error_words import restart_words
 from bam_core.identification.choice.choice import Choice, Contender, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
@@ -18,6 +17,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import usual_restart
 from bam_core.simulation.short_horizon import LONGER, SHORT
+from bam_core.text.error_words import restart_words
 
 EFFECT_ABLATION = "effect ablation"
 UNCERTAINTY = "uncertainty"

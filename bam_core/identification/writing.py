@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.atomic_file import require_directory, scratch, write_text
-from bam_core.error_words import restart_words
 from bam_core.errors import NotWritable
+from bam_core.files.atomic_file import require_directory, scratch, write_text
 from bam_core.identification.choice.model_fit import ModelFit
 from bam_core.identification.result import Identification
 from bam_core.identification.trajectories import TRAJECTORIES, Bands, Simulated, save_trajectories
@@ -29,6 +28,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.bench_effects_file import bench_effects_path, save_bench_effects
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector, usual_restart
+from bam_core.text.error_words import restart_words
 
 log = logging.getLogger(__name__)
 

@@ -17,11 +17,11 @@ import mujoco
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.atomic_file import write_bytes
 from bam_core.errors import Malformed, MissingSoftware
+from bam_core.files.atomic_file import write_bytes
+from bam_core.files.npz_file import read_arrays
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.actuation import ServoActuation
-from bam_core.npz_file import read_arrays
 from bam_core.servo.model import ServoModel, load_servo
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from bam_core.atomic_file import require_file
 from bam_core.errors import MissingSoftware, NotWritable, Unavailable
+from bam_core.files.atomic_file import require_file
 
 Frame = NDArray[np.uint8]
 """(HEIGHT, WIDTH, 3)"""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from bam_core.atomic_file import write_bytes
+from bam_core.files.atomic_file import write_bytes
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
 from bam_core.mujoco.film import (
     FILM_RATE,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from bam_core.atomic_file import scratch
 from bam_core.errors import NotWritable
+from bam_core.files.atomic_file import scratch
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: int = 150) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import Malformed
+from bam_core.files.yaml_file import read_yaml
 from bam_core.recordings.bag_writer import METADATA_NAME
-from bam_core.yaml_file import read_yaml
 
 
 def promised_messages(path: Path) -> int | None:

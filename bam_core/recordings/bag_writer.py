@@ -18,7 +18,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from bam_core._version import __version__
 from bam_core.errors import BadData, Malformed, NotWritable
-from bam_core.yaml_file import parse_yaml
+from bam_core.files.yaml_file import parse_yaml
 
 FLUSH_PERIOD = 0.3
 """At most this long [s] does a written message wait before it is handed to the operating system."""

@@ -24,8 +24,8 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from bam_core.errors import BamError, Conflict, Missing, OutOfRange, UnknownName, Unsupported, WrongType
-from bam_core.quoted_number import correct_number
-from bam_core.yaml_file import read_yaml
+from bam_core.files.quoted_number import correct_number
+from bam_core.files.yaml_file import read_yaml
 
 NAME = "bench.yaml"
 """The file that is looked for."""

@@ -25,8 +25,8 @@ from bam_core.errors import (
     Unreadable,
     WrongType,
 )
-from bam_core.json_file import parse_json
-from bam_core.quoted_number import correct_number
+from bam_core.files.json_file import parse_json
+from bam_core.files.quoted_number import correct_number
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.header_corrections import Rule, apply_rules, require_no_inertia
 from bam_core.recordings.recording import Recording

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import Malformed, Missing, Unreadable, WrongType
-from bam_core.json_file import parse_json
+from bam_core.files.json_file import parse_json
 
 _REMEDY = "run 'bam identify' again"
 

@@ -7,11 +7,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bam_core import error_words
 from bam_core.report.names import words
 from bam_core.report.numbers import mrad, mrad_interval
 from bam_core.report.parameters import not_identifiable
 from bam_core.report.results import ModelResult, Results
+from bam_core.text import error_words
 
 _SAME = (
     0.02  # relative difference of errors in selection that does not count: as `identification.choice` has it

@@ -8,7 +8,7 @@ import os
 
 from markupsafe import Markup
 
-from bam_core.atomic_file import write_text
+from bam_core.files.atomic_file import write_text
 from bam_core.report import numbers
 from bam_core.report.diagrams import diagrams
 from bam_core.report.environment import asset, environment

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from bam_core._checks import require_file_name
 from bam_core.errors import BamError, Malformed, Missing, Unreadable
+from bam_core.errors.checks import require_file_name
 from bam_core.recordings.supply import Supply
 from bam_core.report._fields import Fields
 from bam_core.report.loading import SUMMARY, read_summary

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bam_core.errors import Malformed
-from bam_core.npz_file import read_arrays
+from bam_core.files.npz_file import read_arrays
 from bam_core.report.results import Trajectory
 
 TRAJECTORIES = "trajectories.npz"

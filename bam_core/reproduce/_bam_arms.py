@@ -19,7 +19,7 @@ from bam_core.reproduce._bam_truth import TrueServo
 from bam_core.reproduce.claim import Claim
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
-from bam_core.simulation.rollout import available_processors
+from bam_core.simulation.threads import available_processors
 
 FIGURE_1 = ("triangular_wave", "LG")
 """Path and gain of fig. 1."""

@@ -30,7 +30,7 @@ from bam_core.reproduce._bam_joint import (
 )
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.rollout import available_processors
+from bam_core.simulation.threads import available_processors
 
 SAMPLE_PERIOD = 5e-3
 """s; of recordings: about what BAM's recorder reaches."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from bam_core.atomic_file import write_text
-from bam_core.text_table import format_table
+from bam_core.files.atomic_file import write_text
+from bam_core.text.table import format_table
 
 Figure = float | int | bool | str | None
 

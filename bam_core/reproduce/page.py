@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bam_core.atomic_file import write_text
+from bam_core.files.atomic_file import write_text
 from bam_core.reproduce.claim import KINDS, TITLES, Claim, figures, verdict
 from bam_core.reproduce.redone import Exhibit, Redone
 

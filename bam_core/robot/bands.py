@@ -17,7 +17,7 @@ from bam_core.arrays import Array
 from bam_core.robot.fit import RobotFit
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import DivergedError, RobotBench
-from bam_core.simulation.rollout import allowed_threads
+from bam_core.simulation.threads import allowed_threads
 
 _DRAWS = 20  # their standard deviation is then known to 16 %
 _NINETY = 1.645  # standard deviations either side

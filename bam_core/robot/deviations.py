@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import mujoco
 
-from bam_core._checks import require_not_negative
 from bam_core.errors import OutOfRange, UnknownName
+from bam_core.errors.checks import require_not_negative
 from bam_core.servo.model import ServoModel
 
 SHARES_BY_NAME = ("zero", "strength", "back_emf", "friction", "load_friction", "mass")

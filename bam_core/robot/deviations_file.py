@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
-from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, UnknownName, WrongType
-from bam_core.quoted_number import correct_number
+from bam_core.files.atomic_file import write_text
+from bam_core.files.quoted_number import correct_number
+from bam_core.files.yaml_file import read_yaml
 from bam_core.robot.deviations import SHARES_BY_NAME, RobotDeviations
-from bam_core.yaml_file import read_yaml
 
 FOLDER = "deviations"
 

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.atomic_file import write_bytes
+from bam_core.files.atomic_file import write_bytes
 from bam_core.mujoco.film import FILM_RATE, Frame, add_sky, film, open_renderer, require_film
 from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations

@@ -24,7 +24,7 @@ from bam_core.robot.run import RobotRun
 from bam_core.robot.run_errors import RunErrors
 from bam_core.robot.simulation import RobotBench
 from bam_core.robot.unknowns import Unknowns
-from bam_core.simulation.rollout import allowed_threads
+from bam_core.simulation.threads import allowed_threads
 
 _ROUGH = 0.02  # of the cost; a step that gains less ends the first descent
 _HORIZON = 1.0  # s between two measured states in the first descent

@@ -19,7 +19,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Conflict, Malformed, Missing, MissingSoftware, Unreadable
-from bam_core.json_file import read_json
+from bam_core.files.json_file import read_json
 from bam_core.robot.lerobot_units import (
     DEGREES,
     NORMALISED,

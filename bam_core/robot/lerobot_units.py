@@ -18,7 +18,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, UnknownName
-from bam_core.json_file import read_json
+from bam_core.files.json_file import read_json
 
 DEGREES, RADIANS, NORMALISED = "deg", "rad", "normalised"
 UNITS = (DEGREES, RADIANS, NORMALISED)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bam_core.errors import Conflict, Malformed, Missing, OutOfRange, UnknownName, Unreadable
-from bam_core.json_file import read_json
+from bam_core.files.json_file import read_json
 from bam_core.recordings.discovery import data_files
 from bam_core.recordings.header_corrections import NAME, apply_rules, rules_above
 from bam_core.recordings.supply import supply_warning

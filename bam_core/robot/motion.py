@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.atomic_file import write_text
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, WrongShape
+from bam_core.files.atomic_file import write_text
 from bam_core.robot.csv_columns import read_columns
 from bam_core.robot.run import RobotRun
 

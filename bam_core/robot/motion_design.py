@@ -27,7 +27,7 @@ from bam_core.robot.motion_limits import JointSpace, MotionLimits
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.robot.unknowns import Unknowns
-from bam_core.simulation.rollout import available_processors
+from bam_core.simulation.threads import available_processors
 
 DESIGN_STEP = 2e-3
 """s, of the simulations: information needs less accuracy than a fit."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from bam_core._checks import require_not_negative, require_positive
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, UnknownName
+from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.mujoco.robot import compile_robot
 from bam_core.robot.motion import RobotMotion
 from bam_core.servo.model import ServoModel

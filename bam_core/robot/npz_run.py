@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, Unreadable
-from bam_core.json_file import parse_json
-from bam_core.npz_file import read_arrays
+from bam_core.files.json_file import parse_json
+from bam_core.files.npz_file import read_arrays
 from bam_core.robot.run import RobotRun
 
 _QPOS, _SENSOR, _CONTROL = 2, 0, 5  # members of mujoco.sysid.SignalType

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Malformed, Missing, UnknownName, WrongShape
+from bam_core.errors.checks import require_positive
 from bam_core.recordings.supply import Supply
 from bam_core.robot.csv_columns import read_columns
 from bam_core.servo.plausible import require_plausible

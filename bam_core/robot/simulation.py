@@ -16,9 +16,9 @@ import mujoco
 import mujoco.rollout
 import numpy as np
 
-from bam_core._checks import require_not_negative, require_positive
 from bam_core.arrays import Array
 from bam_core.errors import BadData, Missing, UnknownName
+from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.mujoco.native.state import motor_torque_address

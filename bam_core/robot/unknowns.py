@@ -24,7 +24,7 @@ from bam_core.robot.deviations import RobotDeviations
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
 from bam_core.servo.parameters import MOTOR_PARAMETERS
-from bam_core.tolerance_words import require_tolerances
+from bam_core.text.tolerance_words import require_tolerances
 
 _LOGARITHMIC = {
     "torque_constant": 0.1,  # units of one type differ by some percent, benches by as much

@@ -16,7 +16,7 @@ from bam_core.robot.deviations import NO_DEVIATIONS, RobotDeviations
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.servo.model import ServoModel
-from bam_core.simulation.rollout import allowed_threads
+from bam_core.simulation.threads import allowed_threads
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bam_core._version import __version__
-from bam_core.atomic_file import require_directory, scratch, write_text
 from bam_core.errors import NotWritable
+from bam_core.files.atomic_file import require_directory, scratch, write_text
 from bam_core.robot.curves import CURVES, save_curves
 from bam_core.robot.deviations_file import deviations_path, save_deviations
 from bam_core.robot.identification import RobotIdentification

@@ -19,12 +19,12 @@ from bam_core.errors import (
     UnknownName,
     WrongType,
 )
-from bam_core.quoted_number import correct_number
+from bam_core.files.quoted_number import correct_number
+from bam_core.files.yaml_file import read_yaml
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import FIRMWARE_FIELDS
 from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.servo.plausible import require_plausible
-from bam_core.yaml_file import read_yaml
 
 _NUMBER = (int, float)
 _FIRMWARE_TYPES: Mapping[str, Any] = {

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, NotWritable
+from bam_core.files.atomic_file import write_text
 from bam_core.servo import _yaml
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import servo_path

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bam_core._checks import require_positive
+from bam_core.errors.checks import require_positive
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.friction import Friction
 from bam_core.servo.model import Provenance, ServoModel

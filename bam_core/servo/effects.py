@@ -37,8 +37,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from bam_core._checks import require_finite, require_not_negative, require_share
 from bam_core.errors import OutOfRange, UnknownName
+from bam_core.errors.checks import require_finite, require_not_negative, require_share
 from bam_core.servo.pendulum import PendulumBench
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import yaml
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import OutOfRange, UnknownName
+from bam_core.errors.checks import require_not_negative, require_positive
 from bam_core.servo.protection import OverloadProtection
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core._checks import require_not_negative, require_positive
 from bam_core.errors import UnknownName
+from bam_core.errors.checks import require_not_negative, require_positive
 
 QUADRATIC_RULES = ("paper", "opposing")
 """Where the quadratic term acts: everywhere (BAM eq. 10), or only where motor and load torque oppose."""

@@ -10,9 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bam_core._checks import require_file_name, require_not_negative, require_positive
-from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, Conflict, Malformed, Missing, OutOfRange, UnknownName, Unsupported
+from bam_core.errors.checks import require_file_name, require_not_negative, require_positive
+from bam_core.files.atomic_file import write_text
 from bam_core.servo import _yaml as _servo_yaml
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core._checks import require_not_negative, require_positive
+from bam_core.errors.checks import require_not_negative, require_positive
 
 COPPER_COEFFICIENT = 3.93e-3
 """1/K; growth of copper's resistance per kelvin, relative to that at 20 °C."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core._checks import require_not_negative
 from bam_core.errors import OutOfRange
+from bam_core.errors.checks import require_not_negative
 
 # What a servo can turn. Values beyond are another unit, not another bench.
 _LARGEST = {

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bam_core.atomic_file import write_text
+from bam_core.files.atomic_file import write_text
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.plugin_attributes import plugin_attributes
 

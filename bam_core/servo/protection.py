@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bam_core._checks import require_positive, require_share
+from bam_core.errors.checks import require_positive, require_share
 
 CLOCK_SLACK = 1e-9
 """s; rounding of the periods that add up to a time."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import Unsupported
+from bam_core.errors.checks import require_positive
 from bam_core.recordings.recording import Recording
 from bam_core.servo.firmware import PositionFirmware
 from bam_core.servo.motor import REFERENCE_TEMPERATURE

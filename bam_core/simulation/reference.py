@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core._checks import require_positive
 from bam_core.errors import UnknownName
+from bam_core.errors.checks import require_positive
 from bam_core.servo.arm_link import ArmLink
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import PositionFirmware, followed

@@ -5,22 +5,19 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import Missing, OutOfRange, UnknownName, Unsupported, WrongShape
+from bam_core.errors.checks import require_positive
 from bam_core.recordings.recording import Recording
 from bam_core.servo.arm_link import LEAST_COMPLIANCE
 from bam_core.servo.effects import EFFECTS, IDEAL_BENCH, BenchEffects
@@ -33,6 +30,7 @@ from bam_core.simulation.kernel.lanes import BLOCK, LANES
 from bam_core.simulation.packing import PackedLogs, pack
 from bam_core.simulation.rows import Stepping, SteppingValues, firmware_stepping
 from bam_core.simulation.samples import Choice, Samples, choose
+from bam_core.simulation.threads import allowed_threads
 
 PARAMETERS: tuple[str, ...] = (
     "torque_constant",
@@ -416,30 +414,6 @@ def parameter_vector(servo: ServoLike, bench_effects: BenchEffects = IDEAL_BENCH
     return np.array(
         [*constants, *friction.values(), *servo.effect_values.values(), *vars(bench_effects).values()]
     )
-
-
-_threads: ContextVar[int | None] = ContextVar("threads", default=None)
-
-
-@contextmanager
-def simulation_threads(count: int) -> Iterator[None]:
-    """Let rollouts that are made or called in this context use no more than so many threads."""
-    token = _threads.set(count)
-    try:
-        yield
-    finally:
-        _threads.reset(token)
-
-
-def allowed_threads() -> int:
-    """Return how many threads rollouts that are made or called here use, if they are not told fewer."""
-    return _threads.get() or available_processors()
-
-
-def available_processors() -> int:
-    """Return how many processors this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _checked(parameters: ArrayLike) -> Array:

@@ -27,8 +27,9 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.simulation.rollout import PARAMETERS, Rollout, available_processors, parameter_vector
+from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
+from bam_core.simulation.threads import available_processors
 
 _Key = TypeVar("_Key")
 

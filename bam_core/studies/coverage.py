@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from bam_core.arrays import Array
-from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster
 from bam_core.errors import BadData, BamError, OutOfRange
-from bam_core.executors import Call, Shared, open_cluster, run_jobs, this_machine
+from bam_core.files.atomic_file import require_file, write_text
+from bam_core.identification.executors import Call, Shared, open_cluster, run_jobs, this_machine
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.found_servo import found_servo
 from bam_core.identification.search.gauss_newton import descend, nearest_optimum
@@ -46,7 +46,7 @@ from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
-from bam_core.text_table import format_table
+from bam_core.text.table import format_table
 
 REPEATS = 50
 

@@ -18,17 +18,17 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster, executor_for
 from bam_core.cli.set_fields import add_set
 from bam_core.errors import BamError, Malformed, OutOfRange
+from bam_core.files.atomic_file import require_file, write_text
 from bam_core.identification.data.split import Split, leave_one_out, split_recordings
 from bam_core.identification.identify import identify
 from bam_core.recordings import load_recordings
 from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
-from bam_core.text_table import format_table
-from bam_core.validation import LEAST_DRAWS, validate
+from bam_core.text.table import format_table
+from bam_core.validation.validation import LEAST_DRAWS, validate
 
 SEEDS = 3
 DRAWS = 200

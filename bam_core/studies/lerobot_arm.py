@@ -19,8 +19,8 @@ import mujoco
 import numpy as np
 
 from bam_core.arrays import Array
-from bam_core.atomic_file import require_directory, write_text
 from bam_core.errors import BamError
+from bam_core.files.atomic_file import require_directory, write_text
 from bam_core.robot.deviations import RobotDeviations
 from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import mujoco
 
-from bam_core.atomic_file import write_text
+from bam_core.files.atomic_file import write_text
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 

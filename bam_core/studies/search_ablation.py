@@ -19,8 +19,8 @@ from statistics import fmean
 
 import numpy as np
 
-from bam_core.atomic_file import require_file, write_text
 from bam_core.errors import BamError, OutOfRange
+from bam_core.files.atomic_file import require_file, write_text
 from bam_core.identification.fitting import Fitter
 from bam_core.identification.search.search import MIN_EVALUATIONS
 from bam_core.recordings.recording import Recording
@@ -30,7 +30,7 @@ from bam_core.servo.model import ServoModel, load_servo
 from bam_core.simulation.rollout import Rollout
 from bam_core.studies.coverage import case_for, record_session
 from bam_core.studies.search_variants import AS_IT_IS, VARIANTS, Variant
-from bam_core.text_table import format_table
+from bam_core.text.table import format_table
 
 SERVOS = ("mx106", "xl330")
 SEEDS = 2

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bam_core._checks import require_finite, require_not_negative, require_positive
+from bam_core.errors.checks import require_finite, require_not_negative, require_positive
 
 JOINT_FRICTION_PARAMETERS: tuple[str, ...] = (
     "viscous",

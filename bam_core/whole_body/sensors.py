@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bam_core._checks import require_not_negative
+from bam_core.errors.checks import require_not_negative
 from bam_core.whole_body.humanoid import specification
 from bam_core.whole_body.joint_log import JointLog
 

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo, print the tables, and write bags, servo files, plots and summary.json."""
-    from bam_core.atomic_file import write_text
+    from bam_core.files.atomic_file import write_text
     from bam_ros.demo import pipeline, plots, report
     from bam_ros.demo.bench import DEMO_BENCHES
     from bam_ros.node.node_processes import node_processes

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from bam_core.cli.robot import add_description, servo_words
-from bam_core.comma_list import comma_list
 from bam_core.errors import Conflict, Missing, Unavailable
+from bam_core.text.comma_list import comma_list
 from bam_ros.cli.spinning_node import spinning_node
 from bam_ros.cli.stop_signals import stop_signals
 

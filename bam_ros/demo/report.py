@@ -7,7 +7,7 @@ from typing import Any
 
 from bam_core.servo.model import ServoModel
 from bam_core.servo.parameters import PARAMETER_UNITS
-from bam_core.text_table import format_table
+from bam_core.text.table import format_table
 from bam_ros.demo.pipeline import Outcome
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import Conflict, Malformed, UnknownName
-from bam_core.yaml_file import read_yaml
+from bam_core.files.yaml_file import read_yaml
 from bam_ros.erob.objects import Object
 
 LARGEST = 128

@@ -12,9 +12,9 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
-from bam_core.comma_list import comma_list
 from bam_core.errors import BamError, Missing, WrongShape
 from bam_core.mujoco import compile_robot, load_robot
+from bam_core.text.comma_list import comma_list
 from bam_core.whole_body import FrictionObserver, ObservedFriction, WholeBody
 from bam_core.whole_body.contact_phases import AFTER_LIFT_OFF, BEFORE_TOUCH_DOWN
 from bam_ros.driver.servo_node import STATE_QOS

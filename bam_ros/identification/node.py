@@ -18,7 +18,6 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
-from bam_core.comma_list import comma_list
 from bam_core.errors import BamError, Missing, Unreadable
 from bam_core.identification.fitting import Progress
 from bam_core.identification.identify import identify
@@ -30,7 +29,8 @@ from bam_core.recordings import find_sources, load_recordings
 from bam_core.recordings.discovery import data_files
 from bam_core.servo.effects import resolve_effects
 from bam_core.servo.model import load_servo, servo_names
-from bam_core.tolerance_words import tolerances_from
+from bam_core.text.comma_list import comma_list
+from bam_core.text.tolerance_words import tolerances_from
 from bam_ros.node.data_directory import confined
 from bam_ros.node.goal_end import end_goal
 from bam_ros.node.node_about import Interface, NodeAbout

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from bam_core.comma_list import comma_list
 from bam_core.errors import WrongType
+from bam_core.text.comma_list import comma_list
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _ONE = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}

@@ -18,7 +18,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.signals import SignalHandlerOptions
 
 from bam_core.errors import BamError, Conflict, Unsupported, printable_line
-from bam_core.warning_lines import print_warnings
+from bam_core.text.warning_lines import print_warnings
 from bam_ros.node.ends import LaunchWatch, StopRequest
 from bam_ros.node.running_node import NodeProgram, RunningNode
 

@@ -15,9 +15,9 @@ from enum import Enum
 
 import numpy as np
 
-from bam_core._checks import require_positive
 from bam_core.arrays import Array
 from bam_core.errors import OutOfRange, Unavailable
+from bam_core.errors.checks import require_positive
 from bam_core.robot.motion import RobotMotion
 from bam_ros.recorder.joint_reading import JointReading
 

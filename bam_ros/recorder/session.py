@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bam_core._checks import require_positive
 from bam_core.errors import Conflict, Missing, OutOfRange
+from bam_core.errors.checks import require_positive
 from bam_core.recordings.trajectories import TrajectoryScript
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from bam_core.errors import CORRECT_IT, BamError, Malformed, Missing, UnknownName, WrongType
-from bam_core.quoted_number import correct_number
+from bam_core.files.quoted_number import correct_number
+from bam_core.files.yaml_file import read_yaml
 from bam_core.recordings.trajectories import SCRIPTS, script
 from bam_core.servo.model import ServoModel, load_servo, published_names, servo_names
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.yaml_file import read_yaml
 from bam_ros.node.data_directory import confined
 from bam_ros.recorder.session import Session
 

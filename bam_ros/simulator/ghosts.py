@@ -17,7 +17,7 @@ from bam_core.mujoco import ServoActuation, SimulationError
 from bam_core.mujoco.library_warnings import divergence_reported
 from bam_core.servo.friction import friction_model
 from bam_core.servo.model import ServoModel, load_servo
-from bam_core.validation import LEAST_DRAWS
+from bam_core.validation.validation import LEAST_DRAWS
 from bam_ros.simulator.settings import SimulationSettings
 from bam_ros.simulator.world import World
 

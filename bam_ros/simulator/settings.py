@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bam_core._checks import require_positive
 from bam_core.errors import Unsupported
+from bam_core.errors.checks import require_positive
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.plausible import require_plausible

@@ -16,8 +16,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bam_core.atomic_file import write_text
-from bam_core.text_table import format_table
+from bam_core.files.atomic_file import write_text
+from bam_core.text.table import format_table
 
 RESULTS = Path("bench_results.json")
 
@@ -185,7 +185,7 @@ def erob_cycle() -> dict[str, float] | None:
 
 def tables(results: dict[str, Any]) -> str:
     """Return the figures as tables."""
-    from bam_core.simulation.rollout import available_processors
+    from bam_core.simulation.threads import available_processors
     from bam_core.studies.benchmarks import LOGS, STEPS
 
     rollouts = results["rollout_ms_per_evaluation"]

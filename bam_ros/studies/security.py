@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from bam_core.atomic_file import write_text
+from bam_core.files.atomic_file import write_text
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.emulators.dynamixel.node import VirtualDynamixelNode
 from bam_ros.emulators.erob.node import VirtualErobNode

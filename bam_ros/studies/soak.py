@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tqdm import tqdm
 
 from bam_core.errors import BamError
-from bam_core.text_table import format_table
+from bam_core.text.table import format_table
 from bam_ros.driver.servo_bus import BusTimeout, ServoGoal
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.cycle_statistics import CycleStatistics

@@ -25,8 +25,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import ClassVar
 
-from bam_core.atomic_file import LEFT_AFTER
 from bam_core.errors import BamError
+from bam_core.files.atomic_file import LEFT_AFTER
 
 KINDS = {"killed before": 1, "killed halfway": 2, "disk full": 3, "read-only": 4}
 """Of faults, as write_faults.cc numbers them. The last two hold from the step on."""

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from bam_core.atomic_file import LEFT_AFTER, require_directory, require_file, scratch, write_text
 from bam_core.errors import NotWritable
+from bam_core.files.atomic_file import LEFT_AFTER, require_directory, require_file, scratch, write_text
 
 
 def refusal(check: Callable[[Path], None], path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from bam_core.error_words import far_from_training, not_at_rest, outliers
+from bam_core.text.error_words import far_from_training, not_at_rest, outliers
 
 TRAINING = {"a": 0.010, "b": 0.012, "odd": 0.120, "c": 0.011}
 

@@ -17,10 +17,10 @@ import pytest
 from distributed.utils import json_load_robust
 from refusals import refused
 
-from bam_core import executors
 from bam_core.errors import BadData, BamError, MissingSoftware, Unavailable, WrongValue
-from bam_core.executors import Call, Shared, open_cluster, run_jobs
-from bam_core.simulation.small_matrices import one_blas_thread
+from bam_core.identification import executors
+from bam_core.identification.executors import Call, Shared, open_cluster, run_jobs
+from bam_core.simulation.threads import one_blas_thread
 
 WITHIN = 120.0  # s; generous: processes that start on a machine that others use as well
 

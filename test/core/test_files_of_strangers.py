@@ -17,11 +17,11 @@ from refusals import refused
 
 from bam_core.cli.command import Command, main
 from bam_core.errors import BamError, Malformed, UnknownName, Unreadable, WrongType
-from bam_core.json_file import read_json
-from bam_core.npz_file import LARGEST, read_arrays
-from bam_core.quoted_number import correct_number
-from bam_core.warning_lines import print_warnings
-from bam_core.yaml_file import LARGEST_FILE, read_yaml
+from bam_core.files.json_file import read_json
+from bam_core.files.npz_file import LARGEST, read_arrays
+from bam_core.files.quoted_number import correct_number
+from bam_core.files.yaml_file import LARGEST_FILE, read_yaml
+from bam_core.text.warning_lines import print_warnings
 
 LAUGHS = "\n".join(
     ["a0: &a0 [lol, lol]"]

@@ -18,9 +18,9 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from bam_core.arrays import Array
-from bam_core.atomic_file import write_bytes
 from bam_core.cli.opengl import require_opengl
 from bam_core.errors import MissingSoftware
+from bam_core.files.atomic_file import write_bytes
 
 if TYPE_CHECKING:
     from bam_core import Recording, ServoModel

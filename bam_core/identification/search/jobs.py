@@ -12,13 +12,13 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Protocol
 
-from bam_core.executors import Call, Shared, run_jobs
+from bam_core.identification.executors import Call, Shared, run_jobs
 from bam_core.identification.search.meter import Ledger
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.problem import Problem, TrainingData
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.search.study import Study
-from bam_core.simulation.side_by_side import side_by_side
+from bam_core.simulation.threads import side_by_side
 
 
 class Job(Protocol):

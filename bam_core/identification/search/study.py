@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bam_core.atomic_file import require_file
 from bam_core.errors import BamError, MissingSoftware, Unavailable, Unsupported, WrongValue
+from bam_core.files.atomic_file import require_file
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.space import SearchSpace
 from bam_core.simulation.rollout import PARAMETERS

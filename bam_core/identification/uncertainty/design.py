@@ -18,7 +18,7 @@ import numpy as np
 
 from bam_core.arrays import Array
 from bam_core.errors import BadData
-from bam_core.executors import Call, Shared, run_jobs
+from bam_core.identification.executors import Call, Shared, run_jobs
 from bam_core.identification.search.sensitivity import sensitivity
 from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.candidate_runs import LOAD_CHANGE, CandidateRun

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, Malformed, Missing
+from bam_core.files.atomic_file import write_text
+from bam_core.files.json_file import read_json
 from bam_core.identification.uncertainty.prediction import Prediction
-from bam_core.json_file import read_json
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import ServoModel, load_servo, servo_path
 from bam_core.servo.parameters import MOTOR_PARAMETERS

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
-from bam_core.tolerance_words import require_tolerances
+from bam_core.text.tolerance_words import require_tolerances
 
 UNITS: Mapping[str, str] = MappingProxyType(
     {

@@ -30,7 +30,7 @@ from bam_core.identification.uncertainty.calibration import part, simulation
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.simulation.rollout import Rollout
-from bam_core.simulation.side_by_side import side_by_side
+from bam_core.simulation.threads import side_by_side
 
 _LENGTHS = (1.0, 0.5, 0.25, 0.0)  # of a step, times the longest that is tried; the last only makes up
 _FIRST = 0.9  # of the straight way, where a valley that is straight takes one step to

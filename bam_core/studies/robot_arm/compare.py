@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from bam_core.atomic_file import require_file, write_text
 from bam_core.errors import BamError, OutOfRange
+from bam_core.files.atomic_file import require_file, write_text
 from bam_core.robot.identification import RobotIdentification
 from bam_core.studies.robot_arm.hidden import draw_arm, draw_session
 from bam_core.studies.robot_arm.ours import MODEL, identify_arm
 from bam_core.studies.robot_arm.peer import best_fit, require_peer
-from bam_core.text_table import format_table
+from bam_core.text.table import format_table
 
 DURATION = 8.0  # s of each run
 

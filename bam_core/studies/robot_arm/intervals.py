@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from bam_core.atomic_file import require_file, write_text
 from bam_core.cli.cluster import add_cluster
 from bam_core.errors import BamError, Conflict, Malformed, OutOfRange
-from bam_core.executors import Call, Shared, open_cluster, run_jobs, this_machine
+from bam_core.files.atomic_file import require_file, write_text
+from bam_core.identification.executors import Call, Shared, open_cluster, run_jobs, this_machine
 from bam_core.studies.robot_arm.hidden import draw_arm, draw_session
 from bam_core.studies.robot_arm.ours import MODEL, identify_arm
-from bam_core.text_table import format_table
+from bam_core.text.table import format_table
 
 REPEATS = 50
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bam_core.comma_list import comma_list
 from bam_core.errors import BamError
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.text.comma_list import comma_list
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_arm_bus, build_bus
 from bam_ros.emulators.dynamixel.bus import VirtualBus

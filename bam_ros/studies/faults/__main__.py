@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, UnknownName
+from bam_core.files.atomic_file import write_text
 from bam_ros.node.private_domain import private_domain
 from bam_ros.studies.faults.cell import Cell, try_cell
 from bam_ros.studies.faults.events import EVENTS, Event, State

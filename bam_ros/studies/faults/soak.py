@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from bam_core.atomic_file import write_text
 from bam_core.errors import BamError, UnknownName
-from bam_core.text_table import format_table
+from bam_core.files.atomic_file import write_text
+from bam_core.text.table import format_table
 from bam_ros.node.private_domain import private_domain
 from bam_ros.studies.faults.listener import Listener, recorded
 from bam_ros.studies.faults.rig import Rig, Watcher, end_with_what_was_started

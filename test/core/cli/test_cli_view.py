@@ -18,7 +18,7 @@ from bam_core.gears import Asymmetry
 from bam_core.recordings import load_recordings
 from bam_core.report.numbers import mrad
 from bam_core.servo.model import load_servo
-from bam_core.validation import validate
+from bam_core.validation.validation import validate
 
 LOG = xl330_logs() / "kp100_lift_and_drop.json"
 

@@ -23,7 +23,7 @@ from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from bam_core.validation import validate
+from bam_core.validation.validation import validate
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from mujoco import sysid
 
-from bam_core.executors import Call
+from bam_core.identification.executors import Call
 from bam_core.studies.robot_arm import compare, intervals
 from bam_core.studies.robot_arm.arm import BODIES, JOINTS, motion, six_joint_arm
 from bam_core.studies.robot_arm.hidden import draw_arm, draw_session, joint_types

@@ -63,7 +63,7 @@ TARGET = Target(
         "bam_core.recordings.bag_metadata",
         "bam_core.robot.deviations_file",
         "bam_ros.erob.pdo_layout",
-        "bam_core.yaml_file",
+        "bam_core.files.yaml_file",
     ),
     longest=1200,
     runs=FILES,

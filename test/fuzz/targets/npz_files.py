@@ -61,6 +61,6 @@ def _archive(arrays: dict) -> bytes:
 TARGET = Target(
     check=check,
     seeds=seeds,
-    modules=("bam_core.robot.npz_run", "bam_core.npz_file", "bam_core.robot.run", "zipfile"),
+    modules=("bam_core.robot.npz_run", "bam_core.files.npz_file", "bam_core.robot.run", "zipfile"),
     runs=FILES,
 )

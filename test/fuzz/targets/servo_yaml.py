@@ -39,7 +39,7 @@ TARGET = Target(
     modules=(
         "bam_core.servo._yaml",
         "bam_core.servo.model",
-        "bam_core.yaml_file",
+        "bam_core.files.yaml_file",
         "bam_core.servo.firmware",
         "yaml",
     ),

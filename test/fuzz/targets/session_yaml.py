@@ -34,7 +34,7 @@ def seeds() -> list[bytes]:
 TARGET = Target(
     check=check,
     seeds=seeds,
-    modules=("bam_ros.recorder.session_file", "bam_ros.recorder.session", "bam_core.yaml_file"),
+    modules=("bam_ros.recorder.session_file", "bam_ros.recorder.session", "bam_core.files.yaml_file"),
     longest=1200,
     runs=FILES,
 )

@@ -12,7 +12,7 @@ import pytest
 from bam_core.errors import Missing, OutOfRange, Unsupported
 from bam_core.gears import Asymmetry
 from bam_core.servo.model import load_servo
-from bam_core.validation import LEAST_DRAWS
+from bam_core.validation.validation import LEAST_DRAWS
 from bam_ros.driver.servo_bus import ServoGoal
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.ghosts import Draws, draws_of

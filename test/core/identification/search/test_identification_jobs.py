@@ -14,7 +14,7 @@ from bam_core.identification.search.jobs import JobRunner
 from bam_core.identification.search.meter import IdentificationCancelled, Ledger, Meter
 from bam_core.identification.search.outcome import Outcome
 from bam_core.identification.search.problem import Problem
-from bam_core.simulation.rollout import allowed_threads, simulation_threads
+from bam_core.simulation.threads import allowed_threads, simulation_threads
 
 
 @dataclass

@@ -26,7 +26,7 @@ from refusals import refused
 
 from bam_core.cli import main
 from bam_core.errors import BamError, MissingSoftware, NotWritable, Unavailable, Unsupported, WrongValue
-from bam_core.executors import open_cluster
+from bam_core.identification.executors import open_cluster
 from bam_core.identification.identify import identify
 from bam_core.identification.result import Identification
 from bam_core.identification.search.outcome import Outcome

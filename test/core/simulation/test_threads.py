@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bam_core.simulation.rollout import allowed_threads, simulation_threads
-from bam_core.simulation.side_by_side import side_by_side
+from bam_core.simulation.threads import allowed_threads, side_by_side, simulation_threads
 
 
 def test_each_call_has_one_thread_and_one_call_alone_has_all() -> None:
@@ -54,8 +53,8 @@ def test_calls_end_where_one_fails_or_the_caller_leaves(leaves: bool) -> None:
 ARENAS = """
 import ctypes, sys
 import numpy as np
-from bam_core.simulation.rollout import simulation_threads
-from bam_core.simulation.side_by_side import side_by_side
+from bam_core.simulation.threads import simulation_threads
+from bam_core.simulation.threads import side_by_side
 
 def arenas():
     libc = ctypes.CDLL(None)

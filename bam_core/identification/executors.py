@@ -27,8 +27,7 @@ from typing import Any, Generic, TypeVar
 
 from bam_core._version import __version__
 from bam_core.errors import MissingSoftware, Unavailable, WrongValue
-from bam_core.simulation.rollout import simulation_threads
-from bam_core.simulation.small_matrices import one_blas_thread
+from bam_core.simulation.threads import one_blas_thread, simulation_threads
 
 T = TypeVar("T")
 R = TypeVar("R")

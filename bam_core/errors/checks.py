@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from bam_core.errors import OutOfRange, WrongValue
+from bam_core.errors.kinds import OutOfRange, WrongValue
 
 LONGEST_NAME = 100
 """Bytes of a name that names of files are made of; file systems take 255, with all that is added."""

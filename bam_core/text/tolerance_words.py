@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bam_core._checks import require_not_negative
 from bam_core.errors import OutOfRange, UnknownName, WrongType
+from bam_core.errors.checks import require_not_negative
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
