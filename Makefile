@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 PY := .venv/bin/python
-SOURCES := bam_core bam_ros docs/conf.py examples launch test tools setup.py
+SOURCES := bam_core bam_ros docs/conf.py examples launch studies test tools setup.py
+# Without those of nodes, which tools/test_ros.py runs.
+CORE_TESTS := test/core test/studies --ignore=test/studies/faults --ignore=test/studies/soak
 
 ROUNDS ?= 20
 
@@ -23,11 +25,11 @@ demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (need
 	@.venv/bin/bam demo --servo erob80_100 --output demo_erob_output
 
 test: dev  ## all tests but those that take long
-	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" test/core
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" $(CORE_TESTS)
 	@$(PY) tools/test_ros.py -m "not long"
 
 test-long: dev  ## the tests that take long: whole identifications, studies, papers
-	@$(PY) -m pytest -n 2 -m long test/core
+	@$(PY) -m pytest -n 2 -m long $(CORE_TESTS)
 	@$(PY) tools/test_ros.py -m long
 
 test-random: dev  ## laws with other examples than `make test`, ROUNDS=20 times as many; findings become @example
@@ -40,19 +42,19 @@ check: dev  ## format, lint, types, and that no room imports from a floor above 
 	@.venv/bin/lint-imports --no-logo
 
 coverage: dev  ## how often 95 % intervals hold the truth, for every servo, also into coverage_results.json
-	@$(PY) -m bam_core.studies.coverage
+	@$(PY) -m studies.coverage
 
 bench: dev  ## speed tables, also into bench_results.json
-	@$(PY) -m bam_ros.studies.bench
+	@$(PY) -m studies.bench
 
 soak: dev  ## ten minutes of the EtherCAT cycle on an emulated drive, every cycle accounted for
-	@$(PY) -m bam_ros.studies.soak
+	@$(PY) -m studies.soak.cycle
 
 faults: dev  ## what happens after every fault on every driver in every state: faults.md, faults.json (an hour)
-	@$(PY) -m bam_ros.studies.faults
+	@$(PY) -m studies.faults
 
 soak-drivers: dev  ## half an hour of each driver with six servos, clients killed at random
-	@$(PY) -m bam_ros.studies.faults.soak
+	@$(PY) -m studies.soak.drivers
 
 fuzz: dev  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
 	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RESUME),--resume) $(TARGETS)

@@ -17,7 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = "test/ros"
-# Parts that take about as long as each other. Together they are all of test/ros: the last one takes the rest.
+STUDIES = ("test/studies/faults", "test/studies/soak")  # those that start nodes or drives
+# Parts that take about as long as each other. Together they are all of them: the last one takes the rest.
 PARTS = {
     "erob": ["erob"],
     "dynamixel": ["dynamixel", "emulators/dynamixel"],
@@ -31,7 +32,7 @@ _LOCK = threading.Lock()
 
 def files() -> dict[str, list[str]]:
     """Return the test files of every part."""
-    rest = set((ROOT / TESTS).rglob("test_*.py"))
+    rest = {path for folder in (TESTS, *STUDIES) for path in (ROOT / folder).rglob("test_*.py")}
     parts = {}
     for name, rooms in PARTS.items():
         parts[name] = sorted(path for room in rooms for path in (ROOT / TESTS / room).rglob("test_*.py"))
@@ -67,7 +68,7 @@ class Part:
         assert self._process.stdout is not None
         rest = []
         for line in self._process.stdout:
-            if line.startswith(f"{TESTS}/") and "%]" in line:
+            if line.startswith("test/") and "%]" in line:
                 with _LOCK:
                     print(line, end="", flush=True)
             else:

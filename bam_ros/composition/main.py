@@ -11,23 +11,13 @@ from itertools import takewhile
 
 from bam_core.errors import BamError, Conflict, Missing, UnknownName, Unsupported
 from bam_ros.node.node_about import node_command
+from bam_ros.node.node_modules import NODE_MODULES, VIRTUAL_SERVOS
 from bam_ros.node.process import run_nodes
 from bam_ros.node.running_node import NodeProgram
 
 NAME = "composition"
-MODULES = {
-    "dynamixel": "bam_ros.dynamixel.node",
-    "erob": "bam_ros.erob.node",
-    "feedforward": "bam_ros.feedforward.node",
-    "simulator": "bam_ros.simulator.node",
-    "recorder": "bam_ros.recorder.node",
-    "identification": "bam_ros.identification.node",
-    "friction_observer": "bam_ros.friction_observer.node",
-}
-"""Node -> module with its PROGRAM, in the order in which nodes are started and closed: drivers first.
-
-Virtual servos are not among them: they stand for hardware, which is in no process of ours.
-"""
+MODULES = {name: module for name, module in NODE_MODULES.items() if name not in VIRTUAL_SERVOS}
+"""Node -> module with its PROGRAM, in the order in which nodes are started and closed: drivers first."""
 USAGE = node_command(
     "bam_ros.composition.main",
     ("dynamixel:port:=/dev/ttyUSB0", "recorder:output:=recordings"),

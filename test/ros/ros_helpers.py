@@ -27,7 +27,7 @@ from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
 from bam_ros.emulators.dynamixel.servo import VirtualServo
 from bam_ros.erob.settings import LONGEST_NODE_TIMEOUT
-from bam_ros.studies.soak import EMULATED_TIMEOUT, EMULATED_WATCHDOG
+from studies.emulated_drives import EMULATED_TIMEOUT, EMULATED_WATCHDOG
 
 PATIENCE = 60.0
 """Time until a test gives up waiting, s.

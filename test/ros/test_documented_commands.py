@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from documented import ROOT, Block, blocks, written
+from node_policies import NODES
 
 from bam_core.servo.model import servo_names
 from bam_ros.composition.main import NAME as COMPOSITION
 from bam_ros.composition.main import programs
-from bam_ros.studies.security import NODES
 
 from site_pages import launch_files, servo_cards  # isort: skip
 from site_pages import commands as bam  # isort: skip

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from bam_ros.studies.security import NODES
+from node_policies import NODES
 
 pytestmark = pytest.mark.ros
 

@@ -15,6 +15,7 @@ from site_pages import (
     example,
     examples,
     explorer,
+    fault_cells,
     launch_files,
     nodes,
     servo_cards,
@@ -38,7 +39,7 @@ def write(directory: Path) -> None:
     """
     shutil.rmtree(directory, ignore_errors=True)
     shutil.copytree(DOCS, directory)
-    for module in (commands, nodes, launch_files, api, examples, servo_cards, explorer):
+    for module in (commands, nodes, launch_files, api, examples, servo_cards, explorer, fault_cells):
         for path, text in module.pages().items():
             file = directory / path
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from node_policies import NODES
+
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.node.parameters import NodeParameter
-from bam_ros.studies.security import NODES
 from site_pages.markdown import code, plain, table, toctree
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,14 +17,14 @@ from physics_cases import reference_positions
 from bam_core.arrays import Array
 from bam_core.mujoco import robot, simulate_recording
 from bam_core.mujoco.bench import BENCH_JOINT, bench_spec
-from bam_core.mujoco.fidelity import native_positions
 from bam_core.mujoco.native import NativeServo, equip_native
 from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import DEFAULT_SUBSTEPS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import commanded
-from bam_core.studies.coverage import session_runs
+from studies.bench.fidelity import native_positions
+from studies.coverage import session_runs
 
 DT = 1e-3
 """s; MuJoCo's step, and the period of every firmware of the library."""

@@ -18,8 +18,8 @@ from bam_core.robot.lerobot_dataset import read_dataset_runs
 from bam_core.robot.lerobot_units import load_calibration, recognised_unit
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
-from bam_core.studies.lerobot_arm import FPS, JOINTS, teleoperation
-from bam_core.studies.lerobot_writer import write_dataset
+from studies.lerobot_arm import FPS, JOINTS, teleoperation
+from studies.lerobot_writer import write_dataset
 
 WRITTEN_BY_LEROBOT = Path(__file__).parents[2] / "data" / "lerobot_v3"
 ARM = JOINTS[:-1]  # without the gripper

@@ -21,7 +21,7 @@ from bam_ros.driver.servo_bus import ServoGoal
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.interface import ETHERCAT
-from bam_ros.studies.soak import EMULATED_WATCHDOG
+from studies.emulated_drives import EMULATED_WATCHDOG
 
 
 def test_the_drives_stop_by_themselves_when_the_master_is_killed(pair: VirtualSegmentProcess) -> None:

@@ -20,8 +20,8 @@ from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
-from bam_core.studies.coverage import case_for, record_session
 from bam_core.text.tolerance_words import tolerances_from
+from studies.coverage import case_for, record_session
 
 LIGHT = PendulumBench(mass=0.5, arm_mass=0.05, length=0.1)
 THREE_PERCENT = replace(EXACT, mass=0.03)

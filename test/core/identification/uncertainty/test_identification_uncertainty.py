@@ -31,7 +31,7 @@ from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
-from bam_core.studies.coverage import Case, repeat
+from studies.coverage import Case, repeat
 
 LIGHT = PendulumBench(mass=0.5, arm_mass=0.05, length=0.1)
 DRIVEN = ("sin_sin", "sin_time_square", "up_and_down")

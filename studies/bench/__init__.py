@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Speed of the suite, and how far its ways to simulate differ: `make bench`."""

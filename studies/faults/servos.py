@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a driver of the matrix has on its bus, what it says of itself, and how it is broken."""
+
+from __future__ import annotations
+
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import ClassVar
+
+from bam_core.errors import Unsupported
+from bam_core.mujoco import BENCH_JOINT
+from bam_ros.emulators.controlled_process import ControlledProcess
+from bam_ros.emulators.dynamixel.process import VirtualBusProcess
+from bam_ros.emulators.erob.process import VirtualSegmentProcess
+from studies.emulated_drives import EMULATED_TIMEOUT, EMULATED_WATCHDOG
+
+JOINTS = ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")
+MASS, LENGTH = 0.5, 0.15  # kg and m of the load of each joint
+TORQUE_ON_SPEED = 0.3
+"""rad/s of the ramp after torque on: slow enough for something to happen meanwhile."""
+_BODY = """
+<body pos="{place} 0 0">
+  <joint name="{name}" axis="0 1 0"/>
+  <geom type="sphere" size="0.02" pos="0 0 -0.15" mass="0.5"/>
+</body>"""
+_LOAD = ("--mass", str(MASS), "--arm-mass", "0.0", "--length", str(LENGTH))
+
+
+class Servos(ABC):
+    """Servos and their bus.
+
+    Args:
+        count: of joints.
+
+    Attributes:
+        driver: name in the table.
+        module: of the driver's node.
+        servo: name in the library, of a session; "" where nothing is recorded.
+        kp: that the session sets.
+        by_position: whether clients command positions.
+        rate: most states per second; enough for all bounds, and little enough for shared processors.
+        patience: parameters of a driver whose emulated servos share a busy machine with it for long.
+    """
+
+    driver: ClassVar[str]
+    module: ClassVar[str]
+    servo: ClassVar[str] = ""
+    kp: ClassVar[float] = 16.0
+    by_position: ClassVar[bool] = True
+    rate: ClassVar[float] = 200.0
+    patience: ClassVar[Mapping[str, object]] = MappingProxyType({})
+
+    def __init__(self, count: int) -> None:
+        self.joints = JOINTS[:count]
+
+    @property
+    def node(self) -> str:
+        """Name of the driver's node."""
+        return self.module.split(".")[1]
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Of the driver."""
+        return {
+            "joint_names": list(self.joints),
+            "torque_on_speed": TORQUE_ON_SPEED,
+            "rate": self.rate,
+        }
+
+    @abstractmethod
+    def driven(self) -> tuple[bool, ...] | None:
+        """Whether the controller of each servo moves its motor now; None where only the driver knows."""
+
+    def sdo_requests(self) -> int:
+        """How many SDO requests the first drive got since `abort` was told; others than drives get none."""
+        return 0
+
+    def tell(self, line: str) -> None:
+        """Break or repair something: a line that the emulator obeys."""
+        raise Unsupported(self.driver, f"does not know {line!r}", advice="leave this event out")
+
+    def __enter__(self) -> Servos:
+        """Start them."""
+        return self
+
+    @abstractmethod
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End them."""
+
+
+class Emulated(Servos):
+    """Servos that an emulator serves."""
+
+    _look: ClassVar[tuple[str, str]]  # what the emulator calls its servos, and whether one is driven
+
+    def __init__(self, count: int, emulator: ControlledProcess) -> None:
+        super().__init__(count)
+        self.emulator = emulator
+
+    def driven(self) -> tuple[bool, ...] | None:
+        """See `Servos.driven`."""
+        servos, driven = self._look
+        return tuple(bool(servo[driven]) for servo in self.emulator.look()[servos])
+
+    def tell(self, line: str) -> None:
+        """See `Servos.tell`."""
+        self.emulator.tell(line)
+
+    def __enter__(self) -> Servos:
+        """Start the emulator."""
+        self.emulator.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self.emulator.stop()
+
+
+class Dynamixel(Emulated):
+    """Servos of protocol 2.0 on a serial line."""
+
+    driver = "dynamixel 2"
+    module = "bam_ros.dynamixel.node"
+    servo = "mx106_2"
+    kp = 400.0
+    patience = MappingProxyType({"watchdog": 2.5, "answer_timeout": 0.25, "failures": 100})
+    _look = ("servos", "driven")
+
+    def __init__(self, count: int) -> None:
+        self._bus = VirtualBusProcess(self.servo or "mx106_2", range(1, 1 + count), *_LOAD)
+        super().__init__(count, self._bus)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Of the driver."""
+        ids = list(range(1, 1 + len(self.joints)))
+        return {**super().parameters, "port": self._bus.port, "baud_rate": 1_000_000, "ids": ids}
+
+
+class OldDynamixel(Dynamixel):
+    """Servos of protocol 1.0, which have no watchdog and no reboot."""
+
+    driver = "dynamixel 1"
+    servo = "mx106"
+    kp = 16.0
+
+
+class FeedForward(Dynamixel):
+    """Servos that the node commands by duty."""
+
+    driver = "feedforward"
+    module = "bam_ros.feedforward.node"
+    servo = ""
+    by_position = False
+    rate = 500.0  # its PID runs with it
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Of the driver."""
+        return {**super().parameters, "servos": ["mx106"]}
+
+
+class Erob(Emulated):
+    """Drives on an EtherCAT segment."""
+
+    driver = "erob"
+    module = "bam_ros.erob.node"
+    servo = "erob80_100"
+    kp = 25.0
+    patience = MappingProxyType({"cycle_rate": 250.0})
+    _look = ("slaves", "torque_enabled")
+
+    def __init__(self, count: int) -> None:
+        self._segment = VirtualSegmentProcess(count, *_LOAD)
+        super().__init__(count, self._segment)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Of the driver; emulated drives wait for their turn on processors that others use, too."""
+        return {
+            **super().parameters,
+            "interface": self._segment.interface,
+            "positions": list(range(1, 1 + len(self.joints))),
+            "cycle_rate": 500.0,
+            "watchdog": EMULATED_WATCHDOG,
+            "answer_timeout": EMULATED_TIMEOUT,
+            # With a wire's watchdog (0.05 s) the master finds the reason before five reads of 20 ms are lost.
+            "failures": 100,
+        }
+
+    def sdo_requests(self) -> int:
+        """See `Servos.sdo_requests`."""
+        return int(self.emulator.look()["slaves"][0]["sdo_requests"])
+
+
+class Simulated(Servos):
+    """Servos in MuJoCo, which are part of the driver's process."""
+
+    driver = "simulator"
+    module = "bam_ros.simulator.node"
+    servo = "mx106"
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self._directory = tempfile.TemporaryDirectory(prefix="bam_faults_")
+        self._model = ""  # the pendulum bench
+        if count == 1:
+            self.joints = (BENCH_JOINT,)
+        else:
+            path = Path(self._directory.name) / "arms.xml"
+            bodies = "".join(_BODY.format(place=place, name=name) for place, name in enumerate(self.joints))
+            path.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+            self._model = str(path)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Of the driver."""
+        model = {"model": self._model} if self._model else {"mass": MASS, "length": LENGTH}
+        return {**super().parameters, "servos": [self.servo], **model}
+
+    def driven(self) -> tuple[bool, ...] | None:
+        """See `Servos.driven`."""
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the model."""
+        self._directory.cleanup()
+
+
+DRIVERS: Mapping[str, type[Servos]] = {
+    kind.driver: kind for kind in (OldDynamixel, Dynamixel, Erob, Simulated, FeedForward)
+}
+
+
+def ros_arguments(parameters: Mapping[str, object]) -> Sequence[str]:
+    """Return parameters as arguments of a node."""
+    words = ["--ros-args"]
+    for name, value in parameters.items():
+        text = "[" + ", ".join(map(str, value)) + "]" if isinstance(value, list) else str(value)
+        words += ["-p", f"{name}:={text}"]
+    return words
