@@ -57,7 +57,7 @@ soak-drivers: dev  ## half an hour of each driver with six servos, clients kille
 	@$(PY) -m studies.soak.drivers
 
 fuzz: dev  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
-	@PYTHONPATH=test $(PY) -m fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RESUME),--resume) $(TARGETS)
+	@$(PY) -m test.fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RESUME),--resume) $(TARGETS)
 
 docs: dev docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, offline, warnings are errors: build/site/index.html
 	@$(PY) tools/install_packages.py requirements/docs.in

@@ -36,7 +36,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """End where a build is stale: tests would fail for no fault of the sources, or pass in spite of one."""
     if hasattr(session.config, "workerinput"):
         return  # the process that started this one has looked
-    from builds import stale_builds
+    from test.builds import stale_builds
 
     if stale := stale_builds():
         pytest.exit(f"{', '.join(stale)}: built from other sources (expected these); run `make setup`", 4)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from missing import skip_or_fail
+from test.missing import skip_or_fail
 
 DEADLINE = 300.0  # s, generous, for the browser to start and for every page; it takes a second or two
 _NAMES = ("chromium", "chromium-browser", "google-chrome")

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 LONGEST = (
-    "test_identification",
-    "test_reproduce_dynaban",
-    "test_identification_study",
-    "test_gears_identification",
-    "test_coverage",
-    "test_reproduce_kikuuwe",
-    "test_cli_examples",
+    "core/identification/test_identify",
+    "core/reproduce/test_reproduce_dynaban",
+    "core/identification/search/test_study",
+    "core/gears/test_identification",
+    "studies/test_coverage",
+    "core/reproduce/test_reproduce_kikuuwe",
+    "core/cli/test_examples",
 )
 """Modules that take tens of seconds: begun last, one process would be at it while the other has finished."""
 
 
 def leave_out_plots(patch: pytest.MonkeyPatch) -> None:
-    """Write results without plots: they take longer than a brief search, and `test_identification_writing`
+    """Write results without plots: they take longer than a brief search, and `identification/test_writing`
     has them."""
     patch.setattr("bam_core.identification.writing._plot", lambda *_: None)
 
@@ -29,7 +29,7 @@ def leave_out_plots(patch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Identify without diagnosis and intervals, for tests of what comes before them."""
-    from identification_cases import leave_out_intervals
+    from test.core.identification_cases import leave_out_intervals
 
     leave_out_intervals(monkeypatch)
 
@@ -39,24 +39,29 @@ def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     leave_out_plots(monkeypatch)
 
 
+def _name(path: Path) -> str:
+    """Return the path of a test module below `test`, without its suffix."""
+    return path.relative_to(Path(__file__).parents[1]).with_suffix("").as_posix()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest modules; the order within a module stays as it is."""
     rank = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+    items.sort(key=lambda item: rank.get(_name(item.path), len(rank)))
 
 
 @pytest.fixture(params=["simulated", "real"])
 def xl330(request: pytest.FixtureRequest) -> Path:
     """Directory of twelve recordings of an XL330: simulated, and of the real one where they are there."""
-    from identification_cases import real_xl330_logs, xl330_logs
+    from test.core.identification_cases import real_xl330_logs, xl330_logs
 
     return xl330_logs() if request.param == "simulated" else real_xl330_logs()
 
 
 @pytest.fixture(scope="session")
 def _identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from identification_cases import leave_out_intervals
-    from report_cases import identified
+    from test.core.identification_cases import leave_out_intervals
+    from test.core.report_cases import identified
 
     with pytest.MonkeyPatch.context() as patch:
         leave_out_plots(patch)
@@ -73,6 +78,6 @@ def results(_identified: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def complete_results(results: Path) -> Path:
     """The same with uncertainties, effects and verdicts."""
-    from report_cases import completed
+    from test.core.report_cases import completed
 
     return completed(results)

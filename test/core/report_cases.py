@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from identification_cases import mx106, record
 
 from bam_core.identification.identify import identify
 from bam_core.identification.writing import write_identification
 from bam_core.servo.model import load_servo
+from test.core.identification_cases import mx106, record
 
 EFFECTS = ("torque_saturation", "zero_offset", "command_delay")
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
-from physics_cases import servo
 
 from bam_core.mujoco import ServoActuation, compile_robot, equip
 from bam_core.mujoco.native import NativeServo, NativeState, equip_native
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.servo.model import ServoModel
+from test.core.physics_cases import servo
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from whole_robot_cases import JOINTS, bench, recorded, servos
 
 from bam_core.robot import identification
 from bam_core.robot.fit import RobotFit
@@ -16,6 +15,7 @@ from bam_core.robot.noise import Noise
 from bam_core.robot.unknowns import Unknowns
 from bam_core.robot.writing import write_robot_identification
 from bam_core.servo.model import load_servo
+from test.core.whole_robot_cases import JOINTS, bench, recorded, servos
 
 TYPES = dict(zip(JOINTS, ("mx106", "mx64"), strict=True))
 MODELS = ("m1", "m6")

@@ -6,12 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from storage_trials import Case, main
-
 from bam_core.errors import BamError
 from bam_core.recordings.bag_writer import METADATA_NAME, BagWriter
 from bam_core.recordings.mcap_messages import read_messages
 from bam_core.servo.model import load_servo
+from test.core.storage_trials import Case, main
 
 
 class ServoFile(Case):

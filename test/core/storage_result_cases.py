@@ -10,9 +10,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
-from identification_cases import mx106, record, write_log
 from matplotlib.figure import Figure
-from storage_trials import Case, main
 
 from bam_core.cli import main as bam
 from bam_core.errors import BamError
@@ -30,6 +28,8 @@ from bam_core.recordings.recording import Recording
 from bam_core.report import load_results
 from bam_core.servo.effects import IDEAL_BENCH
 from bam_core.servo.friction import FRICTION_MODELS
+from test.core.identification_cases import mx106, record, write_log
+from test.core.storage_trials import Case, main
 
 SAMPLES = 100
 

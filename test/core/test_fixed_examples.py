@@ -25,10 +25,10 @@ def drawn(directory: Path, *options: str, imports: str = "") -> list[str]:
     """Return what a test draws in a process of its own that has loaded other modules."""
     file = directory / "test_draws.py"
     file.write_text(TEST.format(imports=imports))
-    plugin = Path(__file__).parents[1]  # conftest.py of all tests
-    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "conftest", str(file), *options]
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "test.conftest", str(file), *options]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=True, cwd=directory, env={"PYTHONPATH": str(plugin)}
+        command, capture_output=True, text=True, check=True, cwd=directory, env={"PYTHONPATH": str(root)}
     )
     return [line for line in done.stdout.splitlines() if "drawn" in line]
 

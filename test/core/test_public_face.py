@@ -8,13 +8,13 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from exchange_cases import XL330_M4
-from refusals import refused
 
 import bam_core
 from bam_core.errors import UnknownName
 from bam_core.mujoco import bench_spec
 from bam_core.recordings import read_bag
+from test.core.exchange_cases import XL330_M4
+from test.core.refusals import refused
 
 BENCH = bam_core.PendulumBench(mass=0.5, length=0.1)
 

@@ -11,8 +11,9 @@ import venv
 from pathlib import Path
 
 import pytest
-from identification_cases import mx106, record, write_log
-from refusals import refused
+
+from test.core.identification_cases import mx106, record, write_log
+from test.core.refusals import refused
 
 ROOT = Path(__file__).parents[2]
 WITHIN = 900.0  # s; installing takes a minute, or several on a busy machine or line

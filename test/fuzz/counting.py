@@ -9,8 +9,8 @@ import shutil
 import sys
 import time
 
-from fuzz.limits import Watch
-from fuzz.target import Target, folder
+from test.fuzz.limits import Watch
+from test.fuzz.target import Target, folder
 
 _TOLD = "fuzzed"
 _LOOK = 64  # inputs between looks at the clock

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fuzz.target import HANG, MEMORY
+from test.fuzz.target import HANG, MEMORY
 
 _STATUS = Path("/proc/self/status")
 

@@ -19,8 +19,8 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from fuzz.counting import Count, told
-from fuzz.target import CORPUS, MEMORY, load_target, target_names
+from test.fuzz.counting import Count, told
+from test.fuzz.target import CORPUS, MEMORY, load_target, target_names
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = "atheris==3.0.0"
@@ -143,9 +143,10 @@ def _run(name: str, runs: int, seconds: int, seed: int, output: Path) -> Outcome
     ]
     corpora = [str(kept), *([str(own)] if own.is_dir() else [])]
     began = time.monotonic()
+    child = [sys.executable, "-m", "test.fuzz.run", _CHILD, name, str(runs), str(seconds)]
     with log.open("w") as stream:
         done = subprocess.run(
-            [sys.executable, "-m", "fuzz.run", _CHILD, name, str(runs), str(seconds), *options, *corpora],
+            [*child, *options, *corpora],
             cwd=ROOT,
             env=_environment(),
             stdout=stream,
@@ -173,8 +174,7 @@ def _run(name: str, runs: int, seconds: int, seed: int, output: Path) -> Outcome
 
 
 def _environment() -> dict[str, str]:
-    test = ROOT / "test"
-    places = [str(ROOT), str(test), str(test / "core"), str(test / "ros"), os.environ.get("PYTHONPATH", "")]
+    places = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places)), "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -228,7 +228,7 @@ def fuzz_one(name: str, wanted: int, seconds: float, options: list[str]) -> int:
 def _modules(name: str) -> tuple[list[str], list[str]]:
     """Return the modules that a target names, and all others; another process imports them to find out."""
     program = (
-        "import json, sys; from fuzz.target import load_target; target = load_target(sys.argv[1]);"
+        "import json, sys; from test.fuzz.target import load_target; target = load_target(sys.argv[1]);"
         "list(target.seeds())[:3] and [target.check(each) for each in list(target.seeds())[:3]];"
         "print(json.dumps([target.modules, list(sys.modules)]))"
     )

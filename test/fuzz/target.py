@@ -63,7 +63,7 @@ def target_names() -> list[str]:
 
 def load_target(name: str) -> Target:
     """Import the target of this name."""
-    found: Target = importlib.import_module(f"fuzz.targets.{name}").TARGET
+    found: Target = importlib.import_module(f"test.fuzz.targets.{name}").TARGET
     return found
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from rclpy.utilities import get_rmw_implementation_identifier
-from ros_helpers import VirtualServos, give_numbers_back
+
+from test.ros.ros_helpers import VirtualServos, give_numbers_back
 
 _PROFILE = Path(__file__).parent / "udp_on_this_machine.xml"
 _DOMAINS = itertools.count(os.getpid())

@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from ros_helpers import EROB_LATE, PATIENCE, wait_for
 
 from bam_core.errors import BamError
 from bam_ros.driver.servo_bus import BusTimeout, ServoGoal, ServoSample
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import ErobSettings
+from test.ros.ros_helpers import EROB_LATE, PATIENCE, wait_for
 
 GOAL = 0.3
 # What a wire and a machine of its own keep to is no matter here: emulated drives wait for their turn.

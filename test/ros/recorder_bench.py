@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_about import FAKE_ABOUT
 from rclpy.context import Context
 from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_client import SpinningThread
-from ros_helpers import PATIENCE, FakeBus
 
 from bam_core.recordings.trajectories import SCRIPTS, TrajectoryScript
 from bam_core.servo.model import load_servo
@@ -24,6 +21,9 @@ from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.recorder import RecordingStopped, Session
 from bam_ros.recorder.session_recorder import Progress, RecordState
+from test.ros.fake_about import FAKE_ABOUT
+from test.ros.ros_client import SpinningThread
+from test.ros.ros_helpers import PATIENCE, FakeBus
 
 _FARTHEST = 0.1  # rad from one read to the next, at 10 rad/s
 

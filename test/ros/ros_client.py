@@ -15,9 +15,9 @@ from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from ros_helpers import PATIENCE
 
 from bam_ros.node.running_node import destroy_nodes
+from test.ros.ros_helpers import PATIENCE
 
 _ANSWER_LOST = PATIENCE / 4.0  # s without an answer; no service takes that long here
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pysoem
 import pytest
-from missing import REQUIRE_ALL
-from ros_helpers import PATIENCE
 
 from bam_core.errors import BamError
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from bam_ros.emulators.erob.veth import VethPair
+from test.missing import REQUIRE_ALL
+from test.ros.ros_helpers import PATIENCE
 
 HERE = Path(__file__).parent
 _TIMEOUT = 100_000  # µs; emulated drives wait for their turn on processors that others use, too

@@ -7,7 +7,8 @@ import struct
 import sys
 
 import pysoem
-from soem_cases import exchange
+
+from test.ros.soem_cases import exchange
 
 CONTROL_WORDS = (0x06, 0x07, 0x0F)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ros_helpers import FakeBus
-
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.servo_bus import ServoGoal, ServoSample
 from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+from test.ros.ros_helpers import FakeBus
 
 
 class SteppedBus(FakeBus):

@@ -11,12 +11,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from documented import ROOT, Block, blocks, written
 from node_policies import NODES
 
 from bam_core.servo.model import servo_names
 from bam_ros.composition.main import NAME as COMPOSITION
 from bam_ros.composition.main import programs
+from test.documented import ROOT, Block, blocks, written
 
 from site_pages import launch_files, servo_cards  # isort: skip
 from site_pages import commands as bam  # isort: skip

@@ -7,12 +7,12 @@ import logging
 import sys
 
 import pytest
-from fuzz.counting import Count, told
-from fuzz.limits import HangError, limited
-from fuzz.run import Outcome
-from fuzz.target import CORPUS, Target, attempt, load_target, target_names
 
 from bam_core.errors import BamError
+from test.fuzz.counting import Count, told
+from test.fuzz.limits import HangError, limited
+from test.fuzz.run import Outcome
+from test.fuzz.target import CORPUS, Target, attempt, load_target, target_names
 
 
 @pytest.mark.parametrize("name", target_names())
@@ -87,7 +87,7 @@ def _hang() -> None:
 
 
 def test_a_segment_is_as_new_for_every_input() -> None:
-    from fuzz.targets import ethercat_frames
+    from test.fuzz.targets import ethercat_frames
 
     fixture = ethercat_frames._fixture()
 
@@ -119,7 +119,7 @@ def test_a_segment_is_as_new_for_every_input() -> None:
 
 @pytest.mark.parametrize("protocol", [1, 2])
 def test_a_bus_is_as_new_for_every_input(protocol: int) -> None:
-    from fuzz.targets import dynamixel_requests
+    from test.fuzz.targets import dynamixel_requests
 
     fixture = dynamixel_requests._fixture(protocol, True)
 

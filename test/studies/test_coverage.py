@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refusals import require_one_line
 
 from bam_core.identification.uncertainty.candidate_runs import liftable
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.simulation.rollout import Rollout
 from studies.coverage import Case, case_for, drawn_case, main, record_session, session_runs
+from test.core.refusals import require_one_line
 
 
 def case_of(name: str) -> Case:

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from identification_cases import xl330_logs
 
 from studies.held_out import main
+from test.core.identification_cases import xl330_logs
 
 
 @pytest.mark.long

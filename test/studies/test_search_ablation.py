@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refusals import require_one_line
 
 from bam_core.servo.model import load_servo
 from studies.coverage import case_for, record_session
 from studies.search_ablation import Entry, main, searched, table
 from studies.search_variants import AS_IT_IS, VARIANTS, Variant
+from test.core.refusals import require_one_line
 
 CHANGED = [pytest.param(each, id=each.title) for each in VARIANTS if each is not AS_IT_IS]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused
 
 from bam_core.arms import ARMS, PATHS, arm_spec, arm_urdf, find_arm, path_points, track
 from bam_core.errors import OutOfRange, UnknownName, WrongShape
 from bam_core.servo.model import load_servo
+from test.core.refusals import refused
 
 angle = st.floats(-1.5, 1.5)
 

@@ -15,9 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from json_log_cases import log, save
-from refusals import refused
-from run_bag import RunBag
 
 from bam_core.cli import CORE_COMMANDS, Command, execute, main
 from bam_core.cli.bench_effects import bench_effects_for
@@ -37,6 +34,9 @@ from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.synthetic import synthesize
+from test.core.json_log_cases import log, save
+from test.core.refusals import refused
+from test.run_bag import RunBag
 
 ROOT = Path(__file__).parents[3]
 WITHIN = 300.0  # s; generous: what a process may take on a machine that others use as well

@@ -9,11 +9,11 @@ import sys
 from types import ModuleType
 
 import pytest
-from refusals import refused
 
 from bam_core.cli.command import Command, main
 from bam_core.cli.standard_output import StandardOutput
 from bam_core.errors import NotWritable
+from test.core.refusals import refused
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 GONE = BrokenPipeError(errno.EPIPE, "Broken pipe")

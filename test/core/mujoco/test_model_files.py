@@ -7,13 +7,13 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from refusals import refused
 
 from bam_core.errors import Conflict, Malformed
 from bam_core.mujoco.library_warnings import divergence_reported, library_warnings
 from bam_core.mujoco.model_files import FOLDER_VARIABLE
 from bam_core.mujoco.robot import compile_robot
 from bam_core.mujoco.robot_file import load_robot
+from test.core.refusals import refused
 
 MODEL = """<mujoco>
   <!-- -- a comment that is no XML, with <include file="/etc/none.xml"/> in it -- -->

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from identification_cases import mx106, record
 
 from bam_core.errors import BadData
 from bam_core.recordings.bad_readings import (
@@ -18,6 +17,7 @@ from bam_core.recordings.bad_readings import (
 )
 from bam_core.recordings.left_out import Reason, require_few
 from bam_core.recordings.position_jumps import first_jump
+from test.core.identification_cases import mx106, record
 
 SCRIPTS = ("sin_sin", "sin_time_square", "up_and_down", "lift_and_drop")
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refusals import refused
 from rosbags.highlevel import AnyReader
-from run_bag import RunBag
 
 from bam_core.cli import main
 from bam_core.errors import BadData, Malformed, Unreadable
 from bam_core.recordings import load_recordings, read_bag
 from bam_core.recordings.bag_repair import damage, find_bags, repair_bag
+from test.core.refusals import refused
+from test.run_bag import RunBag
 
 _CHUNK = 6
 """Opcode of MCAP."""

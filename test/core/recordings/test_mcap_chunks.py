@@ -14,12 +14,12 @@ import zstandard
 from mcap.data_stream import RecordBuilder
 from mcap.records import Channel, Chunk, Message
 from mcap.writer import CompressionType, Writer
-from refusals import refused
 
 from bam_core.errors import Malformed
 from bam_core.recordings.bag_repair import repair_bag
 from bam_core.recordings.mcap_chunks import LARGEST_CHUNK
 from bam_core.recordings.mcap_messages import read_messages, read_records
+from test.core.refusals import refused
 
 ZEROS = 30_000_000
 COMPRESSED = {

@@ -6,15 +6,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from refusals import refused
 from rosbags.typesys import get_types_from_msg
-from run_bag import STATES, definition
 
 from bam_core.errors import MissingSoftware
 from bam_core.recordings.message_definition import (
     contained_types,
     message_definition,
 )
+from test.core.refusals import refused
+from test.run_bag import STATES, definition
 
 
 def test_a_definition_holds_every_type_it_needs_and_parses() -> None:

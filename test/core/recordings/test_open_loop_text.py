@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from json_log_cases import log, save
-from refusals import refused
 
 from bam_core.cli import main
 from bam_core.errors import BadData, BamError, Malformed, Missing, OutOfRange, Unsupported
 from bam_core.recordings import load_recordings, read_open_loop_text
 from bam_core.recordings.header_corrections import rules_from
 from bam_core.servo.pendulum import PendulumBench
+from test.core.json_log_cases import log, save
+from test.core.refusals import refused
 
 COUNT = 2.0 * math.pi / 4096
 SAMPLES = 30

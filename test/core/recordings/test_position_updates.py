@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from json_log_cases import log, save
 
 from bam_core.recordings import load_recordings
 from bam_core.recordings.bad_readings import false_positions
 from bam_core.recordings.cleaning import clean
 from bam_core.recordings.position_updates import at_read_times, find_updates
+from test.core.json_log_cases import log, save
 
 COUNT = 2.0 * np.pi / 4096
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused
 
 from bam_core.errors import BadData, BamError, OutOfRange, WrongShape
 from bam_core.recordings.recording import MIN_SAMPLES, Recording
 from bam_core.servo.pendulum import PendulumBench
+from test.core.refusals import refused
 
 N = 50
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from refusals import refused
 
 from bam_core.errors import UnknownName
 from bam_core.recordings.trajectories import SCRIPTS, script
+from test.core.refusals import refused
 
 
 def test_there_are_the_four_scripts_of_the_paper_of_6_seconds_each():

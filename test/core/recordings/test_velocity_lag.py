@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from identification_cases import mx106, record, xl330_logs
 
 from bam_core.recordings import load_recordings
 from bam_core.recordings.findings import tell_findings
 from bam_core.recordings.recording import Recording
 from bam_core.recordings.velocity_lag import VelocityLag, velocity_lag
+from test.core.identification_cases import mx106, record, xl330_logs
 
 
 @pytest.fixture(scope="module")

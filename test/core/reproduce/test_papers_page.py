@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from documented import ROOT
 
 from bam_core.reproduce import Claim, Redone, write_claims
 from bam_core.reproduce.page import write_page
+from test.documented import ROOT
 
 CLAIMS = (
     Claim(claim="it holds", paper=1.0, ours=1.1, holds=True, kind="construction", threshold_reason="a tenth"),

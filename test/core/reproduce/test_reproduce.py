@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
 
 from bam_core.cli import main
 from bam_core.errors import UnknownName
@@ -30,6 +29,7 @@ from bam_core.reproduce import (
 )
 from bam_core.reproduce.claim import UNEXPECTED, claim
 from bam_core.reproduce.paper import Paper
+from test.core.refusals import refused
 
 REASON = "the paper's figure"
 CLAIMS = (

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
 
 from bam_core.arms import PATHS, find_arm
 from bam_core.arrays import Array
@@ -59,6 +58,7 @@ from bam_core.servo.friction import FRICTION_MODELS, Friction
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from test.core.refusals import refused
 
 
 def mae(**of_model: float) -> dict[str, float]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from whole_body_cases import robot, swings, walk
 
 from bam_core.errors import BadData
 from bam_core.reproduce import _egle_stance
@@ -64,6 +63,7 @@ from bam_core.whole_body.joint_friction_plots import (
     plot_spectra,
     plot_supports,
 )
+from test.core.whole_body_cases import robot, swings, walk
 
 PRINTED = {
     name: {joint: np.array(row) for joint, row in table.items()}

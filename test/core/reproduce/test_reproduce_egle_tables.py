@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from whole_body_cases import robot
 
 from bam_core.reproduce import _egle_parameters, _egle_rolls
 from bam_core.reproduce._egle_parameters import Parameters, noisy_claims
@@ -26,6 +25,7 @@ from bam_core.whole_body import (
     straight,
 )
 from bam_core.whole_body.gait import PELVIS_YAW, STEP
+from test.core.whole_body_cases import robot
 
 pytestmark = pytest.mark.long
 

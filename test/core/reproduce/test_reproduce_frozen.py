@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from whole_body_cases import robot
 
 from bam_core.arms import ArmTrack, TwoLinkArm, find_arm, track
 from bam_core.errors import BadData
@@ -43,6 +42,7 @@ from bam_core.robot.run import RobotRun
 from bam_core.robot.simulation import RobotBench
 from bam_core.simulation.rollout import Rollout
 from bam_core.whole_body import Sensors, Walk, plan_gait, simulate_walk, straight
+from test.core.whole_body_cases import robot
 
 pytestmark = pytest.mark.long
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refusals import refused
 
 from bam_core.errors import BadData, Conflict, Malformed, Missing, MissingSoftware, UnknownName, Unreadable
 from bam_core.robot.lerobot_dataset import read_dataset_runs
@@ -20,6 +19,7 @@ from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.run import RobotRun
 from studies.lerobot_arm import FPS, JOINTS, teleoperation
 from studies.lerobot_writer import write_dataset
+from test.core.refusals import refused
 
 WRITTEN_BY_LEROBOT = Path(__file__).parents[2] / "data" / "lerobot_v3"
 ARM = JOINTS[:-1]  # without the gripper

@@ -9,11 +9,11 @@ import mujoco
 import numpy as np
 import pytest
 from mujoco.sysid import SystemTrajectory, TimeSeries
-from refusals import refused
 
 from bam_core.errors import BadData, Malformed, Missing, Unreadable, WrongShape
 from bam_core.robot.load import RunSettings, load_runs
 from bam_core.robot.npz_run import read_npz_run
+from test.core.refusals import refused
 
 MODEL = """<mujoco>
   <worldbody>

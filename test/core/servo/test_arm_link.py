@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from physics_cases import BENCH, run, servo
 
 from bam_core.errors import OutOfRange
 from bam_core.servo.arm_link import DAMPING_RATIO, ArmLink
@@ -17,6 +16,7 @@ from bam_core.servo.effects import BenchEffects
 from bam_core.servo.friction import Friction
 from bam_core.simulation.reference import PendulumState, ReferenceSimulation
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from test.core.physics_cases import BENCH, run, servo
 
 ARMATURE = 0.005
 

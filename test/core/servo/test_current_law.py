@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from physics_cases import law, reference_positions, run
 
 from bam_core.mujoco import BenchCommands, replay, simulate_recording
 from bam_core.recordings.trajectories import SCRIPTS
@@ -23,6 +22,7 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.reference import PendulumState, ReferenceSimulation
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
+from test.core.physics_cases import law, reference_positions, run
 
 EROB = load_servo("erob80_100")
 LOAD = PendulumBench(mass=8.2, arm_mass=1.0, length=0.5)

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from refusals import refused
 
 from bam_core.errors import BamError, OutOfRange
 from bam_core.servo.pendulum import GRAVITY, PendulumBench
+from test.core.refusals import refused
 
 BENCH = PendulumBench(mass=0.5, arm_mass=0.3, length=0.2)
 

@@ -6,13 +6,13 @@ import dataclasses
 import numpy as np
 import pytest
 import yaml
-from refusals import refused
 
 from bam_core.errors import Missing, OutOfRange, UnknownName, WrongType
 from bam_core.servo.firmware import FIRMWARES, firmware_fields, firmware_from_fields
 from bam_core.servo.model import load_servo
 from bam_core.servo.protection import Overload, OverloadProtection
 from bam_core.simulation import law
+from test.core.refusals import refused
 
 PERIOD = 1e-3
 COUNT = 1.5e-3

@@ -9,9 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from physics_cases import random_run, servo
-from refusals import refused
-from run_bag import RUN, RunBag
 
 from bam_core.cli import main
 from bam_core.errors import OutOfRange
@@ -28,6 +25,9 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.reference import ReferenceSimulation
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
+from test.core.physics_cases import random_run, servo
+from test.core.refusals import refused
+from test.run_bag import RUN, RunBag
 
 HEAVY = PendulumBench(mass=0.49, length=0.1)
 HALF = 442 / 885

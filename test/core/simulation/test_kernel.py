@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from physics_cases import BENCH, law, random_run, reference_positions, run, servo
 
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import FIRMWARES
@@ -15,6 +14,7 @@ from bam_core.servo.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Fricti
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.reference import INTEGRATORS
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
+from test.core.physics_cases import BENCH, law, random_run, reference_positions, run, servo
 
 # Below this, exp(-v^α) magnifies the rounding of a velocity near zero beyond any tolerance:
 # 1e-17^0.25 is 6e-5.

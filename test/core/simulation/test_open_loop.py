@@ -8,8 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from physics_cases import law, random_run, reference_positions, servo
-from refusals import refused
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unsupported
 from bam_core.exchange import bam_log
@@ -23,6 +21,8 @@ from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import OPEN_LOOP_HORIZON, PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize_open_loop
+from test.core.physics_cases import law, random_run, reference_positions, servo
+from test.core.refusals import refused
 
 FLYWHEEL = PendulumBench(mass=0.0, length=0.0, flywheel=0.01)
 SHAFT = PendulumBench(mass=0.0, length=0.0)

@@ -5,10 +5,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from physics_cases import BENCH, run
 
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.simulation.packing import initial_state, pack
+from test.core.physics_cases import BENCH, run
 
 FIRMWARE = FIRMWARES["mx-protocol1"]
 COUNT = FIRMWARE.resolution

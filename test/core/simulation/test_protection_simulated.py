@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from physics_cases import law, reference_positions, run, servo
 
 from bam_core.gears.rollout import TRACE_STEPS, GearRollout
 from bam_core.servo.effects import BenchEffects, ServoEffects
@@ -17,6 +16,7 @@ from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.servo.protection import OverloadProtection
 from bam_core.simulation.rollout import Rollout, parameter_vector
+from test.core.physics_cases import law, reference_positions, run, servo
 
 DT = 2e-3
 HEAVY = PendulumBench(mass=12.0, length=0.15)

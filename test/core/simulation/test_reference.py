@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from physics_cases import BENCH, law
 
 from bam_core.errors import UnknownName
 from bam_core.servo.firmware import FIRMWARES
@@ -12,6 +11,7 @@ from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.reference import PendulumState, ReferenceSimulation
+from test.core.physics_cases import BENCH, law
 
 
 def simulation(integrator="midpoint", friction=None, bench=BENCH, armature=0.0):

@@ -7,7 +7,6 @@ import weakref
 
 import numpy as np
 import pytest
-from physics_cases import M6, random_run, run, servo
 
 from bam_core.errors import Missing, OutOfRange, UnknownName, WrongShape
 from bam_core.servo.effects import EFFECTS
@@ -15,6 +14,7 @@ from bam_core.servo.friction import QUADRATIC_RULES
 from bam_core.servo.integrators import INTEGRATORS
 from bam_core.servo.model import load_servo
 from bam_core.simulation.rollout import PARAMETERS, SEMI_IMPLICIT_DT, Rollout, parameter_vector
+from test.core.physics_cases import M6, random_run, run, servo
 
 FIRMWARE = servo().firmware
 RECORDINGS = [random_run(seed, 4e-3, samples=120 + 37 * (seed % 5)) for seed in range(11)]

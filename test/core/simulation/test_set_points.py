@@ -7,7 +7,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from refusals import refused
 
 from bam_core.errors import Unsupported
 from bam_core.servo.model import load_servo
@@ -15,6 +14,7 @@ from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.set_points import slewed_means
 from bam_core.simulation.synthetic import synthesize
+from test.core.refusals import refused
 
 PERIOD = 1e-3  # s
 SERVO = load_servo("sts3215")

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from physics_cases import run, servo
-from refusals import refused
 
 from bam_core.errors import OutOfRange
 from bam_core.servo.effects import BenchEffects
@@ -18,6 +16,8 @@ from bam_core.simulation.measured_states import measured_states
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.short_horizon import LONGER, SHORT, short_horizon_errors
 from bam_core.simulation.synthetic import synthesize
+from test.core.physics_cases import run, servo
+from test.core.refusals import refused
 
 COUNT = servo().firmware.resolution
 RUNS = [

@@ -5,13 +5,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from physics_cases import BENCH, servo
 
 from bam_core.errors import UnknownName
 from bam_core.recordings.trajectories import SCRIPTS
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
+from test.core.physics_cases import BENCH, servo
 
 TRUTH = dataclasses.replace(
     servo(),

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Page, chromium
-from documented import ROOT
 
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES, Friction
 from bam_core.servo.model import load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.reference import PendulumState, ReferenceSimulation
+from test.core.browser import Page, chromium
+from test.documented import ROOT
 
 from site_pages import explorer  # isort: skip
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from documented import ROOT
-from missing import skip_or_fail
 from PIL import Image, ImageSequence
+
+from test.documented import ROOT
+from test.missing import skip_or_fail
 
 from site_pages import film  # isort: skip
 

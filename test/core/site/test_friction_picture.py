@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from browser import Page, chromium
-from documented import ROOT
 
 from bam_core.servo.friction import FRICTION_MODELS, FRICTION_PARAMETERS, Friction
+from test.core.browser import Page, chromium
+from test.documented import ROOT
 
 SHOTS = ROOT / "build" / "site_shots"
 TIED = {

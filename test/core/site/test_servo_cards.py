@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from documented import written
 
 from bam_core.servo.model import load_servo, servo_names
+from test.documented import written
 
 from site_pages import servo_cards  # isort: skip
 

@@ -16,9 +16,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from browser import Page, chromium
-from documented import ROOT
-from missing import skip_or_fail
+
+from test.core.browser import Page, chromium
+from test.documented import ROOT
+from test.missing import skip_or_fail
 
 SHOTS = ROOT / "build" / "site_shots"
 PAGES = {

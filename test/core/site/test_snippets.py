@@ -8,11 +8,11 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from documented import ROOT, Block, blocks, written
 
 from bam_core.mujoco.native import load_plugin
 from bam_core.mujoco.native.plugin import _places
 from bam_core.servo.model import load_servo, servo_names
+from test.documented import ROOT, Block, blocks, written
 
 from site_pages import examples, servo_cards  # isort: skip
 

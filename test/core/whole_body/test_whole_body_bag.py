@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-from run_bag import COMMON, MESSAGES
-from whole_body_cases import robot, swings, walk
 
 from bam_core.errors import BadData, Malformed, WrongShape
 from bam_core.recordings.bag_writer import BagWriter
 from bam_core.recordings.message_definition import message_definition
 from bam_core.whole_body import JointLog, estimate_filtered, read_joint_log, single_support
 from bam_core.whole_body.bag import CONTACTS_TYPE, STATES_TYPE
+from test.core.refusals import refused
+from test.core.whole_body_cases import robot, swings, walk
+from test.run_bag import COMMON, MESSAGES
 
 JOINT_STATE = """\
 std_msgs/Header header

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from refusals import refused
-from whole_body_cases import ARM, arm, robot
 
 from bam_core.errors import Conflict, Missing, UnknownName, Unsupported
 from bam_core.whole_body import ConstrainedDynamics, WholeBody
 from bam_core.whole_body.humanoid import SOLES
+from test.core.refusals import refused
+from test.core.whole_body_cases import ARM, arm, robot
 
 Array = NDArray[np.float64]
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pytest
-from refusals import refused
 
 from bam_core.errors import UnknownName
 from bam_core.whole_body.contact_times import ContactTimes
+from test.core.refusals import refused
 
 
 def times() -> ContactTimes:

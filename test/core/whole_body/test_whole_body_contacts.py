@@ -7,8 +7,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from refusals import refused
-from whole_body_cases import arm, robot, walk
 
 from bam_core.errors import UnknownName
 from bam_core.whole_body import (
@@ -20,6 +18,8 @@ from bam_core.whole_body import (
     single_support,
 )
 from bam_core.whole_body.humanoid import SOLES
+from test.core.refusals import refused
+from test.core.whole_body_cases import arm, robot, walk
 
 RIGHT, LEFT = SOLES
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refused
 
 from bam_core.errors import BadData, OutOfRange, UnknownName
 from bam_core.whole_body import (
@@ -21,6 +20,7 @@ from bam_core.whole_body import (
     ZeroPhaseButterworth,
     differentiate,
 )
+from test.core.refusals import refused
 
 DT = 1e-3
 TIME = DT * np.arange(2000)

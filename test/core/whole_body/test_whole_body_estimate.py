@@ -8,8 +8,6 @@ import dataclasses
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refused
-from whole_body_cases import arm, robot, walk
 
 from bam_core.errors import BadData, UnknownName, WrongShape
 from bam_core.whole_body import (
@@ -23,6 +21,8 @@ from bam_core.whole_body import (
 )
 from bam_core.whole_body.estimate import regularised
 from bam_core.whole_body.humanoid import LEGS, SOLES
+from test.core.refusals import refused
+from test.core.whole_body_cases import arm, robot, walk
 
 
 def walked(every: int = 10) -> tuple[Motion, np.ndarray]:

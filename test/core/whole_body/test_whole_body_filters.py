@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from refusals import refused
-from whole_body_cases import arm, robot, swings, walk
 
 from bam_core.errors import BadData
 from bam_core.whole_body import (
@@ -26,6 +24,8 @@ from bam_core.whole_body import (
 )
 from bam_core.whole_body.filter_choice import noise_level
 from bam_core.whole_body.humanoid import LEGS, SOLES
+from test.core.refusals import refused
+from test.core.whole_body_cases import arm, robot, swings, walk
 
 DT = 1e-3
 TIME = DT * np.arange(4000)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refused
 
 from bam_core.errors import BadData
 from bam_core.whole_body import JointFriction, fit_friction
+from test.core.refusals import refused
 
 VELOCITY = np.concatenate((np.linspace(-2.5, 2.5, 600), 0.3 * np.sin(np.linspace(0.0, 20.0, 800))))
 

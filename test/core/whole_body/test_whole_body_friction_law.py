@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused
 
 from bam_core.errors import OutOfRange
 from bam_core.whole_body import JOINT_FRICTION_PARAMETERS, JointFriction
 from bam_core.whole_body.friction_law import friction_curve, friction_curve_jacobian
+from test.core.refusals import refused
 
 amounts = st.floats(0.0, 5.0)
 laws = st.builds(

@@ -8,8 +8,6 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from refusals import refused
-from whole_body_cases import robot, walk
 
 from bam_core.errors import Missing, UnknownName, Unsupported
 from bam_core.whole_body import JointFriction, humanoid_mjcf, plan_gait, sideways, simulate_walk, straight
@@ -23,6 +21,8 @@ from bam_core.whole_body.humanoid import (
     SPECIFICATIONS,
     specification,
 )
+from test.core.refusals import refused
+from test.core.whole_body_cases import robot, walk
 
 FILE = Path(__file__).parents[3] / "config" / "robots" / "humanoid.xml"
 

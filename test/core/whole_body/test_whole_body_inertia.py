@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refused
-from whole_body_cases import robot, swings, walk
 
 from bam_core.errors import BadData, UnknownName
 from bam_core.reproduce._egle_tables import TARGETS
@@ -22,6 +20,8 @@ from bam_core.whole_body import (
 )
 from bam_core.whole_body.humanoid import LEGS, SOLES
 from bam_core.whole_body.inertia_error import scaled_inertia, study_inertia_error
+from test.core.refusals import refused
+from test.core.whole_body_cases import robot, swings, walk
 
 GROUPS = {
     "thighs": ("right_thigh", "left_thigh"),

@@ -7,12 +7,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from refusals import refused
-from whole_body_cases import robot, walk
 
 from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongShape
 from bam_core.whole_body import JointLog
 from bam_core.whole_body.humanoid import SOLES
+from test.core.refusals import refused
+from test.core.whole_body_cases import robot, walk
 
 
 def without_effort(joint: str, samples: slice = slice(None)) -> JointLog:

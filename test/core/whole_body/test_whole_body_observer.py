@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from refusals import refused
-from whole_body_cases import arm, robot, walk
 
 from bam_core.errors import BadData, Missing, OutOfRange, UnknownName
 from bam_core.whole_body import (
@@ -19,6 +17,8 @@ from bam_core.whole_body import (
     estimate_friction,
 )
 from bam_core.whole_body.humanoid import LEGS, SOLES
+from test.core.refusals import refused
+from test.core.whole_body_cases import arm, robot, walk
 
 WINDOW = 9
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from refusals import refused
-from whole_body_cases import arm, robot, walk
 
 from bam_core.arrays import Array
 from bam_core.errors import Conflict
 from bam_core.whole_body.two_feet import required_torques
+from test.core.refusals import refused
+from test.core.whole_body_cases import arm, robot, walk
 
 FIRST = slice(2, 150, 30)
 """Samples of the first double support, in which both soles lie flat."""

@@ -13,12 +13,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from fuzz.target import FILES, Target, attempt, file, folder
 
 from bam_core.recordings.bag import read_bag
 from bam_core.recordings.bag_repair import damage, repair_bag
 from bam_core.recordings.header_corrections import Rule
 from bam_core.robot.bag_run import read_bag_run
+from test.fuzz.target import FILES, Target, attempt, file, folder
 
 _HEADER = (Rule(set={"mass": 0.5, "length": 0.1, "kp": 32.0, "motor": "mx106", "vin": 15.0}, source="--set"),)
 
@@ -56,7 +56,7 @@ def _repair(path: Path) -> None:
 @cache
 def seeds() -> tuple[bytes, ...]:
     """Return whole, interrupted and foreign bags of a few messages."""
-    from run_bag import RunBag
+    from test.run_bag import RunBag
 
     found = []
     with tempfile.TemporaryDirectory() as place:

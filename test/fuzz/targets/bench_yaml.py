@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import FILES, Target, attempt, file, folder
-
 from bam_core.recordings import header_corrections
 from bam_core.recordings.bag_metadata import promised_messages
 from bam_core.robot.deviations_file import load_deviations
 from bam_ros.erob.pdo_layout import LARGEST, load_layout
+from test.fuzz.target import FILES, Target, attempt, file, folder
 
 _LAYOUTS = Path(__file__).parents[3] / "bam_ros" / "erob" / "layouts"
 

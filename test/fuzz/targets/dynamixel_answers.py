@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from fuzz.bytes_reader import BytesReader
-from fuzz.target import PACKETS, Target, attempt
-
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.register import Register
 from bam_ros.emulators.dynamixel import protocol1, protocol2
 from bam_ros.emulators.dynamixel.packets import Status
+from test.fuzz.bytes_reader import BytesReader
+from test.fuzz.target import PACKETS, Target, attempt
 
 _GAIN = Register(name="gain", address=28, size=2, writable=True, initial=0, low=0, high=1000, signed=False)
 

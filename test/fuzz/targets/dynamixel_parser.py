@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from fuzz.target import PACKETS, Target
-
 from bam_ros.emulators.dynamixel import protocol1, protocol2
 from bam_ros.emulators.dynamixel.packets import Packet
+from test.fuzz.target import PACKETS, Target
 
 _LONGEST_BUFFER = 1100  # an unfinished packet of either protocol
 

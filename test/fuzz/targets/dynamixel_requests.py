@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from fuzz.bytes_reader import BytesReader
-from fuzz.snapshot import Snapshot
-from fuzz.target import PACKETS, Target
-
 from bam_core.servo.pendulum import PendulumBench
 from bam_ros.emulators.dynamixel import protocol1, protocol2
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.bus import VirtualBus
 from bam_ros.emulators.dynamixel.packets import BROADCAST_ID, Packet
 from bam_ros.emulators.dynamixel.servo import VirtualServo
+from test.fuzz.bytes_reader import BytesReader
+from test.fuzz.snapshot import Snapshot
+from test.fuzz.target import PACKETS, Target
 
 _IDS = (1, 2)
 _PAUSES = (0.0, 1e-4, 2e-3, 0.06)  # s; the last one is longer than a packet may be interrupted

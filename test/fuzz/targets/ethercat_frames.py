@@ -11,11 +11,6 @@ from __future__ import annotations
 import struct
 from functools import cache
 
-from fuzz.bytes_reader import BytesReader
-from fuzz.snapshot import Snapshot
-from fuzz.target import PACKETS, Target
-from virtual_wire import MS, Wire
-
 from bam_ros.emulators.erob import mailbox, sii
 from bam_ros.emulators.erob.drive_objects import CST
 from bam_ros.emulators.erob.frames import Command, Datagram, FrameError, decode, encode, physical
@@ -23,6 +18,10 @@ from bam_ros.emulators.erob.mailbox import Message, Protocol
 from bam_ros.emulators.erob.object_dictionary import Entry
 from bam_ros.emulators.erob.registers import Register
 from bam_ros.erob.objects import Object
+from test.fuzz.bytes_reader import BytesReader
+from test.fuzz.snapshot import Snapshot
+from test.fuzz.target import PACKETS, Target
+from test.ros.virtual_wire import MS, Wire
 
 _SLAVES = 2
 _STATIONS = (0x1001, 0x1002)

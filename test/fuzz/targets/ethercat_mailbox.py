@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import struct
 
-from fuzz.bytes_reader import BytesReader
-from fuzz.target import PACKETS, Target
-
 from bam_ros.emulators.erob import mailbox, sii
 from bam_ros.emulators.erob.mailbox import Message, Protocol
 from bam_ros.emulators.erob.mailbox_server import DELAY, MailboxServer
 from bam_ros.emulators.erob.object_dictionary import ObjectDictionary
 from bam_ros.erob.objects import Object
+from test.fuzz.bytes_reader import BytesReader
+from test.fuzz.target import PACKETS, Target
 
 _MOST_ANSWERS = 20
 
@@ -39,7 +38,7 @@ class _Manager:
 
 def _filled() -> ObjectDictionary:
     """Return the objects of a drive that nothing moves."""
-    from virtual_wire import Wire
+    from test.ros.virtual_wire import Wire
 
     return Wire(1).slave.dictionary
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import struct
 
-from fuzz.bytes_reader import BytesReader
-from fuzz.target import PACKETS, Target
-
 from bam_ros.erob.sdo import Mailbox, SdoAbort, SdoLost, Steps
+from test.fuzz.bytes_reader import BytesReader
+from test.fuzz.target import PACKETS, Target
 
 _SIZE = 128
 _MOST_STEPS = 20_000  # a second of a cycle of 0.05 ms; the master gives a transfer a second

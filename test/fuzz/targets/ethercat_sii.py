@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from fuzz.bytes_reader import BytesReader
-from fuzz.target import PACKETS, Target
-
 from bam_ros.emulators.erob import sii
 from bam_ros.emulators.erob.eeprom import EepromInterface
 from bam_ros.emulators.erob.registers import Register
+from test.fuzz.bytes_reader import BytesReader
+from test.fuzz.target import PACKETS, Target
 
 _HEAD = bytes(2 * sii.CATEGORIES_AT)
 
@@ -40,7 +39,7 @@ def check(data: bytes) -> None:
 
 def seeds() -> list[bytes]:
     """Return the EEPROM of a drive, cut off, and commands to read and write."""
-    from virtual_wire import Wire
+    from test.ros.virtual_wire import Wire
 
     whole = bytes(Wire(1).slave.controller.eeprom.content)
     body = whole[2 * sii.CATEGORIES_AT :].rstrip(b"\xff") + b"\xff\xff"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-from fuzz.target import FILES, Target, attempt, file, folder
 
 from bam_core.exchange.bam_parameters import read_bam_parameters
 from bam_core.identification.uncertainty.prediction_file import load_prediction, prediction_path
@@ -15,6 +14,7 @@ from bam_core.report.loading import read_summary
 from bam_core.robot.lerobot_dataset import _info
 from bam_core.robot.lerobot_units import load_calibration
 from bam_core.robot.load import _intervals
+from test.fuzz.target import FILES, Target, attempt, file, folder
 
 _SERVO_FILE = "predicted.yaml"
 

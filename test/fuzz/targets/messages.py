@@ -9,9 +9,6 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
-from fuzz.bytes_reader import BytesReader
-from fuzz.target import PACKETS, Target, attempt
-
 from bam_ros.driver.command_inputs import CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_command import JointCommandTopic
@@ -20,6 +17,8 @@ from bam_ros.driver.servo_bus import Gains
 from bam_ros.driver.servo_commands import parse_commands
 from bam_ros.driver.trajectory_action import goal_of, request_has_other_joints
 from bam_ros.driver.trajectory_goal import DefaultTolerances
+from test.fuzz.bytes_reader import BytesReader
+from test.fuzz.target import PACKETS, Target, attempt
 
 _JOINTS = ("a", "b", "c")
 _LIMITS = ((-1.0, 1.0), (-3.0, 3.0), (-100.0, 100.0))
@@ -167,7 +166,7 @@ def _trajectory(reader: BytesReader) -> None:
 
 
 def _gains(reader: BytesReader) -> None:
-    from fuzz.gain_buses import gain_buses
+    from test.fuzz.gain_buses import gain_buses
 
     name = _name(reader)
     gains = Gains(kp=reader.number(), ki=reader.number(), kd=reader.number())

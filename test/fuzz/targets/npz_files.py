@@ -8,10 +8,10 @@ import json
 from pathlib import Path
 
 import numpy as np
-from fuzz.target import FILES, Target, attempt, file
 
 from bam_core.report.trajectories import opened
 from bam_core.robot.npz_run import read_npz_run
+from test.fuzz.target import FILES, Target, attempt, file
 
 
 def check(data: bytes) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import FILES, Target, attempt, file
-
 import bam_core
 from bam_core.servo.model import load_servo
+from test.fuzz.target import FILES, Target, attempt, file
 
 _SERVOS = Path(bam_core.__file__).parent / "servos"
 

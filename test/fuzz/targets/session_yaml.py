@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import FILES, Target, attempt, file
-
 from bam_ros.recorder.session_file import load_session
+from test.fuzz.target import FILES, Target, attempt, file
 
 _SESSIONS = Path(__file__).parents[3] / "config" / "sessions"
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
-from fuzz.target import FILES, Target, attempt, file
 
 from bam_core.recordings.header_corrections import Rule
 from bam_core.recordings.open_loop_text import read_open_loop_text
 from bam_core.robot.run import read_csv_run
+from test.fuzz.target import FILES, Target, attempt, file
 
 _LOAD = (Rule(set={"inertia": 0.004}, source="--set"),)
 

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recorder_bench import short_session
-from ros_helpers import PATIENCE
 
 from bam_core.errors import Unavailable
 from bam_ros.cli import main
@@ -20,6 +18,8 @@ from bam_ros.cli.stop_signals import stop_signals
 from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.node import describe_report, describe_runs
 from bam_ros.recorder.session_recorder import Progress, RecordState, SessionReport
+from test.ros.recorder_bench import short_session
+from test.ros.ros_helpers import PATIENCE
 
 RUNS = short_session().runs()
 

@@ -18,10 +18,7 @@ import yaml
 from bam_bench.msg import ServoCommands, ServoStates
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from one_run import SESSION
 from rcl_interfaces.srv import GetParameters
-from ros_client import RosClient
-from ros_helpers import LATE, PATIENCE, VirtualServos, client_maker, wait_for
 from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
@@ -30,6 +27,9 @@ from bam_core.recordings.mcap_messages import read_messages
 from bam_ros.composition.main import MODULES, main, programs
 from bam_ros.driver.servo_node import STATE_QOS
 from bam_ros.node.running_node import NodeProgram
+from test.ros.one_run import SESSION
+from test.ros.ros_client import RosClient
+from test.ros.ros_helpers import LATE, PATIENCE, VirtualServos, client_maker, wait_for
 
 MakeVirtual = Callable[..., VirtualServos]
 Process = subprocess.Popen[str]

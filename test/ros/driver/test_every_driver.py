@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from missing import raw_frames
-from ros_helpers import EROB_LATE, LATE, PATIENCE, VirtualServos
 
 from bam_core.errors import UnknownName
 from bam_core.servo.model import load_servo
@@ -42,6 +40,8 @@ from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.settings import FeedForwardSettings
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
+from test.missing import raw_frames
+from test.ros.ros_helpers import EROB_LATE, LATE, PATIENCE, VirtualServos
 
 POSITIONS = ("dynamixel 1", "dynamixel 2", pytest.param("erob", marks=pytest.mark.long), "simulator")
 """Drivers whose joints are commanded by position, each on its own."""

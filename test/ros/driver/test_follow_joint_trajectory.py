@@ -16,9 +16,10 @@ from bam_bench.msg import ServoCommands, ServoStates
 from builtin_interfaces.msg import Duration
 from rclpy.action import ActionClient
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from ros_client import RosClient
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from test.ros.ros_client import RosClient
 
 pytestmark = [
     pytest.mark.ros,

@@ -7,7 +7,8 @@ import itertools
 import math
 
 import pytest
-from stepped_bus import SteppedBus, SteppedLoop
+
+from test.ros.stepped_bus import SteppedBus, SteppedLoop
 
 RATES = pytest.mark.parametrize("rate", [10.0, 20.0, 50.0, 500.0, 2000.0])
 

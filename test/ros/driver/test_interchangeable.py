@@ -22,12 +22,12 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
-from ros_client import RosClient
-from ros_helpers import LATE, PATIENCE, VirtualServos
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from bam_core.servo.pendulum import PendulumBench
+from test.ros.ros_client import RosClient
+from test.ros.ros_helpers import LATE, PATIENCE, VirtualServos
 
 pytestmark = pytest.mark.ros
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from stepped_bus import SteppedBus, SteppedLoop
 
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.joint_command import JointCommandTopic
+from test.ros.stepped_bus import SteppedBus, SteppedLoop
 
 TIMEOUT = 0.5  # s
 LIMITS = ((-1.0, 1.0), (-2.0, 2.0))

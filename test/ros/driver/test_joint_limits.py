@@ -7,7 +7,6 @@ import math
 
 import pytest
 from bam_bench.msg import ServoCommands
-from ros_helpers import FakeBus
 
 from bam_core.errors import Conflict, Missing, OutOfRange, WrongShape
 from bam_ros.driver.goal_shaper import JointCommand
@@ -17,6 +16,7 @@ from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.erob.node import ErobNode
 from bam_ros.feedforward.node import FeedForwardNode
 from bam_ros.simulator.node import SimulatorNode
+from test.ros.ros_helpers import FakeBus
 
 JOINTS = ("hip", "knee")
 HALF = (HALF_TURN, HALF_TURN)

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import math
 
-from ros_helpers import FakeBus
-
 from bam_core.servo.model import load_servo
 from bam_ros.driver.servo_bus import LawSettings
 from bam_ros.erob.bus import ErobBus
 from bam_ros.erob.settings import ErobSettings
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
+from test.ros.ros_helpers import FakeBus
 
 
 def test_the_simulator_tells_what_the_firmware_of_each_servo_allows() -> None:

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 from bam_bench.msg import ServoCommands
-from fake_about import FAKE_ABOUT
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
-from ros_client import RosClient
-from ros_helpers import FakeBus
 from sensor_msgs.msg import JointState
 
 from bam_ros.driver.servo_bus import ServoBus
 from bam_ros.driver.servo_node import ServoNode
+from test.ros.fake_about import FAKE_ABOUT
+from test.ros.ros_client import RosClient
+from test.ros.ros_helpers import FakeBus
 
 pytestmark = pytest.mark.ros
 

@@ -12,8 +12,6 @@ from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
-from ros_helpers import PATIENCE, FakeBus, wait_for
-from stepped_bus import SteppedBus, SteppedLoop
 
 from bam_core.errors import Unavailable
 from bam_ros.driver import servo_loop
@@ -29,6 +27,8 @@ from bam_ros.driver.servo_bus import (
     ServoSample,
 )
 from bam_ros.driver.servo_loop import LoopSettings, ServoLoop
+from test.ros.ros_helpers import PATIENCE, FakeBus, wait_for
+from test.ros.stepped_bus import SteppedBus, SteppedLoop
 
 ABSENT = Unavailable("port", "does not exist", advice="plug it in")
 GONE = BusGone("port", "has gone", advice="plug it in again")

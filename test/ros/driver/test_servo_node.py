@@ -15,13 +15,11 @@ import rclpy
 from bam_bench.msg import ServoCommands, ServoConfiguration, ServoStates
 from bam_bench.srv import HoldGains, SetGains
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from fake_about import FAKE_ABOUT
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
-from ros_helpers import PATIENCE, FakeBus
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -30,6 +28,8 @@ from bam_ros.driver import servo_node
 from bam_ros.driver.goal_shaper import JointCommand
 from bam_ros.driver.servo_bus import BusGone, Gains, ServoBus
 from bam_ros.driver.servo_node import LATCHED_QOS, ServoNode
+from test.ros.fake_about import FAKE_ABOUT
+from test.ros.ros_helpers import PATIENCE, FakeBus
 
 pytestmark = pytest.mark.ros
 

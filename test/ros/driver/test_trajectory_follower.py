@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from stepped_bus import SteppedBus
 
 from bam_ros.driver.command_inputs import CommandInput, CommandInputs
 from bam_ros.driver.goal_shaper import JointCommand
@@ -26,6 +25,7 @@ from bam_ros.driver.trajectory_goal import (
     ToleranceRequest,
     TrajectoryGoal,
 )
+from test.ros.stepped_bus import SteppedBus
 
 TIMEOUT = 0.5  # s
 LIMITS = ((-2.0, 2.0), (-2.0, 2.0))

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from ros_helpers import VirtualServos
 
 from bam_core.errors import Unavailable, Unsupported
 from bam_ros.dynamixel.discovery import BAUD_RATES, find_servos
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
+from test.ros.ros_helpers import VirtualServos
 
 MakeVirtual = Callable[..., VirtualServos]
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import dynamixel_sdk as sdk
 import pytest
-from ros_helpers import PATIENCE, wait_for
 
 from bam_ros.dynamixel.control_table import CONTROL_TABLES
 from bam_ros.dynamixel.guardian import SILENCE, Guardian
 from bam_ros.dynamixel.link import sync_write_packet
+from test.ros.ros_helpers import PATIENCE, wait_for
 
 PACKET = b"\xff\xff\x01release"
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 import serial
-from ros_helpers import PATIENCE
 
 from bam_core.errors import Conflict, Unavailable, Unsupported
 from bam_ros.driver.servo_bus import BusGone
 from bam_ros.dynamixel.latency import shorten_latency
 from bam_ros.dynamixel.port import SerialPort
 from bam_ros.dynamixel.port_errors import explain_port_error, port_holders
+from test.ros.ros_helpers import PATIENCE
 
 
 @pytest.fixture

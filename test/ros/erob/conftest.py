@@ -7,11 +7,11 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
-from erob_cases import Make, opened
-from missing import raw_frames
 
 from bam_core.errors import BamError
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
+from test.missing import raw_frames
+from test.ros.erob_cases import Make, opened
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from missing import skip_or_fail
-
 from bam_ros.erob.interface import has_carrier, interface_names, is_up
+from test.missing import skip_or_fail
 
 IN_A_NAMESPACE = """
 from bam_ros.emulators.erob.server import _claim_cable

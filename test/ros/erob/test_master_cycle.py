@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from ros_helpers import PATIENCE
 
 from bam_core.errors import BamError, Unavailable
 from bam_ros.driver.servo_bus import BusGone
@@ -24,6 +23,7 @@ from bam_ros.erob.messages import AxisGoal, Goals, Message, Note, Samples, failu
 from bam_ros.erob.pdo_layout import load_layout
 from bam_ros.erob.position_law import MotorLimits
 from bam_ros.erob.segment import Outcome
+from test.ros.ros_helpers import PATIENCE
 
 LAYOUT = load_layout("torque")
 LIMITS = MotorLimits(heat_limit=12.0, torque_constant=9.4, resistance=2.0, nominal_voltage=48.0)

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_about import FAKE_ABOUT
 from rclpy.action import get_action_server_names_and_types_by_node
 from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_helpers import PATIENCE, wait_for
 
 from bam_ros.dynamixel.node import DynamixelNode
 from bam_ros.emulators.dynamixel.node import VirtualDynamixelNode
@@ -28,6 +26,8 @@ from bam_ros.identification.node import IdentificationNode
 from bam_ros.node.node_about import NodeAbout
 from bam_ros.recorder.node import RecorderNode
 from bam_ros.simulator.node import SimulatorNode
+from test.ros.fake_about import FAKE_ABOUT
+from test.ros.ros_helpers import PATIENCE, wait_for
 
 pytestmark = pytest.mark.ros
 

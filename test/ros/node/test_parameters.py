@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from rclpy.context import Context
 from rclpy.node import Node
-from ros_helpers import PATIENCE, wait_for
 
 from bam_core.errors import BamError, OutOfRange, UnknownName, WrongShape, WrongType
 from bam_ros.node.parameters import NodeParameter, declare
+from test.ros.ros_helpers import PATIENCE, wait_for
 
 pytestmark = pytest.mark.ros
 

@@ -19,12 +19,12 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
-from ros_client import SpinningThread, ThreadedActionClient
-from ros_helpers import PATIENCE, wait_for
 from std_msgs.msg import String
 
 from bam_ros.node.ends import LaunchWatch
 from bam_ros.node.running_node import destroy_nodes
+from test.ros.ros_client import SpinningThread, ThreadedActionClient
+from test.ros.ros_helpers import PATIENCE, wait_for
 
 pytestmark = pytest.mark.ros
 

@@ -9,14 +9,14 @@ from functools import partial
 import pytest
 from rclpy.client import Client
 from rclpy.task import Future
-from recorder_bench import Bench
-from ros_helpers import PATIENCE, wait_for
 
 from bam_core.errors import BamError
 from bam_ros.driver.gains_hold import HOLD_TIME, GainsHold
 from bam_ros.driver.servo_bus import Gains
 from bam_ros.recorder import driver_client
 from bam_ros.recorder.driver_client import DriverClient
+from test.ros.recorder_bench import Bench
+from test.ros.ros_helpers import PATIENCE, wait_for
 
 pytestmark = pytest.mark.ros
 

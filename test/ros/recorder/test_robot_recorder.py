@@ -10,8 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rclpy.executors import SingleThreadedExecutor
-from recorder_bench import Bench, FakeDriver
-from ros_helpers import PATIENCE, FakeBus
 
 from bam_core.errors import BamError, Conflict, OutOfRange, Unavailable
 from bam_core.recordings.bag_metadata import promised_messages
@@ -22,6 +20,8 @@ from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.robot_playback import PlaybackLimits, Stage
 from bam_ros.recorder.robot_ready import postures, require_playable, wait_for_robot
 from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder, RobotReport
+from test.ros.recorder_bench import Bench, FakeDriver
+from test.ros.ros_helpers import PATIENCE, FakeBus
 
 pytestmark = pytest.mark.ros
 

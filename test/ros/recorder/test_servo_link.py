@@ -7,9 +7,9 @@ import pytest
 import rclpy
 from bam_bench.msg import ServoStates
 from rclpy.node import Node
-from ros_helpers import wait_for
 
 from bam_ros.recorder.bench_link import BenchLink
+from test.ros.ros_helpers import wait_for
 
 
 class Listener:

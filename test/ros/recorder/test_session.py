@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from documented import blocks, written
 
 from bam_core.errors import BamError, OutOfRange, Unreadable
 from bam_ros.recorder import Session, load_session
 from bam_ros.recorder.session import PAUSE_LIMIT
 from bam_ros.recorder.session_file import _READERS
+from test.documented import blocks, written
 
 SESSIONS = Path(__file__).parents[3] / "config" / "sessions"
 GOOD = """\

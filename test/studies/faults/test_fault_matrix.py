@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from missing import raw_frames
 
 from bam_ros.node.private_domain import private_domain
 from studies.faults.cell import Cell, try_cell
@@ -21,6 +20,7 @@ from studies.faults.page import page
 from studies.faults.rig import Rig, Watcher
 from studies.faults.servos import DRIVERS, Dynamixel, FeedForward, OldDynamixel, Servos
 from studies.faults.startup import WRONG, try_startup
+from test.missing import raw_frames
 
 pytestmark = [pytest.mark.ros, pytest.mark.long]
 

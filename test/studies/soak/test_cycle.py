@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from missing import raw_frames
 
 from bam_ros.emulators.erob.process import VirtualSegmentProcess
 from studies.emulated_drives import EMULATED_TIMEOUT
 from studies.soak.cycle import SoakResult, soak, table
+from test.missing import raw_frames
 
 JITTER = {"p50": 1.0, "p99": 10.0, "p99.9": 100.0, "max": 200.0}
 CYCLE = {

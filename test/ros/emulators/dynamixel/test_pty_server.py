@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from ros_helpers import PATIENCE, wait_for
-from virtual_helpers import Client
 
 from bam_ros.emulators.dynamixel.builder import BusSetup, build_bus
 from bam_ros.emulators.dynamixel.pty_server import PtyServer
+from test.ros.ros_helpers import PATIENCE, wait_for
+from test.ros.virtual_helpers import Client
 
 
 @pytest.fixture

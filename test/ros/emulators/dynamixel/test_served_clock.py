@@ -6,9 +6,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from virtual_helpers import virtual_bus
 
 from bam_ros.emulators.dynamixel.served_clock import LONGEST_STEP, ServedClock
+from test.ros.virtual_helpers import virtual_bus
 
 
 def test_it_follows_the_machine():

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam import`` and ``bam export``: round trips, and mistakes that leave nothing behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import mujoco
+import pytest
+
+from bam_core.cli import execute, main
+from bam_core.errors import (
+    BamError,
+    Conflict,
+    NotWritable,
+    OutOfRange,
+    UnknownName,
+    Unreadable,
+    WrongType,
+)
+from bam_core.exchange import bam_log_text
+from bam_core.recordings import load_recordings
+from bam_core.servo.bench_effects_file import load_bench_effects
+from bam_core.servo.model import load_servo
+from test.core.exchange_cases import EROB80_100_M1, XL330_M4, write
+from test.core.identification_cases import xl330_logs
+from test.core.physics_cases import random_run
+from test.core.refusals import refused
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    before = sorted(Path().rglob("*"))
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"bam {words[0]}: ")
+    assert captured.err.count("\n") == 1
+    assert sorted(Path().rglob("*")) == before
+    return captured.err
+
+
+def test_parameters_go_round(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("m4.json"), XL330_M4)
+    assert main(["import", "m4.json", "--output", "servo.yaml"]) == 0
+    assert "wrote servo.yaml" in capsys.readouterr().out
+    assert load_bench_effects("servo.yaml").zero_offset == -XL330_M4["q_offset"]
+    assert main(["export", "servo.yaml", "--output", "back.json"]) == 0
+    assert json.loads(Path("back.json").read_text()) == XL330_M4
+
+
+@pytest.mark.long
+def test_logs_become_bags_of_their_names_and_logs_again() -> None:
+    logs = Path("logs")
+    logs.mkdir()
+    for path in xl330_logs().glob("kp100_*.json"):
+        (logs / path.name).symlink_to(path)
+    assert main(["import", str(logs), "--output", "bags"]) == 0
+    names = sorted(path.stem for path in logs.glob("*.json"))
+    assert [path.name for path in sorted(Path("bags").iterdir())] == names
+    assert [len(each) for each in load_recordings("bags")] == [len(each) for each in load_recordings(logs)]
+    assert main(["export", "bags", "--output", "again"]) == 0
+    assert [path.stem for path in sorted(Path("again").iterdir())] == names
+    assert main(["export", "bags/kp100_sin_sin", "--output", "one.json"]) == 0
+    assert Path("one.json").read_bytes() == Path("again/kp100_sin_sin.json").read_bytes()
+
+
+def test_a_servo_becomes_mjcf_for_a_robot_or_a_bench(caplog: pytest.LogCaptureFixture) -> None:
+    assert main(["export", "mx106", "--output", "mx106.xml"]) == 0
+    assert mujoco.MjModel.from_xml_path("mx106.xml").nv == 0
+    assert "identify m1" in caplog.text
+    words = ["export", "mx106", "--kp", "32", "--voltage", "12", "--bench", "1,0.15,0.05"]
+    assert main([*words, "--output", "bench.xml"]) == 0
+    model = mujoco.MjModel.from_xml_path("bench.xml")
+    assert (model.nv, model.nu) == (1, 1)
+    assert model.body_mass[1] == pytest.approx(1.05)
+
+
+def test_what_an_import_fills_in_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    write(Path("m1.json"), EROB80_100_M1)
+    assert main(["import", "m1.json", "--output", "servo.yaml"]) == 0
+    assert "R: is not in m1.json" in caplog.text
+    assert load_servo("servo.yaml").firmware.name == "erob80"
+
+
+def test_an_unknown_actuator_can_be_given_a_servo(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("m4.json"), {**XL330_M4, "actuator": "sts3215"})
+    assert "'sts3215': unknown" in refusal(capsys, "import", "m4.json", "--output", "servo.yaml")
+    assert main(["import", "m4.json", "--servo", "xl330", "--output", "servo.yaml"]) == 0
+
+
+def test_an_import_overwrites_nothing() -> None:
+    write(Path("m4.json"), XL330_M4)
+    write(Path("servo.yaml"), "mine")
+    with refused(NotWritable, path="servo.yaml"):
+        execute(["import", "m4.json", "--output", "servo.yaml"])
+    assert Path("servo.yaml").read_text() == "mine"
+    for name in ("a", "b"):
+        write(Path(f"{name}.json"), bam_log_text(random_run(len(name) + ord(name), 5e-3)))
+    Path("bags/b").mkdir(parents=True)
+    with refused(NotWritable, path="bags/b"):
+        execute(["import", "a.json", "b.json", "--output", "bags"])
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", '{"a": 1}', "\0\1", "[" * 5000, '{"entries": []}'])
+def test_garbage_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    write(Path("garbage.json"), text)
+    assert "garbage.json" in refusal(capsys, "import", "garbage.json", "--output", "out")
+    assert "garbage.json" in refusal(capsys, "export", "garbage.json", "--output", "out.json")
+    assert "garbage.json" in refusal(capsys, "export", "mx106", "garbage.json", "--output", "o.json")
+
+
+def test_one_damaged_log_stops_the_import_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    text = bam_log_text(random_run(1, 5e-3))
+    Path("logs").mkdir()
+    write(Path("logs/good.json"), text)
+    write(Path("logs/nan.json"), text.replace('"goal_position": ', '"goal_position": NaN, "was": ', 1))
+    assert "nan.json: entry 0, goal_position" in refusal(capsys, "import", "logs", "--output", "bags")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "about"),
+    [
+        (("import", "no.json", "--output", "out"), Unreadable, {"path": "no.json"}),
+        (("import", "m4.json", "--output", "servo.txt"), WrongType, {"value": "servo.txt"}),
+        (("import", "m4.json", "--output", "no/servo.yaml"), NotWritable, {"path": "no/servo.yaml"}),
+        (("import", "m4.json", "m4.json", "--output", "a.yaml"), Conflict, {"thing": "m4.json"}),
+        (("import", "m4.json", "--servo", "mx107", "--output", "a.yaml"), UnknownName, {"name": "mx107"}),
+        (("import", "log.json", "--servo", "mx106", "--output", "bags"), Conflict, {"thing": "--servo"}),
+        (("import", "log.json", "--output", "m4.json"), NotWritable, {"path": "m4.json"}),
+        (("export", "mx107", "--output", "a.json"), UnknownName, {"name": "mx107"}),
+        (("export", "no/such.mcap", "--output", "a.json"), Unreadable, {"path": "no/such.mcap"}),
+        (("export", "mx106", "--output", "a.txt"), WrongType, {"thing": "--output", "value": "a.txt"}),
+        (("export", "mx106", "--output", "no/a.json"), NotWritable, {"path": "no/a.json"}),
+        (("export", "mx106", "mx64", "--output", "a.json"), Conflict, {"thing": "mx64"}),
+        (("export", "mx106", "--output", "a.json", "--kp", "8"), Conflict, {"thing": "--kp"}),
+        (
+            ("export", "mx106", "--output", "a.xml", "--actuator", "mx106"),
+            Conflict,
+            {"thing": "--actuator"},
+        ),
+        (
+            ("export", "mx106", "--output", "a.json", "--actuator", "mx107"),
+            UnknownName,
+            {"kind": "actuator of BAM", "name": "mx107"},
+        ),
+        (("export", "mx106", "--output", "a.xml", "--kp", "nan"), OutOfRange, {"thing": "kp"}),
+        (("export", "mx106", "--output", "a.xml", "--voltage", "-3"), OutOfRange, {"value": -3.0}),
+        (("export", "mx106", "--output", "a.xml", "--bench", "1"), WrongType, {"value": "1"}),
+        (("export", "mx106", "--output", "a.xml", "--bench", "1,x"), WrongType, {"value": "1,x"}),
+        (("export", "mx106", "--output", "a.xml", "--bench", "1,-0.1"), OutOfRange, {"value": -0.1}),
+        (("export", "log.json", "--output", "a.xml"), WrongType, {"value": "a.xml"}),
+        (("export", "none.yaml", "--output", "a.json"), Unreadable, {"path": "none.yaml"}),
+        (("export", ".", "--output", "m4.json"), Conflict, {"thing": "--output"}),
+    ],
+)
+def test_a_mistake_is_an_error_about_it_and_nothing_is_written(
+    words: tuple[str, ...], kind: type[BamError], about: dict[str, object]
+) -> None:
+    write(Path("m4.json"), XL330_M4)
+    for name in ("log", "other"):
+        write(Path(f"{name}.json"), bam_log_text(random_run(len(name), 5e-3)))
+    before = sorted(Path().rglob("*"))
+    with refused(kind, **about):
+        execute(words)
+    assert sorted(Path().rglob("*")) == before

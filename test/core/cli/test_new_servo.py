@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bam servos new`: a servo of one's own from its data sheet, without touching code."""
+
+from __future__ import annotations
+
+import io
+import math
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bam_core.cli import execute, main
+from bam_core.cli.new_servo import SHEET
+from bam_core.errors import BamError, Conflict, Missing, NotWritable, OutOfRange, WrongType, WrongValue
+from bam_core.identification.data.same_servo import require_same_servo
+from bam_core.report import load_results
+from bam_core.servo.firmware import CurrentFirmware
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
+from test.core.identification_cases import BENCH, record, write_log
+from test.core.refusals import refused
+
+ROOT = Path(__file__).parents[3]
+QUESTIONS = {question.option: question for question in SHEET}
+STS3250 = ["--voltage", "12", "--stall-torque", "50 kg.cm", "--stall-current", "2.8"]
+STS3250 += ["--no-load-speed", "0.133 s/60deg"]
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("4.9", 4.9),
+        ("4.9 N·m", 4.9),
+        ("4.9Nm", 4.9),
+        ("4.9 N.m", 4.9),
+        ("50 kg.cm", 4.903325),
+        ("50 kgf·cm", 4.903325),
+        ("50kg-cm", 4.903325),
+        ("4900 mNm", 4.9),
+        ("490 N.cm", 4.9),
+    ],
+)
+def test_torques_are_read_in_the_units_of_data_sheets(text: str, value: float) -> None:
+    assert QUESTIONS["stall-torque"].value(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7.85", 7.85),
+        ("75 rpm", 2.5 * math.pi),
+        ("75 RPM", 2.5 * math.pi),
+        ("450 deg/s", 2.5 * math.pi),
+        ("0.133 s/60deg", math.pi / 3 / 0.133),
+        ("0.133sec/60°", math.pi / 3 / 0.133),
+    ],
+)
+def test_speeds_are_read_in_the_units_of_data_sheets(text: str, value: float) -> None:
+    assert QUESTIONS["no-load-speed"].value(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "abc", "12 V", "-3", "0", "inf", "1e999"])
+def test_what_is_no_positive_number_is_refused(text: str) -> None:
+    with pytest.raises(WrongValue) as caught:
+        QUESTIONS["stall-current"].value(text)
+    assert (caught.value.thing, caught.value.value) == ("--stall-current", text)
+
+
+def test_the_servo_starts_from_the_data_sheet_and_its_ranges_hold_it(tmp_path: Path) -> None:
+    file = tmp_path / "sts3250.yaml"
+    assert main(["servos", "new", str(file), *STS3250, "--manufacturer", "Feetech"]) == 0
+    servo = load_servo(file)
+    assert (servo.name, servo.title, servo.manufacturer) == ("sts3250", "sts3250", "Feetech")
+    assert servo.nominal_voltage == 12.0
+    assert servo.motor.resistance == pytest.approx(12 / 2.8, rel=1e-2)
+    by_stall, by_speed = 4.903 / 2.8, 12 / 7.874
+    assert servo.motor.torque_constant == pytest.approx(math.sqrt(by_stall * by_speed), rel=1e-2)
+    for name in ("torque_constant", "resistance", "armature"):
+        low, high = servo.search.ranges[name]
+        assert low < 0.5 * getattr(servo.motor, name) < 2.0 * getattr(servo.motor, name) < high
+    assert servo.search.effects == ("firmware_gain",)  # nobody told the gain
+
+
+def test_a_gain_that_is_known_is_not_fitted(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    assert main(["servos", "new", str(file), *STS3250, "--duty-per-kp", "0.165", "--name", "sts3250"]) == 0
+    servo = load_servo(file)
+    assert servo.name == "sts3250"
+    assert servo.search.effects == ()
+    assert float(servo.firmware.gains(32.0)[0]) == pytest.approx(32 * 0.165)
+
+
+def test_a_servo_under_the_current_law(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    law = ["--law", "current", "--current-limit", "2.5", "--damping", "0.1", "--counts-per-turn", "16384"]
+    assert main(["servos", "new", str(file), *STS3250, *law]) == 0
+    firmware = load_servo(file).firmware
+    assert isinstance(firmware, CurrentFirmware)
+    assert (firmware.current_limit, firmware.damping, firmware.counts_per_turn) == (2.5, 0.1, 16384)
+
+
+def test_what_is_missing_is_asked_for_and_wrong_answers_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = iter(["twelve", "12", "50 kg.cm", "2.8", "75 rpm", "", "", "", "0.165", ""])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda question: next(answers))
+    assert main(["servos", "new", str(tmp_path / "my.yaml")]) == 0
+    assert next(answers, "none left") == "none left"
+    assert "--voltage: is 'twelve' (expected a number " in capsys.readouterr().err
+    assert load_servo(tmp_path / "my.yaml").firmware.counts_per_turn == 4096
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "about"),
+    [
+        ([], Missing, {"thing": "FILE"}),
+        (["my.txt"], WrongType, {"thing": "FILE", "value": "my.txt"}),
+        (["TMP/no/my.yaml"], NotWritable, {}),
+        (["TMP/there.yaml"], NotWritable, {}),
+        (["TMP/my.yaml"], Missing, {"thing": "--voltage"}),
+        (["TMP/my.yaml", "--stall-torque", "5 lb"], Missing, {"thing": "--voltage"}),
+        (["TMP/my.yaml", "--voltage", "12 A"], WrongType, {"thing": "--voltage", "value": "12 A"}),
+        (["TMP/my.yaml", *STS3250, "--stall-torque", "5 lb"], WrongType, {"value": "5 lb"}),
+        (["TMP/my.yaml", *STS3250, "--duty-limit", "0"], OutOfRange, {"thing": "--duty-limit"}),
+        (["TMP/my.yaml", *STS3250, "--damping", "1"], Conflict, {"thing": "--damping"}),
+        (
+            ["TMP/my.yaml", *STS3250, "--law", "current", "--duty-limit", "1"],
+            Conflict,
+            {"thing": "--duty-limit"},
+        ),
+    ],
+)
+def test_what_is_wrong_is_an_error_about_it_and_nothing_is_written(
+    words: list[str], kind: type[BamError], about: dict[str, object], tmp_path: Path
+) -> None:
+    (tmp_path / "there.yaml").touch()
+    with refused(kind, **about):
+        execute(["servos", "new", *(word.replace("TMP", str(tmp_path)) for word in words)])
+    assert [path.name for path in tmp_path.iterdir()] == ["there.yaml"]
+
+
+def test_an_unknown_servo_leads_here(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["servos", "sts3095"]) == 2
+    assert (
+        "write a file for a servo of your own with 'bam servos new sts3095.yaml'" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.long
+def test_a_servo_of_ones_own_is_identified_from_logs_of_bams_recorder(tmp_path: Path, no_plots: None) -> None:
+    """Its gain, motor and friction are others than the data sheet has made us believe."""
+    file = tmp_path / "sts3250.yaml"
+    assert main(["servos", "new", str(file), *STS3250]) == 0
+    guess = load_servo(file)
+    truth = replace(
+        guess,
+        firmware=replace(guess.firmware, duty_per_kp_rad=0.8 * guess.firmware.duty_per_kp_rad),
+        motor=replace(guess.motor, torque_constant=1.9, resistance=3.4, armature=0.03),
+        friction=replace(guess.friction, viscous=0.06, coulomb=0.15),
+    )
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    heavy = PendulumBench(mass=1.5, arm_mass=0.05, length=0.2)  # a gain shows where duties reach their limit
+    for script in ("sin_sin", "sin_time_square", "up_and_down", "lift_and_drop"):
+        for kp, bench in ((8.0, heavy), (32.0, heavy), (32.0, BENCH)):
+            log = record(truth, script, kp, bench)
+            write_log(log, logs / f"{script}_{kp:g}_{bench.mass:g}.json")
+    output = tmp_path / "out"
+    words = ["identify", str(logs), "--servo", str(file), "--models", "m1", "--effects", "firmware_gain"]
+    assert main([*words, "--output", str(output)]) == 0
+    found = load_results(output)
+    assert found
+    servo = load_servo(output / "m1.yaml")
+    assert servo.motor.torque_constant == pytest.approx(1.9, rel=0.02)
+    assert servo.motor.resistance == pytest.approx(3.4, rel=0.03)
+    assert servo.servo_effects.firmware_gain == pytest.approx(-0.2, abs=0.02)
+    assert servo.firmware == guess.firmware  # written and read again
+
+
+def test_the_servo_of_the_page_can_be_identified_from_the_recordings_of_the_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/own_servo.md, "Try it without hardware": they name a firmware of the library."""
+    page = (ROOT / "docs" / "own_servo.md").read_text().split("## Try it without hardware")[1]
+    line = next(line for line in page.splitlines() if line.startswith("bam servos new"))
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(line)[1:]) == 0
+    law = load_servo("mx106").firmware.name
+    demo = replace(record(load_servo("mx106"), "sin_sin", 8.0), firmware=law)
+    require_same_servo(load_servo("my_servo.yaml"), [demo])

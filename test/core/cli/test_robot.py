@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bam validate --robot`` and ``bam identify --robot``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from bam_core.cli import design, identify, main, validate
+from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.motion import read_motion
+from test.core.whole_robot_cases import ARM, SERVOS, recorded, servos, write_csv
+
+LATE = RobotDeviations(delay=0.015)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A robot and three logs."""
+    place = tmp_path_factory.mktemp("robot")
+    (place / "arm.xml").write_text(ARM)
+    for seed, gain in ((1, "a_kp16"), (2, "b_kp16"), (3, "c_kp16")):
+        write_csv(recorded(servos("m1"), seed=seed, deviations=LATE, duration=1.5), place / f"{gain}.csv")
+    return place
+
+
+def command(place: Path, name: str, *more: str) -> list[str]:
+    return [name, "--robot", str(place / "arm.xml"), "--servos", ",".join(SERVOS), "--vin", "12", *more]
+
+
+def test_a_robot_is_identified_and_validated_with_the_result(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = [str(place / f"{name}.csv") for name in ("a_kp16", "b_kp16")]
+    test = str(place / "c_kp16.csv")
+    output = tmp_path / "out"
+    exact = ["--tolerance", "mass=0", "--tolerance", "centre=0"]
+    options = ["--models", "m1", "--output", str(output), "--test", test, *exact]
+    assert main([*command(place, "identify"), *options, "--joints", "elbow,shoulder", *logs]) == 0
+    printed = capsys.readouterr().out
+    assert "before [mrad]" in printed
+    assert "supply of these runs: 12.00 V; the simulator takes it as supply_voltage:=12.0" in printed
+    assert "validate --robot" in printed
+    summary = json.loads((output / "summary.json").read_text())
+    assert summary["test"] == ["c_kp16"]
+    assert summary["tolerances"]["mass"] == 0.0
+    assert not [name for name in summary["models"]["m1"]["deviations"] if name.startswith("mass")]
+    model = summary["models"]["m1"]
+    assert model["test_mae"] < model["test_mae_before"]
+    assert not all(each["told"] for of_servo in model["parameters"].values() for each in of_servo.values())
+    assert "determined on its own" in printed
+    assert "no: its interval is hardly narrower than what was known beforehand" in printed
+    file = tmp_path / "errors.json"
+    params = [str(path) for path in sorted(output.glob("*.yaml"))]
+    assert main([*command(place, "validate", test), "--params", *params, "--json", str(file)]) == 0
+    errors = json.loads(file.read_text())["m1"]
+    assert errors["mae"] == pytest.approx(
+        model["test_mae"], abs=1e-9
+    )  # with the deviations beside the servos
+    assert set(errors["per_log"]["c_kp16"]["per_joint"]) == {"shoulder", "elbow"}
+    assert str(output / "deviations" / "m1.yaml") in capsys.readouterr().out
+    none = [*command(place, "validate", test), "--params", *params, "--deviations", "none"]
+    assert main([*none, "--json", str(file)]) == 0
+    assert json.loads(file.read_text())["m1"]["mae"] > errors["mae"]
+
+
+def test_without_params_the_servos_given_are_validated(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command(place, "validate", str(place / "a_kp16.csv"))) == 0
+    printed = capsys.readouterr().out
+    assert "given" in printed
+    assert re.search(r"a_kp16 +16 +12\.0 +0\.0 to 1\.5 ", printed)  # gain, supply and part that were used
+    assert printed.endswith("identified: none\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--servos", "strong"], "--servos"),
+        (["--servos", "stong=mx106"], "did you mean 'strong'?"),
+        (["--servos", "strong=mx107"], "mx107"),
+        (["--joints", "wrist"], "wrist"),
+        (["--root", "toe"], "toe"),
+        (["--interval", "none.json"], "none.json"),
+        (["--kp", "-1"], "--kp"),
+        (["--params", "xl330"], "xl330"),
+        (["--params", "mx106"], "mx64"),
+        (["--robot", "none.xml"], "none.xml"),
+        (["--draws", "50"], "--draws"),
+        (["--set", "vin=12"], "--set"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    words: list[str], said: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command(place, "validate", str(place / "a_kp16.csv")), *words]) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert said in errors
+
+
+def test_a_supply_that_the_servos_did_not_measure_is_warned_of(
+    place: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = (place / "a_kp16.csv").read_text().splitlines()
+    log = tmp_path / "a_kp16.csv"
+    log.write_text("\n".join([lines[0] + ",vin", *(f"{line},14.7" for line in lines[1:])]))
+    assert main(command(place, "validate", str(log))) == 0
+    assert caplog.text.count("vin: 12 V given by --vin, 14.7 V recorded (a_kp16); ") == 1
+
+
+@pytest.mark.parametrize("words", [["--effects", "zero_offset"], ["--servo", "mx106"], ["--trials", "500"]])
+def test_options_of_a_bench_are_refused_for_a_robot(
+    words: list[str], place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = str(place / "a_kp16.csv")
+    assert main([*command(place, "identify", log), "--output", str(tmp_path / "out"), *words]) == 2
+    assert words[0] in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["identify", "validate"])
+def test_a_robot_s_options_need_a_robot(
+    name: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["--output", str(tmp_path / "out")] if name == "identify" else []
+    assert main([name, str(place / "a_kp16.csv"), "--vin", "12", *more]) == 2
+    assert "--robot" in capsys.readouterr().err
+    assert main([name, str(place / "a_kp16.csv"), *more]) == 2
+    assert "is missing" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_a_motion_is_designed_and_written(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "motion.csv"
+    options = ["--kp", "16", "--models", "m1", "--pieces", "2", "--seconds", "12", "--output", str(output)]
+    assert main([*command(place, "design"), *options, "--floor", "-1"]) == 0
+    printed = capsys.readouterr().out
+    assert "95 % expected after it" in printed
+    assert "stall torque" in printed
+    motion = read_motion(output)
+    assert set(motion.joints) == {"shoulder", "elbow"}
+    assert motion.kp == 16.0
+    assert motion.duration <= 12.0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--kp", "16"], "--output"),
+        (["--output", "m.csv"], "--kp"),
+        (["--output", "m.csv", "--kp", "8,16"], "--kp"),
+        (["--output", "m.csv", "--kp", "16", "--mass", "1"], "--mass"),
+        (["--output", "m.csv", "--kp", "16", "--torque", "2"], "torque"),
+        (["--output", "m.csv", "--kp", "16", "--start", "home"], "keyframe"),
+        (["--output", "m.csv", "--kp", "16", "--models", "m1,m4"], "--models"),
+    ],
+)
+def test_a_design_that_cannot_be_is_one_line(
+    place: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*command(place, "design"), *options]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "Traceback" not in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_options_of_a_motion_need_a_robot(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["design", "--servo", "xl330", "--start", "home"]) == 2
+    assert "--robot" in capsys.readouterr().err
+    assert main(["design"]) == 2
+    assert "--servo" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", [identify, validate, design], ids=lambda module: module.__name__)
+def test_the_example_of_a_robot_is_understood(module: ModuleType) -> None:
+    words = shlex.split(module.ROBOT_EXAMPLE)
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    module.add_arguments(parser)
+    assert parser.parse_args(words[2:]).robot == "arm.urdf"

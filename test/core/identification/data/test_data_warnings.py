@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs that are sound, but odd, are told: a wrong gain in a header, channels that are missing, outliers."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bam_core.errors import BadData
+from bam_core.identification.data.data_warnings import (
+    gain_warnings,
+    missing_channels,
+    require_temperature,
+    scarcity,
+)
+from bam_core.recordings import load_recordings
+from bam_core.recordings.recording import Recording
+from bam_core.servo.model import load_servo
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.synthetic import synthesize
+from test.core.refusals import refused
+
+SERVO = load_servo("xl330_bam")
+
+
+@pytest.fixture(scope="module")
+def log() -> Recording:
+    recording = synthesize(SERVO, PendulumBench(mass=0.3, length=0.1), "sin_sin", 200.0)
+    asked = SERVO.firmware.duty(200.0, recording.goal_position - recording.position)
+    return dataclasses.replace(
+        recording,
+        duty=np.round(885 * asked) / 885,
+        voltage=np.full(len(recording), 7.4),
+        temperature=np.full(len(recording), 30.0),
+    )
+
+
+def without(log: Recording, channel: str, name: str) -> Recording:
+    return dataclasses.replace(log, name=name, **{channel: np.full(len(log), np.nan)})
+
+
+def test_sound_logs_give_no_warning(log: Recording) -> None:
+    assert missing_channels([log], ["winding_heating", "friction_temperature"]) == []
+    assert gain_warnings(SERVO, [log]) == []
+    require_temperature([log], ["friction_temperature"])
+
+
+def test_a_supply_that_nobody_measured_is_told(log: Recording) -> None:
+    (line,) = missing_channels([log, without(log, "voltage", "blind")], [])
+    assert line == f"blind: no supply voltage was measured; {log.supply_voltage:g} V is taken"
+    (line,) = missing_channels([without(log, "voltage", name) for name in "abcde"], [])
+    assert line.startswith("all logs: no supply voltage")
+    (line,) = missing_channels([log, *(without(log, "voltage", name) for name in "abcde")], [])
+    assert line.startswith("a, b, c and 2 more: no supply voltage")
+
+
+def test_a_temperature_matters_to_the_effects_that_go_by_it(log: Recording) -> None:
+    logs = [log, without(log, "temperature", "cold")]
+    assert missing_channels(logs, ["zero_offset"]) == []
+    (line,) = missing_channels(logs, ["winding_heating"])
+    assert line.startswith("cold: no temperature was measured; 25 °C is taken (winding_heating")
+    require_temperature(logs, ["friction_temperature"])
+    require_temperature(logs[1:], ["winding_heating"])
+    with refused(BadData, thing="effect friction_temperature"):
+        require_temperature(logs[1:], ["friction_temperature"])
+
+
+@pytest.mark.parametrize("wrong", [25.0, 400.0, 1000.0])
+def test_a_gain_that_was_not_the_one_that_ran_is_told(log: Recording, wrong: float) -> None:
+    (line,) = gain_warnings(SERVO, [log, dataclasses.replace(log, name="odd", kp=wrong)])
+    assert line.startswith(
+        f"odd: the duty that was recorded is {200.0 / wrong:.2g} times what kp (such as {wrong:g})"
+    )
+
+
+def test_duties_that_follow_another_law_or_are_unknown_are_not_judged(log: Recording) -> None:
+    other = dataclasses.replace(log, duty=np.sign(log.duty) * 0.3, kp=1600.0)
+    assert gain_warnings(SERVO, [without(log, "duty", "blind"), other]) == []
+    assert gain_warnings(load_servo("erob80_100"), [log]) == []
+
+
+def test_what_few_logs_cannot_tell_is_said() -> None:
+    def told(*counts: int) -> list[str]:
+        return [line.split(":")[0] for line in scarcity(*counts)]
+
+    assert told(8, 2, 3) == []
+    assert told(1, 1, 0) == [
+        "one training log",
+        "too few training logs to leave some out for selection",
+        "one test log",
+    ]
+    assert told(8, 0, 3) == ["no test set"]
+
+
+def test_recordings_of_a_sound_bench_give_no_warning(xl330: Path) -> None:
+    logs = load_recordings([xl330])
+    assert missing_channels(logs, ["winding_heating"]) == []
+    assert gain_warnings(load_servo("xl330"), logs) == []

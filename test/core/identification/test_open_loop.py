@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A servo is identified from runs in open loop, as far as these tell it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bam_core.errors import BadData
+from bam_core.identification.data.screening import require_informative
+from bam_core.identification.data.split import split_recordings
+from bam_core.identification.fitting import Fitter
+from bam_core.identification.identify import identify
+from bam_core.identification.writing import write_identification
+from bam_core.recordings.recording import Recording
+from bam_core.report.loading import load_results
+from bam_core.report.page import render
+from bam_core.servo.friction import FRICTION_MODELS, Friction
+from bam_core.servo.model import ServoModel, load_servo
+from bam_core.servo.motor import DcMotor
+from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.rollout import PARAMETERS
+from bam_core.simulation.synthetic import synthesize_open_loop
+from test.core.refusals import refused
+
+SERVO = replace(
+    load_servo("mx64"),
+    motor=DcMotor(torque_constant=1.5, resistance=4.0, armature=0.005),
+    friction_model="m1",
+    friction=Friction(viscous=0.05, coulomb=0.09),
+    integrator="midpoint",
+)
+RATIO = 1.5 / 4.0  # N·m/V
+DAMPING = 1.5**2 / 4.0 + 0.05  # N·m·s/rad
+TIME = 9e-4 + 1e-3 * np.arange(600)
+
+
+def runs(inertia: float, servo: ServoModel = SERVO) -> list[Recording]:
+    """Steps either way and saw-teeth, at the encoder's resolution."""
+    bench = PendulumBench(mass=0.0, length=0.0, flywheel=inertia)
+    duties = {f"step {level:g}": np.full(len(TIME), level) for level in (-0.8, -0.4, -0.1, 0.2, 0.6, 0.95)}
+    for turns in (2.0, 5.0):
+        duties[f"saw-tooth {turns:g}"] = 2.0 * np.abs(2.0 * np.mod(turns * TIME, 1.0) - 1.0) - 1.0
+    return [
+        synthesize_open_loop(
+            servo, TIME, duty, bench=bench, name=f"{name}, {inertia:g}", supply_voltage=12.0, quantised=True
+        )
+        for name, duty in duties.items()
+    ]
+
+
+@pytest.mark.parametrize("inertia", [0.0, 0.004])
+def test_duties_against_the_motion_are_refused(inertia: float) -> None:
+    sound = runs(inertia)
+    require_informative(SERVO, sound)
+    moved = [run for run in sound if np.ptp(run.position) > 0.3]
+    assert len(moved) > 4
+    for run in moved:
+        with refused(BadData, thing="duty"):
+            require_informative(SERVO, [replace(run, duty=-run.duty)])
+
+
+def test_torque_per_volt_damping_inertia_and_friction_are_recovered() -> None:
+    fit = Fitter(SERVO, [*runs(0.0), *runs(0.004)], seed=0).plan(FRICTION_MODELS["m1"], trials=600).make()
+    found = dict(zip(PARAMETERS, fit.vector, strict=True))
+    torque_constant, resistance = found["torque_constant"], found["resistance"]
+    assert torque_constant / resistance == pytest.approx(RATIO, rel=0.02)
+    assert torque_constant**2 / resistance + found["viscous"] == pytest.approx(DAMPING, rel=0.02)
+    assert found["armature"] == pytest.approx(0.005, rel=0.02)
+    assert found["coulomb"] == pytest.approx(0.09, rel=0.02)
+    assert fit.result.error < 1e-3  # two thirds of a count
+
+
+@pytest.mark.long
+def test_what_open_loop_does_not_tell_is_said_so() -> None:
+    logs = [*runs(0.0), *runs(0.004)]
+    fit = identify(logs, SERVO, "m1", trials=600, test=logs[1::4]).fits["m1"]
+    assert fit.test_mae is not None
+    assert fit.test_mae < 1e-3
+    assert fit.uncertainty is not None
+    estimates = {each.name: each for each in fit.uncertainty.estimates}
+    assert not estimates["viscous"].identifiable
+    assert "pendulum" in estimates["viscous"].remark
+    assert estimates["coulomb"].low <= 0.09 <= estimates["coulomb"].high
+    assert estimates["armature"].low <= 0.005 <= estimates["armature"].high
+
+
+@pytest.mark.usefixtures("no_intervals", "no_plots")
+def test_terminal_summary_and_report_say_that_errors_are_over_pieces(tmp_path: Path) -> None:
+    logs = [*runs(0.0)[::4], *runs(0.004)[::2]]
+    found = identify(logs, SERVO, "m1", trials=50, test=logs[1::4])
+    assert found.error_words.startswith(
+        "test error of m1 (in open loop, restarted from measured states every 0.25 s): "
+    )
+    assert found.short_words.startswith("restarted from measured states every 1 s: ")
+    no_test = split_recordings(found.split.train, "none", seed=0)
+    untested = replace(found.fits["m1"], test={}, test_short={})
+    alone = replace(found, fits={"m1": untested}, split=no_test)
+    assert alone.error_words.endswith("; in open loop, restarted from measured states every 0.25 s")
+    assert alone.summary()["restarted_every"] == {"train": 0.25, "test": None}
+
+    write_identification(found, tmp_path)
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["restarted_every"] == {"train": 0.25, "test": 0.25}
+    assert summary["models"]["m1"]["test_mae_short"] == pytest.approx(summary["models"]["m1"]["test_mae"])
+    page = render(load_results(tmp_path))
+    assert "Test error, restarted every 0.25 s" in page
+    assert "simulated position in open loop, in mrad; every 0.25 s the simulation restarts" in page
+    assert "Simulations restart from the measured state every 0.25 s; there they jump." in page
+    assert "open loop · 0.004 kg·m²" in page
+    assert "open loop · no load" in page
+    assert "closed loop" not in page
+    assert "kp 0" not in page
+    assert 'class="line goal"' not in page
+
+
+def test_runs_without_a_load_alone_are_refused() -> None:
+    with refused(BadData, thing="inertia"):
+        identify(runs(0.0), SERVO, "m1", trials=50)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of robots in bags, of our nodes and of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rosbags.typesys import Stores, get_typestore
+
+from bam_core.errors import BadData, Malformed
+from bam_core.recordings.bag_writer import BagWriter
+from bam_core.robot.bag_run import read_bag_run
+from bam_core.robot.load import RunSettings, load_runs
+from test.run_bag import PERIOD, START, RunBag
+
+STORE = get_typestore(Stores.ROS2_JAZZY)
+JOINT_STATE, TRAJECTORY = "sensor_msgs/msg/JointState", "trajectory_msgs/msg/JointTrajectory"
+
+
+def header(nanoseconds: int) -> object:
+    stamp = STORE.types["builtin_interfaces/msg/Time"](sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+    return STORE.types["std_msgs/msg/Header"](stamp=stamp, frame_id="")
+
+
+def joint_state(moment: int, names: list[str], position: list[float]) -> object:
+    empty = np.zeros(0)
+    return STORE.types[JOINT_STATE](
+        header=header(moment),
+        name=names,
+        position=np.array(position, dtype=np.float64),
+        velocity=empty,
+        effort=empty,
+    )
+
+
+def trajectory(moment: int, names: list[str], position: list[float]) -> object:
+    empty = np.zeros(0)
+    point = STORE.types["trajectory_msgs/msg/JointTrajectoryPoint"](
+        positions=np.array(position, dtype=np.float64),
+        velocities=empty,
+        accelerations=empty,
+        effort=empty,
+        time_from_start=STORE.types["builtin_interfaces/msg/Duration"](sec=0, nanosec=0),
+    )
+    return STORE.types[TRAJECTORY](header=header(moment), joint_names=names, points=[point])
+
+
+def write(path: Path, messages: list[tuple[str, str, int, object]]) -> Path:
+    """Write (topic, type, time in ns, message)."""
+    topics = {topic: (kind, STORE.generate_msgdef(kind, ros_version=2)[0]) for topic, kind, _, _ in messages}
+    with BagWriter(path, {topic: (*each, "") for topic, each in topics.items()}) as writer:
+        for topic, kind, moment, message in messages:
+            writer.write(topic, moment, bytes(STORE.serialize_cdr(message, kind)))
+    return path
+
+
+def foreign(path: Path, *, command: str = "/arm/commands", twice: bool = False) -> Path:
+    """A bag of a robot with other nodes: states at 100 Hz, goals at 20 Hz and half a period later."""
+    messages = []
+    for k in range(100):
+        moment = START + k * 10**7
+        messages.append(
+            ("/arm/joint_states", JOINT_STATE, moment, joint_state(moment, ["a", "b"], [k, 2 * k]))
+        )
+        if twice:
+            messages.append(("/other/joint_states", JOINT_STATE, moment, joint_state(moment, ["a"], [0.0])))
+        if k % 5 == 0:
+            moment += 5 * 10**6
+            kind, make = (JOINT_STATE, joint_state) if "command" in command else (TRAJECTORY, trajectory)
+            messages.append((command, kind, moment, make(moment, ["b", "a"], [10.0 * k, 5.0 * k])))
+    return write(path, messages)
+
+
+def test_goals_and_positions_of_servo_states_are_read(tmp_path: Path) -> None:
+    bag = RunBag(samples=500).write(tmp_path / "squat_kp32")
+    run = read_bag_run(bag)
+    assert run.joints == ("shoulder", "elbow")
+    assert run.goal_position.shape == run.position.shape == (len(run.time), 2)
+    assert np.diff(run.time) == pytest.approx(1e-9 * PERIOD, abs=1e-6)
+    assert run.supply_voltage is not None
+    assert load_runs([tmp_path])[0].kp == 32.0
+
+
+@pytest.mark.parametrize("command", ["/arm/commands", "/arm/joint_trajectory"])
+def test_joint_states_and_the_goals_that_were_sent_are_read(command: str, tmp_path: Path) -> None:
+    run = read_bag_run(foreign(tmp_path / "bag", command=command))
+    assert run.joints == ("a", "b")
+    assert run.time[0] == 0.0
+    first = round(run.position[0, 0])  # the first sample after the first goal
+    assert first == 1
+    assert np.array_equal(run.position[:, 1], 2.0 * run.position[:, 0])
+    sample = 30
+    newest = 5 * ((first + sample - 1) // 5)  # a goal is in force half a period after its state
+    assert run.goal_position[sample] == pytest.approx([5.0 * newest, 10.0 * newest])
+
+
+def test_two_robots_in_one_bag_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadData, match="/arm/joint_states, /other/joint_states"):
+        read_bag_run(foreign(tmp_path / "bag", twice=True))
+
+
+def test_a_bag_without_goals_is_refused(tmp_path: Path) -> None:
+    moments = [START + k * 10**7 for k in range(5)]
+    messages = [("/joint_states", JOINT_STATE, each, joint_state(each, ["a"], [0.0])) for each in moments]
+    with pytest.raises(Malformed, match="1 joints with positions and 0 with goals"):
+        load_runs([write(tmp_path / "bag", messages)], RunSettings(kp=1.0))

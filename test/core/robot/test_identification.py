@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servos of a robot are found from its runs, with what belongs to the robot beside them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bam_core.errors import BadData, BamError, NotWritable
+from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.deviations_file import deviations_path, load_deviations, save_deviations
+from bam_core.robot.evidence_checks import require_evidence
+from bam_core.robot.identification import RobotIdentification, RobotTask, identify_robot
+from bam_core.robot.unknowns import Tolerances, Unknowns, heavy_bodies, with_friction_model
+from bam_core.robot.writing import require_new, write_robot_identification
+from bam_core.servo.friction import FRICTION_MODELS
+from bam_core.servo.model import load_servo
+from test.core.whole_robot_cases import JOINTS, bench, goals, recorded, servos
+
+TYPES = dict(zip(JOINTS, ("mx106", "mx64"), strict=True))
+TRUE = RobotDeviations(delay=0.009, zero={"elbow": 0.02})
+
+
+def hidden() -> dict[str, object]:
+    """Servos as those of the library, weaker and with more friction."""
+    found = {}
+    for joint, servo in servos("m1").items():
+        motor = replace(servo.motor, resistance=1.15 * servo.motor.resistance)
+        friction = replace(servo.friction, coulomb=servo.friction.coulomb + 0.08)
+        found[joint] = replace(servo, motor=motor, friction=friction)
+    return found
+
+
+@pytest.fixture(scope="module")
+def found() -> RobotIdentification:
+    truth = hidden()
+    train = [recorded(truth, seed=seed, deviations=TRUE, duration=2.5) for seed in (1, 2)]
+    task = RobotTask(
+        bench=bench(),
+        types=TYPES,
+        servos={name: load_servo(name) for name in TYPES.values()},
+        joints=JOINTS,
+        train=train,
+        test=[recorded(truth, seed=3, deviations=TRUE, duration=2.5)],
+    )
+    said: list[str] = []
+    result = identify_robot(task, ["m1"], said.append)
+    assert any(words.startswith("m1: first descent, step 1: ") for words in said)
+    return result
+
+
+@pytest.mark.long
+def test_an_unseen_run_is_followed_within_encoder_counts(found: RobotIdentification) -> None:
+    before, after = found.mae("m1", found.test, before=True), found.mae("m1", found.test)
+    assert before is not None
+    assert after is not None
+    assert after < 0.25 * before
+    assert after < 2e-3
+    assert found.mae("m1", found.train) < 2e-3
+    assert found.test == ("run3",)
+
+
+def test_the_delay_and_the_strength_of_motors_are_found(found: RobotIdentification) -> None:
+    fit = found.fits["m1"]
+    assert fit.deviations.delay == pytest.approx(TRUE.delay, abs=2e-3)
+    truth = hidden()
+    for joint, name in TYPES.items():
+        motor, true = fit.servos[name].motor, truth[joint].motor
+        strength = motor.torque_constant / motor.resistance * (1.0 + fit.deviations.strength[joint])
+        assert strength == pytest.approx(true.torque_constant / true.resistance, rel=0.08)
+    estimate = fit.estimates["mx106"]["coulomb"]
+    assert estimate.told
+    assert estimate.low <= truth["shoulder"].friction.coulomb <= estimate.high
+
+
+def test_results_are_written_once_and_read_again(found: RobotIdentification, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    write_robot_identification(found, output, "arm")
+    assert sorted(path.name for path in output.iterdir()) == [
+        "deviations",
+        "mx106_m1.yaml",
+        "mx64_m1.yaml",
+        "summary.json",
+        "trajectories.npz",
+    ]
+    fit = found.fits["m1"]
+    servo = load_servo(output / "mx64_m1.yaml")
+    assert servo.motor == fit.servos["mx64"].motor
+    assert servo.friction == fit.servos["mx64"].friction
+    assert servo.provenance.validation_mae == found.mae("m1", found.test)
+    again = load_deviations(deviations_path(output, "m1"))
+    assert again == fit.deviations
+    with pytest.raises(NotWritable, match="not empty"):
+        require_new(output)
+
+
+def test_files_of_deviations_tell_what_is_wrong_in_them(tmp_path: Path) -> None:
+    path = tmp_path / "d.yaml"
+    save_deviations(TRUE, path)
+    assert load_deviations(path) == TRUE
+    for text in (
+        "[]",
+        "zeros: {}",
+        "delay: soon",
+        "centre: {trunk: [1, 2]}",
+        "mass: {trunk: true}",
+        "delay: -1",
+    ):
+        path.write_text(text)
+        with pytest.raises(BamError, match=r"d\.yaml"):
+            load_deviations(path)
+
+
+def test_units_deviate_from_their_type_in_one_thing_each() -> None:
+    servo = load_servo("mx106")
+    deviations = RobotDeviations(
+        strength={"a": 0.1}, back_emf={"b": 0.1}, friction={"c": 0.1}, load_friction={"d": 0.1}
+    )
+    strong, quick, rough, worn = (deviations.unit(servo, joint) for joint in "abcd")
+    assert strong.stall_torque() == pytest.approx(1.1 * servo.stall_torque())
+    assert strong.motor.torque_constant == servo.motor.torque_constant
+    assert quick.stall_torque() == pytest.approx(servo.stall_torque())
+    assert quick.motor.torque_constant == pytest.approx(1.1 * servo.motor.torque_constant)
+    before = servo.friction.coefficients()
+    for unit, of_load in ((rough, False), (worn, True)):
+        for name, value in unit.friction.coefficients().items():
+            no_load = name in ("viscous", "coulomb", "stribeck_coulomb")
+            scaled = not name.startswith("stribeck_") or no_load
+            larger = scaled and no_load is not of_load
+            assert value == pytest.approx(before[name] * (1.1 if larger else 1.0)), name
+    assert deviations.unit(servo, "e") is servo
+
+
+def test_unknowns_begin_at_what_is_given_and_stay_possible() -> None:
+    unknowns = Unknowns(
+        servos={name: with_friction_model(load_servo(name), "m6") for name in TYPES.values()},
+        joints=TYPES,
+        tolerances=Tolerances(),
+        bodies=heavy_bodies(bench().spec),
+    )
+    begin = np.zeros(len(unknowns.names))
+    for name, servo in unknowns.types_at(begin).items():
+        assert servo.friction.coefficients() == pytest.approx(load_servo(name).friction.coefficients())
+    assert unknowns.deviations_at(begin).delay == Tolerances().expected_delay
+    random = np.random.default_rng(0)
+    for _ in range(50):  # every point is a servo that there could be: none raises
+        point = random.normal(0.0, 3.0, len(unknowns.names))
+        unknowns.types_at(point)
+        assert unknowns.deviations_at(point).delay >= 0.0
+
+
+def test_an_interval_that_reaches_over_zero_begins_there() -> None:
+    unknowns = Unknowns(
+        servos={"mx106": with_friction_model(load_servo("mx106"), "m1")},
+        joints={"shoulder": "mx106"},
+        tolerances=Tolerances(),
+        bodies=(),
+    )
+    start = load_servo("mx106").friction.viscous
+    assert unknowns.value("mx106", "viscous", 0.0) == pytest.approx(start)
+    assert unknowns.value("mx106", "viscous", -20.0) == 0.0
+    assert unknowns.value("mx106", "viscous", 1.0) > start
+    assert unknowns.value("mx106", "torque_constant", -20.0) > 0.0
+    least = dict(zip(unknowns.names, unknowns.least, strict=True))
+    assert unknowns.value("mx106", "viscous", least["mx106 viscous"]) == 0.0
+    assert unknowns.value("mx106", "viscous", 0.99 * least["mx106 viscous"]) > 0.0
+    assert unknowns.deviations_at(np.maximum(-20.0, unknowns.least)).delay == 0.0
+    wide = dict(zip(unknowns.names, unknowns.is_wide, strict=True))
+    assert wide["mx106 viscous"]
+    assert wide["zero shoulder"]
+    assert not wide["back_emf shoulder"]
+    assert np.isinf(least["mx106 torque_constant"])
+
+
+@pytest.mark.parametrize("name", list(FRICTION_MODELS))
+def test_every_friction_model_can_begin_from_a_servo_of_the_library(name: str) -> None:
+    servo = with_friction_model(load_servo("mx106"), name)
+    assert servo.friction_model == name
+    assert servo.friction.coulomb == load_servo("mx106").friction.coulomb
+
+
+def test_runs_that_cannot_tell_are_refused_or_warned_of() -> None:
+    run = recorded(servos(), duration=2.0)
+    assert require_evidence([run], JOINTS, TYPES, ["m6"]) == []
+    slow = replace(
+        run,
+        time=run.time[::4],
+        goal_position=run.goal_position[::4],
+        position=run.position[::4],
+    )
+    with pytest.raises(BadData, match=r"25 Hz.*--models m1,m3"):
+        require_evidence([slow], JOINTS, TYPES, ["m1", "m4"])
+    assert require_evidence([slow], JOINTS, TYPES, ["m1"]) == []
+    still = run.position.copy()
+    still[:, 1] = 0.3
+    with pytest.raises(BadData, match="servo mx64"):
+        require_evidence([replace(run, position=still)], JOINTS, TYPES, ["m1"])
+    both = dict.fromkeys(JOINTS, "mx64")
+    assert "elbow" in require_evidence([replace(run, position=still)], JOINTS, both, ["m1"])[0]
+    assert goals().kp == 16.0

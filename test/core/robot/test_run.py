@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of robots as files: what is read, what is said from outside, what is refused."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Collection, Set
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bam_core.errors import BadData, Conflict, Malformed, Missing, OutOfRange, Unreadable, WrongShape
+from bam_core.robot.csv_columns import read_columns
+from bam_core.robot.load import RunSettings, load_runs
+from bam_core.robot.run import RobotRun, read_csv_run
+from test.core.refusals import refused
+from test.core.whole_robot_cases import JOINTS, goals, write_csv
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write_csv(goals(), tmp_path / "squat_kp20_a.csv")
+
+
+def test_a_csv_file_is_read_as_it_was_written(path: Path) -> None:
+    run, wrote = read_csv_run(path), goals()
+    assert run.name == "squat_kp20_a"
+    assert run.joints == JOINTS
+    assert run.kp is None
+    for field in ("time", "goal_position", "position"):
+        assert np.array_equal(getattr(run, field), getattr(wrote, field))
+
+
+def test_gain_and_supply_may_be_columns(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    path.write_text(
+        "\n".join([lines[0] + ",kp,vin", *(f"{line},24,{12 + i % 2}" for i, line in enumerate(lines[1:]))])
+    )
+    run = read_csv_run(path)
+    assert run.kp == 24.0
+    assert run.supply_voltage == pytest.approx(12.5)
+    path.write_text(path.read_text().replace(",24,12\n", ",25,12\n", 1))
+    with refused(BadData, thing=f"{path}, kp"):
+        read_csv_run(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [("0.1,1,x", "row 3, column 'read:a', is 'x'"), ("0.1,1", "row 3 ends before column 'read:a'")],
+)
+def test_a_cell_that_is_no_number_is_named(row: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(f"time,goal:a,read:a\n0,1,1\n{row}\n0.2,1,1\n")
+    with refused(Malformed, problem=said):
+        read_csv_run(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", Malformed),
+        ("time,goal:a\n0,1\n", Malformed),
+        ("time,goal:a,read:a\n", Malformed),
+        ("time,goal:a,read:a\n0,1,x\n1,1,1\n", Malformed),
+        ("time,goal:a,read:a\n0,1\n1,1,1\n", Malformed),
+        pytest.param(f"time,goal:a,read:a\n0,{'9' * 200_000},1\n", Malformed, id="a long field"),
+        pytest.param(f"time,{'a' * 200_000}\n", Malformed, id="a long name"),
+        ("time,goal:a,read:a\n0,1,1\n0,1,1\n", BadData),
+        ("time,goal:a,read:a\n0,1,nan\n1,1,1\n", Missing),
+    ],
+)
+def test_files_that_are_no_runs_are_refused_with_their_path(
+    text: str, kind: type[Exception], tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    with pytest.raises(kind, match=r"bad\.csv"):
+        read_csv_run(path)
+
+
+@pytest.mark.parametrize("twice", ["goal:a", "read:b", "time"])
+def test_a_column_that_is_there_twice_is_named(tmp_path: Path, twice: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(f"time,goal:a,read:a,goal:b,read:b,{twice}\n" + "0,1,1,1,1,1\n1,1,1,1,1,1\n")
+    with refused(Malformed, path=str(path)) as caught:
+        read_csv_run(path)
+    assert repr(twice) in caught.value.problem
+
+
+def test_columns_that_are_not_read_may_have_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "good.csv"
+    path.write_text("time,goal:a,read:a,note,note\n0,1,1,x,y\n0.1,2,2,x,y\n")
+    assert read_csv_run(path).position.tolist() == [[1.0], [2.0]]
+
+
+def test_names_are_looked_up_not_searched_for(tmp_path: Path) -> None:
+    """A search for each of 20 000 names took half a minute."""
+    path = tmp_path / "wide.csv"
+    path.write_text("time" + ",goal:j" * 20_000 + "\n0" + ",1" * 20_000 + "\n")
+    given: list[Collection[str]] = []
+
+    def choose(header: Collection[str]) -> list[str]:
+        given.append(header)
+        return ["time"]
+
+    assert read_columns(path, choose)["time"].tolist() == [0.0]
+    assert isinstance(given[0], Set)
+    assert list(given[0]) == ["time", "goal:j"]
+
+
+def test_shapes_and_intervals_must_fit() -> None:
+    run = goals()
+    with pytest.raises(WrongShape):
+        replace(run, position=run.position[:, :1])
+    with pytest.raises(BadData, match="holds no sample"):
+        replace(run, interval=(90.0, 91.0))
+    assert replace(run, interval=(1.0, 1.5)).counts.sum() == 51
+
+
+def test_the_gain_comes_from_the_user_then_bench_yaml_then_the_name(path: Path, tmp_path: Path) -> None:
+    def gain(settings: RunSettings | None = None) -> float | None:
+        return load_runs([tmp_path], settings)[0].kp
+
+    assert gain() == 20.0
+    (tmp_path / "bench.yaml").write_text("set: {kp: 24, vin: 11.5}")
+    assert gain() == 24.0
+    assert load_runs([path])[0].supply_voltage == 11.5
+    assert gain(RunSettings(kp=32.0)) == 32.0
+    (tmp_path / "bench.yaml").unlink()
+    nameless = write_csv(goals(), tmp_path / "squat.csv")
+    path.unlink()
+    with pytest.raises(Missing, match=r"squat\.csv, kp"):
+        load_runs([nameless])
+
+
+def with_supply(path: Path, volt: float) -> Path:
+    """Add what was measured to a file."""
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0] + ",vin", *(f"{line},{volt}" for line in lines[1:])]))
+    return path
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING]
+
+
+def test_a_supply_that_is_not_what_was_recorded_is_told_in_one_line(
+    path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with_supply(path, 14.7)
+    write_csv(goals(), tmp_path / "mute_kp20.csv")  # says nothing of its supply
+    runs = {run.name: run for run in load_runs([tmp_path], RunSettings(supply_voltage=12.0))}
+    (line,) = warnings(caplog)
+    assert line.startswith("vin: 12 V given by --vin, 14.7 V recorded (squat_kp20_a); ")
+    assert "18 % stronger" in line  # the same torques from less voltage
+    assert (runs["squat_kp20_a"].supply_voltage, runs["squat_kp20_a"].recorded_voltage) == (12.0, 14.7)
+    assert runs["mute_kp20"].recorded_voltage is None
+    caplog.clear()
+    (tmp_path / "bench.yaml").write_text("set: {vin: 16.0}")
+    load_runs([tmp_path])
+    (line,) = warnings(caplog)
+    assert line.startswith("vin: 16 V given by bench.yaml, 14.7 V recorded")
+    assert "9 % weaker" in line
+
+
+@pytest.mark.parametrize("given", [None, 14.7, 14.4])
+def test_a_supply_that_was_not_given_or_agrees_is_not_told_of(
+    given: float | None, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (run,) = load_runs([with_supply(path, 14.7)], RunSettings(supply_voltage=given))
+    assert not warnings(caplog)
+    assert run.supply_voltage == (given or 14.7)
+
+
+def test_an_interval_belongs_to_a_log_by_its_name(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "interval.json"
+    file.write_text(json.dumps({"squat_kp20_a.csv": [0.5, 1.5], "other": [0, 1]}))
+    assert load_runs([path], RunSettings(intervals=file))[0].interval == (0.5, 1.5)
+    for text, kind in (("{", Malformed), ('{"a": 1}', Malformed), ('{"a": [2, 1]}', OutOfRange)):
+        file.write_text(text)
+        with pytest.raises(kind):
+            load_runs([path], RunSettings(intervals=file))
+
+
+def test_places_without_runs_are_told(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable):
+        load_runs([tmp_path / "none.csv"])
+    with pytest.raises(Missing):
+        load_runs([tmp_path])
+    with pytest.raises(OutOfRange):
+        RunSettings(kp=-1.0)
+
+
+def test_a_run_knows_its_joints() -> None:
+    run: RobotRun = goals()
+    assert run.column("elbow") == 1
+    with pytest.raises(Exception, match="'wrist'"):
+        run.column("wrist")
+
+
+def test_intervals_of_other_logs_are_refused(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "interval.json"
+    file.write_text('{"walk": [0.5, 1.5]}')
+    with pytest.raises(Conflict, match="walk"):
+        load_runs([path], RunSettings(intervals=file))
+
+
+def test_time_in_milliseconds_is_refused() -> None:
+    time = np.arange(0.0, 1000.0, 10.0) * 1.0
+    with pytest.raises(BadData, match="not ms"):
+        RobotRun(
+            name="run",
+            joints=("elbow",),
+            time=time,
+            goal_position=np.zeros((len(time), 1)),
+            position=np.zeros((len(time), 1)),
+        )

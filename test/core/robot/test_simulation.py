@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated runs of a robot: goals in time, deviations, and the same motion as another executor's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+
+from bam_core.errors import Missing, UnknownName
+from bam_core.mujoco import ServoActuation, compile_robot, equip
+from bam_core.robot.deviations import RobotDeviations
+from bam_core.robot.simulation import SETTLING, RobotBench
+from bam_core.robot.validation import validate_robot
+from test.core.whole_robot_cases import JOINTS, arm, bench, goals, servos
+
+
+def test_joints_move_as_with_the_servos_in_python() -> None:
+    run, step = goals(), 1e-3
+    found = bench(step).simulate(run, servos())
+    spec = arm()
+    spec.option.timestep = step
+    equip(spec, servos())
+    model = compile_robot(spec)
+    data = mujoco.MjData(model)
+    actuation = ServoActuation(model, data, servos())
+    actuation.kp[:], actuation.supply_voltage[:], actuation.torque_enabled[:] = run.kp, 12.0, 1.0
+    actuation.goal_position[:] = run.goal_position[0]
+    mujoco.mj_forward(model, data)
+    for _ in range(round(SETTLING / step)):
+        actuation.step()
+    there = np.empty_like(found)
+    for sample, goal in enumerate(run.goal_position):  # goals fall on steps: samples are 10 ms apart
+        there[sample] = data.qpos
+        actuation.goal_position[:] = 0.5 * (actuation.goal_position + goal)  # acts from half a step before
+        for _ in range(10):
+            actuation.step()
+            actuation.goal_position[:] = goal
+    assert np.abs(found - there).max() < 1e-4
+
+
+def test_long_steps_neither_advance_nor_delay_a_motion() -> None:
+    run = goals()
+    fine = bench(2.5e-4).simulate(run, servos())
+    coarse = bench(4e-3).simulate(run, servos())
+    assert np.abs(coarse - fine).mean() < 0.2e-3
+    moving = np.gradient(fine, run.time, axis=0)
+    early = (moving * (coarse - fine)).sum() / (moving**2).sum()  # s
+    assert abs(early) < 0.1e-3  # goals in force from the start of a step on would be 1.9 ms early
+
+
+def test_a_delay_moves_the_motion_by_that_time() -> None:
+    run = goals(4.0)
+    late = bench().simulate(run, servos(), RobotDeviations(delay=0.03))
+    now = bench().simulate(run, servos())
+    assert np.abs(late[60:] - now[57:-3]).max() < 2e-3  # friction makes it no pure shift at the start
+    assert np.abs(late[60:] - now[60:]).max() > 2e-2
+
+
+def test_an_encoder_that_is_off_is_off_in_reading_and_goal_alike() -> None:
+    run = goals()
+    off = RobotDeviations(zero={"elbow": 0.05})
+    found, truth = bench().simulate(run, servos(), off), bench().simulate(run, servos())
+    # It holds the same reading with the arm hanging elsewhere: only gravity's torque changes.
+    assert 1e-4 < np.abs(found[100:] - truth[100:]).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    "deviations",
+    [
+        RobotDeviations(mass={"lower": 0.3}),
+        RobotDeviations(centre={"lower": (0.0, 0.0, -0.03)}),
+        RobotDeviations(strength={"shoulder": -0.2, "elbow": -0.2}),
+        RobotDeviations(friction={"shoulder": 1.0, "elbow": 1.0}),
+    ],
+)
+def test_heavier_longer_and_weaker_robots_follow_their_goals_less(deviations: RobotDeviations) -> None:
+    run = goals()
+
+    def distance(found: np.ndarray) -> float:
+        return float(np.abs(found - run.goal_position)[60:].mean())
+
+    plain = distance(bench().simulate(run, servos()))
+    assert distance(bench().simulate(run, servos(), deviations)) > 1.01 * plain
+
+
+def test_errors_are_those_of_the_samples_and_joints_that_count() -> None:
+    run = replace(goals(), interval=(1.0, 2.0))
+    run = replace(run, position=bench().simulate(run, servos()) + np.array([0.01, 0.0]))
+    found = validate_robot(bench(), [run], JOINTS, servos())
+    errors = found.per_log["run0"]
+    assert errors.per_joint == pytest.approx({"shoulder": 0.01, "elbow": 0.0}, abs=2e-3)
+    assert found.mae == errors.mae == pytest.approx(np.mean(list(errors.per_joint.values())))
+    assert set(found.summary()["per_log"]["run0"]) == {"mae", "per_joint", "goal_distance"}
+
+
+def test_only_what_leads_up_to_the_interval_is_simulated_in_a_search() -> None:
+    run = replace(goals(4.0), interval=(3.0, 3.9))
+    run = replace(run, position=bench().simulate(run, servos()))
+    coarse = bench().coarser(2e-3, settling=0.3, lead=0.5).simulate(run, servos())
+    assert np.array_equal(coarse[:240], run.position[:240])
+    assert np.abs(coarse - run.position)[run.counts].mean() < 3e-3
+
+
+def test_what_cannot_be_simulated_is_refused() -> None:
+    run = goals()
+    with pytest.raises(Missing, match="kp"):
+        bench().simulate(replace(run, kp=None), servos())
+    with pytest.raises(UnknownName, match="wrist"):
+        bench().simulate(replace(run, joints=("shoulder", "wrist")), servos())
+    with pytest.raises(UnknownName):
+        RobotBench.make(arm(), "sole")
+
+
+def test_stiff_contacts_slip_less_than_soft_ones() -> None:
+    spec = mujoco.MjSpec.from_string(
+        '<mujoco><option noslip_iterations="4" gravity="3 0 -9.5"/><worldbody>'
+        '<geom type="plane" size="0 0 1"/>'
+        '<body name="foot" pos="0 0 0.02"><freejoint/><geom type="box" size="0.1 0.05 0.02" mass="3"/></body>'
+        "</worldbody></mujoco>"
+    )
+    described = RobotBench.make(spec, "free", step=2e-3)
+    soft = described.spec.copy()
+    soft.option.noslip_iterations = 0
+    quick = described.stiff_contacts(4e-3)
+    assert quick.spec.option.timestep == quick.step == 4e-3
+    assert described.spec.option.noslip_iterations == 4
+    assert _crept(described.spec) < _crept(quick.spec) < 0.2 * _crept(soft)
+
+
+def _crept(spec: mujoco.MjSpec) -> float:
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    while data.time < 2.0:
+        mujoco.mj_step(model, data)
+    return abs(float(data.qpos[0]))

@@ -1,0 +1,482 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Dynamixel bus against virtual servos of both protocols."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported, WrongShape, WrongValue
+from bam_ros.driver.hardware_errors import HardwareError
+from bam_ros.driver.servo_bus import BusCorrupt, BusTimeout, Gains, OtherServos, ServoGoal, ServoIdentity
+from bam_ros.dynamixel.bus import DynamixelBus, DynamixelSettings
+from bam_ros.dynamixel.control_table import control_table
+from bam_ros.dynamixel.servo import PWM_WATCHDOG, WATCHDOG
+from bam_ros.emulators.dynamixel import bench_kernel as k
+from test.ros.ros_helpers import VirtualServos, wait_for
+
+MakeVirtual = Callable[..., VirtualServos]
+SERVOS = ("mx106", "mx106_2", "xl330")
+OFF = ServoGoal.released(1)
+
+
+@pytest.fixture
+def make_bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., DynamixelBus]]:
+    # The SDK waits for an answer for twice this many ms; emulated servos wait for their turn on a processor.
+    monkeypatch.setattr("dynamixel_sdk.port_handler.LATENCY_TIMER", 150)
+    buses = []
+
+    def make(virtual: VirtualServos, **settings: object) -> DynamixelBus:
+        bus = DynamixelBus(DynamixelSettings(port=virtual.path, baud_rate=1_000_000, **settings))
+        buses.append(bus)
+        return bus
+
+    yield make
+    for bus in buses:
+        bus.close()
+
+
+MakeBus = Callable[..., DynamixelBus]
+
+
+def wait_for_error(bus: DynamixelBus, text: str) -> None:
+    messages: list[str] = []
+
+    def failed() -> bool:
+        try:
+            bus.exchange(on(0.0))
+        except BamError as error:
+            messages.append(str(error))
+        return bool(messages)
+
+    wait_for(failed)
+    assert text in messages[0]
+
+
+def on(position: float) -> ServoGoal:
+    return ServoGoal(torque_enable=(True,), position=(position,))
+
+
+def duty(value: float) -> ServoGoal:
+    return ServoGoal(torque_enable=(True,), position=(0.0,), duty=(value,))
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_what_was_found_stays_known_while_the_port_is_away(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    bus = make_bus(virtual_servos(servo=servo, ids=(3,)), ids=(3,))
+    assert bus.identities == (ServoIdentity(),)
+    assert bus.position_limits == ((-math.inf, math.inf),)
+    bus.open()
+    limits = bus.position_limits
+    assert limits[0] == pytest.approx((-math.pi, math.pi), abs=0.01)
+    bus.close()
+    assert bus.position_limits == limits
+    assert bus.identities == (ServoIdentity(servo=servo, id=3),)
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_a_servo_at_rest_reads_as_it_is(servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    assert virtual.servo.table.title in bus.open()
+    sample = bus.exchange(OFF)
+    assert sample.position == (0.0,)
+    assert sample.velocity == (0.0,)
+    assert sample.torque_enabled == (False,)
+    assert sample.hardware_error == (0,)
+    assert 15.0 < sample.temperature[0] < 40.0
+    assert abs(sample.voltage[0] - virtual.servo.bench.hidden.supply_voltage) < 0.3
+    assert math.isnan(sample.current[0]) == (virtual.servo.table.protocol == 1)
+    assert math.isnan(sample.goal_position[0])
+
+
+def test_a_sample_was_taken_when_it_was_however_late_it_is_looked_at(
+    virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    bus = make_bus(virtual_servos())
+    bus.open()
+    before = bus.now()
+    sample = bus.exchange(OFF)
+    acquired = bus.acquired(sample)
+    assert before < acquired < bus.now()
+    time.sleep(0.1)
+    assert bus.acquired(sample) == acquired
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_opening_releases_and_prepares(servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = virtual_servos(servo=servo)
+    profile = "goal_acceleration" if virtual.servo.table.protocol == 1 else "profile_acceleration"
+    virtual.set("torque_enable", 1)
+    virtual.set(profile, 10)
+    make_bus(virtual).open()
+    assert virtual.get("torque_enable") == 0
+    assert virtual.get(profile) == 0
+    assert virtual.get("return_delay_time") == 0
+    assert virtual.get("status_return_level") == 2
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_a_prepared_servo_is_not_written_again(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    bus.close()
+    virtual.writes.clear()
+    bus.open()
+    written = {name for changes, _ in virtual.writes for name in changes}
+    assert not {name for name in written if virtual.servo.table[name].eeprom}
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_torque_goes_on_with_the_goal_where_the_servo_is(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    for _ in range(5):
+        sample = bus.exchange(OFF)
+    assert not virtual.written("goal_position")  # a goal would switch torque on by itself on some servos
+    virtual.writes.clear()
+    bus.exchange(on(sample.position[0]))
+    goal_first = [name for changes, _ in virtual.writes for name in changes]
+    assert goal_first.index("goal_position") < goal_first.index("torque_enable")
+    changes, position = next(entry for entry in virtual.writes if "goal_position" in entry[0])
+    assert changes["goal_position"] == position
+    assert virtual.get("torque_enable") == 1
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_goals_are_written_only_when_they_change(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    bus.exchange(on(0.0))
+    virtual.writes.clear()
+    for goal in (0.0, 0.1, 0.1, math.nan, 0.1, 0.2):
+        sample = bus.exchange(on(goal))
+    count = virtual.servo.table["goal_position"].from_si
+    assert virtual.written("goal_position") == [count(0.1), count(0.2)]
+    assert sample.goal_position[0] == pytest.approx(0.2, abs=math.pi / 4096)
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_pi_is_a_goal_although_the_last_count_is_short_of_it(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    last = virtual.get("max_position_limit")
+    bus = make_bus(virtual)
+    bus.open()
+    ((low, high),) = bus.position_limits
+    assert low <= -math.pi < math.pi <= high
+    bus.exchange(on(0.0))
+    assert bus.exchange(on(math.pi)).goal_position[0] == virtual.servo.table["goal_position"].to_si(last)
+    assert virtual.get("goal_position") == last
+    bus.exchange(on(low))
+    assert virtual.get("goal_position") == virtual.get("min_position_limit")
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_release_and_close_turn_torque_off(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    for way_out in (lambda: bus.exchange(OFF), bus.release, bus.close):
+        if virtual.written("torque_enable")[-1:] == [0]:
+            bus.exchange(on(0.0))
+        assert virtual.get("torque_enable") == 1
+        way_out()
+        assert virtual.get("torque_enable") == 0
+    bus.close()
+    bus.release()
+
+
+def test_release_gets_through_a_bad_line(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = virtual_servos(servo="mx106")
+    bus = make_bus(virtual)
+    bus.open()
+    bus.exchange(on(0.0))
+    assert bus.unreleased == ("joint",)
+    virtual.bus.faults.drop = 1.0  # of answers: what is written arrives
+    bus.release()
+    assert virtual.get("torque_enable") == 0
+    assert bus.unreleased == ("joint",)  # nothing has confirmed it
+    virtual.bus.faults.drop = 0.0
+    bus.release()
+    assert bus.unreleased == ()
+
+
+@pytest.mark.parametrize("servo", ["mx106_2", "xl330"])
+def test_the_watchdog_watches_while_torque_is_on(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    bus.exchange(on(0.0))
+    assert 0.0 < virtual.get("bus_watchdog") * 20e-3 <= WATCHDOG + 20e-3
+    bus.exchange(OFF)
+    assert virtual.get("bus_watchdog") == 0
+    bus.exchange(on(0.0))
+    wait_for(lambda: virtual.get("bus_watchdog") < 0)  # nobody talks
+    wait_for_error(bus, "silent")
+    bus.close()
+    bus.open()
+    bus.exchange(on(0.0))
+    assert virtual.get("bus_watchdog") > 0
+    assert virtual.get("goal_pwm") == virtual.get("pwm_limit")
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_torque_that_went_off_by_itself_is_noticed(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    bus.exchange(on(0.0))
+    virtual.set("torque_enable", 0)
+    wait_for_error(bus, "by itself")
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+@pytest.mark.parametrize(
+    ("fault", "bit"),
+    [
+        ("overload", HardwareError.OVERLOAD),
+        ("overheat", HardwareError.OVERHEATING),
+        ("undervoltage", HardwareError.INPUT_VOLTAGE),
+    ],
+)
+def test_hardware_errors_are_named_and_reboot_clears_them(
+    servo: str, fault: str, bit: HardwareError, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    virtual.inject(fault)
+    wait_for(lambda: HardwareError(bus.exchange(OFF).hardware_error[0]) == bit)
+    virtual.repair()
+    bus.reboot("joint")
+    wait_for(lambda: bus.exchange(OFF).hardware_error[0] == 0)
+    bus.exchange(on(bus.exchange(OFF).position[0]))
+    assert virtual.get("torque_enable") == 1
+
+
+@pytest.mark.parametrize(("servo", "gain"), [("mx106", 255), ("xl330", 20_000)])
+def test_gains_are_read_back_and_checked(
+    servo: str, gain: int, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    wanted = Gains(kp=20.0, ki=1.0, kd=2.0)
+    assert bus.set_gains("joint", wanted) == wanted
+    assert virtual.get("position_p_gain") == 20
+    with pytest.raises(OutOfRange) as caught:
+        bus.set_gains("joint", Gains(kp=gain, ki=0.0, kd=0.0))
+    assert (caught.value.thing, caught.value.value) == ("position_p_gain of joint", gain)
+    with pytest.raises(UnknownName) as unknown:
+        bus.set_gains("elbow", wanted)
+    assert (unknown.value.name, unknown.value.valid) == ("elbow", ("joint",))
+    held = bus.set_gains("joint", Gains(kp=7.3, ki=0.0, kd=0.0))
+    assert held.kp == virtual.get("position_p_gain") == 7  # the answer tells what the register holds
+    virtual.set("position_p_gain", 9)  # as after a dip of the supply
+    writes = len(virtual.writes)
+    assert bus.read_gains("joint") == Gains(kp=9.0, ki=0.0, kd=0.0)
+    assert len(virtual.writes) == writes
+
+
+@pytest.mark.parametrize(("servo", "other"), [("mx106", "mx64"), ("mx106_2", "mx64_2")])
+def test_other_servos_than_before_are_refused_and_nothing_is_written_to_them(
+    servo: str, other: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    bus.exchange(on(0.0))
+    bus.close()
+    own = virtual.get("model_number")
+    virtual.set("model_number", control_table(other).model_number)
+    writes = len(virtual.writes)
+    with pytest.raises(OtherServos, match=f"{re.escape(control_table(other).title)}, before"):
+        bus.open()
+    assert len(virtual.writes) == writes
+    assert virtual.get("torque_enable") == 0
+    anew = make_bus(virtual)
+    anew.open()
+    assert anew.identities[0].servo == other
+    anew.close()
+    virtual.set("model_number", own)
+    bus.open()
+
+
+@pytest.mark.parametrize("servo", SERVOS)
+def test_lost_and_damaged_answers_are_told_apart_and_survived(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual)
+    bus.open()
+    virtual.bus.faults.drop = 1.0
+    with pytest.raises(BusTimeout):
+        bus.exchange(OFF)
+    virtual.bus.faults.drop = 0.0
+    virtual.bus.faults.corrupt = 1.0
+    kinds = set()
+    for _ in range(5):
+        with pytest.raises((BusCorrupt, BusTimeout)) as caught:
+            bus.exchange(OFF)
+        kinds.add(caught.type)
+    assert BusCorrupt in kinds
+    virtual.bus.faults.corrupt = 0.0
+    assert bus.exchange(OFF).position == (0.0,)
+
+
+@pytest.mark.parametrize("servo", ["mx64", "xl330"])
+def test_several_servos_are_read_and_driven_together(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo, ids=(3, 7, 5))
+    bus = make_bus(virtual, joints=("a", "b", "c"), ids=(7, 5, 3))
+    bus.open()
+    start = bus.exchange(ServoGoal.released(3))
+    goal = ServoGoal(torque_enable=(True, False, True), position=start.position)
+    bus.exchange(goal)
+    goal = ServoGoal(torque_enable=(True, False, True), position=(0.1, 0.1, -0.1))
+    wait_for(lambda: bus.exchange(goal).position[0] > 0.02 and bus.exchange(goal).position[2] < -0.02)
+    assert [s.torque_enabled for s in virtual.bus.servos] == [True, True, False]
+    bus.release()
+    assert not any(s.torque_enabled for s in virtual.bus.servos)
+
+
+def test_a_servo_beyond_its_limits_is_not_switched_on(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = virtual_servos(servo="mx106")
+    virtual.set("min_position_limit", 2500)
+    bus = make_bus(virtual)
+    bus.open()
+    with pytest.raises(OutOfRange) as caught:
+        bus.exchange(on(0.0))
+    assert caught.value.thing == "position of joint"
+    assert virtual.get("torque_enable") == 0
+
+
+@pytest.mark.parametrize("servo", ["mx64_2", "mx106_2", "xl330"])
+def test_in_pwm_mode_duties_are_applied_from_none_on_and_written_every_time(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual, pwm=True)
+    bus.open()
+    assert virtual.get("operating_mode") == 16
+    virtual.writes.clear()
+    bus.exchange(duty(0.5))
+    assert [name for changes, _ in virtual.writes for name in changes] == [
+        "goal_pwm",
+        "bus_watchdog",
+        "torque_enable",
+    ]
+    assert virtual.get("goal_pwm") == 0
+    assert 0.0 < virtual.get("bus_watchdog") * 20e-3 <= PWM_WATCHDOG
+    virtual.writes.clear()
+    for wanted in (0.1, 0.1, -0.2):
+        sample = bus.exchange(duty(wanted))
+    assert virtual.written("goal_pwm") == [round(885 * wanted) for wanted in (0.1, 0.1, -0.2)]
+    assert math.isnan(sample.goal_position[0])
+    wait_for(lambda: bus.exchange(duty(-0.2)).duty[0] == pytest.approx(-0.2, abs=1e-3), 2.0)
+    bus.exchange(duty(0.0))
+    bus.exchange(OFF)
+    assert virtual.get("torque_enable") == 0
+
+
+def test_a_duty_is_held_to_the_servos_own_limit(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = virtual_servos(servo="mx64_2")
+    virtual.set("pwm_limit", 300)
+    bus = make_bus(virtual, pwm=True)
+    bus.open()
+    bus.exchange(duty(0.0))
+    for wanted, count in ((1.0, 300), (-5.0, -300)):
+        bus.exchange(duty(wanted))
+        assert virtual.get("goal_pwm") == count
+
+
+def test_a_servo_without_pwm_mode_is_named_and_left_released(
+    virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo="mx106")
+    virtual.set("torque_enable", 1)
+    with pytest.raises(Unsupported) as caught:
+        make_bus(virtual, pwm=True).open()
+    assert caught.value.thing == "joint"
+    assert virtual.get("torque_enable") == 0
+
+
+@pytest.mark.parametrize("servo", ["mx64_2", "xl330"])
+def test_a_client_that_stops_sending_duties_leaves_a_servo_that_stops(
+    servo: str, virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo=servo)
+    bus = make_bus(virtual, pwm=True)
+    bus.open()
+    bus.exchange(duty(0.0))
+    bus.exchange(duty(0.3))
+    wait_for(lambda: virtual.get("bus_watchdog") < 0)  # nobody talks
+    wait_for(lambda: virtual.servo.bench.state[k.DUTY] == 0.0)
+    wait_for_error(bus, "silent for 0.2 s")
+    bus.close()
+    bus.open()
+    bus.exchange(duty(0.0))
+    assert virtual.get("goal_pwm") == 0
+
+
+def test_pwm_mode_is_left_by_the_next_driver_that_commands_positions(
+    virtual_servos: MakeVirtual, make_bus: MakeBus
+) -> None:
+    virtual = virtual_servos(servo="mx64_2")
+    for pwm, mode, goal in ((True, 16, 0), (False, 3, 885)):
+        bus = make_bus(virtual, pwm=pwm)
+        bus.open()
+        assert (virtual.get("operating_mode"), virtual.get("goal_pwm")) == (mode, goal)
+        bus.close()
+
+
+def test_a_wheel_is_no_joint(virtual_servos: MakeVirtual, make_bus: MakeBus) -> None:
+    virtual = virtual_servos(servo="mx106")
+    virtual.set("max_position_limit", 0)
+    with pytest.raises(Conflict) as caught:
+        make_bus(virtual).open()
+    assert caught.value.thing == "joint"
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "thing"),
+    [
+        ({"ids": (1, 1), "joints": ("a", "b")}, WrongShape, "ids"),
+        ({"ids": ()}, WrongShape, "ids"),
+        ({"ids": (1, 2)}, WrongShape, "ids"),
+        ({"ids": (254,)}, OutOfRange, "ids"),
+        ({"protocol": 3}, OutOfRange, "protocol"),
+        ({"answer_timeout": -0.1}, OutOfRange, "answer_timeout"),
+        ({"answer_timeout": 0.3}, OutOfRange, "answer_timeout"),  # the watchdog's
+    ],
+)
+def test_impossible_settings_are_refused(
+    settings: dict[str, object], kind: type[WrongValue], thing: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        DynamixelSettings(**settings)
+    assert caught.value.thing == thing

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The action `record` and the service `~/load_mounted` as a client of the recorder sees them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from action_msgs.msg import GoalStatus
+from bam_bench.action import Record
+from rclpy.parameter import Parameter
+from std_srvs.srv import Trigger
+
+from bam_core.recordings.trajectories import SCRIPTS
+from bam_ros.recorder.node import RecorderNode
+from test.ros.recorder_bench import Bench, directories, hurry, short
+from test.ros.ros_client import ThreadedActionClient
+from test.ros.ros_helpers import PATIENCE, wait_for
+
+pytestmark = pytest.mark.ros
+
+SESSION = """\
+servo: mx106
+supply_voltage: 15.0
+loads: [{mass: 0.5, length: 0.1}]
+gains: [8]
+scripts: [sin_sin]
+approach_speed: 3.0
+pause_limit: 10.0
+"""
+
+
+class Client:
+    """A recorder node on a bench, and a client of its action."""
+
+    def __init__(self, bench: Bench, directory: Path, **parameters: Any) -> None:
+        self.bench = bench
+        self.session = directory / "session.yaml"
+        self.session.write_text(SESSION)
+        self.output = directory / "bags"
+        self.directory = directory
+        parameters = {"data_directory": str(directory), **parameters}
+        self.recorder = RecorderNode(**bench.parameters(driver="driver", **parameters))
+        bench.spin(self.recorder)
+        self.action = ThreadedActionClient(bench.node, Record, "record")
+        self.mounted = bench.node.create_client(Trigger, "recorder/load_mounted")
+        self.feedback: list[tuple[float, Record.Feedback]] = []
+
+    def wait(self, future: Any, timeout: float = PATIENCE) -> Any:
+        wait_for(future.done, timeout, "answer")
+        return future.result()
+
+    def send(self, **changes: str) -> Any:
+        assert self.action.wait_for_server(10.0)
+        goal = Record.Goal(**{"session_file": str(self.session), "output": str(self.output), **changes})
+        return self.wait(self.action.send_goal_async(goal, self._on_feedback))
+
+    def load_mounted(self) -> Trigger.Response:
+        assert self.mounted.wait_for_service(10.0)
+        return self.wait(self.mounted.call_async(Trigger.Request()))
+
+    def wait_for_state(self, state: int) -> Record.Feedback:
+        wait_for(lambda: self.feedback and self.feedback[-1][1].state == state, what=f"state {state}")
+        return self.feedback[-1][1]
+
+    def _on_feedback(self, message: Any) -> None:
+        self.feedback.append((time.monotonic(), message.feedback))
+
+
+@pytest.fixture
+def client(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    monkeypatch.setattr("bam_ros.recorder.session_file.script", lambda name: short(name, 0.8))
+    hurry(monkeypatch)
+    bench = Bench()
+    client = Client(bench, tmp_path)
+    yield client
+    bench.close()
+
+
+def test_a_goal_asks_for_the_load_then_records(client: Client) -> None:
+    handle = client.send()
+    asked = client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    assert (asked.mass, asked.arm_mass, asked.length) == (0.5, 0.0, 0.1)
+    assert client.load_mounted().success
+    answer = client.wait(handle.get_result_async())
+    assert answer.status == GoalStatus.STATUS_SUCCEEDED
+    assert answer.result.success
+    assert (answer.result.recorded, answer.result.resumed, answer.result.dropped) == (1, 0, 0)
+    assert answer.result.bags == [str(client.output / "m0.50_l0.100_kp8_sin_sin")]
+    assert "1 run recorded" in answer.result.message
+    ran = [feedback for _, feedback in client.feedback if feedback.state == Record.Feedback.RUNNING]
+    assert (ran[-1].run, ran[-1].runs, ran[-1].duration) == (1, 1, 0.8)
+    assert max(feedback.elapsed for feedback in ran) > 0.3
+    assert not client.load_mounted().success
+
+
+def test_the_log_names_the_call_that_says_that_the_load_hangs(
+    client: Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    handle = client.send()
+    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    said = capfd.readouterr().err
+    assert "hang 0.5 kg at 0.1 m" in said
+    assert "then call /recorder/load_mounted (std_srvs/srv/Trigger)" in said
+    client.wait(handle.cancel_goal_async())
+    client.wait(handle.get_result_async())
+
+
+def test_feedback_comes_at_ten_hertz_at_most(client: Client) -> None:
+    handle = client.send()
+    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.load_mounted()
+    client.wait(handle.get_result_async())
+    first, last = client.feedback[0][0], client.feedback[-1][0]
+    assert len(client.feedback) <= 2 + 10.0 * (last - first)
+
+
+def test_cancelling_releases_the_servo_and_marks_the_bag(client: Client) -> None:
+    handle = client.send()
+    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.load_mounted()
+    wait_for(lambda: client.feedback[-1][1].elapsed > 0.0, what="the script")
+    assert client.wait(handle.cancel_goal_async()).goals_canceling
+    answer = client.wait(handle.get_result_async())
+    assert answer.status == GoalStatus.STATUS_CANCELED
+    assert not answer.result.success
+    assert "cancelled" in answer.result.message
+    wait_for(lambda: not client.bench.bus.torque[0], what="torque off")
+    assert directories(client.output) == ["m0.50_l0.100_kp8_sin_sin"]
+    assert not list(client.output.glob("*/metadata.yaml"))
+
+
+def test_cancelling_ends_waiting_for_a_load(client: Client) -> None:
+    handle = client.send()
+    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.wait(handle.cancel_goal_async())
+    assert client.wait(handle.get_result_async()).status == GoalStatus.STATUS_CANCELED
+    assert not client.output.exists()
+
+
+def test_a_second_goal_is_told_why_it_is_aborted(client: Client) -> None:
+    first = client.send()
+    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    answer = client.wait(client.send().get_result_async())
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert answer.result.message == "recorder: a session is being recorded; wait for its end or cancel it"
+    assert not answer.result.success
+    client.wait(first.cancel_goal_async())
+    assert client.wait(first.get_result_async()).status == GoalStatus.STATUS_CANCELED
+    answer = client.wait(client.send(session_file="none.yaml").get_result_async())
+    assert "none.yaml: cannot be read" in answer.result.message
+
+
+def test_of_two_goals_at_the_same_moment_one_is_recorded(client: Client) -> None:
+    assert client.action.wait_for_server(PATIENCE)
+    other = ThreadedActionClient(client.bench.node, Record, "record")
+    assert other.wait_for_server(PATIENCE)
+    goal = Record.Goal(session_file=str(client.session), output=str(client.output))
+    for _ in range(5):
+        sent = [each.send_goal_async(goal) for each in (client.action, other)]
+        answers = [client.wait(future).get_result_async() for future in sent]
+        wait_for(lambda ends=answers: any(end.done() for end in ends), what="the abort of one")
+        (recorded,) = (
+            client.wait(future) for future, answer in zip(sent, answers, strict=True) if not answer.done()
+        )
+        client.wait(recorded.cancel_goal_async())
+        ends = {client.wait(answer).status for answer in answers}
+        assert ends == {GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED}
+
+
+def test_bad_goals_are_answered_in_one_line(client: Client) -> None:
+    for changes, said in (
+        ({"session_file": "none.yaml"}, "none.yaml: cannot be read"),
+        ({"session_file": ""}, "session_file: is missing"),
+        ({"session_file": "/etc/passwd"}, "session_file: is '/etc/passwd' (expected a path below"),
+        ({"session_file": "../session.yaml"}, "session_file: is '../session.yaml' (expected a path below"),
+        ({"output": "/tmp/bags"}, "output: is '/tmp/bags' (expected a path below"),
+        ({"output": "a" * 5000}, "(expected a path below"),
+        ({"output": ""}, "output: is missing"),
+    ):
+        answer = client.wait(client.send(**changes).get_result_async())
+        assert answer.status == GoalStatus.STATUS_ABORTED
+        assert said in answer.result.message
+        assert "\n" not in answer.result.message
+
+
+def test_parameters_changed_later_are_confined_as_goals_are(client: Client) -> None:
+    client.recorder.set_parameters([Parameter("output", value="/tmp/bags")])
+    answer = client.wait(client.send(output="").get_result_async())
+    assert "output: is '/tmp/bags' (expected a path below" in answer.result.message
+
+
+def test_the_end_of_the_node_releases_the_servo(client: Client) -> None:
+    client.send()
+    client.wait_for_state(Record.Feedback.WAITING_FOR_LOAD)
+    client.load_mounted()
+    wait_for(lambda: client.feedback[-1][1].elapsed > 0.0, what="the script")
+    client.recorder.close()
+    wait_for(lambda: not client.bench.bus.torque[0], what="torque off")
+    assert not list(client.output.glob("*/metadata.yaml"))
+
+
+def test_scripts_of_this_test_are_short() -> None:
+    assert math.isinf(short("sin_sin").release_time)
+    assert replace(SCRIPTS["sin_sin"], duration=0.4) == short("sin_sin")

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run in which driver or recorder stalled, or the driver let go, counts for nothing and is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bam_core.errors import BadData
+from bam_core.recordings import load_recordings
+from bam_core.recordings.mcap_messages import TypedMessage, read_messages
+from bam_core.recordings.run_end import is_set_aside
+from bam_ros.driver.servo_bus import ServoGoal, ServoSample
+from bam_ros.recorder import bag_shelf
+from bam_ros.recorder.session import Session
+from bam_ros.recorder.session_recorder import SessionRecorder, SessionReport
+from bam_ros.recorder.stalls import COMMAND_PAUSE, StallWatch
+from test.ros.recorder_bench import Bench, Operator, directories, hurry, short, short_session
+
+NAME = "m0.50_l0.100_kp8_sin_sin"
+PAUSE_LIMIT, PAUSE = 0.5, 0.8
+
+
+@pytest.fixture
+def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    hurry(monkeypatch)
+    bench = Bench()
+    yield bench
+    bench.close()
+
+
+def session() -> Session:
+    scripts = (short("sin_sin", 2.0),)
+    return replace(short_session(), scripts=scripts, pause_limit=PAUSE_LIMIT)
+
+
+def stall(bench: Bench, operator: Operator, times: int) -> None:
+    """Let the stamps jump by PAUSE in so many attempts, once each: what was measured meanwhile is missing."""
+    exchange, jumps = bench.bus.exchange, 0
+
+    def stalled(goal: ServoGoal) -> ServoSample:
+        nonlocal jumps
+        sample = exchange(goal)
+        away = goal.torque_enable[0] and abs(goal.position[0]) > 0.2
+        told = sum("stalled" in line for line in operator.lines)
+        if away and jumps < times and jumps <= told:
+            jumps += 1
+        return replace(sample, stamp=sample.stamp + round(jumps * PAUSE * 1e9))
+
+    bench.bus.exchange = stalled  # type: ignore[method-assign]
+
+
+def record(bench: Bench, output: Path, operator: Operator) -> SessionReport:
+    return SessionRecorder(bench.node, driver="driver").record(session(), output, operator)
+
+
+@pytest.mark.ros
+def test_a_run_in_which_the_driver_stalled_is_named_kept_apart_and_recorded_again(
+    bench: Bench, tmp_path: Path
+) -> None:
+    operator = Operator()
+    stall(bench, operator, 1)
+    report = record(bench, tmp_path, operator)
+    assert (report.recorded, report.resumed) == (1, 0)
+    assert [bag.name for bag in report.bags] == [NAME]
+    assert {NAME, f"{NAME}.stalled-1"} <= set(directories(tmp_path))
+    assert not (tmp_path / f"{NAME}.stalled-1" / "metadata.yaml").exists()
+    told = next(line for line in operator.lines if "stalled" in line)
+    assert "run 1 of 1" in told
+    assert "no state for 0.8" in told
+    assert "(expected at most 0.5 s)" in told
+    assert [recording.name for recording in load_recordings([tmp_path])] == [NAME]
+
+
+@pytest.mark.ros
+def test_a_driver_that_stalls_every_time_ends_the_session_and_leaves_nothing_that_counts(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bam_ros.recorder.session_recorder.ATTEMPTS", 2)
+    operator = Operator()
+    stall(bench, operator, 2)
+    with pytest.raises(BadData, match=r"the driver stalled, .* 2 attempts"):
+        record(bench, tmp_path, operator)
+    assert directories(tmp_path) == [f"{NAME}.stalled-1", f"{NAME}.stalled-2"]
+    assert not bag_shelf.inspect(tmp_path, session(), "/bench_run").complete
+    assert not any(bench.bus.torque)
+    report = record(bench, tmp_path, Operator())
+    assert (report.recorded, report.resumed) == (1, 0)
+
+
+def release_once(bench: Bench, beyond: float) -> None:
+    """Let the driver be found released once, after some states with torque and a goal beyond this, rad.
+
+    It obeys again at once, as after a bus that was away.
+    """
+    exchange, states = bench.bus.exchange, 0
+
+    def let_go(goal: ServoGoal) -> ServoSample:
+        nonlocal states
+        sample = exchange(goal)
+        states += goal.torque_enable[0] and abs(goal.position[0]) > beyond
+        if states != 5:
+            return sample
+        states += 1
+        return replace(sample, torque_enabled=(False,))
+
+    bench.bus.exchange = let_go  # type: ignore[method-assign]
+
+
+@pytest.mark.ros
+def test_a_run_in_which_the_driver_let_go_ends_with_torque_off_and_is_recorded_again(
+    bench: Bench, tmp_path: Path
+) -> None:
+    operator = Operator()
+    release_once(bench, 0.2)
+    report = record(bench, tmp_path, operator)
+    assert (report.recorded, report.resumed) == (1, 0)
+    kept = tmp_path / f"{NAME}.released-1"
+    assert {NAME, kept.name} <= set(directories(tmp_path))
+    assert not (kept / "metadata.yaml").exists()
+    (told,) = [line for line in operator.lines if "released the servo" in line]
+    assert "s into the script" in told
+    states = [message.value for message in messages_of(kept, "bam_bench/msg/ServoStates")]
+    assert [state.torque_enabled[0] for state in states].index(False) == len(states) - 1  # it ends there
+    assert is_set_aside(kept)
+    assert bag_shelf.inspect(tmp_path, session(), "/bench_run").complete == {NAME}
+    assert not any(bench.bus.torque)
+
+
+@pytest.mark.ros
+def test_a_driver_that_lets_go_on_the_way_to_the_start_is_told_without_a_bag(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.bus.position[0] = 2.0  # so that there is a way
+    operator = Operator()
+    release_once(bench, 1.0)
+    report = record(bench, tmp_path, operator)
+    assert report.recorded == 1
+    assert directories(tmp_path) == [NAME]
+    (told,) = [line for line in operator.lines if "released the servo" in line]
+    assert "while moving to the start" in told
+    assert "(attempt 1 of 5)" in told
+
+
+def messages_of(bag: Path, kind: str) -> list[TypedMessage]:
+    return [
+        message for file in sorted(bag.glob("*.mcap")) for message in read_messages(file, {kind}).messages
+    ]
+
+
+def watch(states: Iterable[float], *, answers: Iterable[float] | None = None) -> StallWatch:
+    """Return what is seen of states that were measured then, and answered at once or then; s."""
+    states = list(states)
+    watch = StallWatch(0.03)
+    for measured, answered in zip(states, states if answers is None else answers, strict=True):
+        watch.state(measured, answered) if measured > 0.0 else watch.start(measured, answered)
+    return watch
+
+
+def test_even_states_are_no_stall_whatever_their_rate() -> None:
+    for period in (1e-3, 0.02, 0.1):
+        seen = watch(period * index for index in range(60))
+        assert seen.states == 59
+        assert seen.pause == pytest.approx(period)
+        assert seen.problem(0) == seen.problem(1) == ""
+
+
+def test_a_pause_is_named_with_its_length_and_place() -> None:
+    times = [0.002 * index + (0.04 if index > 500 else 0.0) for index in range(3000)]
+    assert watch(times).problem(0) == (
+        "the driver stalled, no state for 0.042 s at 1.00 s of the script (expected at most 0.03 s)"
+    )
+    assert watch([time for time in times if not 0.5 < time < 0.525]).problem(0).endswith("0.03 s)")
+
+
+def test_a_pause_ends_the_run_as_soon_as_the_period_is_known() -> None:
+    times = [0.05 * index + (0.5 if index > 5 else 0.0) for index in range(40)]
+    found = [count for count in range(2, 41) if watch(times[:count]).stalled]
+    assert found == list(range(21, 41))
+    assert not watch(0.05 * index for index in range(40)).stalled
+
+
+def test_states_that_were_lost_are_named_by_their_count() -> None:
+    seen = watch(0.002 * index for index in range(100))
+    assert seen.problem(2) == "2 states were lost on the way from the driver (expected at most 1)"
+
+
+def test_a_recorder_that_stalls_is_named_where_every_state_arrived() -> None:
+    states = [0.002 * index for index in range(1000)]
+    answers = [max(time, 1.0 + 1.2 * COMMAND_PAUSE) if time > 1.0 else time for time in states]
+    assert watch(states, answers=answers).problem(0) == (
+        "the recorder stalled, no command for 0.120 s (expected at most 0.1 s)"
+    )
+
+
+def test_what_was_before_the_script_does_not_count() -> None:
+    assert watch([-5.0, -1.0, 0.0, *(0.002 * index for index in range(1, 100))]).problem(0) == ""
