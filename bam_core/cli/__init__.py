@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``bam``, one module per subcommand."""
+"""The command `bam`, one file per command; `bam --help` lists them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servos and recordings in the forms of other programs: BAM's parameter and log JSON, MJCF."""
+"""Servos and recordings in the forms of other programs: BAM's parameter and log JSON, MJCF.
+
+A user runs `bam import` and `bam export`, or calls `read_bam_parameters` and `servo_mjcf`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings from disk: BAM's JSON logs, our rosbag2/MCAP bags, and Dynaban's runs in open loop."""
+"""Recordings from disk: rosbag2/MCAP bags, BAM's JSON logs, and runs in open loop as text.
+
+A user passes files or directories to a command, or calls `load_recordings("recordings")`.
+"""
 
 from __future__ import annotations
 

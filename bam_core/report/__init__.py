@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of identifications, on a bench or on a robot, and of recordings: an HTML file each, works offline."""
+"""HTML pages of identifications and recordings, one file each; they work offline.
+
+A user runs `bam report identified`, or calls `write_report`.
+"""
 
 from __future__ import annotations
 

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole robots: recorded runs simulated with servos on all joints, and what such runs tell of the servos."""
+"""Servos of assembled robots, simulated and identified from the robots' own runs.
+
+A user runs `bam identify --robot`; `bam validate`, `design` and `record` have the same option.
+"""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several nodes in one process, chosen on the command line."""
+"""Several nodes in one process: `ros2 run bam_bench composition dynamixel recorder`."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Dynamixel bus: codec, device, node, and the virtual servos beside them."""
+"""Dynamixel servos: protocol, device, and the node `dynamixel` (`ros2 run bam_bench dynamixel`)."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node that estimates friction in every joint of a robot."""
+"""The node that estimates friction in every joint of a robot: `ros2 run bam_bench friction_observer`."""

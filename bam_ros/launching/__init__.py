@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launch files: arguments as a table, read with one line for each mistake, and nodes that get them."""
+"""Arguments of launch files as a table, read with one line for each mistake, and nodes that get them."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node as a process: parameters, what it says of itself, start and end."""
+"""A node as a process: parameters, `--help`, start, signals and end."""

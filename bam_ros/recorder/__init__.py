@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recording sessions: scripts x gains x loads, one bag per run."""
+"""Recording sessions: scripts x gains x loads, one bag per run.
+
+A user runs `ros2 launch bam_bench record.launch.py`, or `bam record --session my_session.yaml`.
+"""
 
 from __future__ import annotations
 

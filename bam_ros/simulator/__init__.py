@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `simulator` node: servos in MuJoCo behind the topics that every servo node has."""
+"""Servos in MuJoCo behind the topics of a driver: `ros2 launch bam_bench simulate.launch.py servo:=xl330`."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which model, and which effects: held-out errors, the rule that chooses, what each effect is worth."""
+"""Which friction model and which effects: errors on recordings left out, ablation, choice."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recordings of an identification: what is wrong with them, and which are held out."""
+"""Recordings of an identification: screening, warnings, and the split into training, selection and test."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fit leaves over beyond what the measurement alone would, and what kind of physics is missing."""
+"""Errors of a fit beyond those of the measurement, and the kind of physics that would explain them."""

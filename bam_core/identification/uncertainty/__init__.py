@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far parameters are known: sensitivities, covariance, intervals, what to record next."""
+"""Uncertainty of parameters: sensitivities, covariance, intervals, bands, and what to record next."""
