@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from bam_core.errors import BamError, NotWritable
+from bam_core.errors import NotWritable
 from bam_core.files.atomic_file import write_text
-from bam_core.servo import _yaml
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import servo_path
 from bam_core.servo.parameters import BENCH_EFFECTS, PARAMETER_UNITS
+from bam_core.servo.servo_file import read_bench_effects
+from bam_core.servo.yaml_text import yaml_text
 
 FOLDER = "bench_effects"
 
@@ -46,14 +47,11 @@ def load_bench_effects(source: BenchEffectsLike) -> BenchEffects:
     if isinstance(source, BenchEffects):
         return source
     path = servo_path(source)
-    values = _yaml.read_bench_effects(path)
-    if values is None:
+    found = read_bench_effects(path)
+    if found is None:
         path = bench_effects_path(path)
-        values = _yaml.read_bench_effects(path) if path.exists() else None
-    try:
-        return BenchEffects(**values or {})
-    except BamError as error:
-        raise error.within(path) from None
+        found = read_bench_effects(path) if path.exists() else None
+    return found or BenchEffects()
 
 
 def save_bench_effects(
@@ -83,4 +81,4 @@ def save_bench_effects(
         "uncertainty": {name: error for name, error in (uncertainty or {}).items() if name in BENCH_EFFECTS},
     }
     title = f"# The bench of the recordings from which ../{path.name} was identified; no part of the servo.\n"
-    write_text(path, title + _yaml.dump(fields, PARAMETER_UNITS))
+    write_text(path, title + yaml_text(fields, PARAMETER_UNITS))

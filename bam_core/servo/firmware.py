@@ -245,14 +245,10 @@ class CurrentFirmware(PositionFirmware):
         return share * self.current_limit / float(self.shaped_error(1.0))
 
 
-_LAWS: Mapping[str, type[PositionFirmware]] = MappingProxyType(
+LAWS: Mapping[str, type[PositionFirmware]] = MappingProxyType(
     {"voltage": VoltageFirmware, "current": CurrentFirmware}
 )
-
-FIRMWARE_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {law: tuple(field.name for field in fields(kind) if field.name != "name") for law, kind in _LAWS.items()}
-)
-"""What tells a firmware of each law, as in ``firmwares.yaml``."""
+"""Laws by the name that files give them."""
 
 
 def firmware_from_fields(name: str, told: Mapping[str, Any]) -> PositionFirmware:
@@ -260,7 +256,7 @@ def firmware_from_fields(name: str, told: Mapping[str, Any]) -> PositionFirmware
 
     Args:
         name: of the firmware.
-        told: ``law`` and fields of FIRMWARE_FIELDS.
+        told: ``law`` and the fields of its class, as in ``firmwares.yaml``.
 
     Raises:
         BamError: a value is out of range.
@@ -268,14 +264,14 @@ def firmware_from_fields(name: str, told: Mapping[str, Any]) -> PositionFirmware
     values = {key: value for key, value in told.items() if key != "law"}
     if values.get("protection") is not None:
         values["protection"] = OverloadProtection(**values["protection"])
-    return _LAWS[told["law"]](name=name, **values)
+    return LAWS[told["law"]](name=name, **values)
 
 
 def firmware_fields(firmware: PositionFirmware) -> dict[str, Any]:
     """Return the fields from which `firmware_from_fields` makes this firmware; defaults are left out."""
-    (law,) = (law for law, kind in _LAWS.items() if isinstance(firmware, kind))
-    defaults = {field.name: field.default for field in fields(type(firmware))}
-    told = {name: getattr(firmware, name) for name in FIRMWARE_FIELDS[law]}
+    (law,) = (law for law, kind in LAWS.items() if isinstance(firmware, kind))
+    defaults = {field.name: field.default for field in fields(firmware) if field.name != "name"}
+    told = {name: getattr(firmware, name) for name in defaults}
     if firmware.protection is not None:
         told["protection"] = asdict(firmware.protection)
     return {"law": law, **{name: value for name, value in told.items() if value != defaults[name]}}

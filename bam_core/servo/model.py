@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bam_core.errors import BamError, Conflict, Malformed, Missing, OutOfRange, UnknownName, Unsupported
 from bam_core.errors.checks import require_file_name, require_not_negative, require_positive
 from bam_core.files.atomic_file import write_text
-from bam_core.servo import _yaml as _servo_yaml
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import (
     FIRMWARES,
     PositionFirmware,
-    find_firmware,
     firmware_fields,
-    firmware_from_fields,
 )
 from bam_core.servo.friction import Friction, FrictionModel, friction_model
 from bam_core.servo.integrators import INTEGRATORS
@@ -34,33 +31,13 @@ from bam_core.servo.parameters import (
     MOTOR_PARAMETERS,
     PARAMETER_UNITS,
 )
+from bam_core.servo.provenance import Provenance
 from bam_core.servo.search_ranges import SearchRanges
+from bam_core.servo.servo_file import FrictionFields, GearFields, read_servo
+from bam_core.servo.yaml_text import yaml_text
 
 if TYPE_CHECKING:
     from bam_core.servo.asymmetry import Asymmetry
-
-
-@dataclass(frozen=True, kw_only=True)
-class Provenance:
-    """Where a servo's parameters come from. Every field may be empty.
-
-    Attributes:
-        source: who found them and how, in words.
-        software: name and version of the program that found them.
-        date: ISO 8601.
-        train_mae: mean absolute position error on the training recordings, rad.
-        validation_mae: the same on recordings that were held out, rad.
-        train_data: name of each training recording -> SHA-256 of its file.
-        validation_data: the same of those held out.
-    """
-
-    source: str = ""
-    software: str = ""
-    date: str = ""
-    train_mae: float | None = None
-    validation_mae: float | None = None
-    train_data: Mapping[str, str] = field(default_factory=dict)
-    validation_data: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +193,7 @@ class ServoModel:
         motor = {name: getattr(self.motor, name) for name in (*MOTOR_PARAMETERS, *MOTOR_EFFECTS)}
         friction = friction_model(self.friction_model).values(self.friction)
         origin = self.provenance
-        return _servo_yaml.dump(
+        return yaml_text(
             {
                 "name": self.name,
                 "title": self.title,
@@ -340,36 +317,35 @@ def servo_path(servo: str | os.PathLike[str]) -> Path:
 
 
 def _read(path: Path) -> ServoModel:
-    fields = _servo_yaml.read_servo(path)
-    effects = tuple(fields.pop("effects", ()))
+    read = read_servo(path)
+    uncertainty = {name: error for name, error in read.uncertainty.items() if name not in BENCH_EFFECTS}
     try:
-        BenchEffects(**fields.pop("bench_effects", {}))  # as version 0.1 wrote it; it is no part of the servo
-        law = _friction(fields["friction_model"], fields["friction"])
         return ServoModel(
-            **{
-                **fields,
-                "firmware": _firmware(fields["name"], fields["firmware"]),
-                "motor": DcMotor(**fields["motor"]),
-                "friction": law,
-                "gear": _gear(fields.get("gear", {})),
-                "servo_effects": ServoEffects(**fields.get("servo_effects", {})),
-                "uncertainty": {
-                    name: error for name, error in fields["uncertainty"].items() if name not in BENCH_EFFECTS
-                },
-                "search": SearchRanges(effects=effects, ranges=fields["search"]),
-                "provenance": Provenance(**fields.get("provenance", {})),
-            }
+            name=read.name,
+            title=read.title,
+            manufacturer=read.manufacturer,
+            protocol=read.protocol,
+            firmware=read.firmware,
+            nominal_voltage=read.nominal_voltage,
+            motor=read.motor,
+            friction_model=read.friction_model,
+            friction=_friction(read.friction_model, read.friction),
+            gear=_gear(read.gear),
+            integrator=read.integrator,
+            servo_effects=read.servo_effects,
+            uncertainty=uncertainty,
+            search=SearchRanges(effects=read.effects, ranges=read.search),
+            provenance=read.provenance,
         )
     except BamError as error:
         raise error.within(path) from None
 
 
-def _friction(name: str, told: Mapping[str, Any]) -> Friction:
+def _friction(name: str, read: FrictionFields) -> Friction:
     model = friction_model(name)
-    values = {key: value for key, value in told.items() if key != "quadratic_rule"}
-    law = model.friction(values, quadratic_rule=told["quadratic_rule"])
+    law = model.friction(read.coefficients, quadratic_rule=read.quadratic_rule)
     for parameter in model.parameters:
-        if parameter not in values:  # FrictionModel.friction would take it as off
+        if parameter not in read.coefficients:  # FrictionModel.friction would take it as off
             raise Missing(
                 f"friction.{parameter}",
                 f"a number: friction model {name} has {', '.join(model.parameters)}",
@@ -377,16 +353,9 @@ def _friction(name: str, told: Mapping[str, Any]) -> Friction:
     return law
 
 
-def _firmware(servo: str, told: str | dict[str, Any]) -> PositionFirmware:
-    """Return the library's firmware of this name, or the one that a section tells."""
-    if isinstance(told, str):
-        return find_firmware(told)
-    return firmware_from_fields(told.pop("name", servo), told)
-
-
-def _gear(fields: Mapping[str, float]) -> Asymmetry | None:
-    if not fields:
+def _gear(read: GearFields | None) -> Asymmetry | None:
+    if read is None:
         return None
     from bam_core.servo.asymmetry import Asymmetry  # which brings a compiler along
 
-    return Asymmetry(**fields)
+    return Asymmetry(input_side=read.input_side, output_side=read.output_side)

@@ -36,7 +36,8 @@ TARGET = Target(
     check=check,
     seeds=seeds,
     modules=(
-        "bam_core.servo._yaml",
+        "bam_core.servo.servo_file",
+        "bam_core.files.typed",
         "bam_core.servo.model",
         "bam_core.files.yaml_file",
         "bam_core.servo.firmware",

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The YAML files of servos and of bench effects, as they are read: their fields, with type and plausible range."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NewType
+
+from bam_core.errors import BamError, Conflict, Malformed
+from bam_core.files.typed import TypedReader, Unsuitable, require_section
+from bam_core.servo.effects import BenchEffects, ServoEffects
+from bam_core.servo.firmware import LAWS, PositionFirmware, find_firmware
+from bam_core.servo.motor import DcMotor
+from bam_core.servo.parameters import PARAMETER_UNITS
+from bam_core.servo.plausible import require_plausible
+from bam_core.servo.provenance import Provenance
+from bam_core.files.yaml_file import read_yaml
+
+_OLD_NAMES = {"quirks": "servo_effects", "rig": "bench_effects"}  # sections in early files
+
+Names = NewType("Names", tuple[str, ...])
+Range = NewType("Range", tuple[float, float])
+
+_WORDS: Mapping[Any, str] = {
+    Names: "a list of names",
+    Range: "[low, high]",
+    PositionFirmware: "a name, or a section of fields",
+}
+_GIVE_SERVO = "give a servo's YAML file"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrictionFields:
+    """Coefficients of a friction law by name, and the rule of its quadratic term, which stands among them."""
+
+    coefficients: Mapping[str, float]
+    quadratic_rule: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class GearFields:
+    """γ_u and γ_v of Kikuuwe (14)."""
+
+    input_side: float
+    output_side: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchFile:
+    """A file of bench effects; see `bench_effects_file`."""
+
+    bench_effects: BenchEffects
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServoFile:
+    """A servo's file; its fields are those of `model.ServoModel`, in the order in which they are written."""
+
+    name: str
+    title: str
+    manufacturer: str
+    protocol: int
+    firmware: PositionFirmware
+    nominal_voltage: float
+    motor: DcMotor
+    friction_model: str
+    friction: FrictionFields
+    gear: GearFields | None = None
+    servo_effects: ServoEffects = field(default_factory=ServoEffects)
+    bench_effects: BenchEffects | None = None
+    effects: Names = Names(())
+    integrator: str = "midpoint"
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
+    search: Mapping[str, Range] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=Provenance)
+
+
+def read_servo(path: Path) -> ServoFile:
+    """Read and check a servo's file.
+
+    Raises:
+        BamError: not readable, not YAML, or a field is unknown, missing, of the wrong type or not plausible.
+    """
+    content = _content(path)
+    if _holds_bench_effects_alone(content):
+        raise Malformed(path, "holds bench effects alone", expected="a servo's fields", advice=_GIVE_SERVO)
+    return _servo_file(content, path)
+
+
+def read_bench_effects(path: Path) -> BenchEffects | None:
+    """Read and check the bench effects in a file of them, or in a servo's file, which may have none: None.
+
+    Raises:
+        BamError: as `read_servo`.
+    """
+    content = _content(path)
+    if not _holds_bench_effects_alone(content):
+        return _servo_file(content, path).bench_effects
+    return _READER.read({**content, "bench_effects": content["bench_effects"] or {}}, BenchFile, path).bench_effects
+
+
+def _servo_file(content: dict[str, Any], path: Path) -> ServoFile:
+    if isinstance(content.get("firmware"), dict):  # which has the servo's name unless it says another
+        content["firmware"] = {"name": content.get("name"), **content["firmware"]}
+    return _READER.read(content, ServoFile, path)
+
+
+def _content(path: Path) -> dict[str, Any]:
+    content = require_section(
+        read_yaml(path, otherwise=_GIVE_SERVO), path, expected="fields such as name and motor", advice=_GIVE_SERVO
+    )
+    try:
+        for old, new in _OLD_NAMES.items():
+            if old in content and new in content:
+                raise Conflict(old, f"is given beside {new}", expected=f"{new} alone", advice="merge them")
+        _require_plausible(content)
+    except BamError as error:
+        raise error.within(path) from None
+    return {_OLD_NAMES.get(str(key), str(key)): value for key, value in content.items()}
+
+
+def _require_plausible(content: Mapping[str, Any], section: str = "") -> None:
+    """Raise OutOfRange for the first number that its field cannot have; standard errors may be any."""
+    for key, value in content.items():
+        if isinstance(value, dict) and key != "uncertainty":
+            _require_plausible(value, f"{section}{key}.")
+        for number in value if isinstance(value, list) else (value,):
+            if isinstance(number, (int, float)) and not isinstance(number, bool):
+                unit = PARAMETER_UNITS.get(str(key), "")
+                require_plausible(f"{section}{key}", str(key), float(number), "" if unit == "-" else unit)
+
+
+def _holds_bench_effects_alone(content: Mapping[str, Any]) -> bool:
+    return "bench_effects" in content and content.keys() <= {"bench_effects", "uncertainty"}
+
+
+def _friction(value: Any, _: Any) -> FrictionFields:
+    if not isinstance(value, dict):
+        raise Unsuitable(value, "a section of fields")
+    coefficients = {key: each for key, each in value.items() if key != "quadratic_rule"}
+    return FrictionFields(
+        coefficients=_READER.converter.structure(coefficients, Mapping[str, float]),
+        quadratic_rule=value.get("quadratic_rule", "paper"),
+    )
+
+
+def _firmware(value: Any, _: Any) -> PositionFirmware:
+    """Return the library's firmware of a name, or the one that a section describes."""
+    if isinstance(value, str):
+        return find_firmware(value)
+    if not isinstance(value, dict):
+        raise Unsuitable(value, _WORDS[PositionFirmware])
+    law = value.get("law")
+    if not isinstance(law, str) or law not in LAWS:
+        raise Unsuitable(law, " or ".join(LAWS), field="law")
+    fields = {key: each for key, each in value.items() if key != "law"}
+    return _READER.converter.structure(fields, LAWS[law])
+
+
+_READER = TypedReader(allows_empty=True, words=_WORDS)
+_READER.converter.register_structure_hook_func(lambda kind: kind is PositionFirmware, _firmware)
+_READER.converter.register_structure_hook(FrictionFields, _friction)
