@@ -21,10 +21,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, NewType, TypeAlias
 
-from bam_core.errors import BamError, Conflict, Missing, OutOfRange, UnknownName, Unsupported, WrongType
+from bam_core.errors import Conflict, OutOfRange, UnknownName, Unsupported, WrongType
+from bam_core.files.field_errors import UnsuitableError
 from bam_core.files.quoted_number import correct_number
+from bam_core.files.typed import TypedReader
 from bam_core.files.yaml_file import read_yaml
 
 NAME = "bench.yaml"
@@ -132,7 +134,8 @@ def rules_from(given: Mapping[str, Value] | Sequence[str], option: str = "--set"
         BamError: a word is no assignment, a field is unknown, or its value is none that it can have.
     """
     if isinstance(given, Mapping):
-        return (Rule(set=_values("set_fields", given), source="set_fields"),) if given else ()
+        values = {name: _value(f"set_fields, {name}", name, value) for name, value in given.items()}
+        return (Rule(set=values, source="set_fields"),) if given else ()
     return _rules_from_words(given, option)
 
 
@@ -148,52 +151,46 @@ def _rules_from_words(words: Sequence[str], option: str) -> tuple[Rule, ...]:
     return (Rule(set=values, source=option),) if values else ()
 
 
+Settings = NewType("Settings", Mapping[str, Value])
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleFields:
+    """One of the rules of a file."""
+
+    where: Settings
+    set: Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchYaml:
+    """What `bench.yaml` holds."""
+
+    set: Settings | None = None
+    rules: tuple[RuleFields, ...] = ()
+
+
 @lru_cache(maxsize=64)
 def _read(path: Path, _: int) -> tuple[Rule, ...]:
-    data = read_yaml(path)
-    try:
-        return _rules(data, str(path))
-    except BamError as error:
-        raise error.within(path) from None
+    read, source = _READER.read(read_yaml(path), BenchYaml, path), str(path)
+    first = (Rule(set=read.set, source=source),) if read.set else ()
+    return (*first, *(Rule(where=each.where, set=each.set, source=source) for each in read.rules))
 
 
-def _rules(data: Any, source: str) -> tuple[Rule, ...]:
-    sections = _section("its content", data, ("set", "rules"))
-    rules = []
-    if "set" in sections:
-        rules.append(Rule(set=_values("set", sections["set"]), source=source))
-    given = sections.get("rules", [])
-    if not isinstance(given, list):
-        raise WrongType("rules", given, "a list of {where: {...}, set: {...}}")
-    for number, each in enumerate(given, 1):
-        what = f"rule {number}"
-        parts = _section(what, each, ("where", "set"))
-        for key in ("where", "set"):
-            if key not in parts:
-                raise Missing(f"{what}, {key}", "fields with values, as in {length: 0.1}")
-        rules.append(
-            Rule(
-                where=_values(f"{what}, where", parts["where"]),
-                set=_values(f"{what}, set", parts["set"]),
-                source=source,
-            )
-        )
-    return tuple(rules)
+def _settings(value: Any, _: Any) -> Settings:
+    if not isinstance(value, Mapping) or not value:
+        raise UnsuitableError(value, _READER_WORDS[Settings])
+    return Settings({name: _value(str(name), name, each) for name, each in value.items()})
 
 
-def _section(what: str, data: Any, keys: tuple[str, ...]) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise WrongType(what, data, f"a section with {' and '.join(keys)}")
-    for key in data:
-        if key not in keys:
-            raise UnknownName("key", key, keys)
-    return data
-
-
-def _values(what: str, data: Any) -> dict[str, Value]:
-    if not isinstance(data, Mapping) or not data:
-        raise WrongType(what, data, "fields with values, as in {vin: 12.0}")
-    return {name: _value(f"{what}, {name}", name, value) for name, value in data.items()}
+_READER_WORDS: Mapping[Any, str] = {
+    BenchYaml: "a section with set and rules",
+    tuple[RuleFields, ...]: "a list of {where: {...}, set: {...}}",
+    RuleFields: "a section with where and set",
+    Settings: "fields with values, as in {vin: 12.0}",
+}
+_READER = TypedReader(words=_READER_WORDS)
+_READER.converter.register_structure_hook(Settings, _settings)
 
 
 def _value(what: str, name: object, value: Any) -> Value:

@@ -8,14 +8,14 @@ belongs to the robot that they were identified on.
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from bam_core.errors import BamError, UnknownName, WrongType
 from bam_core.files.atomic_file import write_text
-from bam_core.files.quoted_number import correct_number
+from bam_core.files.typed import TypedReader
 from bam_core.files.yaml_file import read_yaml
 from bam_core.robot.deviations import SHARES_BY_NAME, RobotDeviations
 
@@ -47,37 +47,9 @@ def load_deviations(path: str | os.PathLike[str]) -> RobotDeviations:
         BamError: the file cannot be read, has an unknown section, or a value that is no number.
     """
     path = Path(path)
-    told = read_yaml(path)
-    known = ("delay", *SHARES_BY_NAME, "centre")
-    try:
-        if not isinstance(told, dict):
-            raise WrongType("its content", told, f"sections {', '.join(known)}")
-        for name in told:
-            if name not in known:
-                raise UnknownName("section", name, known)
-            if name != "delay" and not isinstance(told[name], dict):
-                raise WrongType(name, told[name], "a section of names with values")
-        return RobotDeviations(
-            delay=_number("delay", told.get("delay", 0.0)),
-            centre={name: _three(f"centre {name}", each) for name, each in told.get("centre", {}).items()},
-            **{
-                section: {name: _number(f"{section} {name}", each) for name, each in told[section].items()}
-                for section in SHARES_BY_NAME
-                if section in told
-            },
-        )
-    except BamError as error:
-        raise error.within(path) from None
+    return _READER.read(read_yaml(path), RobotDeviations, path)
 
 
-def _number(what: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise WrongType(what, value, "a number", advice=correct_number(value))
-    return float(value)
-
-
-def _three(what: str, value: Any) -> tuple[float, float, float]:
-    if not isinstance(value, list) or len(value) != 3:
-        raise WrongType(what, value, "three numbers")
-    x, y, z = (_number(what, each) for each in value)
-    return x, y, z
+_READER = TypedReader(
+    words={RobotDeviations: f"sections {', '.join(each.name for each in fields(RobotDeviations))}"}
+)

@@ -31,7 +31,7 @@ from bam_core.servo.parameters import (
     MOTOR_PARAMETERS,
     PARAMETER_UNITS,
 )
-from bam_core.servo.provenance import Provenance
+from bam_core.servo.provenance import Provenance as Provenance
 from bam_core.servo.search_ranges import SearchRanges
 from bam_core.servo.servo_file import FrictionFields, GearFields, read_servo
 from bam_core.servo.yaml_text import yaml_text

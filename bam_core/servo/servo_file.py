@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The YAML files of servos and of bench effects, as they are read: their fields, with type and plausible range."""
+"""The YAML files of servos and of bench effects as they are read: fields, types and plausible ranges."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any, NewType
 
 from bam_core.errors import BamError, Conflict, Malformed
-from bam_core.files.typed import TypedReader, Unsuitable, require_section
+from bam_core.files.field_errors import UnsuitableError
+from bam_core.files.typed import TypedReader, require_section
+from bam_core.files.yaml_file import read_yaml
 from bam_core.servo.effects import BenchEffects, ServoEffects
 from bam_core.servo.firmware import LAWS, PositionFirmware, find_firmware
 from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.servo.plausible import require_plausible
 from bam_core.servo.provenance import Provenance
-from bam_core.files.yaml_file import read_yaml
 
 _OLD_NAMES = {"quirks": "servo_effects", "rig": "bench_effects"}  # sections in early files
 
-Names = NewType("Names", tuple[str, ...])
 Range = NewType("Range", tuple[float, float])
 
 _WORDS: Mapping[Any, str] = {
-    Names: "a list of names",
+    tuple[str, ...]: "a list of names",
     Range: "[low, high]",
     PositionFirmware: "a name, or a section of fields",
 }
@@ -71,7 +71,7 @@ class ServoFile:
     gear: GearFields | None = None
     servo_effects: ServoEffects = field(default_factory=ServoEffects)
     bench_effects: BenchEffects | None = None
-    effects: Names = Names(())
+    effects: tuple[str, ...] = ()
     integrator: str = "midpoint"
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     search: Mapping[str, Range] = field(default_factory=dict)
@@ -99,7 +99,9 @@ def read_bench_effects(path: Path) -> BenchEffects | None:
     content = _content(path)
     if not _holds_bench_effects_alone(content):
         return _servo_file(content, path).bench_effects
-    return _READER.read({**content, "bench_effects": content["bench_effects"] or {}}, BenchFile, path).bench_effects
+    return _READER.read(
+        {**content, "bench_effects": content["bench_effects"] or {}}, BenchFile, path
+    ).bench_effects
 
 
 def _servo_file(content: dict[str, Any], path: Path) -> ServoFile:
@@ -110,7 +112,10 @@ def _servo_file(content: dict[str, Any], path: Path) -> ServoFile:
 
 def _content(path: Path) -> dict[str, Any]:
     content = require_section(
-        read_yaml(path, otherwise=_GIVE_SERVO), path, expected="fields such as name and motor", advice=_GIVE_SERVO
+        read_yaml(path, otherwise=_GIVE_SERVO),
+        path,
+        expected="fields such as name and motor",
+        advice=_GIVE_SERVO,
     )
     try:
         for old, new in _OLD_NAMES.items():
@@ -139,10 +144,10 @@ def _holds_bench_effects_alone(content: Mapping[str, Any]) -> bool:
 
 def _friction(value: Any, _: Any) -> FrictionFields:
     if not isinstance(value, dict):
-        raise Unsuitable(value, "a section of fields")
+        raise UnsuitableError(value, "a section of fields")
     coefficients = {key: each for key, each in value.items() if key != "quadratic_rule"}
     return FrictionFields(
-        coefficients=_READER.converter.structure(coefficients, Mapping[str, float]),
+        coefficients=_READER.converter.structure(coefficients, dict[str, float]),
         quadratic_rule=value.get("quadratic_rule", "paper"),
     )
 
@@ -152,10 +157,10 @@ def _firmware(value: Any, _: Any) -> PositionFirmware:
     if isinstance(value, str):
         return find_firmware(value)
     if not isinstance(value, dict):
-        raise Unsuitable(value, _WORDS[PositionFirmware])
+        raise UnsuitableError(value, _WORDS[PositionFirmware])
     law = value.get("law")
     if not isinstance(law, str) or law not in LAWS:
-        raise Unsuitable(law, " or ".join(LAWS), field="law")
+        raise UnsuitableError(law, " or ".join(LAWS), field="law")
     fields = {key: each for key, each in value.items() if key != "law"}
     return _READER.converter.structure(fields, LAWS[law])
 

@@ -7,13 +7,17 @@ import json
 import logging
 import math
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from bam_core.errors import BamError, Malformed, Missing
 from bam_core.files.atomic_file import write_text
+from bam_core.files.field_errors import UnsuitableError
 from bam_core.files.json_file import read_json
+from bam_core.files.typed import TypedReader
 from bam_core.identification.uncertainty.prediction import Prediction
 from bam_core.servo.effects import EFFECTS
 from bam_core.servo.model import ServoModel, load_servo, servo_path
@@ -24,7 +28,26 @@ FOLDER = "predictions"
 _ABOVE_ZERO = (*MOTOR_PARAMETERS, "stribeck_velocity", "stribeck_exponent")
 _REACH = 10.0  # decade to either side, and standard errors: further than any draw goes
 
+_REMEDY = "run 'bam identify' again"
+_READER = TypedReader(is_json=True, allows_unknown=True, advice=_REMEDY)
+
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionFile:
+    """What the file holds: the fields of `prediction.Prediction`."""
+
+    ranges: Mapping[str, tuple[float, float]]
+    factor: tuple[tuple[float, ...], ...]
+    inflation: float
+    residual: float
+    residual_alone: float
+
+    def __post_init__(self) -> None:
+        size = len(self.ranges)
+        if len(self.factor) != size or any(len(row) != size for row in self.factor):
+            raise UnsuitableError(self.factor, f"{size} rows of {size} numbers", field="factor")
 
 
 def prediction_path(servo: str | os.PathLike[str]) -> Path:
@@ -58,21 +81,19 @@ def load_prediction(servo: str | os.PathLike[str]) -> Prediction | None:
     path = prediction_path(servo)
     if not path.exists():
         return None
-    content = read_json(path, advice="run 'bam identify' again")
+    content = read_json(path, advice=_REMEDY)
     try:
-        ranges = {str(name): (float(low), float(high)) for name, (low, high) in content["ranges"].items()}
+        read = _READER.read(content, PredictionFile)
+    except BamError as error:
+        problem = str(error).removesuffix(f"; {_REMEDY}")
+        raise Malformed(path, f"is damaged, {problem}", advice=_REMEDY) from None
+    size = len(read.ranges)
+    try:
         return Prediction(
-            ranges=ranges,
-            factor=np.array(content["factor"], dtype=np.float64).reshape(len(ranges), len(ranges)),
-            inflation=float(content["inflation"]),
-            residual=float(content["residual"]),
-            residual_alone=float(content["residual_alone"]),
+            **{**vars(read), "factor": np.array(read.factor, dtype=np.float64).reshape(size, size)}
         )
     except BamError as error:
         raise error.within(path) from None
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        problem = " ".join(str(error).split()) or type(error).__name__
-        raise Malformed(path, f"is damaged ({problem})", advice="run 'bam identify' again") from None
 
 
 def prediction_for(servo: str | os.PathLike[str]) -> Prediction:

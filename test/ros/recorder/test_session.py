@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import yaml
 from bam_core.errors import BamError, OutOfRange, Unreadable
 from bam_ros.recorder import Session, load_session
 from bam_ros.recorder.session import PAUSE_LIMIT
-from bam_ros.recorder.session_file import _READERS
+from bam_ros.recorder.session_file import SessionFile
 from test.documented import blocks, written
 
 SESSIONS = Path(__file__).parents[3] / "config" / "sessions"
@@ -173,8 +174,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_the_page_of_files_shows_every_field_with_its_default(tmp_path: Path) -> None:
     name = "docs/reference/files.md"
     shown = next(each.code for each in blocks({name: written()[name]}) if "loads:" in each.code)
-    fields = yaml.safe_load(shown)
-    assert set(fields) == {*_READERS, "arm_mass"}
+    assert set(yaml.safe_load(shown)) == {each.name for each in fields(SessionFile)}
     session, short = read(tmp_path, shown), read(tmp_path, GOOD)
     assert session.pause_limit == PAUSE_LIMIT
     for key in ("approach_speed", "position_limit", "error_limit", "joint", "id", "repetitions", "notes"):
