@@ -151,7 +151,8 @@ class TypedReader:
     def _list(self, kind: Any) -> _Hook:
         first, *others = get_args(kind)
         count = None if others == [...] else 1 + len(others)
-        structure = homogenous_tuple_structure_factory(GenericAlias(tuple, (first, ...)), self.converter)
+        entries: Any = GenericAlias(tuple, (first, ...))
+        structure = homogenous_tuple_structure_factory(entries, self.converter)
 
         def hook(value: Any, _: Any) -> Any:
             if not isinstance(value, list) or count not in (None, len(value)):
