@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NewType
 
 import pytest
+
 from bam_core.errors import BamError, Malformed, Missing, OutOfRange, UnknownName, WrongType
 from bam_core.files.field_errors import UnsuitableError
 from bam_core.files.typed import TypedReader, require_section
