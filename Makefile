@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 PY := .venv/bin/python
-SOURCES := bam_core bam_ros docs/conf.py examples launch studies test tools setup.py
+SOURCES := bam_core bam_ros docs/conf.py examples launch papers studies test tools setup.py
 # Without those of nodes, which tools/test_ros.py runs.
-CORE_TESTS := test/core test/studies --ignore=test/studies/faults --ignore=test/studies/soak
+CORE_TESTS := test/core test/papers test/studies --ignore=test/studies/faults --ignore=test/studies/soak
 
 ROUNDS ?= 20
 
-.PHONY: setup dev demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers fuzz docs format lock clean
+.PHONY: setup dev demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers fuzz papers docs format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -58,6 +58,10 @@ soak-drivers: dev  ## half an hour of each driver with six servos, clients kille
 
 fuzz: dev  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
 	@$(PY) -m test.fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RESUME),--resume) $(TARGETS)
+
+papers: dev  ## the four papers redone, into build/papers; DATA=DIR: recordings of real devices
+	@for paper in bam kikuuwe egle dynaban; do \
+	    $(PY) -m papers $$paper --output build/papers/$$paper $(if $(DATA),--data $(DATA)) || exit; done
 
 docs: dev docs/pictures/before_after.svg docs/pictures/bench.gif  ## the site, offline, warnings are errors: build/site/index.html
 	@$(PY) tools/install_packages.py requirements/docs.in

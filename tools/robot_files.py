@@ -33,9 +33,9 @@ def robot_files() -> dict[str, str]:
     servos of the engine plugin as well, for programs such as mujoco_ros2_control, and with their limits, for
     ros2_control.
     """
-    from bam_core.arms import ARMS, arm_spec, arm_urdf
-    from bam_core.arms.two_link import JOINTS
     from bam_core.mujoco import bench_spec, bench_urdf
+    from papers.bam.arm_description import arm_spec, arm_urdf
+    from papers.bam.two_link import ARMS, JOINTS
 
     files = {"bench.xml": _mjcf(bench_spec(BENCH)), "bench.urdf": bench_urdf(BENCH)}
     for arm in ARMS.values():

@@ -52,7 +52,6 @@ CORE_COMMANDS: tuple[Command, ...] = (
     Command("import", "turn parameters or logs of BAM's program into ours", "bam_core.cli.import_"),
     Command("export", "turn servos or recordings into BAM's JSON or MJCF", "bam_core.cli.export"),
     Command("gear", "find the asymmetric friction of a servo's gear", "bam_core.cli.gear"),
-    Command("reproduce", "redo a paper's tables and figures", "bam_core.cli.reproduce"),
     Command("record", "record a session on the bench (ROS 2)", "bam_core.cli.needs_ros"),
     Command("demo", "record, identify and simulate a virtual servo (ROS 2)", "bam_core.cli.needs_ros"),
 )

@@ -5,36 +5,22 @@ from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
 from bam_core.feedforward.controller import FeedForwardController, Opposition
 from bam_core.feedforward.delay_meter import DelayMeter
 from bam_core.feedforward.follower import Follower, FollowerSettings
-from bam_core.feedforward.following import Following, following, following_in_space
 from bam_core.feedforward.guard import Guard
-from bam_core.feedforward.identification import (
-    Datasheet,
-    VoltageFit,
-    extended,
-    identify_voltage_model,
-    log_errors,
-    replay_log,
-    split_logs,
-    tune_by_hand,
-)
 from bam_core.feedforward.inverse_dynamics import InverseDynamics, pieces_from_dynamics
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.feedforward.motor_model import DYNABAN_PARAMETERS, DynabanModel
 from bam_core.feedforward.pid import Pid, PidGains
 from bam_core.feedforward.piece import Piece, Reference
 from bam_core.feedforward.points import Points, fit_pieces, pieces_from_points
-from bam_core.feedforward.voltage_logs import VoltageLog, record_virtual, voltage_commands
 
 __all__ = [
     "DYNABAN_PARAMETERS",
-    "Datasheet",
     "DelayMeter",
     "DynabanModel",
     "FeedForwardController",
     "FeedForwardLaw",
     "Follower",
     "FollowerSettings",
-    "Following",
     "Guard",
     "HandOver",
     "InverseDynamics",
@@ -46,19 +32,7 @@ __all__ = [
     "PieceBuffer",
     "Points",
     "Reference",
-    "VoltageFit",
-    "VoltageLog",
-    "extended",
     "fit_pieces",
-    "following",
-    "following_in_space",
-    "identify_voltage_model",
-    "log_errors",
     "pieces_from_dynamics",
     "pieces_from_points",
-    "record_virtual",
-    "replay_log",
-    "split_logs",
-    "tune_by_hand",
-    "voltage_commands",
 ]

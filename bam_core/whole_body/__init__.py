@@ -27,20 +27,10 @@ from bam_core.whole_body.filter_choice import (
 from bam_core.whole_body.filtered import FilteredEstimate, estimate_filtered
 from bam_core.whole_body.fit import FrictionFit, fit_friction
 from bam_core.whole_body.friction_law import JOINT_FRICTION_PARAMETERS, JointFriction
-from bam_core.whole_body.gait import Gait, Step, plan_gait, sideways, straight
-from bam_core.whole_body.humanoid import humanoid, humanoid_mjcf
-from bam_core.whole_body.inertia_identification import (
-    InertiaScale,
-    JointIdentification,
-    identify_inertia,
-)
-from bam_core.whole_body.inverse_dynamics import TorqueShares, torque_shares
 from bam_core.whole_body.joint_log import JointLog
 from bam_core.whole_body.observer import FrictionObserver, ObservedFriction
 from bam_core.whole_body.power import PowerCheck, power_check
 from bam_core.whole_body.robot import WholeBody
-from bam_core.whole_body.sensors import Sensors
-from bam_core.whole_body.walking import Walk, simulate_walk
 
 __all__ = [
     "JOINT_FRICTION_PARAMETERS",
@@ -55,10 +45,7 @@ __all__ = [
     "FrictionEstimate",
     "FrictionFit",
     "FrictionObserver",
-    "Gait",
-    "InertiaScale",
     "JointFriction",
-    "JointIdentification",
     "JointLog",
     "Motion",
     "ObservedFriction",
@@ -67,10 +54,6 @@ __all__ = [
     "Rank",
     "SavitzkyGolay",
     "Scheme",
-    "Sensors",
-    "Step",
-    "TorqueShares",
-    "Walk",
     "WholeBody",
     "ZeroPhaseButterworth",
     "butterworths",
@@ -81,17 +64,9 @@ __all__ = [
     "estimate_filtered",
     "estimate_friction",
     "fit_friction",
-    "humanoid",
-    "humanoid_mjcf",
-    "identify_inertia",
     "known_motion",
     "phases",
-    "plan_gait",
     "power_check",
     "read_joint_log",
-    "sideways",
-    "simulate_walk",
     "single_support",
-    "straight",
-    "torque_shares",
 ]

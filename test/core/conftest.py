@@ -10,11 +10,11 @@ import pytest
 
 LONGEST = (
     "core/identification/test_identify",
-    "core/reproduce/test_reproduce_dynaban",
+    "papers/dynaban/test_redo",
     "core/identification/search/test_study",
     "core/gears/test_identification",
     "studies/test_coverage",
-    "core/reproduce/test_reproduce_kikuuwe",
+    "papers/kikuuwe/test_redo",
     "core/cli/test_examples",
 )
 """Modules that take tens of seconds: begun last, one process would be at it while the other has finished."""

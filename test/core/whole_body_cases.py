@@ -8,17 +8,11 @@ import functools
 import mujoco
 import numpy as np
 
-from bam_core.reproduce._egle_tables import TARGETS
-from bam_core.whole_body import (
-    Walk,
-    WholeBody,
-    humanoid,
-    plan_gait,
-    simulate_walk,
-    single_support,
-    straight,
-)
-from bam_core.whole_body.humanoid import LEGS, RIGHT_LEG, SOLES
+from bam_core.whole_body import WholeBody, single_support
+from papers.egle.gait import plan_gait, straight
+from papers.egle.humanoid import LEGS, RIGHT_LEG, SOLES, humanoid
+from papers.egle.tables import TARGETS
+from papers.egle.walking import Walk, simulate_walk
 
 ARM = """
 <mujoco>

@@ -20,22 +20,15 @@ from bam_core.feedforward import (
     Pid,
     PidGains,
     PieceBuffer,
-    following,
-    following_in_space,
     pieces_from_dynamics,
-)
-from bam_core.feedforward.leg import FOOT, LEG_JOINTS, leg_spec
-from bam_core.feedforward.motions import KICK_DURATION, kick
-from bam_core.feedforward.performance import (
-    Stage,
-    Timing,
-    detuned,
-    perform_by_feed_forward,
-    perform_by_position,
 )
 from bam_core.mujoco import compile_robot
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import load_servo
+from papers.dynaban.following import following, following_in_space
+from papers.dynaban.leg import FOOT, LEG_JOINTS, leg_spec
+from papers.dynaban.motions import KICK_DURATION, kick
+from papers.dynaban.performance import Stage, Timing, detuned, perform_by_feed_forward, perform_by_position
 from test.core.feedforward_cases import MODEL, buffer, line
 from test.core.refusals import refused
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from bam_core.errors import Conflict, OutOfRange, UnknownName, WrongShape, WrongType
 from bam_core.feedforward import InverseDynamics, Points, pieces_from_dynamics, pieces_from_points
-from bam_core.feedforward.leg import FOOT, LEG_JOINTS, leg_spec
-from bam_core.feedforward.motions import KICK_DURATION, kick, through_keys
 from bam_core.mujoco import bench_spec, compile_robot
 from bam_core.servo.pendulum import PendulumBench
+from papers.dynaban.leg import FOOT, LEG_JOINTS, leg_spec
+from papers.dynaban.motions import KICK_DURATION, kick, through_keys
 from test.core.feedforward_cases import MODEL
 from test.core.refusals import refused
 

@@ -15,7 +15,7 @@ from bam_core.gears import Asymmetry, Gear, GearedJoints, axproj, friction_torqu
 from bam_core.gears._path import follow
 from bam_core.gears._pieces import newton, residual_of
 from bam_core.gears.axproj import fixed_step_axproj
-from bam_core.gears.benchmark import Problem, measure_axproj, measure_fixed_steps, random_problem
+from papers.kikuuwe.benchmark import Problem, measure_axproj, measure_fixed_steps, random_problem
 from test.core.gear_cases import check_inclusion
 from test.core.refusals import refused
 
@@ -36,7 +36,7 @@ def test_a_solution_satisfies_the_inclusion(seed: int, count: int) -> None:
 
 @pytest.mark.long
 def test_well_posed_problems_of_up_to_twelve_joints_are_solved_to_1e_10_in_a_few_steps() -> None:
-    figures = measure_axproj(2400, seed=11)  # `bam reproduce kikuuwe` solves 10 000
+    figures = measure_axproj(2400, seed=11)  # `python -m papers kikuuwe` solves 10 000
     assert figures.solved == 1.0
     assert figures.residual < 1e-12
     assert figures.iterations <= 2

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from bam_core.errors import Conflict, OutOfRange, WrongShape
 from bam_core.gears import Asymmetry, Gear, GearedJoints
-from bam_core.gears.benchmark import DT, random_problem
 from bam_core.servo.friction import Friction
+from papers.kikuuwe.benchmark import DT, random_problem
 from test.core.refusals import refused
 
 seeds = st.integers(0, 2**32 - 1)

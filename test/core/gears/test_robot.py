@@ -9,9 +9,9 @@ import pytest
 
 from bam_core.errors import Conflict, OutOfRange, UnknownName, Unsupported, WrongShape
 from bam_core.gears import Asymmetry
-from bam_core.gears.examples import two_links
 from bam_core.gears.robot import GearedRobot, JointGear
 from bam_core.servo.friction import Friction
+from papers.kikuuwe.examples import two_links
 from test.core.refusals import refused
 
 ARM = """

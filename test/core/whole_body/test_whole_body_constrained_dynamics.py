@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bam_core.errors import Conflict, Missing, UnknownName, Unsupported
 from bam_core.whole_body import ConstrainedDynamics, WholeBody
-from bam_core.whole_body.humanoid import SOLES
+from papers.egle.humanoid import SOLES
 from test.core.refusals import refused
 from test.core.whole_body_cases import ARM, arm, robot
 

@@ -17,7 +17,7 @@ from bam_core.whole_body import (
     phases,
     single_support,
 )
-from bam_core.whole_body.humanoid import SOLES
+from papers.egle.humanoid import SOLES
 from test.core.refusals import refused
 from test.core.whole_body_cases import arm, robot, walk
 

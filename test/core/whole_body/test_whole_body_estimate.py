@@ -20,7 +20,7 @@ from bam_core.whole_body import (
     single_support,
 )
 from bam_core.whole_body.estimate import regularised
-from bam_core.whole_body.humanoid import LEGS, SOLES
+from papers.egle.humanoid import LEGS, SOLES
 from test.core.refusals import refused
 from test.core.whole_body_cases import arm, robot, walk
 

@@ -16,14 +16,14 @@ from bam_core.whole_body import (
     JointLog,
     SavitzkyGolay,
     Scheme,
-    Sensors,
     butterworths,
     choose_for_acceleration,
     estimate_filtered,
     single_support,
 )
 from bam_core.whole_body.filter_choice import noise_level
-from bam_core.whole_body.humanoid import LEGS, SOLES
+from papers.egle.humanoid import LEGS, SOLES
+from papers.egle.sensors import Sensors
 from test.core.refusals import refused
 from test.core.whole_body_cases import arm, robot, swings, walk
 

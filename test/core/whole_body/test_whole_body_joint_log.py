@@ -10,7 +10,7 @@ import pytest
 
 from bam_core.errors import BadData, Conflict, Missing, UnknownName, WrongShape
 from bam_core.whole_body import JointLog
-from bam_core.whole_body.humanoid import SOLES
+from papers.egle.humanoid import SOLES
 from test.core.refusals import refused
 from test.core.whole_body_cases import robot, walk
 

@@ -16,7 +16,7 @@ from bam_core.whole_body import (
     differentiate,
     estimate_friction,
 )
-from bam_core.whole_body.humanoid import LEGS, SOLES
+from papers.egle.humanoid import LEGS, SOLES
 from test.core.refusals import refused
 from test.core.whole_body_cases import arm, robot, walk
 

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from bam_core.errors import BamError, Conflict, Missing, UnknownName, Unsupported
-from bam_core.feedforward import Follower, Following, InverseDynamics, PidGains, Points, following
-from bam_core.feedforward.motions import Motion, through_keys
+from bam_core.feedforward import Follower, InverseDynamics, PidGains, Points
 from bam_core.mujoco import compile_robot, load_robot
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.model import load_servo
@@ -27,6 +26,8 @@ from bam_ros.feedforward.bus import FeedForwardBus
 from bam_ros.feedforward.settings import PID_FIRMWARE, FeedForwardSettings
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.settings import SimulationSettings
+from papers.dynaban.following import Following, following
+from papers.dynaban.motions import Motion, through_keys
 from test.ros.ros_helpers import PATIENCE, FakeBus, VirtualServos, wait_for
 
 LOAD = PendulumBench(mass=0.3, length=0.12)

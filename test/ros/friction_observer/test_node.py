@@ -17,10 +17,10 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 
 from bam_core.errors import BamError
-from bam_core.whole_body import ConstrainedDynamics, JointFriction, WholeBody, humanoid, humanoid_mjcf
+from bam_core.whole_body import ConstrainedDynamics, JointFriction, WholeBody
 from bam_core.whole_body.estimate import regularised
-from bam_core.whole_body.humanoid import LEGS
 from bam_ros.friction_observer.node import FrictionObserverNode
+from papers.egle.humanoid import LEGS, humanoid, humanoid_mjcf
 from test.ros.ros_client import RosClient
 
 pytestmark = pytest.mark.ros

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What redoing a paper takes and gives."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from papers.claim import KINDS, Claim
+
+_KIND_WORDS = {"construction": "by construction", "synthetic": "on synthetic data", "real": "on real data"}
+_NUMBERED = re.compile(r"(fig\.|table) ([0-9.]+|[IVX]+)")
+
+DEVICES: Mapping[str, str] = MappingProxyType(
+    {
+        "xl330": "github.com/Rhoban/bam, bam/data.bak/raw",
+        "sts3215": "github.com/kscalelabs/sysid, recordings of 2025-03-17",
+        "sigmaban": "github.com/MarcDcls/WholeBodyBAM, replays as CSV: time, goal:JOINT, read:JOINT",
+        "dynaban_mx64": "github.com/RhobanProject/Dynaban, model/measures",
+    }
+)
+"""Folder with recordings that some paper takes -> where they can be had."""
+
+Extent = Literal["yes", "in part", "no"]
+_EXTENT_WORDS: Mapping[Extent, str] = {"yes": "redone", "in part": "in part", "no": "not redone"}
+
+
+def _say_nothing(words: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A paper to redo.
+
+    Attributes:
+        output: directory for plots.
+        data: directory with recordings of real devices, a folder per device; None where there are none.
+        say: told what is being done, in a few words.
+    """
+
+    output: Path
+    data: Path | None = None
+    say: Callable[[str], None] = _say_nothing
+
+    def recordings(self, device: str) -> Path | None:
+        """Return the folder with the recordings of a device, None where there is none."""
+        folder = self.data / device if self.data is not None else None
+        return folder if folder is not None and folder.is_dir() else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exhibit:
+    """A figure or a table of a paper; or beside these a statement of it, or what was added here.
+
+    Attributes:
+        name: as the paper numbers it, such as "fig. 5".
+        subject: what it shows, in a few words.
+        redone: whether it is, at least in part.
+        missing: what of it is not redone, and why; empty where all is.
+        remark: in which setting and with what difference; where it is not redone, why, and
+            what it would take.
+        pictures: files in the output that show it.
+        captions: of the pictures, in the same order; where there is one picture, `subject` will do.
+        table: figures that go with it, a row each after a header; empty where there are none.
+
+    Raises:
+        ValueError: something is missing of what is not redone at all, or captions and pictures differ in
+            number.
+    """
+
+    name: str
+    subject: str
+    redone: bool = True
+    missing: str = ""
+    remark: str
+    pictures: tuple[str, ...] = ()
+    captions: tuple[str, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.missing and not self.redone:
+            raise ValueError(f"{self.name!r}: is not redone at all, so that `remark` says why")
+        if self.captions and len(self.captions) != len(self.pictures):
+            raise ValueError(f"{self.name!r}: needs a caption for each of {self.pictures}")
+
+    @property
+    def extent(self) -> Extent:
+        """How far it is redone."""
+        if not self.redone:
+            return "no"
+        return "in part" if self.missing else "yes"
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether it is a figure or a table of the paper; only these are counted."""
+        return _NUMBERED.fullmatch(self.name) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redone:
+    """A paper redone.
+
+    Attributes:
+        claims: what it says beside what was found.
+        exhibits: all of its figures and tables; lemmas, remarks and what was added.
+        checks: rows that are no statement of the paper, such as a parameter that is identified beside the one
+            that the simulation has; counted apart, in no number of claims.
+        notes: what several claims have in common, such as a rule that their thresholds refer to; said once.
+
+    Raises:
+        ValueError: a claim of which the paper says nothing; that is a check.
+    """
+
+    claims: tuple[Claim, ...]
+    exhibits: tuple[Exhibit, ...]
+    checks: tuple[Claim, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for each in self.claims:
+            if each.paper is None:
+                raise ValueError(f"{each.claim!r}: is no statement of the paper; it belongs to checks")
+
+    def counts(self) -> str:
+        """Return one line: claims by kind and by outcome, and what is not redone."""
+        parts = []
+        for kind in KINDS:
+            chosen = [each for each in self.claims if each.kind == kind]
+            held, late = sum(each.counts for each in chosen), sum(_holds_late(each) for each in chosen)
+            of_one = Counter(each.table for each in chosen if each.counts and each.table).most_common(1)
+            same = f", {of_one[0][1]} of them of one table" if of_one and of_one[0][1] > 1 else ""
+            more = f", {late} more by choices made after results were seen" if late else ""
+            parts.append(f"{len(chosen)} {_KIND_WORDS[kind]} ({held} hold{same}{more})")
+        numbered = [each.extent for each in self.exhibits if each.is_numbered]
+        beside = [each.extent for each in self.exhibits if not each.is_numbered]
+        parts += [
+            f"{sum(each.contradicts for each in self.claims)} contradicted",
+            f"{sum(each.missed for each in self.claims)} missed",
+            f"{sum(each.undecided for each in self.claims)} not decided",
+            f"{(numbered + beside).count('no')} not redone",
+        ]
+        line = (
+            f"{', '.join(parts)} (figures and tables: {_extents(numbered)}; beside these: {_extents(beside)})"
+        )
+        if not self.checks:
+            return line
+        held = sum(each.counts for each in self.checks)
+        late = sum(_holds_late(each) for each in self.checks)
+        more = f", {late} more by choices made after results were seen" if late else ""
+        return (
+            f"{line}. Apart from these, {len(self.checks)} checks that are no statement of the paper"
+            f" ({held} hold{more})"
+        )
+
+
+def _holds_late(claim: Claim) -> bool:
+    return claim.holds and not claim.counts
+
+
+def _extents(extents: Sequence[Extent]) -> str:
+    parts = (f"{extents.count(each)} {word}" for each, word in _EXTENT_WORDS.items())
+    return f"{', '.join(parts)} of {len(extents)}"
