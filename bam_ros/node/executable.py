@@ -12,8 +12,6 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 
-from bam_core.errors import MissingSoftware
-
 _OURS = ("bam_core", "bam_ros")  # where one of these lacks a module, that is our mistake
 _SOURCED = ("rclpy", "ament_index_python")  # come with ROS 2 alone
 _PACKAGES = {"serial": "pyserial", "yaml": "PyYAML"}
@@ -56,8 +54,8 @@ def _ended_by_ctrl_c() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def _lack(name: str, missing: str) -> MissingSoftware:
-    """Return what a missing module means."""
+def _lack(name: str, missing: str) -> str:
+    """Return what a missing module means, in the form of `bam_core.errors`, which itself needs one."""
     if missing == "bam_bench":
         cure = "source install/setup.bash of the workspace that built it"
     elif missing in _SOURCED or missing.endswith(("_msgs", "_interfaces", "_srvs")):
@@ -67,4 +65,4 @@ def _lack(name: str, missing: str) -> MissingSoftware:
         pip = f"{sys.executable} -m pip install {package}"
         cure = f"run `make setup` in bam_bench, which builds with all of them, or {pip}"
     problem = f"Python module {missing!r} is not installed for {sys.executable}"
-    return MissingSoftware(name, missing, problem=problem, advice=cure)
+    return f"{name}: {problem}; {cure}"

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import mujoco
@@ -81,6 +84,23 @@ def test_files_may_be_given_as_text(tmp_path: Path) -> None:
     run = bam_core.synthesize("mx106", BENCH, "sin_sin", 8.0)
     bam_core.write_bag(run, str(tmp_path / "run"))
     assert len(read_bag(str(tmp_path / "run"))) == len(bam_core.load_recordings(str(tmp_path))[0]) == len(run)
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = "import sys, bam_core; print(*{'numba', 'mujoco', 'numpy', 'scipy', 'yaml'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_every_public_name_is_listed_once_and_is_there() -> None:
+    stub = Path(bam_core.__file__).with_name("__init__.pyi").read_text()
+    names = re.findall(r"^from \S+ import (\w+) as \1$", stub, re.MULTILINE)
+    assert sorted(names) == sorted(bam_core.__all__) == sorted(set(names))
+    assert set(names) <= set(dir(bam_core))
+    for name in names:
+        assert getattr(bam_core, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        bam_core.no_such_name  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_an_unknown_name_is_one_line_with_the_likely_one() -> None:
