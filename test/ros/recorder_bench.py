@@ -9,21 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bam_bench.msg import ServoCommands
 from rclpy.context import Context
 from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.time import Time
 
 from bam_core.recordings.trajectories import SCRIPTS, TrajectoryScript
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
-from bam_ros.driver.servo_bus import ServoBus
+from bam_ros.driver.servo_bus import ServoBus, ServoSample
 from bam_ros.driver.servo_node import ServoNode
 from bam_ros.recorder import RecordingStopped, Session
 from bam_ros.recorder.session_recorder import Progress, RecordState
 from test.ros.fake_about import FAKE_ABOUT
+from test.ros.recorder_time import RecorderTime, TimedBus
 from test.ros.ros_client import SpinningThread
-from test.ros.ros_helpers import PATIENCE, FakeBus
+from test.ros.ros_helpers import PATIENCE
 
 _FARTHEST = 0.1  # rad from one read to the next, at 10 rad/s
 
@@ -61,28 +64,45 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"bam_ros.recorder.motion.{name}", seconds)
     monkeypatch.setattr("bam_ros.recorder.run.SILENCE", PATIENCE)
     monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
+    monkeypatch.setattr("bam_ros.recorder.supply_check._PATIENCE", PATIENCE)
 
 
 class FakeDriver(ServoNode):
-    """The real servo node on a bus without hardware."""
+    """The real servo node on a bus without hardware, whose clock learns what it publishes and takes."""
 
     ABOUT = FAKE_ABOUT
 
-    def __init__(self, bus: FakeBus, **arguments: Any) -> None:
+    def __init__(self, bus: TimedBus, **arguments: Any) -> None:
         self.fake = bus
         super().__init__("driver", **arguments)
 
     def create_bus(self) -> ServoBus:
         return self.fake
 
+    def _publish(self, sample: ServoSample, sequence: int) -> None:
+        self.fake.clock.published(self._servo_states.topic_name, sequence)
+        super()._publish(sample, sequence)
+
+    def _on_commands(self, message: ServoCommands) -> None:
+        super()._on_commands(message)
+        self.fake.clock.taken(self._commands.topic_name, Time.from_msg(message.header.stamp).nanoseconds)
+
 
 class Bench:
-    """A driver and a node for the recorder, spinning in a thread each; `close` ends all."""
+    """A driver and a node for the recorder, spinning in a thread each; `close` ends all.
 
-    def __init__(self, bus: FakeBus | None = None) -> None:
+    Driver and recorder are on a time of their own: no machine is too slow for them.
+
+    Args:
+        setup: of the bus, as for `TimedBus`.
+    """
+
+    def __init__(self, **setup: Any) -> None:
         self.context = Context()
         self.context.init()
-        self.bus = bus or FakeBus(period=10e-3)
+        self._patch = pytest.MonkeyPatch()
+        self.clock = RecorderTime(self._patch)
+        self.bus = TimedBus(self.clock, **setup)
         # As no servo jumps: after a pause of the machine, goals do, and such readings would be thrown out.
         self.bus.farthest = _FARTHEST
         self.driver = FakeDriver(self.bus, **self.parameters(command_timeout=PATIENCE))
@@ -106,6 +126,7 @@ class Bench:
         for thread in reversed(self._threads):
             thread.close()
         self.context.try_shutdown()
+        self._patch.undo()
 
 
 class Operator:

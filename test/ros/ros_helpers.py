@@ -207,7 +207,7 @@ class FakeBus(ServoBus):
         return "fake bus: ready"
 
     def exchange(self, goal: ServoGoal) -> ServoSample:
-        time.sleep(self.period)
+        stamp = self._pass_time()
         if self.failure is not None:
             raise self.failure
         self._reads += 1
@@ -221,7 +221,7 @@ class FakeBus(ServoBus):
                 self.position[index] += min(max(ahead, -self.farthest), self.farthest)
         unknown = (math.nan,) * len(self._names)
         return ServoSample(
-            stamp=time.time_ns(),
+            stamp=stamp,
             position=tuple(self.position),
             velocity=unknown,
             current=unknown,
@@ -233,6 +233,11 @@ class FakeBus(ServoBus):
             torque_enabled=tuple(self.torque),
             hardware_error=tuple(self.errors),
         )
+
+    def _pass_time(self) -> int:
+        """Let a period pass; return the time of the next sample, ns."""
+        time.sleep(self.period)
+        return time.time_ns()
 
     def release(self) -> None:
         self.torque = [False] * len(self._names)

@@ -21,7 +21,8 @@ from bam_ros.recorder.robot_playback import PlaybackLimits, Stage
 from bam_ros.recorder.robot_ready import postures, require_playable, wait_for_robot
 from bam_ros.recorder.robot_recorder import RobotLinks, RobotRecorder, RobotReport
 from test.ros.recorder_bench import Bench, FakeDriver
-from test.ros.ros_helpers import PATIENCE, FakeBus
+from test.ros.recorder_time import TimedBus
+from test.ros.ros_helpers import PATIENCE
 
 pytestmark = pytest.mark.ros
 
@@ -45,7 +46,7 @@ def bench(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.setattr("bam_ros.recorder.robot_playback.TORQUE_TIMEOUT", PATIENCE)
     monkeypatch.setattr("bam_ros.recorder.readiness.DISCOVERY", PATIENCE)
     monkeypatch.setattr("bam_ros.recorder.robot_recorder.PAUSE_LIMIT", PATIENCE)
-    bench = Bench(FakeBus(names=JOINTS, position=0.1, period=10e-3))
+    bench = Bench(names=JOINTS, position=0.1)
     yield bench
     bench.close()
 
@@ -91,7 +92,7 @@ def test_a_motion_becomes_a_bag_that_can_be_identified_from(bench: Bench, tmp_pa
 
 
 def test_a_robot_on_two_drivers_moves_as_one(bench: Bench, tmp_path: Path) -> None:
-    other = FakeBus(names=("gripper",), position=0.0, period=10e-3)
+    other = TimedBus(bench.clock, names=("gripper",), position=0.0)
     driver = FakeDriver(other, namespace="hand", **bench.parameters(command_timeout=PATIENCE))
     bench.spin(driver, SingleThreadedExecutor(context=bench.context))
     driver.start()

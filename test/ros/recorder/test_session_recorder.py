@@ -25,7 +25,7 @@ from bam_ros.driver.servo_bus import Gains, ServoIdentity
 from bam_ros.recorder import RecordingStopped
 from bam_ros.recorder.session_recorder import Progress, SessionRecorder, SessionReport
 from test.ros.recorder_bench import Bench, Operator, directories, hurry, running, short, short_session
-from test.ros.ros_helpers import PATIENCE, FakeBus, wait_for
+from test.ros.ros_helpers import PATIENCE, wait_for
 
 pytestmark = pytest.mark.ros
 
@@ -380,7 +380,7 @@ def test_gains_that_somebody_sets_before_every_run_end_the_session(bench: Bench,
 
 def test_two_servos_share_a_bus(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hurry(monkeypatch)
-    bench = Bench(FakeBus(names=("other", "joint"), period=4e-3))
+    bench = Bench(names=("other", "joint"), period=4e-3)
     try:
         report = record(bench, tmp_path, scripts=("sin_sin",))
         assert len(load_recordings(report.bags)[0]) > 20
