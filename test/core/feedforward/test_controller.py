@@ -212,3 +212,21 @@ def test_the_same_run_is_the_same_and_a_servo_of_current_is_refused(stage) -> No
     wrong = replace(stage, servos=(load_servo("erob80_100"),) * 6)
     with refused(Unsupported, thing="servo 'erob80_100'"):
         perform_by_position(wrong, kick(), KICK_DURATION)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_at_the_limit_the_integral_grows_no_further_and_goes_back_where_the_error_turns(sign: float) -> None:
+    pid = Pid(PidGains(p=0.0, i=32.0), MX, 1)
+    pid.reset(0.3 * sign)
+    other = sign * MX.duty_limit  # what feed-forward adds: the sum is beyond the limit
+    pid.duty(np.array([0.1 * sign]), DT, other)
+    assert pid.integral == pytest.approx([0.3 * sign], abs=1e-12)
+    pid.duty(np.array([-0.1 * sign]), DT, other)
+    assert pid.integral[0] * sign < 0.3
+
+
+def test_within_the_limit_the_integral_grows_with_the_error_of_its_own_joint() -> None:
+    pid = Pid([PidGains(p=0.0, i=32.0), PidGains(p=0.0, i=16.0)], MX, 2)
+    pid.duty(np.array([0.01, -0.02]), DT)
+    unit = MX.duty_per_kp_rad * 8000.0 / 2048.0 * DT
+    assert pid.integral == pytest.approx([0.32 * unit, -0.32 * unit])

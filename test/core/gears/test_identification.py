@@ -22,7 +22,7 @@ from bam_core.cli import main
 from bam_core.errors import Missing, OutOfRange, UnknownName, Unsupported, WrongShape
 from bam_core.exchange import bam_log
 from bam_core.gears import Asymmetry, Gear
-from bam_core.gears.identification import fit_gear
+from bam_core.gears.identification import _Search, fit_gear
 from bam_core.gears.rollout import GEAR_PARAMETERS, TRACE_STEPS, GearRollout, gear_vector
 from bam_core.identification.identify import identify
 from bam_core.recordings.recording import Recording
@@ -344,3 +344,24 @@ def test_commands_that_know_budgets_only_refuse_a_file_with_a_gear(
         assert "'xl330', gear: " in error
         assert error.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["gear.yaml"]
+
+
+def test_every_log_counts_the_same_however_long_it_is(recordings: list[Recording]) -> None:
+    long, other = recordings[0], recordings[-1]
+    count = len(other) // 4
+    short = dataclasses.replace(
+        other,
+        **{
+            name: value[:count]
+            for name, value in vars(other).items()
+            if isinstance(value, np.ndarray) and len(value) == len(other)
+        },
+    )
+    search = _Search([long, short], SERVO, (), BenchEffects(), 100, lambda *_: None)
+    point = np.full((1, len(search.axes)), 0.4)
+    errors = search.rollout.positions(search.vectors(point))[0] - search.rollout.measured
+    split = search.rollout.counts[0]
+    assert search.rollout.counts[1] < 0.5 * split
+    shares = search.residuals(point)[0]
+    for of_log, error in ((shares[:split], errors[:split]), (shares[split:], errors[split:])):
+        assert of_log @ of_log == pytest.approx(np.mean(error**2))

@@ -97,3 +97,10 @@ def test_bench_effects_say_what_the_arm_really_weighs():
     assert BenchEffects(arm_mass=0.05).corrected(bench) == PendulumBench(
         mass=0.5, arm_mass=0.1 + 0.05, length=0.2
     )
+
+
+def test_radii_of_gyration_of_the_load_add_as_squares():
+    bench = PendulumBench(mass=0.5, length=0.2, gyration=0.04)
+    found = BenchEffects(load_gyration=0.03).corrected(bench)
+    assert found.gyration == pytest.approx(0.05)
+    assert found.inertia == pytest.approx(0.5 * (0.2**2 + 0.05**2))

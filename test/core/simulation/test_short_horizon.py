@@ -12,6 +12,9 @@ from bam_core.errors import OutOfRange
 from bam_core.servo.effects import BenchEffects
 from bam_core.servo.model import load_servo
 from bam_core.servo.pendulum import PendulumBench
+from bam_core.simulation.kernel import state
+from bam_core.simulation.kernel.bench import restart
+from bam_core.simulation.kernel.lanes import BLOCK
 from bam_core.simulation.measured_states import measured_states
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.short_horizon import LONGER, SHORT, short_horizon_errors
@@ -105,3 +108,23 @@ def test_what_is_simulated_beside_a_recording_does_not_matter():
 def test_a_horizon_is_above_zero(horizon):
     with refused(OutOfRange):
         short_horizon_errors(RUNS, "mx106", TRUTH, horizon)
+
+
+def test_a_restart_keeps_how_the_arm_is_off_behind_its_link():
+    lanes = 8
+    states = np.zeros(state.ROWS * BLOCK)
+    random = np.random.default_rng(0)
+    rows = {
+        name: int(getattr(state, name)) for name in ("POSITION", "VELOCITY", "ARM_POSITION", "ARM_VELOCITY")
+    }
+    for row in rows.values():
+        states[row : row + lanes] = random.normal(size=lanes)
+    before = {name: states[row : row + lanes].copy() for name, row in rows.items()}
+    measured = random.normal(size=(2, 3 + lanes))
+    restart(states, lanes, measured, np.uint64(3))
+    after = {name: states[row : row + lanes] for name, row in rows.items()}
+    np.testing.assert_array_equal(after["POSITION"], measured[0, 3:])
+    np.testing.assert_array_equal(after["VELOCITY"], measured[1, 3:])
+    for kind in ("POSITION", "VELOCITY"):
+        off, was = (each[kind] - each[f"ARM_{kind}"] for each in (after, before))
+        np.testing.assert_allclose(off, was, atol=1e-12)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from bam_core.errors import Missing, OutOfRange, Unsupported
 from bam_core.gears import Asymmetry
 from bam_core.servo.model import load_servo
 from bam_core.validation.validation import LEAST_DRAWS
-from bam_ros.driver.servo_bus import ServoGoal
+from bam_ros.driver.servo_bus import Gains, ServoGoal
 from bam_ros.simulator.bus import MujocoBus
 from bam_ros.simulator.ghosts import Draws, draws_of
 from bam_ros.simulator.settings import SimulationSettings
@@ -92,3 +93,35 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
     SERVO.with_gear(Asymmetry(input_side=0.1, output_side=1.05)).save(tmp_path / "gear.yaml")
     with pytest.raises((Unsupported, Missing)):
         draws_of({"joint": str(tmp_path / "gear.yaml")}, LEAST_DRAWS)
+
+
+def band_and_position(bus: MujocoBus, goal: ServoGoal) -> tuple[float, float, float]:
+    for _ in range(30):
+        position = bus.exchange(goal).position[0]
+    assert bus.band is not None
+    return float(bus.band[0][0]), float(bus.band[1][0]), position
+
+
+def test_draws_get_gain_release_and_goal_of_the_simulated_robot() -> None:
+    bus = bus_of({"joint": Draws(servos=(SERVO,) * LEAST_DRAWS, residual=0.0)})
+    gain = bus.read_gains("joint").kp
+    swing(bus, 30)
+    for kp, goal in (
+        (0.25 * gain, ServoGoal(torque_enable=(True,), position=(-0.8,))),
+        (0.25 * gain, ServoGoal.released(1)),
+        (2.0 * gain, ServoGoal(torque_enable=(True,), position=(0.4,))),
+    ):
+        bus.set_gains("joint", Gains(kp=kp, ki=0.0, kd=0.0))
+        low, high, position = band_and_position(bus, goal)
+        assert low == high == pytest.approx(position, abs=0.5 * SERVO.firmware.resolution)
+
+
+def test_draws_get_the_duty_of_a_simulated_robot_in_pwm_mode() -> None:
+    settings = SimulationSettings(servos={"joint": SERVO}, real_time_factor=0.0, pwm=True)
+    bus = MujocoBus(settings, draws={"joint": Draws(servos=(SERVO,) * LEAST_DRAWS, residual=0.0)})
+    bus.open()
+    low, high, position = band_and_position(
+        bus, ServoGoal(torque_enable=(True,), position=(math.nan,), duty=(0.3,))
+    )
+    assert abs(position) > 0.1
+    assert low == high == pytest.approx(position, abs=0.5 * SERVO.firmware.resolution)

@@ -105,6 +105,9 @@ def test_an_effect_is_needed_where_held_out_logs_miss_it_by_more_than_chance_and
     assert not weight(worse=0.0001, chance=0.0).is_needed
 
 
+PAIR = ("zero_offset", "arm_mass")
+
+
 class Told(Evaluator):
     """Tells errors of fits by the effects that they have."""
 
@@ -182,3 +185,21 @@ def test_an_effect_that_is_not_there_is_dropped(name: str, plain: ServoModel) ->
     assert not weight.kept
     assert fit.servo.search.effects == ()
     assert "dropped" in weight.reason
+
+
+@pytest.mark.parametrize(
+    ("train", "selection", "kept"),
+    [(1.09, 1.0, ()), (1.11, 1.0, PAIR), (1.09, 1.03, PAIR)],
+)
+def test_effects_that_are_unneeded_alone_but_not_together_stay(
+    train: float, selection: float, kept: tuple[str, ...], plain: ServoModel
+) -> None:
+    logs = session(plain)[:2]
+    fitter = Fitter(plain, logs, seed=0)
+    full = fitter.plan(M1, trials=60, effects=PAIR, starts=[parameter_vector(plain)]).make()
+    judge = Evaluator(fitter.rollout, split_recordings(logs, "none"), 0, plain)
+    alone = {(name,): (1.04, 1.0) for name in PAIR}
+    told = Told(judge, {PAIR: (1.0, 1.0), **alone, (): (train, selection)})
+    used, ablations = ablate_effects(fitter, full, told, droppable=PAIR, trials=60)
+    assert used.effects == kept
+    assert [each.kept for each in ablations] == [name in kept for name in PAIR]

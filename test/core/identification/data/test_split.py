@@ -164,3 +164,10 @@ def test_the_rule_that_leaves_one_out_is_told_from_others() -> None:
     assert left_out("kp=8") is None
     assert left_out(None) is None
     assert left_out(LOGS) is None
+
+
+def test_a_copy_of_a_test_log_under_another_name_is_taken_out_of_training() -> None:
+    copy = replace(LOGS[0], name="copy")
+    split = split_recordings([*LOGS, copy], [LOGS[0]])
+    assert names(split.test) == [LOGS[0].name]
+    assert sorted(names(split.train)) == sorted(log.name for log in LOGS[1:])

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from bam_core.identification.search.gauss_newton import nearest_optimum
+from bam_core.identification.search.sensitivity import Sensitivity, slopes
+from bam_core.identification.search.space import SearchSpace
 from bam_core.identification.uncertainty.bands import predicted_bands
 from bam_core.identification.uncertainty.calibration import calibrated
 from bam_core.identification.uncertainty.prediction import Prediction
@@ -18,7 +20,8 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.model import ServoModel
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import Rollout, parameter_vector
-from test.core.identification_cases import mx106, record, session
+from bam_core.simulation.synthetic import synthesize
+from test.core.identification_cases import BENCH, mx106, record, session
 from test.core.uncertainty_cases import space_for
 
 SERVO = mx106("m1")
@@ -86,3 +89,37 @@ def test_the_same_logs_give_the_same_prediction() -> None:
     (_, one), (_, two) = prediction_of(logs), prediction_of(logs)
     assert (one.inflation, one.residual) == (two.inflation, two.residual)
     assert np.array_equal(one.factor, two.factor)
+
+
+def test_what_is_left_out_takes_no_part_in_where_its_bands_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    light = PendulumBench(mass=0.5, arm_mass=0.05, length=0.1)
+    logs = [
+        replace(synthesize(SERVO, bench, script, kp, sample_period=0.02), name=f"{index}")
+        for index, (script, kp, bench) in enumerate(
+            [("sin_sin", 8.0, light), ("sin_sin", 16.0, BENCH), ("up_and_down", 8.0, BENCH)]
+        )
+    ]
+    optimum = slopes(Rollout.for_servo(logs, SERVO), space_for(SERVO, logs), parameter_vector(SERVO))
+    begins = dict(zip(["0", "1", "2"], optimum.starts, strict=True))
+    fits, simulated = [], []
+
+    def follow(rollout: Rollout, here: Sensitivity) -> Sensitivity:
+        own = [log.name for log in rollout.recordings]
+        fits.append(own)
+        rows = np.concatenate([begins[name] + np.arange(optimum.counts[int(name)]) for name in own])
+        np.testing.assert_array_equal(here.jacobian, optimum.jacobian[rows])
+        np.testing.assert_array_equal(here.residuals, optimum.residuals[rows])
+        np.testing.assert_array_equal(here.counts, optimum.counts[[int(name) for name in own]])
+        return here
+
+    def simulation(servo: ServoModel, recordings: Sequence[Recording], space: SearchSpace) -> Rollout:
+        simulated.append([log.name for log in recordings])
+        return Rollout.for_servo(recordings, servo)
+
+    monkeypatch.setattr("bam_core.identification.uncertainty.calibration.follow", follow)
+    monkeypatch.setattr("bam_core.identification.uncertainty.calibration.simulation", simulation)
+    calibrated(SERVO, logs, optimum, 1e-6 * np.eye(optimum.space.dimension))
+    gains, loads, scripts = [["0", "2"], ["1"]], [["0"], ["1", "2"]], [["0", "1"], ["2"]]
+    left_out = [*gains, *loads, *loads, *scripts]  # loads by mass and by length
+    assert sorted(simulated[1::2]) == sorted(left_out)
+    assert fits == simulated[::2] == [[name for name in begins if name not in out] for out in simulated[1::2]]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from bam_core.identification.search.evidence import evidence
+from bam_core.identification.search.evidence import Evidence, evidence
 from bam_core.identification.search.sensitivity import Sensitivity
 from bam_core.identification.uncertainty.covariance import covariance
 from test.core.uncertainty_cases import toy
@@ -74,3 +74,39 @@ def test_no_estimate_is_better_than_the_encoder_allows() -> None:
     np.testing.assert_allclose(coarse, 4.0 * fine, rtol=1e-6)
     least = (2e-3) ** 2 / 12.0 * np.diag(np.linalg.inv(perfect.jacobian.T @ perfect.jacobian))
     np.testing.assert_allclose(coarse, least, rtol=0.05)
+
+
+def of_logs(information: np.ndarray, scores: np.ndarray) -> Evidence:
+    """Logs with this information and these scores, (logs, dimension) each; parameters do not trade."""
+    return Evidence(
+        information=np.array([np.diag(each) for each in information]),
+        scores=scores,
+        scatter=1e-12,
+        grain=np.eye(information.shape[1]),
+        normalised=np.full(information.shape[1], 0.5),
+    )
+
+
+def test_of_equal_logs_it_is_that_of_a_mean() -> None:
+    optima = np.array([0.3, -0.1, 0.2, -0.4])  # of each log alone
+    information = np.full((4, 1), 5.0)
+    found = covariance(of_logs(information, information * optima[:, None]))
+    assert found[0, 0] == pytest.approx(np.var(optima, ddof=1) / 4, rel=1e-6)
+
+
+def test_a_log_counts_the_more_the_larger_its_share_of_the_information() -> None:
+    information = np.array([[6.0], [3.0], [1.0]])
+    scores = np.array([[0.5], [-0.2], [-0.3]])
+    leverage = information / information.sum()
+    expected = float(np.sum(scores**2 / (1.0 - leverage))) / 10.0**2
+    assert covariance(of_logs(information, scores))[0, 0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_log_that_holds_a_parameter_alone_counts_twenty_times_at_most() -> None:
+    information = np.array([[4.0, 9.0], [4.0, 0.0], [4.0, 0.0]])
+    scores = np.array([[0.0, 0.02], [0.0, -0.01], [0.0, -0.01]])
+    alone = 0.02**2 / 0.05 / 9.0  # whitened
+    others = 2 * 0.01**2 / 9.0
+    part = 2 / (2 + 3)  # of two parameters and three logs that is of the scatter's mean
+    expected = ((1.0 - part) * (alone + others) + part * (alone + others) / 2) / 9.0
+    assert covariance(of_logs(information, scores))[1, 1] == pytest.approx(expected, rel=1e-6)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bam_core.identification.search.evidence import evidence, set_right
-from bam_core.identification.search.sensitivity import normalised, residuals_at, sensitivity
+from bam_core.identification.search.sensitivity import normalised, residuals_at, sensitivity, slopes
 from bam_core.identification.search.space import Axis
 from bam_core.identification.uncertainty.advice import advisor
 from bam_core.identification.uncertainty.covariance import covariance
@@ -247,3 +247,26 @@ def test_errors_of_the_simulation_count_as_none_of_the_logs_disagreement() -> No
     truth = normalised(optimum.space, parameter_vector(servo))
     centre = optimum.normalised - terms.discretisation_bias
     assert np.linalg.norm(centre - truth) < 0.5 * np.linalg.norm(optimum.normalised - truth)
+
+
+def test_the_bias_of_the_steps_is_what_far_finer_steps_are_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "bam_core.identification.uncertainty.uncertainty.follow",
+        lambda rollout, at: replace(at, residuals=residuals_at(rollout, at.vector)),
+    )
+    servo = mx106("m1")
+    logs = [synthesize(servo, bench, "sin_sin", 8.0, sample_period=0.02) for bench in (BENCH, LIGHT)]
+    vector = parameter_vector(servo)
+    coarse = Rollout.for_servo(logs, servo)
+    fine, finest = (
+        Rollout(
+            logs, firmware=servo.firmware, dt=coarse.dt, substeps=n * coarse.substeps, integrator="midpoint"
+        )
+        for n in (4, 32)
+    )
+    here = slopes(coarse, space_for(servo, logs), vector)
+    found = uncertainty_terms(servo, vector, logs, here, bent=False).discretisation_bias
+    at_fine = replace(here, residuals=residuals_at(fine, vector))
+    ahead = set_right(at_fine, residuals_at(finest, vector) - at_fine.residuals).normalised
+    expected = set_right(at_fine, np.zeros_like(at_fine.residuals)).normalised - ahead
+    assert np.linalg.norm(found - expected) < 0.3 * np.linalg.norm(expected)
