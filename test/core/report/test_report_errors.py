@@ -26,15 +26,15 @@ def chart(*models: SimpleNamespace) -> Any:
 @pytest.mark.parametrize(
     ("changes", "place"),
     [
-        ({"train_mae": 0.05}, lambda row: row.train),
-        ({"selection_mae": 0.05}, lambda row: row.selection),
-        ({"test_mae": 0.05}, lambda row: row.test),
-        ({"test_interval": (0.008, 0.05)}, lambda row: row.whisker[1]),
+        ({"train_mae": 0.045}, lambda row: row.train),
+        ({"selection_mae": 0.045}, lambda row: row.selection),
+        ({"test_mae": 0.045}, lambda row: row.test),
+        ({"test_interval": (0.008, 0.045)}, lambda row: row.whisker[1]),
     ],
 )
 def test_the_largest_number_of_any_model_is_inside_the_scale(changes: Any, place: Any) -> None:
     found = chart(model("m1"), model("m4", **changes))
-    assert 80.0 < place(found.rows[1]) <= 100.0
+    assert 80.0 < place(found.rows[1]) < 100.0  # at the end of the scale it would be cut off
 
 
 def test_places_are_in_proportion_to_errors_from_zero() -> None:

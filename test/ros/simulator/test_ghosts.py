@@ -123,5 +123,5 @@ def test_draws_get_the_duty_of_a_simulated_robot_in_pwm_mode() -> None:
     low, high, position = band_and_position(
         bus, ServoGoal(torque_enable=(True,), position=(math.nan,), duty=(0.3,))
     )
-    assert abs(position) > 0.1
+    assert abs(position) > 0.05
     assert low == high == pytest.approx(position, abs=0.5 * SERVO.firmware.resolution)

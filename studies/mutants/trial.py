@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bugs of rooms, tried one at a time: their tests are run in a copy of the tree until one of them fails."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from studies.mutants.python_mutations import Mutation
+from studies.mutants.record import NOT_BUILT, NOTICED, SURVIVED, Outcome, Record
+from studies.mutants.rooms import Room, stages_of
+from studies.mutants.tree import LIBRARIES, Tree
+
+_FIRST_LIMIT = 1800.0  # s, of a processor and of the wall: tests without a bug
+_MORE = 3.0  # times what tests take without a bug is their limit with one,
+_WALL = 10.0  # times the limit of a processor's time: other work goes on beside
+
+
+def drawn(mutations: Sequence[Mutation], seed: int, room: str, count: int) -> list[Mutation]:
+    """Return so many of the bugs of a room, in an order that the seed draws: a larger count begins alike."""
+    order = list(mutations)
+    random.Random(f"{seed} {room}").shuffle(order)
+    return order[:count]
+
+
+class Trial:
+    """A copy of the tree, its tests without bugs, and the record."""
+
+    def __init__(
+        self,
+        root: Path,
+        place: Path,
+        *,
+        seconds: float,
+        libraries: Sequence[str] = LIBRARIES,
+        least: float = 30.0,
+    ) -> None:
+        """Copy the tree.
+
+        Args:
+            root: of the checkout.
+            place: of copy and record.
+            seconds: limit of time.
+            libraries: see `Tree`.
+            least: what the limit of a processor's time leaves besides that of the tests, s: for loading.
+        """
+        self._least = least
+        self._record = Record(place / "record.jsonl")
+        self._times_path = place / "times.json"
+        self._deadline = time.monotonic() + seconds
+        self._tree = Tree(root, place / "tree", libraries)
+        self._times: dict[str, float] = {}
+        self._red: set[str] = set()
+        if self._times_path.exists():
+            self._times = json.loads(self._times_path.read_text())
+
+    def run(self, rooms: dict[str, Room], seed: int, count: int) -> list[Outcome]:
+        """Try bugs of rooms in turn, so that all have some where the time ends early."""
+        queues = {
+            name: drawn(room.mutations(self._tree.path), seed, name, count) for name, room in rooms.items()
+        }
+        outcomes: list[Outcome] = []
+        try:
+            for turn in range(count):
+                for name, queue in queues.items():
+                    if turn < len(queue):
+                        if time.monotonic() > self._deadline:
+                            return outcomes
+                        outcomes.append(self._outcome(name, rooms[name], queue[turn]))
+        finally:
+            self._tree.close()
+        return outcomes
+
+    def _outcome(self, name: str, room: Room, mutation: Mutation) -> Outcome:
+        stages = stages_of(self._tree.path, room, mutation.path)
+        state = self._state(mutation, stages)
+        known = self._record.known(mutation.key, state)
+        if known is not None:
+            return known
+        for stage in stages:
+            self._measure(stage)
+        self._tree.keep_kernels()
+        result, by, seconds = SURVIVED, "", 0.0
+        with self._tree.with_bug(mutation) as built:
+            for stage in stages if built else ():
+                files = [file for file in sorted(stage, key=self._times.__getitem__) if file not in self._red]
+                if not files:
+                    continue
+                limit = _MORE * sum(self._times[file] for file in files) + self._least + room.compiled
+                run = self._tree.run(files, processor=limit, wall=_WALL * limit)
+                seconds += run.processor
+                if not run.passed:
+                    result, by = NOTICED, run.by
+                    break
+        outcome = Outcome(
+            room=name,
+            key=mutation.key,
+            line=mutation.line,
+            outcome=result if built else NOT_BUILT,
+            by=by,
+            state=state,
+            seconds=round(seconds, 1),
+        )
+        self._record.add(outcome)
+        print(f"{outcome.outcome:9} {outcome.seconds:6.1f} s  {outcome.key}  {by}", flush=True)
+        return outcome
+
+    def _measure(self, files: Sequence[str]) -> None:
+        """Run tests without a bug once: how long they take, and that they pass."""
+        new = [file for file in files if file not in self._times and file not in self._red]
+        while new:
+            run = self._tree.run(new, processor=_FIRST_LIMIT, wall=_WALL * _FIRST_LIMIT)
+            self._times |= {file: run.files.get(file, 0.0) for file in new}
+            if run.passed:
+                break
+            red = run.by.split("::")[0]
+            print(f"left out: {run.by} fails without a bug", flush=True)
+            if red not in new:
+                break
+            self._red.add(red)
+            new.remove(red)
+        self._times_path.parent.mkdir(parents=True, exist_ok=True)
+        self._times_path.write_text(json.dumps(self._times))
+
+    def _state(self, mutation: Mutation, stages: Sequence[Sequence[str]]) -> str:
+        digest = hashlib.sha256()
+        for path in sorted({mutation.path, *(file for stage in stages for file in stage)}):
+            digest.update((self._tree.path / path).read_bytes())
+        return digest.hexdigest()[:16]
