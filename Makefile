@@ -6,7 +6,7 @@ CORE_TESTS := test/core test/papers test/studies --ignore=test/studies/faults --
 
 ROUNDS ?= 20
 
-.PHONY: setup dev demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers fuzz papers docs format lock clean
+.PHONY: setup dev demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers mutants fuzz papers docs format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -55,6 +55,9 @@ faults: dev  ## what happens after every fault on every driver in every state: f
 
 soak-drivers: dev  ## half an hour of each driver with six servos, clients killed at random
 	@$(PY) -m studies.soak.drivers
+
+mutants: dev  ## deliberate bugs, and the share of them that tests notice: COUNT of each of ROOMS, SECONDS=limit, SEED
+	@nice $(PY) -m studies.mutants $(if $(COUNT),--count $(COUNT)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ROOMS)
 
 fuzz: dev  ## inputs that break a reader or an emulator, searched for: RUNS=inputs SECONDS=limit of each of TARGETS
 	@$(PY) -m test.fuzz.run $(if $(RUNS),--runs $(RUNS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RESUME),--resume) $(TARGETS)
