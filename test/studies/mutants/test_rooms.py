@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from refusals import refused
 
 from bam_core.errors import Missing
 from studies.mutants.rooms import ROOMS, Room, mutations_of, stages_of
+from test.core.refusals import refused
 
 ROOT = Path(__file__).parents[3]
 

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from identification_cases import mx106
-from uncertainty_cases import space_for
 
 from bam_core.identification.search.evidence import set_right
 from bam_core.identification.search.sensitivity import Sensitivity, residuals_at, slopes
@@ -21,6 +19,8 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.pendulum import PendulumBench
 from bam_core.simulation.rollout import PARAMETERS, Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
+from test.core.identification_cases import mx106
+from test.core.uncertainty_cases import space_for
 
 SERVO = mx106("m1")
 TRUTH = parameter_vector(SERVO)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from identification_cases import BENCH, mx106
 
 import bam_core.identification.identify as identification
 from bam_core.identification.choice.selection import STEPS, Selection
@@ -19,6 +18,7 @@ from bam_core.recordings.recording import Recording
 from bam_core.servo.friction import FRICTION_MODELS
 from bam_core.simulation.rollout import Rollout, parameter_vector
 from bam_core.simulation.synthetic import synthesize
+from test.core.identification_cases import BENCH, mx106
 
 SERVO = mx106("m1")
 M1 = FRICTION_MODELS["m1"]
