@@ -177,7 +177,7 @@ class FakeBus(ServoBus):
         self.goals: list[ServoGoal] = []
         self.failure: Exception | None = None
         self.lossy = 0  # one in so many reads is lost; 0: none
-        self._reads = 0
+        self.reads = 0  # so far
         self.open_failure: BamError | None = None
         self.opened = 0
         self.period = period
@@ -210,8 +210,8 @@ class FakeBus(ServoBus):
         stamp = self._pass_time()
         if self.failure is not None:
             raise self.failure
-        self._reads += 1
-        if self.lossy and self._reads % self.lossy == 0:
+        self.reads += 1
+        if self.lossy and self.reads % self.lossy == 0:
             raise BusTimeout("id 1", "no answer", advice="check it")
         self.goals.append(goal)
         self.torque = list(goal.torque_enable)

@@ -30,21 +30,46 @@ JOINTS = ("shoulder", "elbow")
 TIMEOUT = 0.2  # s
 PERIOD = 0.01  # s; update_rate 100
 AT = 0.2  # rad, where the arm is at first
+_LOST = 5.0  # s after which a message is sent again that the node has not taken
+
+
+class ManagedBus(FakeBus):
+    """A bus on the time of a manager, whose cycles take PERIOD however long the machine takes for them."""
+
+    def __init__(self, names: tuple[str, ...], position: float) -> None:
+        super().__init__(names, position)
+        self.time = 100.0  # s
+
+    def now(self) -> float:
+        return self.time
 
 
 class FakeNode(ServoNode):
+    """The real servo node; `taken` is the number of the newest message of the manager that it took."""
+
     ABOUT = FAKE_ABOUT
 
     def __init__(self, bus: FakeBus, **arguments: Any) -> None:
         self._fake = bus
+        self.taken = 0
         super().__init__("servos", **arguments)
 
     def create_bus(self) -> ServoBus:
         return self._fake
 
+    def _on_joint_command(self, message: JointState) -> None:
+        super()._on_joint_command(message)
+        self.taken = max(self.taken, message.header.stamp.sec)
+
 
 class Manager(RosClient):
     """Sends the command of every joint in every cycle, NaN where no controller has commanded yet.
+
+    A cycle waits until the node has taken the command of the last one, then the time of the bus goes on.
+
+    Args:
+        domain: of ROS 2.
+        bus: whose time it advances.
 
     Attributes:
         active: whether the hardware is.
@@ -52,8 +77,9 @@ class Manager(RosClient):
         command: of the controllers, which outlives them.
     """
 
-    def __init__(self, domain: int) -> None:
+    def __init__(self, domain: int, bus: ManagedBus) -> None:
         super().__init__(domain)
+        self.bus = bus
         self.active = True
         self.state = dict.fromkeys(JOINTS, math.nan)
         self.command = dict.fromkeys(JOINTS, math.nan)
@@ -76,10 +102,25 @@ class Manager(RosClient):
                 self.state[name] = message.position[index]
 
     def while_waiting(self) -> None:
-        if self.active and time.monotonic() > self._next:
-            self._next = time.monotonic() + PERIOD
-            self._commands.publish(JointState(name=list(JOINTS), position=list(self.command.values())))
-            self.writes += 1
+        now = time.monotonic()
+        if now < self._next:
+            return
+        is_taken = not self.active or self._node_has(self.writes)
+        if not is_taken and now < self._next + _LOST:
+            return
+        self._next = now + PERIOD
+        if is_taken:
+            self.bus.time += PERIOD
+            self.writes += self.active
+        if self.active:
+            message = JointState(name=list(JOINTS), position=list(self.command.values()))
+            message.header.stamp.sec = self.writes
+            self._commands.publish(message)
+
+    def _node_has(self, number: int) -> bool:
+        """Whether the node took the message of this number; so it is while it has not found this client."""
+        node = self.nodes[-1]
+        return not isinstance(node, FakeNode) or not node.taken or node.taken >= number
 
     def run(self, cycles: int = 5) -> None:
         end = self.writes + cycles
@@ -95,13 +136,13 @@ class Manager(RosClient):
 
 
 @pytest.fixture
-def bus() -> FakeBus:
-    return FakeBus(JOINTS, position=AT)
+def bus() -> ManagedBus:
+    return ManagedBus(JOINTS, AT)
 
 
 @pytest.fixture
-def manager(bus: FakeBus, ros_domain: int) -> Iterator[Manager]:
-    manager = Manager(ros_domain)
+def manager(bus: ManagedBus, ros_domain: int) -> Iterator[Manager]:
+    manager = Manager(ros_domain, bus)
     timeout = Parameter("command_timeout", value=TIMEOUT)
     node = FakeNode(bus, context=manager.context, parameter_overrides=[timeout])
     manager.add(node)
@@ -113,7 +154,7 @@ def manager(bus: FakeBus, ros_domain: int) -> Iterator[Manager]:
 
 
 def test_it_drives_the_arm_without_a_jump_and_its_end_lets_go(
-    manager: Manager, bus: FakeBus, capfd: pytest.CaptureFixture[str]
+    manager: Manager, bus: ManagedBus, capfd: pytest.CaptureFixture[str]
 ) -> None:
     manager.run()
     assert bus.torque == [False, False]  # no controller: NaN
@@ -137,7 +178,7 @@ def test_it_drives_the_arm_without_a_jump_and_its_end_lets_go(
     assert bus.position == [0.1, 0.1]
 
 
-def test_torque_off_lasts_until_the_hardware_has_been_inactive(manager: Manager, bus: FakeBus) -> None:
+def test_torque_off_lasts_until_the_hardware_has_been_inactive(manager: Manager, bus: ManagedBus) -> None:
     manager.hold()
     manager.wait_for(lambda: bus.torque == [True, True])
     off = ServoCommands(name=JOINTS, torque_enable=[False, False], position=[math.nan, math.nan])
@@ -146,14 +187,14 @@ def test_torque_off_lasts_until_the_hardware_has_been_inactive(manager: Manager,
     manager.run(int(3.0 * TIMEOUT / PERIOD))
     assert bus.torque == [False, False]
     manager.active = False
-    end = time.monotonic() + 1.5 * TIMEOUT
-    manager.wait_for(lambda: time.monotonic() > end)
+    end = bus.time + 1.5 * TIMEOUT
+    manager.wait_for(lambda: bus.time > end)
     manager.active = True
     manager.wait_for(lambda: bus.torque == [True, True])
 
 
 def test_a_goal_beyond_the_limits_lets_go_which_is_why_the_manager_enforces_them(
-    manager: Manager, bus: FakeBus
+    manager: Manager, bus: ManagedBus
 ) -> None:
     manager.hold()
     manager.wait_for(lambda: bus.torque == [True, True])
@@ -164,7 +205,7 @@ def test_a_goal_beyond_the_limits_lets_go_which_is_why_the_manager_enforces_them
 
 
 def test_commands_that_come_faster_than_they_are_taken_do_not_queue_up(
-    manager: Manager, bus: FakeBus
+    manager: Manager, bus: ManagedBus
 ) -> None:
     manager.hold()
     manager.wait_for(lambda: bus.torque == [True, True])

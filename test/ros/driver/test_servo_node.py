@@ -316,13 +316,14 @@ def test_an_unknown_joint_is_one_warning_with_the_joints_there_are(
     client.run(FakeBus())
     client.connect()
     capfd.readouterr()
+    began = time.monotonic()
     for _ in range(5):
         client.command(("elbow", True, 0.0))
         client.executor.spin_once(timeout_sec=0.02)
     states = len(client.states)
     client.wait_for(lambda: len(client.states) > states + 50)
-    said = capfd.readouterr().err
-    assert said.count("joint 'elbow': unknown (valid: joint)") == 1
+    said = capfd.readouterr().err.count("joint 'elbow': unknown (valid: joint)")
+    assert 1 <= said <= 1 + int(time.monotonic() - began)  # once a second: a busy machine may take several
 
 
 def test_diagnostics_say_why_a_stream_is_ignored_and_forget_it(
@@ -348,23 +349,28 @@ def test_diagnostics_say_why_a_stream_is_ignored_and_forget_it(
 
 def test_lost_reads_are_a_warning_with_their_share_and_a_cure(client: Client) -> None:
     bus = FakeBus()
-    client.run(bus, failures=1000)
+    node = client.run(bus, failures=1000)
+    for timer in node.timers:
+        timer.cancel()  # diagnostics come when the test asks for them: a second has as many reads as it has
 
-    def bus_status(level: bytes) -> list[DiagnosticStatus]:
-        statuses = [array.status[0] for array in client.diagnostics]
-        return [status for status in statuses if status.level == level]
+    def after_reads(count: int) -> DiagnosticStatus:
+        node._publish_diagnostics()
+        before = bus.reads
+        client.wait_for(lambda: bus.reads >= before + count)
+        client.diagnostics.clear()
+        node._publish_diagnostics()
+        client.wait_for(lambda: client.diagnostics)
+        return client.diagnostics[-1].status[0]
 
-    client.wait_for(lambda: bus_status(DiagnosticStatus.OK))
+    assert after_reads(1).level == DiagnosticStatus.OK
     bus.lossy = 3
-    client.wait_for(lambda: bus_status(DiagnosticStatus.WARN))
-    client.diagnostics.clear()
-    client.wait_for(lambda: bus_status(DiagnosticStatus.WARN))
-    said = bus_status(DiagnosticStatus.WARN)[0].message
-    share = float(said.split("%")[0])
-    assert share == pytest.approx(100.0 / 3.0, abs=4.0)  # of whole reads, 30 or more: one is up to 3 %
-    assert "check cable, termination and latency timer" in said
+    told = after_reads(300)
+    assert told.level == DiagnosticStatus.WARN
+    assert float(told.message.split("%")[0]) == pytest.approx(100.0 / 3.0, abs=1.0)
+    assert "check cable, termination and latency timer" in told.message
     bus.lossy = 0
-    client.wait_for(lambda: client.diagnostics[-1].status[0].message == "running")
+    after_reads(1)  # of which one may have been asked for before
+    assert after_reads(1).message == "running"
 
 
 def test_gains_reach_the_servo_and_reboot_clears_its_error(client: Client) -> None:

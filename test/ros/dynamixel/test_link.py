@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import os
-import threading
-import time
-import tty
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bam_core.errors import BamError
+from bam_ros.dynamixel import link, port
 from bam_ros.dynamixel.link import Link
 from bam_ros.dynamixel.port import SerialPort
 
@@ -54,60 +52,61 @@ HEADERS = {1: b"\xff\xff\x01", 2: b"\xff\xff\xfd\x00\x01"}
 def test_noise_gives_a_whole_block_or_a_bus_error(
     protocol: int, noise: bytes, tail: bytes, ids: tuple[int, ...]
 ) -> None:
-    link = Link(Noise(noise + HEADERS[protocol] + tail), protocol)  # type: ignore[arg-type]
+    noisy = Link(Noise(noise + HEADERS[protocol] + tail), protocol)  # type: ignore[arg-type]
     try:
-        answers = link.read_block(ids, 36, 8, attempts=1)
+        answers = noisy.read_block(ids, 36, 8, attempts=1)
     except BamError:
         return
     assert set(answers) == set(ids)
     assert all(len(data) == 8 for data, _ in answers.values())
 
 
-class LateServo:
-    """A Protocol 1.0 servo whose every byte holds its address, and whose answers take so many s in turn."""
+class LatePort(SerialPort):
+    """A port with a Protocol 1.0 servo whose every byte holds its address, on a clock that waiting advances.
+
+    Args:
+        delays: s that the answers to the first packets take; those to later ones come at once.
+    """
 
     def __init__(self, delays: Sequence[float]) -> None:
+        super().__init__("late")
+        self.now = 100.0  # s
         self._delays = list(delays)
-        self._master, slave = os.openpty()
-        tty.setraw(slave)
-        self._slave = slave
-        self.path = os.ttyname(slave)
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
+        self._coming: list[tuple[float, bytes]] = []  # when an answer arrives, s
 
-    def _serve(self) -> None:
-        waiting = b""
-        while True:
-            try:
-                waiting += os.read(self._master, 64)
-            except OSError:
-                return
-            while len(waiting) >= 4 and len(waiting) >= 4 + waiting[3]:
-                packet, waiting = waiting[: 4 + waiting[3]], waiting[4 + waiting[3] :]
-                delay = self._delays.pop(0) if self._delays else 0.0
-                threading.Timer(delay, self._answer, [packet]).start()
+    def clearPort(self) -> None:  # noqa: N802
+        self._buffer.clear()
+        self._coming = [answer for answer in self._coming if answer[0] > self.now]
 
-    def _answer(self, packet: bytes) -> None:
+    def writePort(self, packet: Sequence[int]) -> int:  # noqa: N802
+        delay = self._delays.pop(0) if self._delays else 0.0
         body = bytes([packet[2], 2, 0])
         if packet[4] == 2:  # read
             body = bytes([packet[2], packet[6] + 2, 0, *[packet[5]] * packet[6]])
-        os.write(self._master, b"\xff\xff" + body + bytes([~sum(body) & 0xFF]))
+        self._coming.append((self.now + delay, b"\xff\xff" + body + bytes([~sum(body) & 0xFF])))
+        self._coming.sort()
+        return len(packet)
 
-    def close(self) -> None:
-        os.close(self._master)
-        os.close(self._slave)
+    def _receive(self, milliseconds: float) -> bool:
+        end = self.now + 1e-3 * milliseconds + 1e-6  # time goes on, as short as the wait may be
+        if not self._coming or self._coming[0][0] > end:
+            self.now = end
+            return False
+        arrived, data = self._coming.pop(0)
+        self.now = max(self.now, arrived)
+        self._buffer += data
+        return True
 
 
 @pytest.fixture
-def late_link() -> Iterator[Link]:
+def late_link(monkeypatch: pytest.MonkeyPatch) -> Link:
     """The first answer comes after the SDK has asked again, so that its second one comes unasked."""
-    servo = LateServo([0.08, 0.04, 0.03])
-    port = SerialPort(servo.path)
-    port.openPort()
-    yield Link(port, 1)
-    time.sleep(0.3)  # until nothing is on its way
-    port.closePort()
-    servo.close()
+    late = LatePort([0.08, 0.04, 0.03])
+    clock = SimpleNamespace(monotonic=lambda: late.now, time_ns=lambda: round(late.now * 1e9))
+    for module in (port, link):
+        monkeypatch.setattr(module, "time", clock)
+    late.tx_time_per_byte = 1e4 / 57600
+    return Link(late, 1)
 
 
 def test_an_answer_that_comes_late_is_not_taken_for_that_to_another_question(late_link: Link) -> None:

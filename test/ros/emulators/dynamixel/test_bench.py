@@ -175,8 +175,8 @@ def test_a_millisecond_costs_less_than_20_microseconds():
     bench.advance_to(0.5)
     best = math.inf
     for repeat in range(20):
-        start = time.perf_counter()
+        start = time.thread_time()  # of the processor: other programs do not count
         for i in range(50):
             bench.advance_to(0.5 + 1e-3 * (50 * repeat + i + 1))
-        best = min(best, (time.perf_counter() - start) / 50)
+        best = min(best, (time.thread_time() - start) / 50)
     assert best < 20e-6
