@@ -18,8 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bam_core.errors import Malformed, Missing, OutOfRange, UnknownName, Unreadable, WrongType
-from bam_core.files.json_file import parse_json
+from bam_core.errors import Malformed, Missing, OutOfRange, UnknownName, WrongType
+from bam_core.files.json_file import read_json
 from bam_core.files.quoted_number import correct_number
 from bam_core.servo.bench_effects_file import BenchEffectsLike, load_bench_effects
 from bam_core.servo.effects import IDEAL_BENCH, BenchEffects
@@ -99,7 +99,7 @@ def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = 
     """
     path = Path(path)
     servo = None if servo is None else load_servo(servo)
-    text, data = _parse(path)
+    data = read_json(path, expected="a parameter file of BAM", advice="copy the file again")
     if not is_bam_parameters(data):
         raise Malformed(
             path, "is no parameter file of BAM", expected="kt, model, actuator, …", advice="give one"
@@ -116,7 +116,7 @@ def read_bam_parameters(path: str | os.PathLike[str], servo: ServoLike | None = 
         servo = load_servo(actuator)
     values, remarks = _numbers(path, data, law.parameters, servo)
     source = (
-        f"{path.name} (sha256 {hashlib.sha256(text.encode()).hexdigest()[:12]}), BAM parameters "
+        f"{path.name} (sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}), BAM parameters "
         f"{law.name} of {actuator}, taken to be fitted by its program: integrator {INTEGRATOR}, quadratic "
         f"rule {QUADRATIC_RULE}"
     )
@@ -192,21 +192,6 @@ def _losses(servo: ServoModel, bench_effects: BenchEffects, actuator: str) -> li
             f"{load_servo(actuator).firmware.name}, whose control law is another"
         )
     return losses
-
-
-def _parse(path: Path) -> tuple[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-        return text, parse_json(text)
-    except OSError as error:
-        raise Unreadable(path, error) from None
-    except UnicodeDecodeError:
-        raise Malformed(path, "is not text", expected="JSON", advice="give a parameter file of BAM") from None
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise Malformed(path, f"is not JSON at {where} ({error.msg})", advice="copy the file again") from None
-    except (ValueError, RecursionError) as error:
-        raise Malformed(path, f"is no sensible JSON ({error})", advice="copy the file again") from None
 
 
 def _text(path: Path, data: Mapping[str, Any], key: str) -> str:
