@@ -65,9 +65,10 @@ if [ "${1:-}" = dev ] && [ "$(cat .venv/bam_bench_dev.stamp 2>/dev/null)" != "$d
 fi
 
 # 2. Numerical kernels, where they have changed; beside the rest, for CMake and some generators leave a processor free.
-PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} .venv/bin/python tools/compile_kernels.py &
+# In a process group of their own: its workers would outlive it where the build fails.
+PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} setsid .venv/bin/python tools/compile_kernels.py &
 kernels=$!
-trap 'kill $kernels 2>/dev/null || true' EXIT
+trap 'kill -- -$kernels 2>/dev/null || true' EXIT
 
 # 3. Interfaces and packages.
 say "Building the ROS 2 package into install/"
