@@ -6,13 +6,13 @@ CORE_TESTS := test/core test/papers test/studies --ignore=test/studies/faults --
 
 ROUNDS ?= 20
 
-.PHONY: setup dev demo demo-erob test test-long test-random check coverage bench soak faults soak-drivers mutants fuzz papers docs format lock clean
+.PHONY: setup dev demo demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup:  ## environment in .venv, ROS 2 package in install/ (repeat at will)
+setup:  ## environment in .venv, ROS 2 package in install/ (about 2 minutes; repeat at will)
 	@tools/setup.sh
 
 dev:  ## `make setup`, and what tests and checks need beside
@@ -24,9 +24,12 @@ demo: setup  ## record a virtual servo over its bus, identify it, simulate it (u
 demo-erob: setup  ## the same with an eRob80 on a virtual EtherCAT segment (needs root)
 	@.venv/bin/bam demo --servo erob80_100 --output demo_erob_output
 
-test: dev  ## all tests but those that take long
+test: test-time dev  ## all tests but those that take long (about 10 minutes)
 	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" $(CORE_TESTS)
 	@$(PY) tools/test_ros.py -m "not long"
+
+test-time:
+	@echo "make test: about 10 minutes on two free processors, longer beside other work; make setup comes first"
 
 test-long: dev  ## the tests that take long: whole identifications, studies, papers
 	@$(PY) -m pytest -n 2 -m long $(CORE_TESTS)
@@ -40,6 +43,9 @@ check: dev  ## format, lint, types, and that no room imports from a floor above 
 	@$(PY) -m ruff check $(SOURCES)
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports --no-logo
+
+rooms: dev  ## rooms and the imports between them: table, circles, and a picture, build/rooms.svg
+	@$(PY) tools/rooms.py --picture build/rooms.svg
 
 coverage: dev  ## how often 95 % intervals hold the truth, for every servo, also into coverage_results.json
 	@$(PY) -m studies.coverage
