@@ -29,7 +29,7 @@ class Outcome:
         line: of the source when the bug was tried.
         outcome: NOTICED, SURVIVED, or NOT_BUILT where C++ does not compile.
         by: the first test that failed, or the limit of time that was reached.
-        state: digest of the source and of the tests that were to be run.
+        state: digest of the source and of the test that noticed it, or of all that did not.
         seconds: of a processor.
     """
 
@@ -50,10 +50,9 @@ class Record:
         lines = path.read_text().splitlines() if path.exists() else []
         self._known = {each.key: each for each in (Outcome(**json.loads(line)) for line in lines)}
 
-    def known(self, key: str, state: str) -> Outcome | None:
-        """Return what became of a bug in the same source under the same tests."""
-        found = self._known.get(key)
-        return found if found is not None and found.state == state else None
+    def known(self, key: str) -> Outcome | None:
+        """Return what became of a bug the last time."""
+        return self._known.get(key)
 
     def add(self, outcome: Outcome) -> None:
         """Append an outcome."""

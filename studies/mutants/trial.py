@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import random
 import time
@@ -77,37 +78,48 @@ class Trial:
 
     def _outcome(self, name: str, room: Room, mutation: Mutation) -> Outcome:
         stages = stages_of(self._tree.path, room, mutation.path)
-        state = self._state(mutation, stages)
-        known = self._record.known(mutation.key, state)
-        if known is not None:
+        known = self._record.known(mutation.key)
+        if known is not None and known.state == self._state(mutation, stages, known.by):
             return known
-        for stage in stages:
-            self._measure(stage)
-        self._tree.keep_kernels()
         result, by, seconds = SURVIVED, "", 0.0
-        with self._tree.with_bug(mutation) as built:
-            for stage in stages if built else ():
-                files = [file for file in sorted(stage, key=self._times.__getitem__) if file not in self._red]
-                if not files:
-                    continue
-                limit = _MORE * sum(self._times[file] for file in files) + self._least + room.compiled
-                run = self._tree.run(files, processor=limit, wall=_WALL * limit)
-                seconds += run.processor
-                if not run.passed:
-                    result, by = NOTICED, run.by
-                    break
+        left = list(stages)
+        while left and result == SURVIVED:
+            self._measure(left[0])
+            ready = list(itertools.takewhile(self._is_measured, left))
+            left = left[len(ready) :]
+            self._tree.keep_kernels()
+            with self._tree.with_bug(mutation) as built:
+                result, by, spent = self._tried(room, ready) if built else (NOT_BUILT, "", 0.0)
+            seconds += spent
         outcome = Outcome(
             room=name,
             key=mutation.key,
             line=mutation.line,
-            outcome=result if built else NOT_BUILT,
+            outcome=result,
             by=by,
-            state=state,
+            state=self._state(mutation, stages, by),
             seconds=round(seconds, 1),
         )
         self._record.add(outcome)
         print(f"{outcome.outcome:9} {outcome.seconds:6.1f} s  {outcome.key}  {by}", flush=True)
         return outcome
+
+    def _tried(self, room: Room, stages: Sequence[Sequence[str]]) -> tuple[str, str, float]:
+        """Run tests with the bug; return what became of it, what noticed it, and seconds of a processor."""
+        seconds = 0.0
+        for stage in stages:
+            files = [file for file in sorted(stage, key=self._times.__getitem__) if file not in self._red]
+            if not files:
+                continue
+            limit = _MORE * sum(self._times[file] for file in files) + self._least + room.compiled
+            run = self._tree.run(files, processor=limit, wall=_WALL * limit)
+            seconds += run.processor
+            if not run.passed:
+                return NOTICED, run.by, seconds
+        return SURVIVED, "", seconds
+
+    def _is_measured(self, files: Sequence[str]) -> bool:
+        return all(file in self._times for file in files)
 
     def _measure(self, files: Sequence[str]) -> None:
         """Run tests without a bug once: how long they take, and that they pass."""
@@ -126,8 +138,15 @@ class Trial:
         self._times_path.parent.mkdir(parents=True, exist_ok=True)
         self._times_path.write_text(json.dumps(self._times))
 
-    def _state(self, mutation: Mutation, stages: Sequence[Sequence[str]]) -> str:
+    def _state(self, mutation: Mutation, stages: Sequence[Sequence[str]], by: str) -> str:
+        """Return the digest of what an outcome depends on: of the test that noticed it, or of all."""
+        noticed = self._tree.path / by.split("::")[0]
+        tests = (
+            [noticed]
+            if by and noticed.is_file()
+            else [self._tree.path / file for stage in stages for file in stage]
+        )
         digest = hashlib.sha256()
-        for path in sorted({mutation.path, *(file for stage in stages for file in stage)}):
-            digest.update((self._tree.path / path).read_bytes())
+        for path in sorted({self._tree.path / mutation.path, *tests}):
+            digest.update(path.read_bytes())
         return digest.hexdigest()[:16]

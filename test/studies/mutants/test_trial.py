@@ -116,11 +116,10 @@ def test_shares_are_of_bugs_that_are_not_harmless() -> None:
     assert text.index("open: write a test") < text.index("both are the same number")
 
 
-def test_a_record_keeps_the_last_outcome_of_a_state(tmp_path: Path) -> None:
+def test_a_record_keeps_the_last_outcome_of_a_bug(tmp_path: Path) -> None:
     record = Record(tmp_path / "record.jsonl")
     record.add(outcome("law", "a", SURVIVED))
     record.add(outcome("law", "a", NOTICED))
     again = Record(tmp_path / "record.jsonl")
-    assert again.known("a", "") == outcome("law", "a", NOTICED)
-    assert again.known("a", "changed") is None
-    assert again.known("b", "") is None
+    assert again.known("a") == outcome("law", "a", NOTICED)
+    assert again.known("b") is None
