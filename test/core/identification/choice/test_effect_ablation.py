@@ -203,3 +203,19 @@ def test_effects_that_are_unneeded_alone_but_not_together_stay(
     used, ablations = ablate_effects(fitter, full, told, droppable=PAIR, trials=60)
     assert used.effects == kept
     assert [each.kept for each in ablations] == [name in kept for name in PAIR]
+
+
+@pytest.mark.parametrize(("train", "selection"), [(1.08, 1.0), (1.0, 1.03)])
+def test_an_effect_that_is_needed_alone_stays_where_the_other_goes(
+    train: float, selection: float, plain: ServoModel
+) -> None:
+    logs = session(plain)[:2]
+    fitter = Fitter(plain, logs, seed=0)
+    full = fitter.plan(M1, trials=60, effects=PAIR, starts=[parameter_vector(plain)]).make()
+    judge = Evaluator(fitter.rollout, split_recordings(logs, "none"), 0, plain)
+    needed, other = PAIR
+    errors = {PAIR: (1.0, 1.0), (other,): (train, selection), (needed,): (1.0, 1.0), (): (1.0, 1.0)}
+    used, ablations = ablate_effects(fitter, full, Told(judge, errors), droppable=PAIR, trials=60)
+    assert used.effects == (needed,)
+    assert [each.kept for each in ablations] == [True, False]
+    assert [each.name for each in ablations] == list(PAIR)
