@@ -35,7 +35,7 @@ def write_page(title: str, redone: Redone, path: Path) -> None:
             parts += [f"## {heading}", exhibits_table(exhibits)]
     for exhibit in redone.exhibits:
         if exhibit.table:
-            parts += [f"### {exhibit.name}: {exhibit.subject}", _table(exhibit.table[0], exhibit.table[1:])]
+            parts += [f"### {exhibit.name}: {exhibit.subject}", table(exhibit.table[0], exhibit.table[1:])]
     failed = [each for each in redone.claims if not each.holds]
     if failed:
         parts += ["## What does not hold", _claims(failed)]
@@ -59,7 +59,7 @@ def exhibits_table(exhibits: Sequence[Exhibit]) -> str:
         (each.name, each.subject, each.extent, "; missing: ".join(filter(None, (each.remark, each.missing))))
         for each in exhibits
     ]
-    return _table(("exhibit", "what it shows", "redone", "setting and difference, or why not"), rows)
+    return table(("exhibit", "what it shows", "redone", "setting and difference, or why not"), rows)
 
 
 def _pictures(exhibit: Exhibit) -> Iterator[tuple[str, str]]:
@@ -83,13 +83,14 @@ def _claims(claims: Sequence[Claim]) -> str:
         )
         for each in claims
     ]
-    return _table(("claim", "paper", "ours", "unit", "holds", "threshold and its reason"), rows)
+    return table(("claim", "paper", "ours", "unit", "holds", "threshold and its reason"), rows)
 
 
 def _chosen_after(claim: Claim) -> str:
     return f"CHOSEN AFTER results were seen: {claim.chosen_after}" if claim.chosen_after else ""
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of Markdown; bars within cells are escaped."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model-based feed-forward of servos in PWM mode, after Dynaban (Fabre et al., RoboCup 2016)."""
+"""Model-based feed-forward of servos in PWM mode, after Dynaban (Fabre et al., RoboCup 2016).
+
+The node `feedforward` runs it on servos (``ros2 launch bam_bench feedforward.launch.py``); see
+docs/feedforward.md.
+In Python, a `Follower` computes duties from `Points`, with the `FeedForwardLaw` of each servo.
+"""
 
 from bam_core.feedforward.buffer import HandOver, Limits, PieceBuffer
 from bam_core.feedforward.controller import FeedForwardController, Opposition

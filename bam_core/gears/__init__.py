@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gears with asymmetric load-dependent friction and exact static friction (Kikuuwe); see docs/gears.md."""
+"""Gears with asymmetric load-dependent friction and exact static friction (Kikuuwe); see docs/gears.md.
+
+``bam gear LOGS --servo NAME --output gear.yaml`` fits such a gear. Simulations take the file as a servo.
+``worm_gear(...)``, `spur_gear` and `leadscrew` compute its `Asymmetry` from geometry.
+"""
 
 from bam_core.gears.axproj import AxisProjection, axproj, largest_gain
 from bam_core.gears.gear import Gear, GearStep

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much friction sits in each joint of an assembled robot, from positions and torques alone (Egle)."""
+"""Friction torque of each joint of an assembled robot, from positions and torques alone (Egle).
+
+The node `friction_observer` publishes it while the robot moves. From a bag, ``read_joint_log`` and
+``estimate_filtered`` compute it, and ``fit_friction`` its parameters; see docs/whole_body.md.
+"""
 
 from __future__ import annotations
 

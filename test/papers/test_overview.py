@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/papers.md and the pages beside it, made from runs of `python -m papers`."""
+"""The page about all papers, made from what `python -m papers` wrote."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from site_pages import papers as site
 
-from papers import overview
 from papers.claim import Claim, write_claims
+from papers.overview import overview
 from papers.page import write_page
 from papers.redone import Redone
 
@@ -41,53 +42,47 @@ CHECK = Claim(
 
 
 @pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    """What is written of one run of two papers each."""
-    pages = []
-    for name in ("one", "another"):
-        folder = tmp_path / name
-        folder.mkdir()
-        redone = Redone(claims=CLAIMS, exhibits=(), checks=(CHECK,), notes=("*A rule*: a tenth is a tenth",))
+def results(tmp_path: Path) -> Path:
+    """Results of two papers of four."""
+    for name in ("bam", "egle"):
+        folder = tmp_path / "results" / name
+        folder.mkdir(parents=True)
+        redone = Redone(claims=CLAIMS, exhibits=(), checks=(CHECK,))
         write_claims(redone.claims, folder / "summary.json")
         write_claims(redone.checks, folder / "checks.json")
         write_page(f"The paper {name}", redone, folder / "page.md")
-        pages.append(str(folder / "page.md"))
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    assert overview.main(pages, docs) == 0
-    return docs
+        (folder / "fig1.png").write_bytes(b"picture")
+    return tmp_path / "results"
 
 
-def test_the_page_of_a_paper_has_all_claims_by_kind_with_reasons_of_their_thresholds(docs: Path) -> None:
-    text = (docs / "papers_one.md").read_text()
-    assert text.startswith("# All claims: The paper one\n")
-    construction, real = text.split("## By construction")[1].split("## On real data")
-    assert "| it holds | 1 | 1.1 | holds | a tenth |" in construction
-    assert "| it grows | 2 | 2.1 rad | holds, chosen after | a twentieth |" in real
-    assert "| it sticks | yes | no | contradicted | as it says |" in real
-    assert "On synthetic data" not in text
-    checks = text.split("## Checks that are no statement of the paper")[1]
-    assert "| it is found | truth 2 | 2 | holds | a tenth |" in checks
+def test_one_table_counts_the_claims_of_all_papers(results: Path) -> None:
+    text = overview(results)
+    for name in ("bam", "egle"):
+        assert f"| [{name}]({name}/page.md) | 1 of 1 | 0 of 0 | 0 of 2 | 1 | 1 | 0 | 0 | 1 of 1 | " in text
+    assert "| all | 2 of 2 | 0 of 0 | 0 of 4 | 2 | 2 | 0 | 0 | 2 of 2 |  |" in text
+    assert text.endswith("```{toctree}\n:hidden:\n\nbam/page\negle/page\n```\n")
 
 
-def test_a_rule_that_thresholds_refer_to_is_said_once_on_each_page(docs: Path) -> None:
-    for name in ("papers_one", "papers_another"):
-        assert (docs / f"{name}.md").read_text().count("- *A rule*: a tenth is a tenth") == 1
-    assert (docs / "papers.md").read_text().count("- *A rule*: a tenth is a tenth") == 2
+def test_papers_without_results_are_named_with_what_makes_them(results: Path) -> None:
+    text = overview(results)
+    assert "Without results where this page was built: `kikuuwe`, `dynaban`. `make papers` writes" in text
 
 
-def test_papers_says_what_does_not_hold_and_leads_to_the_page_of_each(docs: Path) -> None:
-    text = (docs / "papers.md").read_text()
-    assert text.count("| it sticks | real | yes | no | contradicted | it slides |") == 2
-    assert "a twentieth" not in text
-    for name in ("one", "another"):
-        section = text.split(f"## The paper {name}\n")[1]
-        assert f"[All claims, by kind](papers_{name}.md)" in section.split("\n## ")[0]
-    assert text.endswith("```{toctree}\n:hidden:\n\npapers_one\npapers_another\n```\n")
+def test_without_any_results_there_is_no_table(tmp_path: Path) -> None:
+    text = overview(tmp_path / "none")
+    assert "`bam`, `kikuuwe`, `egle`, `dynaban`" in text
+    assert "|" not in text
+    assert "toctree" not in text
 
 
-def test_one_table_counts_the_claims_of_all_papers(docs: Path) -> None:
-    text = (docs / "papers.md").read_text()
-    assert "| one | 1 of 1 | 0 of 0 | 0 of 2 | 1 | 1 | 0 | 0 | 1 of 1 | 0 | 0 | 0 | 0 |" in text
-    assert "| all | 2 of 2 | 0 of 0 | 0 of 4 | 2 | 2 | 0 | 0 | 2 of 2 | 0 | 0 | 0 | 0 |" in text
-    assert text.index("## All papers") < text.index("## The paper one")
+def test_the_site_has_the_page_and_the_pictures_of_each_paper(results: Path, tmp_path: Path) -> None:
+    site.write(tmp_path / "site", results)
+    written = (path for path in (tmp_path / "site").rglob("*") if path.is_file())
+    assert {str(path.relative_to(tmp_path / "site")) for path in written} == {
+        "index.md",
+        "bam/page.md",
+        "bam/fig1.png",
+        "egle/page.md",
+        "egle/fig1.png",
+    }
+    assert "| it sticks |" in (tmp_path / "site" / "bam" / "page.md").read_text(encoding="utf-8")

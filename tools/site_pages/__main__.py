@@ -18,6 +18,7 @@ from site_pages import (
     fault_cells,
     launch_files,
     nodes,
+    papers,
     servo_cards,
 )
 
@@ -46,6 +47,7 @@ def write(directory: Path) -> None:
             file.write_text(text, encoding="utf-8")
     (directory / "pictures" / "bench.svg").write_text(bench_drawing.svg(), encoding="utf-8")
     servo_cards.draw(directory)
+    papers.write(directory / "papers")
     (directory / "extra").mkdir()
     shutil.copy(example.made() / example.REPORT, directory / "extra" / "example_report.html")
 
