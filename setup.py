@@ -47,8 +47,8 @@ def compile_plugin(target: Path) -> None:
         subprocess.run(command, check=True, env=environment)
         compiler = os.environ.get("CXX", "c++")
         flags = ["-std=c++17", "-O2", "-fPIC", "-shared", f"-I{mujoco / 'include'}", f"-I{place}"]
-        source = str(NATIVE / "servo_plugin.cc")
-        subprocess.run([compiler, *flags, source, str(library), "-o", str(target)], check=True)
+        units = [str(path) for path in sorted(NATIVE.glob("*.cc"))]
+        subprocess.run([compiler, *flags, *units, str(library), "-o", str(target)], check=True)
 
 
 class BuildWithPlugin(build_py):

@@ -24,19 +24,18 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def compiled(*, nogil: bool = True, fastmath: bool | set[str] = False) -> Callable[[_Function], _Function]:
+def compiled(*, fastmath: bool | set[str] = False) -> Callable[[_Function], _Function]:
     """Return a decorator that compiles a function and keeps it for later processes.
 
     It is kept in `__pycache__` beside its file, else in the user's cache directory; NUMBA_CACHE_DIR names
     another place. Where none is writable, every process compiles for itself.
 
     Args:
-        nogil: let other threads run meanwhile.
         fastmath: as of Numba.
     """
 
     def decorate(function: _Function) -> _Function:
-        dispatcher: Any = numba.njit(nogil=nogil, error_model="numpy", fastmath=fastmath)(function)
+        dispatcher: Any = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
         with contextlib.suppress(RuntimeError):  # no place is writable
             dispatcher._cache = _Cache(function)
         return cast("_Function", dispatcher)

@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bam_core.errors import BamError
-from bam_core.mujoco.native import plugin_path
+from bam_core.mujoco.native.library import library_paths
 from bam_core.servo.plugin_library import build_digest
 
 ROOT = Path(__file__).parents[1]
@@ -27,12 +26,9 @@ def stale_builds() -> list[str]:
 
 def _stale_plugin() -> list[str]:
     native = ROOT / "bam_core" / "mujoco" / "native"
-    try:
-        library = plugin_path()
-    except BamError:
-        return []
-    digest = build_digest([*native.glob("*.cc"), *native.glob("*.h")])
-    return [] if digest.encode() in library.read_bytes() else [str(library)]
+    digest = build_digest([*native.glob("*.cc"), *native.glob("*.h")]).encode()
+    built = library_paths()
+    return [] if any(digest in path.read_bytes() for path in built) else [str(path) for path in built[:1]]
 
 
 def _stale_interfaces() -> list[str]:

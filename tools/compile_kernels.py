@@ -39,13 +39,12 @@ def rollouts() -> None:
 
 
 def executors() -> None:
-    """Servos in MuJoCo, in feed-forward and with gears, and those that are emulated."""
+    """Servos in feed-forward and with gears, and those that are emulated."""
     sys.dont_write_bytecode = False
     import numpy as np
 
     from bam_core.feedforward import FeedForwardLaw
     from bam_core.gears.rollout import GEAR_PARAMETERS, GearRollout
-    from bam_core.mujoco import simulate_recording
     from bam_core.servo.model import load_servo
     from bam_core.servo.pendulum import PendulumBench
     from bam_core.simulation.synthetic import synthesize
@@ -56,7 +55,6 @@ def executors() -> None:
 
     servo, bench = load_servo("mx106"), PendulumBench(**ARM)
     recording = synthesize(servo, bench, "lift_and_drop", 8.0)
-    simulate_recording(servo, recording)
     FeedForwardLaw.from_servo(servo).torque(1.0, 1.0, 1e-3, 0.0)
     GearRollout([recording], firmware=servo.firmware).errors(np.full(len(GEAR_PARAMETERS), 0.5))
     Bench(draw_hidden_servo("mx106", 1), bench).advance_to(0.01)

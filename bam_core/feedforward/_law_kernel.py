@@ -113,6 +113,6 @@ def _excess(
         outside: whether the quadratic term is that of |τ| > |τ_e|, else that of |τ| < |τ_e|.
     """
     quadratic = law.quadratic_term(friction, motor, external, outside)
-    always = law.always_available(friction, motor, external, speed, 1.0)
-    at_rest = law.available_at_rest(friction, motor, external, quadratic, 1.0)
+    always = law.always_available(friction, motor, external, speed)
+    at_rest = law.available_at_rest(friction, motor, external, quadratic)
     return motor - direction * (always + factor * at_rest) - wanted

@@ -123,7 +123,7 @@ def simulate(
                     inertia = m + M
                     feedback = (u * m - v * M) / inertia
                     phi = u * drive + v * load - feedback * (drive - load)
-                    extra = law.budget(friction, 0.0, 0.0, speed, 1.0)
+                    extra = law.budget(friction, 0.0, 0.0, speed)
                     lowest, highest = friction_range(phi, feedback, extra)
                     needed = inertia / h * speed + (drive - load)
                     left = needed - min(max(needed, lowest), highest)

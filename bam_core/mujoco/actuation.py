@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import BamError, Conflict, OutOfRange, UnknownName, Unsupported
-from bam_core.mujoco import _law
-from bam_core.mujoco._servo_constants import servo_constants
+from bam_core.mujoco.native.compiled_law import NO_ROW, NOT_FINITE, OK, CompiledLaw
 from bam_core.mujoco.robot import JOINT_TRANSMISSIONS
 from bam_core.servo.model import ServoLike, ServoModel, load_servo
 
@@ -27,9 +28,6 @@ _RESETS = tuple(
 )
 
 _BAD_POSITION = int(mujoco.mjtWarning.mjWARN_BADQPOS)  # counts positions, the others degrees of freedom
-
-_EMPTY = np.zeros(0)
-_NO_ISLANDS = (np.zeros(0, dtype=np.int32), _EMPTY, _EMPTY, _EMPTY, _EMPTY)
 
 
 class SimulationError(BamError):
@@ -100,51 +98,41 @@ class ServoActuation:
         joints = [_find_joint(model, name) for name in servos]
         self.names: tuple[str, ...] = tuple(servos)
         self.servos: tuple[ServoModel, ...] = tuple(load_servo(servo) for servo in servos.values())
-        self.model, self.data, self._option = model, data, model.opt
+        self.model, self.data = model, data
         self._dof = np.array([model.jnt_dofadr[joint] for joint in joints], dtype=np.int32)
         self._position_address = np.array([model.jnt_qposadr[joint] for joint in joints], dtype=np.int32)
-        self._constants = np.array([servo_constants(servo) for servo in self.servos])
         for name, joint in zip(self.names, joints, strict=True):
             _check_joint(model, name, joint)
         self._check_friction()
         for name, dof, servo in zip(self.names, self._dof, self.servos, strict=True):
             _check_inertia(model, name, dof, servo)
 
-        self._command = np.zeros((_law.COMMANDS, len(joints)))
-        self.goal_position = self._command[_law.GOAL_POSITION]
-        self.torque_enabled = self._command[_law.ENABLED]
-        self.kp = self._command[_law.KP]
-        self.supply_voltage = self._command[_law.SUPPLY_VOLTAGE]
-        self.case_temperature_rise = self._command[_law.CASE_TEMPERATURE_RISE]
-        self.encoder_zero = self._command[_law.ENCODER_ZERO]
-        self.goal_duty = self._command[_law.GOAL_DUTY]
+        self._law = CompiledLaw(model, data, joints, self.servos)
+        state = self._law.state
+        self.goal_position: Array = state["goal_position"]
+        self.torque_enabled: Array = state["torque_enabled"]
+        self.kp: Array = state["kp"]
+        self.supply_voltage: Array = state["supply_voltage"]
+        self.case_temperature_rise: Array = state["case_temperature_rise"]
+        self.encoder_zero: Array = state["encoder_zero"]
+        self.goal_duty: Array = state["goal_duty"]
         self.goal_duty[:] = np.nan
         self.kp[:] = [servo.firmware.factory_kp for servo in self.servos]
         self.supply_voltage[:] = [servo.nominal_voltage for servo in self.servos]
 
-        self._state = np.zeros((_law.STATES, len(joints)))
-        self.duty = self._state[_law.DUTY]
-        self.current = self._state[_law.CURRENT]
-        self.winding_warming = self._state[_law.WINDING_WARMING]
-        self.motor_torque = self._state[_law.MOTOR_TORQUE]
-        self.external_torque = self._state[_law.EXTERNAL_TORQUE]
-        self.friction_budget = self._state[_law.FRICTION_BUDGET]
-        self.friction_torque = self._state[_law.FRICTION_TORQUE]
-
+        self.duty: Array = state["duty"]
+        self.current: Array = state["current"]
+        self.winding_warming: Array = state["winding_warming"]
+        self.motor_torque: Array = state["motor_torque"]
+        self.external_torque: Array = state["external_torque"]
+        self.friction_budget: Array = state["friction_budget"]
+        self.friction_torque: Array = state["friction_torque"]
         self.reset()
 
-        # Attribute access on MjData builds a new array object each time; these stay valid for its life.
-        self._servo_arrays = (self._constants, self._command, self._state, self._position_address, self._dof)
-        self._robot = (data.qpos, data.qvel, data.qfrc_bias, data.qfrc_passive, data.qfrc_applied)
-        self._solved = (
-            data.qvel,
-            data.qacc,
-            data.qfrc_bias,
-            data.qfrc_passive,
-            data.qfrc_applied,
-            data.qfrc_smooth,
-            data.qfrc_constraint,
-        )
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have a law of their own, in the same state."""
+        servos = dict(zip(self.names, self.servos, strict=True))
+        return _restore, (type(self), self.model, self.data, servos, self.remember())
 
     @property
     def position(self) -> Array:
@@ -161,21 +149,29 @@ class ServoActuation:
 
         Windings are then as warm as their cases.
         """
-        self._state[:] = 0.0
-        self._state[_law.WAS_ENABLED] = _law.UNKNOWN
-        heats = np.array([servo.motor.winding_heating > 0.0 for servo in self.servos])
-        self.winding_warming[:] = np.where(heats, self.case_temperature_rise, 0.0)
+        self._law.reset()
 
-    def remember(self) -> Array:
-        """Return commands and what the law carries from step to step, as `recall` takes it.
+    def remember(self) -> NDArray[np.void]:
+        """Return (servos,) records of commands and of what the law carries from step to step, for `recall`.
 
         With `data`'s state this is all that the next step depends on.
         """
-        return np.concatenate([self._command, self._state])
+        return self._law.state.copy()
 
-    def recall(self, memory: Array) -> None:
-        """Go back to what was remembered; the state of `data` is the caller's."""
-        self._command[:], self._state[:] = np.split(memory, [len(self._command)])
+    def recall(self, memory: NDArray[np.void]) -> None:
+        """Go back to what was remembered; the state of `data` is the caller's.
+
+        Raises:
+            BamError: another version of the law remembered it, or that of other servos.
+        """
+        state = self._law.state
+        if memory.dtype != state.dtype or memory.shape != state.shape:
+            raise Conflict(
+                "what was remembered of servos",
+                "is of other servos or of another version of their law",
+                advice="recall it with what remembered it",
+            )
+        state[:] = memory
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -191,27 +187,14 @@ class ServoActuation:
         model, data = self.model, self.data
         time = data.time
         mujoco.mj_step1(model, data)
-        rows = data.ne, data.nf, data.efc_type, data.efc_id
-        settings = data.efc_diagA, data.efc_frictionloss, data.efc_R, data.efc_D, data.efc_aref
-        if data.nisland:
-            islands = (
-                data.map_efc2iefc,
-                data.iefc_frictionloss,
-                data.iefc_R,
-                data.iefc_D,
-                data.iefc_aref,
-            )
-        else:
-            islands = _NO_ISLANDS
-        dt = self._option.timestep
-        status = _law.before_solver(self._servo_arrays, self._robot, time, dt, rows, settings, islands)
-        if status != _law.OK:
+        status = self._law.before_solver()
+        if status != OK:
             raise self._failure(status, time)
         mujoco.mj_step2(model, data)
-        _law.after_solver(self._servo_arrays, self._solved, dt, rows, data.efc_force)
+        self._law.after_solver()
         # MuJoCo starts over when the state is no longer finite; the first step cannot be told by its time.
         if data.time <= time or (time == 0.0 and any(data.warning[kind].number for kind in _RESETS)):
-            raise self._failure(_law.NOT_FINITE, time)
+            raise self._failure(NOT_FINITE, time)
 
     def _check_friction(self) -> None:
         """Raise BamError where the model does not allow friction as this class brings it about."""
@@ -234,9 +217,9 @@ class ServoActuation:
                 )
 
     def _failure(self, status: int, time: float) -> SimulationError:
-        self.data.qfrc_applied[self._dof] = self._state[_law.USER_TORQUE]
+        self.data.qfrc_applied[self._dof] = self._law.state["applied_torque"]
         self.reset()
-        if status == _law.NO_ROW:
+        if status == NO_ROW:
             return SimulationError(
                 time,
                 f"a servo joint of {', '.join(self.names)} has no friction row (expected one each)",
@@ -265,6 +248,18 @@ class ServoActuation:
                 joint = int(model.dof_jntid[warning.lastinfo])
             return f"joint '{model.joint(joint).name}'"
         return "the state"
+
+
+def _restore(
+    kind: type[ServoActuation],
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    servos: dict[str, ServoModel],
+    memory: NDArray[np.void],
+) -> ServoActuation:
+    actuation = kind(model, data, servos)
+    actuation.recall(memory)
+    return actuation
 
 
 def _find_joint(model: mujoco.MjModel, name: str) -> int:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from bam_core.arrays import Array
 from bam_core.errors import Malformed, MissingSoftware
@@ -22,6 +23,7 @@ from bam_core.files.atomic_file import write_bytes
 from bam_core.files.npz_file import read_arrays
 from bam_core.mujoco.actuate import actuate
 from bam_core.mujoco.actuation import ServoActuation
+from bam_core.mujoco.native.library import load_plugin
 from bam_core.servo.model import ServoModel, load_servo
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -39,7 +41,7 @@ class BlackBox:
     def __init__(self, actuation: ServoActuation) -> None:
         self._actuation = actuation
         self._size = mujoco.mj_stateSize(actuation.model, _STATE)
-        self._moments: deque[tuple[Array, Array]] = deque(maxlen=_MOMENTS)
+        self._moments: deque[tuple[Array, NDArray[np.void]]] = deque(maxlen=_MOMENTS)
 
     def note(self) -> None:
         """Keep this moment; commands must not change until the next one but between steps of it."""
@@ -84,14 +86,14 @@ class DivergedRun:
         model: what was simulated.
         servos: joint -> its servo.
         states: (moments, size) of MuJoCo, `mjSTATE_INTEGRATION`.
-        memories: (moments, rows, servos) of `ServoActuation.remember`.
+        memories: (moments, servos) of `ServoActuation.remember`.
     """
 
     reason: str
     model: mujoco.MjModel
     servos: dict[str, ServoModel]
     states: Array
-    memories: Array
+    memories: NDArray[np.void]
 
     def resume(self, moment: int = 0) -> ServoActuation:
         """Return the simulation as it was at one of the moments, 0 being the oldest; -1 is the last."""
@@ -138,8 +140,6 @@ def load_diverged_run(path: str | os.PathLike[str]) -> DivergedRun:
                 advice="install that one",
             )
         if entries.get("engine_plugins", 0):
-            from bam_core.mujoco.native import load_plugin  # which is made of this package
-
             load_plugin()  # MuJoCo crashes on a binary model whose plugin it does not know
         return DivergedRun(
             reason=str(entries["reason"]),

@@ -11,8 +11,8 @@ import numpy as np
 from bam_core.errors import BamError, Conflict
 from bam_core.gears.axproj import largest_gain
 from bam_core.gears.robot import GearedRobot, JointGear
-from bam_core.mujoco import _law
 from bam_core.mujoco.actuation import ServoActuation, SimulationError
+from bam_core.mujoco.native.compiled_law import NOT_FINITE, OK
 from bam_core.servo.asymmetry import Asymmetry
 from bam_core.servo.model import ServoModel
 
@@ -75,14 +75,14 @@ class GearedServos(ServoActuation):
         Raises:
             SimulationError: a torque or the state is no longer finite, or nothing solves the step (67).
         """
-        data, robot, dof = self.data, self.robot, self._dof
+        data, robot, dof, state = self.data, self.robot, self._dof, self._law.state
         time = data.time
         if not _is_sane(data):
-            self._state[_law.USER_TORQUE] = data.qfrc_applied[dof]
-            raise self._failure(_law.NOT_FINITE, time)
+            state["applied_torque"] = data.qfrc_applied[dof]
+            raise self._failure(NOT_FINITE, time)
         robot.observe()
-        status = _law.before_gears(self._servo_arrays, self._robot, time, self._option.timestep)
-        if status != _law.OK:
+        status = self._law.before_gears()
+        if status != OK:
             raise self._failure(status, time)
         self._drive[dof], self._budget[dof] = self.motor_torque, self.friction_budget
         robot.friction[dof] = -self.friction_torque  # the start, so that what is remembered is all there is
@@ -94,8 +94,8 @@ class GearedServos(ServoActuation):
         self.feedback = made.feedback
         self.friction_budget += np.abs(made.internal_force[dof])
         self.friction_torque[:] = -made.friction[dof]
-        self._state[_law.ACCELERATION] = data.qacc[dof]
-        self._state[_law.OTHER_TORQUE] = data.qfrc_actuator[dof] + robot.constraint_torque[dof]
+        state["acceleration"] = data.qacc[dof]
+        state["other_torque"] = data.qfrc_actuator[dof] + robot.constraint_torque[dof]
 
     @property
     def _geared_names(self) -> list[str]:

@@ -12,14 +12,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bam_core.files.atomic_file import write_text
+from bam_core.servo.law_values import law_values
 from bam_core.servo.model import load_servo, servo_names
-from bam_core.servo.plugin_attributes import plugin_attributes
 
 
 def build_digest(sources: Iterable[Path]) -> str:
     """Return the digest that a plugin built from this servo library and these sources of its own carries."""
-    texts = [library_source().encode(), *(path.read_bytes() for path in sorted(sources))]
-    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+    return hashlib.sha256((library_source() + source_digest(sources)).encode()).hexdigest()
+
+
+def source_digest(sources: Iterable[Path]) -> str:
+    """Return the digest of these sources alone, which the library carries as well."""
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(sources))).hexdigest()
 
 
 def library_source() -> str:
@@ -27,10 +31,11 @@ def library_source() -> str:
     lines = ["// Made from bam_core/servos/*.yaml; not to be edited."]
     names = []
     for name in servo_names():
-        values = plugin_attributes(load_servo(name))
-        lines.append(f"inline Constants {_identifier(name)}() {{")
-        lines.append("  Constants c;")
-        lines += [f"  c.{field} = {value!r};" for field, value in values.items()]
+        servo = load_servo(name)
+        servo.require_no_gear("MuJoCo's engine plugin")
+        lines.append(f"inline Configuration {_identifier(name)}() {{")
+        lines.append("  Configuration c;")
+        lines += [f"  c.{field} = {value!r};" for field, value in law_values(servo).items()]
         lines += ["  return c;", "}"]
         names.append(f'    {{"{name}", {_identifier(name)}()}},')
     return "\n".join([*lines, "const LibraryServo kLibrary[] = {", *names, "};", ""])
@@ -41,10 +46,11 @@ def _identifier(name: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the file that is named first, with the digest of all that the plugin is built from."""
+    """Write the file that is named first, with the digests of what the plugin is built from."""
     path, *sources = map(Path, sys.argv[1:] if argv is None else argv)
-    digest = f'__attribute__((used)) const char kBuiltFrom[] = "{build_digest(sources)}";\n'
-    write_text(path, library_source() + digest)
+    digests = f"{build_digest(sources)} {source_digest(sources)}"
+    built_from = f'__attribute__((used)) const char kBuiltFrom[] = "{digests}";\n'
+    write_text(path, library_source() + built_from)
     return 0
 
 

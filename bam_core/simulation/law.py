@@ -45,9 +45,7 @@ def without_load(row: Array) -> FrictionLaw:
 
 
 @compiled()
-def budget(
-    law: FrictionLaw, motor: float, external: float, velocity: float, temperature_scale: float
-) -> float:
+def budget(law: FrictionLaw, motor: float, external: float, velocity: float) -> float:
     """Return τ_f^m (BAM eq. 10), N·m: the friction torque available in a state.
 
     Args:
@@ -55,14 +53,13 @@ def budget(
         motor: τ_m, N·m.
         external: τ_e, N·m.
         velocity: rad/s.
-        temperature_scale: of the friction that no load causes.
     """
     speed = abs(velocity)
-    always = always_available(law, motor, external, speed, temperature_scale)
+    always = always_available(law, motor, external, speed)
     quadratic = 0.0
     if abs(motor) != abs(external):
         quadratic = quadratic_term(law, motor, external, abs(motor) > abs(external))
-    at_rest = available_at_rest(law, motor, external, quadratic, temperature_scale)
+    at_rest = available_at_rest(law, motor, external, quadratic)
     return always + stribeck_factor(law, speed) * at_rest if at_rest != 0.0 else always
 
 
@@ -74,21 +71,16 @@ def stribeck_factor(law: FrictionLaw, speed: float) -> float:
 
 
 @compiled()
-def always_available(
-    law: FrictionLaw, motor: float, external: float, speed: float, temperature_scale: float
-) -> float:
+def always_available(law: FrictionLaw, motor: float, external: float, speed: float) -> float:
     """Return the terms of eq. 10 without the Stribeck factor, N·m; arguments as of `budget`."""
-    unloaded = temperature_scale * (law.viscous * speed + law.coulomb)
-    return unloaded + abs(law.load_motor * motor - law.load_external * external)
+    return law.viscous * speed + law.coulomb + abs(law.load_motor * motor - law.load_external * external)
 
 
 @compiled()
-def available_at_rest(
-    law: FrictionLaw, motor: float, external: float, quadratic: float, temperature_scale: float
-) -> float:
+def available_at_rest(law: FrictionLaw, motor: float, external: float, quadratic: float) -> float:
     """Return the terms of eq. 10 that the Stribeck factor scales, N·m; `quadratic` is one of them."""
     load = abs(law.load_motor_stribeck * motor - law.load_external_stribeck * external)
-    return temperature_scale * law.stribeck_coulomb + load + quadratic
+    return law.stribeck_coulomb + load + quadratic
 
 
 @compiled()

@@ -52,7 +52,7 @@ def simulate(
         push = drive * voltage[k]
         load = -gravity * math.sin(place + 0.5 * dt * speed) if gravity > 0.0 else 0.0
         momentum = kept * speed + dt * (push + load)
-        limit = law.budget(friction, push - back_emf * speed, load, speed, 1.0)
+        limit = law.budget(friction, push - back_emf * speed, load, speed)
         after = math.copysign(max(abs(momentum) - dt * limit, 0.0) * scale, momentum)
         place += 0.5 * dt * (speed + after)
         speed = after

@@ -169,6 +169,16 @@ class Executor(ABC):
     def budget(self) -> Array:
         """Of friction in the last step, N·m."""
 
+    @property
+    @abstractmethod
+    def motor(self) -> Array:
+        """Torque in the last step, N·m."""
+
+    @property
+    @abstractmethod
+    def external(self) -> Array:
+        """Torque in the last step, N·m."""
+
 
 class Python(Executor):
     def __init__(self, model: mujoco.MjModel, servos: Mapping[str, ServoModel]) -> None:
@@ -191,6 +201,14 @@ class Python(Executor):
     @property
     def budget(self) -> Array:
         return self._actuation.friction_budget.copy()
+
+    @property
+    def motor(self) -> Array:
+        return self._actuation.motor_torque.copy()
+
+    @property
+    def external(self) -> Array:
+        return self._actuation.external_torque.copy()
 
 
 class Native(Executor):
@@ -216,6 +234,14 @@ class Native(Executor):
     @property
     def budget(self) -> Array:
         return np.array([state.friction_budget for state in self._states])
+
+    @property
+    def motor(self) -> Array:
+        return np.array([state.motor_torque for state in self._states])
+
+    @property
+    def external(self) -> Array:
+        return np.array([state.external_torque for state in self._states])
 
 
 EXECUTORS = {"python": Python, "native": Native}

@@ -13,14 +13,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# A current in A that a supply of 1 V limits, at a back-EMF of 0.5 V and 1 Ω that has warmed by 1 K.
-LIMITED_CURRENT = """
-import numpy as np
-from bam_core.mujoco import _law
-current = _law._limited(np.ones(26), np.ones((7, 1)), np.ones((15, 1)), 0, 100.0, 0.5)
-print(current, sum(_law._limited.stats.cache_hits.values()))
+# The torque of a current that a supply of 1 V limits, at a back-EMF of 0.5 V, 1 Ω and 1 N·m/A.
+LIMITED_TORQUE = """
+from bam_core.gears import _pendulum
+torque, _ = _pendulum.motor(100.0, 1.0, 1.0, 0.5, 1.0, 1.0, True)
+print(torque, sum(_pendulum.motor.stats.cache_hits.values()))
 """
-LIMIT = 0.5 / 1.00393
+LIMIT = 0.5
 
 
 @pytest.fixture
@@ -32,12 +31,12 @@ def package(tmp_path: Path) -> Path:
 
 
 def run(package: Path, caches: Path | None = None) -> tuple[float, int]:
-    """Return the current, and how often a compiled function was found, in a process of its own."""
+    """Return the torque, and how often a compiled function was found, in a process of its own."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
     environment |= {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
     environment |= {"XDG_CACHE_HOME": str(caches or package.parent / "caches")}
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED_CURRENT],
+        [sys.executable, "-c", LIMITED_TORQUE],
         cwd=package.parent,
         env=environment,
         capture_output=True,
@@ -45,8 +44,8 @@ def run(package: Path, caches: Path | None = None) -> tuple[float, int]:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    current, found = done.stdout.split()
-    return float(current), int(found)
+    torque, found = done.stdout.split()
+    return float(torque), int(found)
 
 
 def replace(path: Path, old: str, new: str, *, age: float) -> None:
@@ -58,7 +57,7 @@ def replace(path: Path, old: str, new: str, *, age: float) -> None:
 
 
 def kept(package: Path) -> list[Path]:
-    return sorted(package.rglob("_law._limited-*"))
+    return sorted(package.rglob("_pendulum.motor-*"))
 
 
 @pytest.mark.long
@@ -68,11 +67,11 @@ def test_what_is_inlined_from_other_files_is_never_that_of_older_sources(package
     assert len(first) == 2  # an index and a function
     assert run(package) == (pytest.approx(LIMIT), 1)
 
-    replace(package / "servo" / "motor.py", "COPPER_COEFFICIENT = 3.93e-3", "COPPER_COEFFICIENT = 1.0", age=0)
+    law, low, high = package / "simulation" / "law.py", "(-supply - back_emf)", "(supply - back_emf)"
+    replace(law, f"{high} / resistance)", f"{high} / resistance / 2.0)", age=0)
     assert run(package) == (pytest.approx(0.25), 0)
 
-    low = "(-supply - back_emf) / resistance"
-    replace(package / "simulation" / "law.py", f"{low})", f"{low}) / 2.0", age=86400.0)
+    replace(law, f"{low} / resistance", f"{low} / resistance / 2.0", age=86400.0)
     assert run(package) == (pytest.approx(0.25), 0)
     assert run(package) == (pytest.approx(0.25), 1)
 

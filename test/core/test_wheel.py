@@ -108,14 +108,14 @@ def test_another_mujoco_than_the_plugins_is_named_in_one_line(monkeypatch: pytes
     import mujoco
 
     from bam_core.errors import MissingSoftware
-    from bam_core.mujoco.native import plugin
+    from bam_core.mujoco.native import library
 
     def refuse(path: str) -> None:
         raise mujoco.FatalError(
             f"Error loading plugin library '{path}': libmujoco.so.3.3.7: cannot open shared object file"
         )
 
-    monkeypatch.setattr(plugin, "_loaded", [])
+    monkeypatch.setattr(library, "_load", library._load.__wrapped__)
     monkeypatch.setattr(mujoco, "mj_loadPluginLibrary", refuse)
     with refused(MissingSoftware, software="mujoco 3.3.7"):
-        plugin.load_plugin()
+        library.load_plugin()

@@ -14,113 +14,63 @@
 // in plugin_state, so that copies, rollouts and batches of simulations are what a loop over mj_step would be.
 #include <mujoco/mujoco.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-#include "servo_law.h"
+#include "servo_joint.h"
 
 namespace bam {
 namespace {
 
 constexpr char kName[] = "bam_bench.servo";
-// Friction rows are springy, and even at their stiffest setting a held joint creeps. This is their compliance
-// relative to the joint's own inverse inertia; see bam_core/mujoco/_law.py.
-constexpr double kCompliance = 1e-7;
+
+// What a servo is configured with: its constants, and those commands that controls do not bring.
+struct Configuration : Constants, Command {};
 
 struct Attribute {
   const char* name;
-  double Constants::*field;
+  double Configuration::*field;
 };
 
+#define BAM_ATTRIBUTE(name, initial) {#name, &Configuration::name},
 constexpr Attribute kAttributes[] = {
-    {"torque_constant", &Constants::torque_constant},
-    {"resistance", &Constants::resistance},
-    {"demand_per_kp_rad", &Constants::demand_per_kp_rad},
-    {"demand_per_root_kp_velocity", &Constants::demand_per_root_kp_velocity},
-    {"demand_limit", &Constants::demand_limit},
-    {"period", &Constants::period},
-    {"regulates_current", &Constants::regulates_current},
-    {"viscous", &Constants::viscous},
-    {"coulomb", &Constants::coulomb},
-    {"stribeck_coulomb", &Constants::stribeck_coulomb},
-    {"stribeck_velocity", &Constants::stribeck_velocity},
-    {"stribeck_exponent", &Constants::stribeck_exponent},
-    {"load_motor", &Constants::load_motor},
-    {"load_external", &Constants::load_external},
-    {"load_motor_stribeck", &Constants::load_motor_stribeck},
-    {"load_external_stribeck", &Constants::load_external_stribeck},
-    {"quadratic_motor", &Constants::quadratic_motor},
-    {"quadratic_external", &Constants::quadratic_external},
-    {"quadratic_opposing", &Constants::quadratic_opposing},
-    {"torque_saturation", &Constants::torque_saturation},
-    {"winding_heating", &Constants::winding_heating},
-    {"kp", &Constants::kp},
-    {"supply_voltage", &Constants::supply_voltage},
-    {"case_temperature_rise", &Constants::case_temperature_rise},
-    {"friction_temperature", &Constants::friction_temperature},
-    {"bridge_coasting", &Constants::bridge_coasting},
-    {"sensor_delay", &Constants::sensor_delay},
-    {"encoder_count", &Constants::encoder_count},
-    {"encoder_zero", &Constants::encoder_zero},
-    {"dead_band", &Constants::dead_band},
-    {"error_offset", &Constants::error_offset},
-    {"goal_speed_limit", &Constants::goal_speed_limit},
-    {"overload_threshold", &Constants::overload_threshold},
-    {"overload_time", &Constants::overload_time},
-    {"overload_limit", &Constants::overload_limit},
-    {"resolution", &Constants::resolution},
-    {"friction_direction", &Constants::friction_direction},
-    {"load_inertia", &Constants::load_inertia},
-    {"armature", &Constants::armature},
+    BAM_CONSTANTS(BAM_ATTRIBUTE){"kp", &Configuration::kp},
+    {"supply_voltage", &Configuration::supply_voltage},
+    {"case_temperature_rise", &Configuration::case_temperature_rise},
+    {"encoder_zero", &Configuration::encoder_zero},
 };
 constexpr int kAttributeCount = sizeof(kAttributes) / sizeof(kAttributes[0]);
 
+// Attributes that must be above zero, and those that may be below it.
+constexpr double Configuration::*kPositive[] = {&Configuration::torque_constant, &Configuration::resistance,
+                                                &Configuration::demand_per_kp_rad, &Configuration::demand_limit,
+                                                &Configuration::period};
+constexpr double Configuration::*kSigned[] = {&Configuration::case_temperature_rise, &Configuration::sensor_delay,
+                                              &Configuration::friction_temperature, &Configuration::encoder_zero,
+                                              &Configuration::friction_direction};
+
+template <size_t n>
+bool IsAmong(double Configuration::*const (&fields)[n], const Attribute& attribute) {
+  return std::find(fields, fields + n, attribute.field) != fields + n;
+}
+
 struct LibraryServo {
   const char* name;
-  Constants constants;  // kp is zero: the user's choice
+  Configuration configuration;  // kp is zero: the user's choice
 };
 
 #include "servo_library.inc"  // kLibrary, made from the servo files when this is built
 
-// Places in an instance's plugin_state. Those called Next are what a step will leave behind: kept apart, because
-// mj_forward computes forces without ending a step.
-enum State {
-  kHeldDemand,
-  kWasEnabled,
-  kWindingWarming,
-  kAcceleration,
-  kOtherTorque,
-  kFrictionTorque,
-  kDuty,
-  kCurrent,
-  kMotorTorque,
-  kExternalTorque,
-  kFrictionBudget,
-  kPastBudget,
-  kReversalCorrection,
-  kSetPoint,
-  kOverload,
-  kTold,
-  kNextHeldDemand,
-  kNextWasEnabled,
-  kNextWindingWarming,
-  kNextReversalCorrection,
-  kNextSetPoint,
-  kNextOverload,
-  kNextTold,
-  kVelocityBefore,
-  kInverseInertia,
-  kInertialTorque,
-  kStateSize
-};
+constexpr int kStateSize = sizeof(State) / sizeof(mjtNum);
+static_assert(sizeof(mjtNum) == sizeof(double), "an instance's plugin_state is a State");
 
 struct Servo {
-  Constants constants;
-  int dof = 0;
-  int position_address = 0;
+  Configuration configuration;
+  Joint joint;
   int actuator = -1;
   int control = 0;          // of the goal
   int enable_control = -1;  // -1: torque is always on
@@ -131,8 +81,8 @@ struct Servo {
 
 Servo* ServoOf(const mjData* d, int instance) { return reinterpret_cast<Servo*>(d->plugin_data[instance]); }
 
-mjtNum* StateOf(const mjModel* m, mjData* d, int instance) {
-  return d->plugin_state + m->plugin_stateadr[instance];
+State* StateOf(const mjModel* m, mjData* d, int instance) {
+  return reinterpret_cast<State*>(d->plugin_state + m->plugin_stateadr[instance]);
 }
 
 const char* JointName(const mjModel* m, int joint) {
@@ -158,7 +108,7 @@ bool ParseNumber(const char* text, double* value) {
 }
 
 // Constants from the library's servo, then what the user states.
-bool ReadConstants(const mjModel* m, int instance, Constants* constants) {
+bool ReadConfiguration(const mjModel* m, int instance, Configuration* configuration) {
   const char* servo = mj_getPluginConfig(m, instance, "servo");
   const bool is_named = servo && *servo;
   if (is_named) {
@@ -171,44 +121,40 @@ bool ReadConstants(const mjModel* m, int instance, Constants* constants) {
              "equip_native() of bam_core.mujoco.native does for a servo file", servo);
       return false;
     }
-    *constants = found->constants;
+    *configuration = found->configuration;
   }
   for (const Attribute& attribute : kAttributes) {
     const char* text = mj_getPluginConfig(m, instance, attribute.name);
     if (!text || !*text) continue;
-    if (!ParseNumber(text, &(constants->*attribute.field))) {
+    if (!ParseNumber(text, &(configuration->*attribute.field))) {
       Refuse("config %s is '%s' (expected a finite number); correct it", attribute.name, text);
       return false;
     }
   }
-  const Attribute* required[] = {&kAttributes[0], &kAttributes[1], &kAttributes[2], &kAttributes[4], &kAttributes[5]};
-  for (const Attribute* attribute : required) {
-    if (!(constants->*(attribute->field) > 0.0)) {
-      Refuse("config %s is missing or not above 0; state it, or name a servo of the library", attribute->name);
-      return false;
-    }
-  }
   for (const Attribute& attribute : kAttributes) {
-    if (constants->*attribute.field < 0.0 && attribute.field != &Constants::case_temperature_rise &&
-        attribute.field != &Constants::sensor_delay && attribute.field != &Constants::friction_temperature &&
-        attribute.field != &Constants::encoder_zero && attribute.field != &Constants::friction_direction) {
-      Refuse("config %s is %g (expected zero or more); correct it", attribute.name, constants->*attribute.field);
+    const double value = configuration->*attribute.field;
+    if (IsAmong(kPositive, attribute) && !(value > 0.0)) {
+      Refuse("config %s is missing or not above 0; state it, or name a servo of the library", attribute.name);
+      return false;
+    }
+    if (value < 0.0 && !IsAmong(kSigned, attribute)) {
+      Refuse("config %s is %g (expected zero or more); correct it", attribute.name, value);
       return false;
     }
   }
-  if (constants->overload_threshold > 1.0 || constants->overload_limit > 1.0) {
+  if (configuration->overload_threshold > 1.0 || configuration->overload_limit > 1.0) {
     Refuse("config overload_threshold and overload_limit must be shares, 0 to 1; correct them%s", "");
     return false;
   }
-  if (!(constants->kp > 0.0)) {
+  if (!(configuration->kp > 0.0)) {
     Refuse("config kp is missing or not above 0 (the position gain in the firmware's units); state it%s", "");
     return false;
   }
-  if (!(constants->supply_voltage > 0.0)) {
+  if (!(configuration->supply_voltage > 0.0)) {
     Refuse("config supply_voltage is missing or not above 0; state it in V%s", "");
     return false;
   }
-  if (!(constants->stribeck_velocity > 0.0) || !(constants->stribeck_exponent > 0.0)) {
+  if (!(configuration->stribeck_velocity > 0.0) || !(configuration->stribeck_exponent > 0.0)) {
     Refuse("config stribeck_velocity and stribeck_exponent must be above 0; correct them%s", "");
     return false;
   }
@@ -239,8 +185,7 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
            JointName(m, joint));
     return false;
   }
-  servo->dof = m->jnt_dofadr[joint];
-  servo->position_address = m->jnt_qposadr[joint];
+  servo->joint = JointOf(m, joint);
   servo->control = m->actuator_ctrladr[servo->actuator];
   servo->force = m->actuator_outadr[servo->actuator];
   if (count == 2) {
@@ -262,15 +207,15 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
            m->actuator_gear[6 * servo->force]);
     return false;
   }
-  for (int dof = 0; dof < servo->dof; ++dof) servo->friction_rank += m->dof_frictionloss[dof] > 0.0;
-  if (!(m->dof_frictionloss[servo->dof] > 0.0)) {
+  for (int dof = 0; dof < servo->joint.dof; ++dof) servo->friction_rank += m->dof_frictionloss[dof] > 0.0;
+  if (!(m->dof_frictionloss[servo->joint.dof] > 0.0)) {
     Refuse("joint '%s': frictionloss is 0, so the solver has no friction row for it; set any value above 0",
            JointName(m, joint));
     return false;
   }
-  if (servo->constants.armature > 0.0 && m->dof_armature[servo->dof] == 0.0) {
+  if (servo->configuration.armature > 0.0 && m->dof_armature[servo->joint.dof] == 0.0) {
     Refuse("joint '%s': armature is 0, so the inertia of the servo's motor is missing; set armature=\"%g\"",
-           JointName(m, joint), servo->constants.armature);
+           JointName(m, joint), servo->configuration.armature);
     return false;
   }
   if (m->opt.solver != mjSOL_NEWTON) {
@@ -285,8 +230,8 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
     Refuse("option flag frictionloss: is disabled; set it to \"enable\"%s", "");
     return false;
   }
-  const Constants& c = servo->constants;
-  const double longest = c.resistance / (c.torque_constant * c.torque_constant * m->dof_invweight0[servo->dof]);
+  const Constants& c = servo->configuration;
+  const double longest = c.resistance / (c.torque_constant * c.torque_constant * m->dof_invweight0[servo->joint.dof]);
   if (m->opt.timestep >= longest) {
     Refuse("joint '%s': the time step of %g s is unstable with its back-EMF and inertia (expected < %.2g s); "
            "shorten it", JointName(m, joint), m->opt.timestep, longest);
@@ -297,7 +242,7 @@ bool Attach(const mjModel* m, int instance, Servo* servo) {
 
 int Init(const mjModel* m, mjData* d, int instance) {
   Servo servo;
-  if (!ReadConstants(m, instance, &servo.constants) || !Attach(m, instance, &servo)) return -1;
+  if (!ReadConfiguration(m, instance, &servo.configuration) || !Attach(m, instance, &servo)) return -1;
   d->plugin_data[instance] = reinterpret_cast<uintptr_t>(new Servo(servo));
   return 0;
 }
@@ -312,115 +257,47 @@ void Copy(mjData* target, const mjModel*, const mjData* source, int instance) {
 }
 
 void Reset(const mjModel*, mjtNum* state, void* data, int) {
-  std::memset(state, 0, kStateSize * sizeof(mjtNum));
-  state[kWasEnabled] = state[kNextWasEnabled] = -1.0;
   const Servo* servo = static_cast<const Servo*>(data);
-  if (servo && servo->constants.winding_heating > 0.0) state[kWindingWarming] = servo->constants.case_temperature_rise;
+  const Configuration configuration = servo ? servo->configuration : Configuration{};
+  *reinterpret_cast<State*>(state) = InitialState(configuration, configuration.case_temperature_rise);
 }
 
-// The friction row of a joint, or -1.
-int RowOf(const mjData* d, const Servo& servo) {
-  const int guess = d->ne + servo.friction_rank;
-  if (servo.friction_rank < d->nf && d->efc_type[guess] == mjCNSTR_FRICTION_DOF && d->efc_id[guess] == servo.dof) {
-    return guess;
-  }
-  for (int row = d->ne; row < d->ne + d->nf; ++row) {
-    if (d->efc_type[row] == mjCNSTR_FRICTION_DOF && d->efc_id[row] == servo.dof) return row;
-  }
-  return -1;
-}
-
-// Between the constraints' construction and the solver: motor torque, and this step's budget in the row.
-void Compute(const mjModel* m, mjData* d, int instance, int) {
-  const Servo& servo = *ServoOf(d, instance);
-  const Constants& c = servo.constants;
-  mjtNum* state = StateOf(m, d, instance);
-  const int dof = servo.dof;
-  const double dt = m->opt.timestep;
-  if (servo.enable_force >= 0) d->actuator_force[servo.enable_force] = 0.0;
-
-  Command command;
+// What a servo is to do, of its controls.
+Command CommandOf(const mjModel* m, const mjData* d, const Servo& servo) {
+  Command command = servo.configuration;
   command.goal_position = d->ctrl[servo.control];
   if (m->actuator_ctrllimited[servo.control]) {
     const mjtNum* range = m->actuator_ctrlrange + 2 * servo.control;
     command.goal_position = std::clamp(command.goal_position, range[0], range[1]);
   }
-  command.enabled = servo.enable_control < 0 ? 1.0 : std::clamp(d->ctrl[servo.enable_control], 0.0, 1.0);
+  command.torque_enabled = servo.enable_control < 0 ? 1.0 : std::clamp(d->ctrl[servo.enable_control], 0.0, 1.0);
   // MuJoCo warns of controls that are no numbers, but lets plugins have them. Torque is off then: as a torque they
   // would make MuJoCo start over.
-  if (!std::isfinite(command.goal_position) || !std::isfinite(command.enabled)) command = {0.0, 0.0};
-
-  // MuJoCo's velocity belongs to the middle of the past step, its position to the end. What depends on the
-  // velocity is taken at the position's time, so that the whole step is second-order accurate.
-  const double v = d->qvel[dof];
-  const double velocity = v + 0.5 * dt * state[kAcceleration];
-  const Memory memory{state[kHeldDemand],     state[kWasEnabled], state[kWindingWarming],
-                      state[kFrictionTorque], state[kPastBudget], state[kReversalCorrection], state[kSetPoint],
-                      state[kOverload],       state[kTold],
-                      state[kInertialTorque], state[kInverseInertia]};
-  const double external =
-      d->qfrc_passive[dof] - d->qfrc_bias[dof] + d->qfrc_applied[dof] + state[kOtherTorque];
-  const Drive drive =
-      Step(c, command, memory, d->time, dt, d->qpos[servo.position_address], velocity, external);
-
-  state[kDuty] = drive.duty;
-  state[kCurrent] = drive.current;
-  state[kMotorTorque] = drive.motor_torque;
-  state[kExternalTorque] = external;
-  state[kFrictionBudget] = drive.friction_budget;
-  state[kNextHeldDemand] = drive.next.held_demand;
-  state[kNextWasEnabled] = drive.next.was_enabled;
-  state[kNextWindingWarming] = drive.next.winding_warming;
-  state[kNextReversalCorrection] = drive.next.reversal_correction;
-  state[kNextSetPoint] = drive.next.set_point;
-  state[kNextOverload] = drive.next.overload;
-  state[kNextTold] = drive.next.told;
-  state[kVelocityBefore] = v;
-  d->actuator_force[servo.force] = drive.motor_torque;
-
-  const int row = RowOf(d, servo);
-  if (row < 0 || !std::isfinite(drive.motor_torque + drive.friction_budget)) return;  // asleep; or diverged, which MuJoCo is about to see
-  state[kInverseInertia] = d->efc_diagA[row];
-  const double compliance = kCompliance * d->efc_diagA[row];
-  // To rest within this step (eq. 4); the second term is how far the row gives way under the last force.
-  const double stop = -v / dt + compliance * state[kFrictionTorque];
-  d->efc_frictionloss[row] = drive.friction_limit;
-  d->efc_R[row] = compliance;
-  d->efc_D[row] = 1.0 / compliance;
-  d->efc_aref[row] = stop;
-  if (d->nisland > 0) {
-    const int copy = d->map_efc2iefc[row];
-    d->iefc_frictionloss[copy] = drive.friction_limit;
-    d->iefc_R[copy] = compliance;
-    d->iefc_D[copy] = 1.0 / compliance;
-    d->iefc_aref[copy] = stop;
+  if (!std::isfinite(command.goal_position) || !std::isfinite(command.torque_enabled)) {
+    command.goal_position = command.torque_enabled = 0.0;
   }
+  return command;
+}
+
+// Between the constraints' construction and the solver: motor torque, and this step's budget in the row.
+void Compute(const mjModel* m, mjData* d, int instance, int) {
+  const Servo& servo = *ServoOf(d, instance);
+  State* state = StateOf(m, d, instance);
+  const Command command = CommandOf(m, d, servo);
+  Begin(m, d, servo.joint, servo.configuration, command, state);
+  LimitFriction(servo.configuration, command, state);
+  d->actuator_force[servo.force] = state->drive.motor_torque;
+  if (servo.enable_force >= 0) d->actuator_force[servo.enable_force] = 0.0;
+  const int row = RowOf(d, servo.joint.dof, d->ne + servo.friction_rank);
+  // No row where it is asleep; where it has diverged, MuJoCo is about to see it.
+  if (row >= 0 && IsFinite(state->drive)) SetRow(m, d, row, state);
 }
 
 // Behind the solver: keep what the next step needs.
 void Advance(const mjModel* m, mjData* d, int instance) {
   const Servo& servo = *ServoOf(d, instance);
-  mjtNum* state = StateOf(m, d, instance);
-  const int dof = servo.dof;
-  const int row = RowOf(d, servo);
-  state[kHeldDemand] = state[kNextHeldDemand];
-  state[kWasEnabled] = state[kNextWasEnabled];
-  state[kWindingWarming] = state[kNextWindingWarming];
-  state[kSetPoint] = state[kNextSetPoint];
-  state[kOverload] = state[kNextOverload];
-  state[kTold] = state[kNextTold];
-  state[kFrictionTorque] = row >= 0 ? d->efc_force[row] : 0.0;
-  state[kPastBudget] = state[kFrictionBudget];
-  state[kReversalCorrection] = state[kNextReversalCorrection] + ReversalCorrection(state[kFrictionTorque], state[kPastBudget], state[kVelocityBefore],
-                                                 d->qvel[dof], m->opt.timestep, state[kInverseInertia]);
-  state[kAcceleration] = d->qacc[dof];
-  const double other_smooth = d->qfrc_smooth[dof] - d->qfrc_passive[dof] + d->qfrc_bias[dof] -
-                              d->qfrc_applied[dof] - d->actuator_force[servo.force];
-  const double other = other_smooth + d->qfrc_constraint[dof] - state[kFrictionTorque];
-  const double external = state[kExternalTorque] - state[kOtherTorque] + other;
-  state[kInertialTorque] = state[kMotorTorque] + state[kFrictionTorque] + external -
-                           servo.constants.armature * d->qacc[dof];
-  state[kOtherTorque] = other;
+  const int row = RowOf(d, servo.joint.dof, d->ne + servo.friction_rank);
+  End(m, d, servo.joint, row, servo.configuration, StateOf(m, d, instance));
 }
 
 int StateSize(const mjModel*, int) { return kStateSize; }

@@ -4,25 +4,9 @@
 from __future__ import annotations
 
 import mujoco
-import numpy as np
-from numpy.typing import NDArray
 
 from bam_core.errors import UnknownName
-
-_FIELDS = (
-    "held_demand",
-    "was_enabled",
-    "winding_warming",
-    "acceleration",
-    "other_torque",
-    "friction_torque",
-    "duty",
-    "current",
-    "motor_torque",
-    "external_torque",
-    "friction_budget",
-)
-"""In the order of `servo_plugin.cc`; those behind them are the plugin's own."""
+from bam_core.mujoco.native.library import doubles
 
 
 class NativeState:
@@ -39,23 +23,18 @@ class NativeState:
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joint: str) -> None:
         address = _address(model, joint)
-        self._state = data.plugin_state[address : address + len(_FIELDS)]
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """(11,) SI units; a view."""
-        return self._state
+        self._state = data.plugin_state[address : address + _size()].view(doubles("state"))
 
     def __getattr__(self, name: str) -> float:
         """Return one quantity: winding_warming (K), duty, current (A), motor_torque, ... (N·m)."""
-        if name not in _FIELDS:
+        if name not in (doubles("state").names or ()):
             raise AttributeError(name)
-        return float(self._state[_FIELDS.index(name)])
+        return float(self._state[name][0])
 
 
 def motor_torque_address(model: mujoco.MjModel, joint: str) -> int:
     """Return where in `MjData.plugin_state` the motor torque of a joint's servo is; raises UnknownName."""
-    return _address(model, joint) + _FIELDS.index("motor_torque")
+    return _address(model, joint) + (doubles("state").names or ()).index("motor_torque")
 
 
 def _address(model: mujoco.MjModel, joint: str) -> int:
@@ -63,8 +42,13 @@ def _address(model: mujoco.MjModel, joint: str) -> int:
     instances = {
         model.joint(model.actuator_trnid[actuator, 0]).name: int(instance)
         for actuator, instance in enumerate(model.actuator_plugin)
-        if instance >= 0 and model.plugin_statenum[instance] > len(_FIELDS)
+        if instance >= 0 and model.plugin_statenum[instance] == _size()
     }
     if joint not in instances:
         raise UnknownName("joint with a native servo", joint, list(instances))
     return int(model.plugin_stateadr[instances[joint]])
+
+
+def _size() -> int:
+    """Return how many numbers a servo's state is."""
+    return len(doubles("state").names or ())

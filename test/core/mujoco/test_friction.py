@@ -5,16 +5,28 @@ from __future__ import annotations
 
 import dataclasses
 
+import mujoco
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bam_core.mujoco import _law
-from bam_core.mujoco._servo_constants import servo_constants
 from bam_core.servo.friction import FRICTION_PARAMETERS, QUADRATIC_RULES, Friction
 from bam_core.servo.model import load_servo
 from test.core.mujoco_cases import BENCH, EFFECT_CASES, HELD, SERVO, affected, held_bench, on_bench, walker
+from test.core.robot_cases import EXECUTORS, Executor
+
+ARM_AND_STOP = """
+<mujoco>
+  <option timestep="0.001"/>
+  <worldbody>
+    <body>
+      <joint name="j" axis="1 0 0" limited="true" range="-5 5"/>
+      <geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.2" mass="0.8"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
@@ -80,15 +92,44 @@ def test_friction_never_drives_a_walking_robot(effects: dict[str, float]) -> Non
 @given(
     coefficients=st.lists(st.floats(0.01, 2.0), min_size=11, max_size=11),
     rule=st.sampled_from(QUADRATIC_RULES),
-    motor=st.floats(-10.0, 10.0),
+    duty=st.floats(-1.0, 1.0),
     external=st.floats(-10.0, 10.0),
     velocity=st.floats(-20.0, 20.0),
 )
 @settings(deadline=None)
 def test_the_compiled_budget_is_that_of_friction(
-    coefficients: list[float], rule: str, motor: float, external: float, velocity: float
+    coefficients: list[float], rule: str, duty: float, external: float, velocity: float
 ) -> None:
     friction = Friction(**dict(zip(FRICTION_PARAMETERS, coefficients, strict=True)), quadratic_rule=rule)
-    row = np.array(servo_constants(dataclasses.replace(SERVO, friction=friction)))
-    expected = float(friction.budget(motor, external, velocity))
-    assert _law.budget(row, motor, external, velocity) == pytest.approx(expected, rel=1e-12)
+    actuation = on_bench(dataclasses.replace(SERVO, friction=friction))
+    actuation.torque_enabled[0], actuation.goal_duty[0] = 1.0, duty
+    actuation.data.qvel[0], actuation.data.qfrc_applied[0] = velocity, external
+    actuation.step()
+    motor, load = float(actuation.motor_torque[0]), float(actuation.external_torque[0])
+    assert load == pytest.approx(external)  # the arm hangs straight down
+    expected = float(friction.budget(motor, load, velocity))
+    assert actuation.friction_budget[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
+def test_with_load_inertia_the_torque_that_accelerates_the_load_presses_on_the_gear(
+    executor: type[Executor],
+) -> None:
+    """Against a stop, too, whose torque changes from step to step."""
+    friction = Friction(coulomb=0.05, load_motor=0.2, load_external=0.3)
+    servo = affected(dataclasses.replace(SERVO, friction=friction), load_inertia=0.8)
+    spec = mujoco.MjSpec.from_string(ARM_AND_STOP)
+    simulation = executor(executor.compiled(spec, {"j": servo}), {"j": servo})
+    model, data, dt = simulation.model, simulation.data, simulation.model.opt.timestep
+    load = float(1.0 / model.dof_invweight0[0]) - servo.motor.armature  # kg·m²
+    stopped, inertial, acceleration = [], 0.0, 0.0
+    for step in range(500):
+        velocity = float(data.qvel[0]) + 0.5 * dt * acceleration
+        simulation.step(np.array([2.0 * np.sin(0.02 * step)]), 1.0)
+        pressing = simulation.external - servo.servo_effects.load_inertia * inertial
+        expected = float(friction.budget(simulation.motor[0], pressing[0], velocity))
+        assert simulation.budget[0] == pytest.approx(expected, rel=1e-9, abs=1e-12), step
+        acceleration = float(data.qacc[0])
+        inertial = load * acceleration
+        stopped.append(float(data.qfrc_constraint[0] - simulation.friction[0]))
+    assert np.abs(np.diff(stopped)).max() > 0.1  # N·m

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bam_core.mujoco import _law
 from test.core.robot_cases import EXECUTORS, Executor, RandomRobot
 
 Array = NDArray[np.float64]
@@ -20,6 +19,9 @@ Array = NDArray[np.float64]
 DT = 1e-3
 ARMATURE = 0.02
 """kg·m², of the servos in `robot_cases`."""
+
+COMPLIANCE = 1e-7
+"""Of friction rows, relative to the joint's own inverse inertia: `kCompliance` of `servo_joint.h`."""
 
 DRIVEN, STEPS = 200, 400
 """Steps with torque on, and of a run."""
@@ -53,7 +55,7 @@ def test_friction_opposes_the_motion_in_every_step(executor: type[Executor], see
         simulation.step(goals(robot, step), float(step < DRIVEN))
         friction = simulation.friction
         # Rows that hold are springs, if very stiff ones: where their load changes, they give back a little.
-        creep = DT * _law._COMPLIANCE / ARMATURE * np.abs(friction * (friction - before))
+        creep = DT * COMPLIANCE / ARMATURE * np.abs(friction * (friction - before))
         power = friction * simulation.data.qvel[simulation.dof]
         assert (power <= creep + 1e-8).all()
         # A step in which torque is switched has a budget before and another one after.

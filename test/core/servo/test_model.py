@@ -27,6 +27,7 @@ from bam_core.errors import (
 from bam_core.exchange import bam_parameters, servo_mjcf
 from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.gears import Asymmetry
+from bam_core.mujoco.native import NativeServo
 from bam_core.plots.diagram import plot_diagram
 from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import EFFECTS, BenchEffects, ServoEffects, resolve_effects
@@ -50,7 +51,6 @@ from bam_core.servo.parameters import (
     PARAMETER_UNITS,
 )
 from bam_core.servo.plausible import PLAUSIBLE
-from bam_core.servo.plugin_attributes import plugin_attributes
 from bam_core.servo.search_ranges import SearchRanges
 from bam_core.simulation.rollout import parameter_vector
 from test.core.refusals import refused
@@ -486,7 +486,7 @@ def test_what_knows_budgets_only_refuses_a_servo_with_a_gear() -> None:
         parameter_vector,
         servo_mjcf,
         bam_parameters,
-        plugin_attributes,
+        lambda servo: NativeServo(servo=servo).config(),
         FeedForwardLaw.from_servo,
         lambda servo: plot_diagram([("gear", servo)]),
     ):

@@ -10,7 +10,7 @@ import mujoco
 import pytest
 
 from bam_core.mujoco.native import load_plugin
-from bam_core.mujoco.native.plugin import _places
+from bam_core.mujoco.native.library import _places
 from bam_core.servo.model import load_servo, servo_names
 from test.documented import ROOT, Block, blocks, written
 

@@ -18,9 +18,9 @@ from bam_core.errors import MissingSoftware
 from bam_core.mujoco import BENCH_JOINT, ServoActuation, bench_spec, compile_robot, equip
 from bam_core.mujoco.native import NativeServo, NativeState, equip_native, load_plugin, plugin_path
 from bam_core.servo.effects import ServoEffects
+from bam_core.servo.law_values import law_values
 from bam_core.servo.model import ServoModel, load_servo, servo_names
 from bam_core.servo.pendulum import PendulumBench
-from bam_core.servo.plugin_attributes import plugin_attributes
 from bam_core.servo.protection import OverloadProtection
 from test.core.mujoco_cases import HELD, held_bench
 from test.core.refusals import refused
@@ -436,7 +436,7 @@ def test_mjcf_can_name_every_servo_of_the_library(name: str) -> None:
         <plugin name="{{}}" joint="j" plugin="bam_bench.servo">{{}}<config key="kp" value="20"/></plugin>
       </actuator>
     </mujoco>"""
-    numbers = "".join(f'<config key="{k}" value="{v!r}"/>' for k, v in plugin_attributes(servo).items())
+    numbers = "".join(f'<config key="{k}" value="{v!r}"/>' for k, v in law_values(servo).items())
     ends = []
     for config in (f'<config key="servo" value="{name}"/>', numbers):
         model = mujoco.MjModel.from_xml_string(text.format("a", config))

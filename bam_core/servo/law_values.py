@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A servo as the plugin's configuration: the numbers of `servo_law.h`, by name."""
+"""A servo as the numbers of `mujoco/native/servo_law.h`, by name."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ import math
 from bam_core.servo.model import ServoModel
 
 
-def plugin_attributes(servo: ServoModel) -> dict[str, float]:
-    """Return the constants of a servo by the plugin's names, SI units; kp is the user's to choose.
-
-    Raises:
-        BamError: the servo has a gear.
-    """
-    servo.require_no_gear("MuJoCo's engine plugin")
+def law_values(servo: ServoModel) -> dict[str, float]:
+    """Return the constants of a servo and its nominal supply by name, SI units; of a gear nothing."""
     motor, firmware, friction, servo_effects = (
         servo.motor,
         servo.firmware,
