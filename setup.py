@@ -41,7 +41,9 @@ def compile_plugin(target: Path) -> None:
     (library,) = mujoco.glob("libmujoco.so.*")
     with tempfile.TemporaryDirectory() as place:
         servos = Path(place) / "servo_library.inc"
-        environment = {**os.environ, "PYTHONPATH": str(HERE)}
+        # pip's isolated build finds the build requirements by PYTHONPATH: what is in it stays.
+        paths = [str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         sources = [str(path) for path in (*NATIVE.glob("*.cc"), *NATIVE.glob("*.h"))]
         command = [sys.executable, "-m", "bam_core.servo.plugin_library", str(servos), *sources]
         subprocess.run(command, check=True, env=environment)
