@@ -50,7 +50,7 @@ def bench_effects_for(option: str | None, servo: str, recordings: Sequence[Recor
     if servo not in servo_names():
         return load_bench_effects(servo)
     origin = load_servo(servo).provenance
-    known = {*origin.train_data.values(), *origin.validation_data.values()}
+    known = {*origin.train_data.values(), *origin.test_data.values()}
     if load_bench_effects(servo) == IDEAL_BENCH:
         return IDEAL_BENCH
     if any(each.sha256 in known for each in recordings):

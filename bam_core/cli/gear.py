@@ -218,8 +218,7 @@ def _summary(fit: GearFit, errors: dict[str, tuple[float, float]]) -> dict[str, 
         "efficiencies": {"forward": gear.forward_efficiency, "backward": gear.backward_efficiency},
         "drivability": gear.drivability,
         "models": {
-            name: {"train_mae": train, "validation_mae": held_out}
-            for name, (train, held_out) in errors.items()
+            name: {"train_mae": train, "test_mae": held_out} for name, (train, held_out) in errors.items()
         },
         "trials": fit.trials,
     }

@@ -104,8 +104,8 @@ def outliers(fit: ModelFit) -> str:
     return error_words.outliers(fit.per_log, fit.training, explained=explained)
 
 
-def untold_of_rig(result: Identification) -> str:
-    """Say what no log tells of the rig; empty where there is nothing."""
+def untold_of_bench(result: Identification) -> str:
+    """Say what no log tells of the bench; empty where there is nothing."""
     uncertainty = result.fits[result.chosen].uncertainty
     if uncertainty is None or not uncertainty.untold:
         return ""

@@ -80,7 +80,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "every kp in turn); with --robot kp=VALUE, files, or names and patterns of runs, such as "
         "my_task_episode_1?",
     )
-    parser.add_argument("--validation", nargs="+", metavar=("RULE|FILE", "FILE"), help="older name of --test")
     parser.add_argument(
         "--effects",
         metavar="NAME,...|none",
@@ -161,7 +160,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     recordings = load_recordings(arguments.logs, set_fields=arguments.set)
     test = None
-    if words := _test_list(arguments):
+    if words := (arguments.test or ()):
         recordings, test = _test(words, recordings, arguments.set)
     kept = _Kept(arguments.output)
     with (
@@ -207,7 +206,7 @@ def _tell(result: Identification, servo: str) -> None:
         stopped_parameters,
         unfinished_searches,
         unidentifiable_parameters,
-        untold_of_rig,
+        untold_of_bench,
     )
 
     print(result.error_words)
@@ -239,7 +238,7 @@ def _tell(result: Identification, servo: str) -> None:
     for line in (errors_apart(fit), outliers(fit)):
         if line:
             log.warning("%s, %s", result.chosen, line)
-    if untold := untold_of_rig(result):
+    if untold := untold_of_bench(result):
         print(untold)
     for line in unidentifiable_parameters(result):
         log.warning("%s, %s", result.chosen, line)
@@ -247,17 +246,6 @@ def _tell(result: Identification, servo: str) -> None:
 
 def _listed(text: str) -> list[str]:
     return [] if text == "none" else comma_list(text)
-
-
-def _test_list(arguments: argparse.Namespace) -> list[str]:
-    """Return what --test says, or --validation, as it was called."""
-    if arguments.validation and arguments.test:
-        raise Conflict(
-            "--validation", "is an older name of --test", expected="one of them", advice="leave it out"
-        )
-    if arguments.validation:
-        log.warning("--validation is --test now; the older name goes with the next minor version")
-    return list(arguments.test or arguments.validation or ())
 
 
 def _test(

@@ -46,7 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
         "storage",
         "cluster",
         "set",
-        "validation",
     )
     refuse_bench_options(arguments, bench)
     models = [model.name for model in resolve_models(comma_list(arguments.models or DEFAULT_MODELS))]

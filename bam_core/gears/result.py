@@ -17,14 +17,14 @@ from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import BENCH_EFFECTS, GEAR_FRICTION, MOTOR_PARAMETERS
 
 
-def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: float) -> ServoModel:
+def fitted_servo(fit: GearFit, known: ServoModel, split: Split, test_mae: float) -> ServoModel:
     """Return the servo that was fitted.
 
     Args:
         fit: what was found.
         known: the servo that was recorded: name, firmware, supply and search bounds.
         split: the recordings.
-        validation_mae: mean absolute position error on those held out, rad.
+        test_mae: mean absolute position error on those held out, rad.
     """
     found, model = fit.parameters, friction_model(GEAR_FRICTION[-1])
     free = tuple(name for name in BENCH_EFFECTS if name in fit.standard_errors)
@@ -48,8 +48,8 @@ def fitted_servo(fit: GearFit, known: ServoModel, split: Split, validation_mae: 
             software=f"bam_bench {__version__}",
             date=datetime.now(timezone.utc).date().isoformat(),
             train_mae=fit.train_mae,
-            validation_mae=validation_mae,
+            test_mae=test_mae,
             train_data={log.name: log.sha256 for log in split.train},
-            validation_data={log.name: log.sha256 for log in split.test},
+            test_data={log.name: log.sha256 for log in split.test},
         ),
     )

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from statistics import fmean
 
 import numpy as np
 
-from bam_core.errors import Conflict, Missing, OutOfRange, UnknownName
+from bam_core.errors import Missing, OutOfRange, UnknownName
 from bam_core.identification.choice.effect_ablation import ablate_effects
 from bam_core.identification.choice.evaluator import Evaluator
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
@@ -67,7 +66,6 @@ def identify(
     seed: int = 0,
     seeds: int = 1,
     test: str | Sequence[Recording] | None = None,
-    validation: str | Sequence[Recording] | None = None,
     effects: Iterable[str] | None = None,
     uncertainty: str | Iterable[str] = (),
     tolerances: Tolerances = DEFAULT,
@@ -98,13 +96,12 @@ def identify(
             one is the result; what the others chose and how far they are off is in `Identification.seeds`.
         test: which logs no fit and no decision sees, see `split.split_recordings`; by default a random
             quarter from `split.ENOUGH` logs on.
-        validation: older name of `test`.
         effects: which of `effects.EFFECTS` to fit besides motor and friction; default those that the servo
             names, of which those of the bench are dropped that do not lower the error of the chosen model in
             selection. Those of the servo stay: at other gains than the logs have they may be needed.
         uncertainty: "all", or names of models: whose parameters get standard errors and intervals besides
             those of the chosen model, which always does.
-        tolerances: of the rig: how far headers may be off, which intervals allow for.
+        tolerances: of the bench: how far headers may be off, which intervals allow for.
         storage: URL of a database, such as "sqlite:///study.db" or "postgresql://…", that keeps what the
             search has found: an identification that was ended goes on from there when it is called again with
             the same arguments. Default: none is kept.
@@ -134,13 +131,6 @@ def identify(
         raise OutOfRange("seeds", seeds, "at least 1")
     if not 0 <= seed <= _MAX_SEED - seeds + 1:
         raise OutOfRange("seed", seed, f"0 to {_MAX_SEED - seeds + 1}")
-    if validation is not None:
-        if test is not None:
-            raise Conflict(
-                "validation", "is an older name of test", expected="one of them", advice="leave it out"
-            )
-        warnings.warn("identify(validation=) is identify(test=) now", DeprecationWarning, stacklevel=2)
-        test = validation
     given = [] if test is None or isinstance(test, str) else test
     require_same_servo(servo, (*recordings, *given))
     require_informative(servo, (*recordings, *given))

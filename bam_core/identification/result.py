@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bam_core._version import __version__
-from bam_core.identification.choice.choice import Choice, Contender, choose
+from bam_core.identification.choice.choice import Choice, choose
 from bam_core.identification.choice.model_fit import EffectAblation, ModelFit
 from bam_core.identification.data.split import Split
 from bam_core.recordings.header_corrections import Correction
@@ -149,7 +149,6 @@ class Identification:
                     "test_interval": fit.test_interval,
                     "test_mae_short": fit.test_short.get(SHORT),
                     "test_mae_short_1s": fit.test_short.get(LONGER),
-                    **_older_names(fit),
                     "trials": fit.trials,
                     "converged": fit.converged,
                     "limited": fit.limited,
@@ -173,7 +172,6 @@ class Identification:
                 {
                     "model": verdict.contender.name,
                     "selection_mae": verdict.contender.error,
-                    "validation_mae": verdict.contender.error,  # older name
                     "standard_error": verdict.contender.standard_error,
                     "free_parameters": verdict.contender.free_parameters,
                     "verdict": verdict.words,
@@ -188,7 +186,6 @@ class Identification:
                 "rule": self.split.rule,
                 "train": [log.name for log in self.split.train],
                 "test": [log.name for log in self.split.test],
-                "validation": [log.name for log in self.split.test],  # older name
                 "selection": [
                     {"without": fold.rule, "logs": [log.name for log in fold.test]} for fold in self.folds
                 ],
@@ -201,17 +198,6 @@ class Identification:
             "software": f"bam_bench {__version__}",
             "date": next(iter(self.fits.values())).servo.provenance.date,
         }
-
-
-def _older_names(fit: ModelFit) -> dict[str, Any]:
-    """What versions before the three sets called the error of logs that the fit did without."""
-    errors = fit.test or fit.selection
-    judged = Contender(name=fit.model, free_parameters=0, errors=errors)
-    return {
-        "validation_mae": judged.error if errors else None,
-        "validation_standard_error": judged.standard_error,
-        "held_out": dict(errors),
-    }
 
 
 def _correction(part: Correction) -> dict[str, Any]:

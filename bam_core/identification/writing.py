@@ -204,7 +204,7 @@ def _told_by(summary: Path) -> dict[str, Any]:
         told = json.loads(summary.read_text(encoding="utf-8"))
         models = [model for model in FRICTION_MODELS if model in set(told["models"])]
         split = told.get("split", {})
-        logs = sorted({str(name) for side in ("train", "validation", "test") for name in split.get(side, ())})
+        logs = sorted({str(name) for side in ("train", "test") for name in split.get(side, ())})
         date = str(told.get("date", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not one of ours
         return {}

@@ -114,8 +114,7 @@ def _model(directory: Path, name: str, entry: Fields, verdict: str) -> ModelResu
         servo=servo,
         bench_effects=bench_effects,
         train_mae=entry.number("train_mae"),
-        # Older versions chose by the logs whose error they then reported: no test.
-        selection_mae=entry.number("selection_mae" if "selection" in entry else "validation_mae"),
+        selection_mae=entry.number("selection_mae"),
         test_mae=entry.number("test_mae"),
         test_interval=_ends(entry, "test_interval"),
         test_short=entry.number("test_mae_short"),
@@ -198,15 +197,14 @@ def _ends(entry: Fields, key: str) -> tuple[float, float]:
 
 def _effect(entry: Fields) -> EffectResult:
     entry.require("name")
-    decided = "selection_mae" if "selection_mae" in entry else "validation_mae"
     return EffectResult(
         name=entry.text("name"),
         unit=entry.text("unit"),
         value=entry.number("value"),
         train_without=entry.number("train_mae_without"),
         train_with=entry.number("train_mae"),
-        selection_without=entry.number(f"{decided}_without"),
-        selection_with=entry.number(decided),
+        selection_without=entry.number("selection_mae_without"),
+        selection_with=entry.number("selection_mae"),
         chance=entry.number("chance") if "chance" in entry else 0.0,
         kept=entry.flag("kept"),
         reason=entry.text("reason"),
@@ -216,17 +214,16 @@ def _effect(entry: Fields) -> EffectResult:
 def _logs(summary: Fields, model: ModelResult) -> dict[str, LogInfo]:
     split = summary.child("split")
     in_test = split.texts("test")
-    in_selection = () if "test" in split else split.texts("validation")
     origin = model.servo.provenance
-    digests: Mapping[str, str] = {**origin.train_data, **origin.validation_data}
+    digests: Mapping[str, str] = {**origin.train_data, **origin.test_data}
     about = summary.child("logs")
     left_out, corrections = summary.child("left_out"), summary.child("corrections")
     logs = {}
-    for name in (*split.texts("train"), *in_test, *in_selection):
+    for name in (*split.texts("train"), *in_test):
         entry = about.child(name)
         logs[name] = LogInfo(
             name=name,
-            set="test" if name in in_test else "selection" if name in in_selection else "training",
+            set="test" if name in in_test else "training",
             script=entry.text("script"),
             kp=entry.number("kp"),
             mass=entry.number("mass"),

@@ -148,8 +148,8 @@ class LogInfo:
     """One log: in which set it was, and what was run (NaN or empty where not told), SI units.
 
     `left_out` are readings that cannot be right, `corrections` header fields set from outside, both in words.
-    Of a run in open loop, `inertia` [kg·m²] is what it carried beside a pendulum. The set is "training",
-    "test", or "selection" where an older version chose by logs that it held out.
+    Of a run in open loop, `inertia` [kg·m²] is what it carried beside a pendulum. The set is "training" or
+    "test".
     """
 
     name: str

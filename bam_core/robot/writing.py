@@ -41,7 +41,7 @@ def write_robot_identification(
                         software=f"bam_bench {__version__}",
                         date=datetime.date.today().isoformat(),
                         train_mae=identification.mae(model, identification.train),
-                        validation_mae=identification.mae(model, identification.test),
+                        test_mae=identification.mae(model, identification.test),
                     )
                     replace(servo, provenance=provenance, uncertainty={}).save(
                         draft / f"{servo.name}_{model}.yaml"

@@ -2,7 +2,7 @@
 """The file of the bench effects that were identified together with a servo: beside the servo's, not in it.
 
 ``out/m4.yaml`` is the servo, ``out/bench_effects/m4.yaml`` the bench of its recordings, which is left behind
-where the servo is passed on. Version 0.1 wrote both into one file: its section ``bench_effects`` or ``rig``.
+where the servo is passed on.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ def load_bench_effects(source: BenchEffectsLike) -> BenchEffects:
 
     Args:
         source: a file of bench effects; or a servo, by library name or path of its file. Then the bench is
-            the one on which it was recorded: in the file's own section where it has one, else in
-            `bench_effects_path`, and without effects where that is not there. `BenchEffects` are returned as
-            they are.
+            the one on which it was recorded: that of `bench_effects_path`, and without effects where that
+            file is not there. `BenchEffects` are returned as they are.
 
     Raises:
         BamError: no such servo or file; or a file has an unknown or wrong field, which it names.

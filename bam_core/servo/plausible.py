@@ -43,7 +43,8 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
         "input_side": (0.0, _SHARE),
         "output_side": (0.0, _SHARE),
         "train_mae": (0.0, 1e4),  # rad; simulations count no larger error
-        "validation_mae": (0.0, 1e4),
+        "selection_mae": (0.0, 1e4),
+        "test_mae": (0.0, 1e4),
         # Firmware: encoders have up to 32 bits; cycles are of drives for machine tools and of hobby servos.
         "counts_per_turn": (1.0, 2.0**32),
         "factory_kp": (1e-6, 65535.0),

@@ -16,15 +16,17 @@ class Provenance:
         software: name and version of the program that found them.
         date: ISO 8601.
         train_mae: mean absolute position error on the training recordings, rad.
-        validation_mae: the same on recordings that were held out, rad.
+        selection_mae: the same on training recordings that fits did without, in turn, rad.
+        test_mae: the same on recordings that no fit and no choice saw, rad.
         train_data: name of each training recording -> SHA-256 of its file.
-        validation_data: the same of those held out.
+        test_data: the same of the test recordings.
     """
 
     source: str = ""
     software: str = ""
     date: str = ""
     train_mae: float | None = None
-    validation_mae: float | None = None
+    selection_mae: float | None = None
+    test_mae: float | None = None
     train_data: Mapping[str, str] = field(default_factory=dict)
-    validation_data: Mapping[str, str] = field(default_factory=dict)
+    test_data: Mapping[str, str] = field(default_factory=dict)

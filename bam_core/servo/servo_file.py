@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NewType
 
-from bam_core.errors import BamError, Conflict, Malformed
+from bam_core.errors import BamError, Malformed
 from bam_core.files.field_errors import UnsuitableError
 from bam_core.files.typed import TypedReader, require_section
 from bam_core.files.yaml_file import read_yaml
@@ -18,8 +18,6 @@ from bam_core.servo.motor import DcMotor
 from bam_core.servo.parameters import PARAMETER_UNITS
 from bam_core.servo.plausible import require_plausible
 from bam_core.servo.provenance import Provenance
-
-_OLD_NAMES = {"quirks": "servo_effects", "rig": "bench_effects"}  # sections in early files
 
 Range = NewType("Range", tuple[float, float])
 
@@ -70,7 +68,6 @@ class ServoFile:
     friction: FrictionFields
     gear: GearFields | None = None
     servo_effects: ServoEffects = field(default_factory=ServoEffects)
-    bench_effects: BenchEffects | None = None
     effects: tuple[str, ...] = ()
     integrator: str = "midpoint"
     uncertainty: Mapping[str, float] = field(default_factory=dict)
@@ -91,14 +88,15 @@ def read_servo(path: Path) -> ServoFile:
 
 
 def read_bench_effects(path: Path) -> BenchEffects | None:
-    """Read and check the bench effects in a file of them, or in a servo's file, which may have none: None.
+    """Read and check a file of bench effects; None of a servo's file, which is checked as well.
 
     Raises:
         BamError: as `read_servo`.
     """
     content = _content(path)
     if not _holds_bench_effects_alone(content):
-        return _servo_file(content, path).bench_effects
+        _servo_file(content, path)
+        return None
     return _READER.read(
         {**content, "bench_effects": content["bench_effects"] or {}}, BenchFile, path
     ).bench_effects
@@ -118,13 +116,10 @@ def _content(path: Path) -> dict[str, Any]:
         advice=_GIVE_SERVO,
     )
     try:
-        for old, new in _OLD_NAMES.items():
-            if old in content and new in content:
-                raise Conflict(old, f"is given beside {new}", expected=f"{new} alone", advice="merge them")
         _require_plausible(content)
     except BamError as error:
         raise error.within(path) from None
-    return {_OLD_NAMES.get(str(key), str(key)): value for key, value in content.items()}
+    return {str(key): value for key, value in content.items()}
 
 
 def _require_plausible(content: Mapping[str, Any], section: str = "") -> None:

@@ -36,9 +36,10 @@ _COMMENTS = {
     "uncertainty": "one standard deviation",
     "search": "[low, high] for identification",
     "train_mae": "rad",
-    "validation_mae": "rad",
+    "selection_mae": "rad",
+    "test_mae": "rad",
     "train_data": "recording: SHA-256",
-    "validation_data": "recording: SHA-256",
+    "test_data": "recording: SHA-256",
     "quadratic_rule": "paper: everywhere; opposing: only where motor and load torque oppose",
 }
 

@@ -26,7 +26,7 @@ from bam_ros.demo.stage import Stage
 from bam_ros.node.node_processes import NodeProcesses
 
 MODELS = ("m1", "m4", "m6")
-VALIDATION = "fraction=0.25"
+TEST = "fraction=0.25"
 
 _RECORDING_TIMEOUT = 600.0  # s
 _IDENTIFICATION_TIMEOUT = 600.0  # s
@@ -113,7 +113,7 @@ def record(client: DemoClient, output: Path) -> list[Path]:
 def identify(client: DemoClient, bench: DemoBench, output: Path) -> Path:
     """Identify every model from the bags and return the directory of the results."""
     goal = Identify.Goal(
-        logs=["bags"], servo=bench.servo, models=list(MODELS), validation=VALIDATION, output="identified"
+        logs=["bags"], servo=bench.servo, models=list(MODELS), test=TEST, output="identified"
     )
     with Stage("identifying", float(len(MODELS))) as stage:
 

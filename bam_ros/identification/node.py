@@ -77,7 +77,7 @@ class IdentificationNode(Node):
                 name="tolerances",
                 default="",
                 description=(
-                    "how far the rig may be off its headers, as of bam identify --tolerance, separated by"
+                    "how far the bench may be off its headers, as of bam identify --tolerance, separated by"
                     " commas: mass=0.03,length=0.002; what is not named has the default"
                 ),
                 read_only=False,
@@ -248,7 +248,7 @@ class IdentificationNode(Node):
             list(request.models) or ["all"],
             trials=request.trials or None,
             seed=request.seed,
-            test=request.validation or None,
+            test=request.test or None,
             effects=self._effects(request.effects),
             tolerances=self._tolerances,
             progress=report,
@@ -276,7 +276,7 @@ def _fill(answer: Any, found: Identification, output: Path) -> None:
     answer.models = list(found.fits)
     answer.train_mae = [fit.train_mae for fit in found.fits.values()]
     models = found.summary()["models"].values()
-    for name in ("selection_mae", "test_mae", "validation_mae"):
+    for name in ("selection_mae", "test_mae"):
         setattr(answer, name, [math.nan if each[name] is None else each[name] for each in models])
     answer.output = str(output)
 

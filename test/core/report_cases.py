@@ -26,18 +26,16 @@ def identified(directory: Path) -> Path:
     models = ("m1", "m4", "m6")
     found = identify(logs, load_servo("mx106"), models, trials=100, test="kp=16", effects=EFFECTS)
     write_identification(found, directory)
-    _age(directory)
+    _shorten(directory)
     return directory
 
 
-def _age(directory: Path) -> None:
-    """Leave out of a summary what earlier versions did not write, and let it choose a model with friction's
-    whole range of terms: a hundred trials decide that by chance."""
+def _shorten(directory: Path) -> None:
+    """Leave out of a summary what needs time, and let it choose a model with friction's whole range of terms:
+    a hundred trials decide that by chance."""
     summary = json.loads((directory / "summary.json").read_text())
     models = {
-        name: {
-            key: value for key, value in entry.items() if key not in ("uncertainty", "held_out", "selection")
-        }
+        name: {key: value for key, value in entry.items() if key not in ("uncertainty", "selection")}
         for name, entry in summary["models"].items()
     }
     edit_summary(directory, {"models": models, "choice": None, "effects": None, "chosen": "m4"})

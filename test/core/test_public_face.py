@@ -71,7 +71,7 @@ def test_a_name_is_accepted_wherever_a_servo_is() -> None:
 @pytest.mark.long
 def test_intervals_of_all_models_are_asked_for_by_a_word(recordings: list[bam_core.Recording]) -> None:
     found = bam_core.identify(
-        recordings, "mx106", ["m1", "m2"], trials=60, effects=[], uncertainty="all", validation="kp=16"
+        recordings, "mx106", ["m1", "m2"], trials=60, effects=[], uncertainty="all", test="kp=16"
     )
     assert all(fit.uncertainty is not None for fit in found.fits.values())
     assert found.not_done == ()

@@ -181,8 +181,12 @@ def _provenance(name: str, servo: ServoModel) -> Iterator[tuple[str, str]]:
         yield "date", origin.date
     if origin.train_mae is not None:
         yield "error in training", f"{1e3 * origin.train_mae:.1f} mrad, mean over {_count(origin.train_data)}"
-    if origin.validation_mae is not None:
-        yield "error on runs held out", f"{1e3 * origin.validation_mae:.1f} mrad"
+    for error, told in (
+        (origin.selection_mae, "error in selection"),
+        (origin.test_mae, "error on test recordings"),
+    ):
+        if error is not None:
+            yield told, f"{1e3 * error:.1f} mrad"
     if origin.train_mae is None:
         yield "compared with recordings of a real one", compared(name)
     bench = files("bam_core") / "servos" / "bench_effects" / f"{name}.yaml"

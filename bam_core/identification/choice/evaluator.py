@@ -88,18 +88,17 @@ class Evaluator:
 
     def _provenance(self, fit: ModelFit) -> Provenance:
         count = len(self._split.train)
-        without = "" if fit.test else "; validation_mae is its error in selection, no test"
         return Provenance(
             source=(
-                f"identified from {count} recordings by CMA-ES "
-                f"(seed {self._seed}, test {self._split.rule}{without})"
+                f"identified from {count} recordings by CMA-ES (seed {self._seed}, test {self._split.rule})"
             ),
             software=f"bam_bench {__version__}",
             date=datetime.now(timezone.utc).date().isoformat(),
             train_mae=fit.train_mae,
-            validation_mae=fit.selection_mae if fit.test_mae is None else fit.test_mae,
+            selection_mae=fit.selection_mae,
+            test_mae=fit.test_mae,
             train_data={log.name: log.sha256 for log in self._split.train},
-            validation_data={log.name: log.sha256 for log in self._split.test},
+            test_data={log.name: log.sha256 for log in self._split.test},
         )
 
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -100,18 +98,6 @@ class ModelFit:
         return mean_interval(list(self.test.values()))
 
     @property
-    def held_out(self) -> Mapping[str, float]:
-        """Older name of `test`; without test logs, of `selection`."""
-        warnings.warn("ModelFit.held_out is ModelFit.test now", DeprecationWarning, stacklevel=2)
-        return self.test or self.selection
-
-    @property
-    def validation_mae(self) -> float:
-        """Older name of `test_mae`; without test logs, of `selection_mae`."""
-        warnings.warn("ModelFit.validation_mae is ModelFit.test_mae now", DeprecationWarning, stacklevel=2)
-        return fmean((self.test or self.selection or {"": math.nan}).values())
-
-    @property
     def contender(self) -> Contender:
         """This fit as `choice.choose` takes it; where there is no selection, by training errors."""
         by = self.selection or self.training
@@ -170,8 +156,6 @@ class EffectAblation:
             "selection_mae": self.selection_mae,
             "train_mae_without": self.train_mae_without,
             "selection_mae_without": self.selection_mae_without,
-            "validation_mae": self.selection_mae,  # older names
-            "validation_mae_without": self.selection_mae_without,
             "chance": self.chance,
             "kept": self.kept,
             "reason": self.reason,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What errors of the rig do to a fit: by the implicit function theorem, dp/dh = -(JᵀWJ)⁻¹·JᵀW·∂r/∂h.
+"""What errors of the bench do to a fit: by the implicit function theorem, dp/dh = -(JᵀWJ)⁻¹·JᵀW·∂r/∂h.
 
 A mass that is 3 % off its header leads to parameters that are off, and no log contradicts: motor, friction
 and inertia of a servo that is 3 % weaker move a load that is 3 % lighter the same way. So headers are part of
@@ -34,7 +34,7 @@ Change = Callable[[Sequence[Recording], float], list[Recording]]
 
 @dataclass(frozen=True, kw_only=True)
 class HeaderError:
-    """One thing about the rig that may be wrong.
+    """One thing about the bench that may be wrong.
 
     Attributes:
         name: as in `Tolerances`, with the load where it is one load's own.
@@ -65,14 +65,14 @@ def header_errors(
     right: Sensitivity,
     tolerances: Tolerances,
 ) -> list[HeaderError]:
-    """Return what errors of the rig would do to a fit, those that would move it.
+    """Return what errors of the bench would do to a fit, those that would move it.
 
     Args:
         servo: with the parameters found.
         recordings: that they were fitted to.
         optimum: the linear model at the fit.
         right: the same where its uncertainty is counted from; its residuals are those of right simulations.
-        tolerances: of the rig.
+        tolerances: of the bench.
     """
     found = []
     free = {axis.name for axis in optimum.space.axes}
@@ -97,7 +97,7 @@ def header_errors(
 
 
 def _error(name: str, deviation: float, right: Sensitivity, offset: Array) -> HeaderError:
-    """Let parameters make up for an error of the rig."""
+    """Let parameters make up for an error of the bench."""
     ahead, behind = (set_right(right, sign * offset).normalised for sign in (1.0, -1.0))
     shift = 0.5 * (ahead - behind)
     size = float(offset @ offset)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well the rig is known: how far masses, lengths, supply, zero and delay may be off what headers say."""
+"""How well the bench is known: how far masses, lengths, supply, zero and delay may be off their headers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNITS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerances:
-    """One standard deviation of what may be wrong with the rig; zero: it is exact.
+    """One standard deviation of what may be wrong with the bench; zero: it is exact.
 
     Attributes:
         mass: of loads, share. A kitchen scale with screws and nuts forgotten is good for 1 %.
@@ -37,7 +37,7 @@ class Tolerances:
         inertia: of balanced loads, share. A mass at the end of a rod, weighed and measured.
 
     Raises:
-        BamError: a value is negative, not finite or far beyond any rig.
+        BamError: a value is negative, not finite or far beyond any bench.
     """
 
     mass: float = 0.01
@@ -65,7 +65,7 @@ class Tolerances:
 
 
 DEFAULT = Tolerances()
-"""Of a rig as labs have it."""
+"""Of a bench as labs have it."""
 
 EXACT = Tolerances(mass=0.0, arm_mass=0.0, length=0.0, supply=0.0, zero=0.0, delay=0.0, inertia=0.0)
-"""Of a simulated rig."""
+"""Of a simulated bench."""

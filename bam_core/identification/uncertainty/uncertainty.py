@@ -109,7 +109,7 @@ class Uncertainty:
         correlation: (n, n) of the estimates, in their order.
         method: in words.
         prediction: how far runs that took no part may be off; None where that was not worked out.
-        headers: what errors of the rig would do to the estimates; intervals allow for them.
+        headers: what errors of the bench would do to the estimates; intervals allow for them.
     """
 
     estimates: tuple[ParameterEstimate, ...]
@@ -142,12 +142,12 @@ class Uncertainty:
                 "parameters": [each.name for each in self.estimates],
                 "matrix": self.correlation.tolist(),
             },
-            "rig": [each.summary([estimate.name for estimate in self.estimates]) for each in self.headers],
+            "bench": [each.summary([estimate.name for estimate in self.estimates]) for each in self.headers],
         }
 
     @property
     def untold(self) -> tuple[str, ...]:
-        """What no log tells of the rig: errors of it that parameters make up for."""
+        """What no log tells of the bench: errors of it that parameters make up for."""
         return tuple(each.name for each in self.headers if each.untold)
 
     @property
@@ -167,7 +167,7 @@ class UncertaintyTerms:
             in squared shares of the search range.
         discretisation_bias: (n,) offset of the fit from `optimum`, in shares of the search range: from the
             steps of the simulation, and from a search that ended early.
-        headers: what errors of the rig would do.
+        headers: what errors of the bench would do.
         misfit: (any, n) moves of the fit, in shares of the search range, by which what it lacks may have led
             it astray; none of a model that lacks nothing.
         valley: for intervals that follow its bends; None: they are straight.
@@ -182,8 +182,8 @@ class UncertaintyTerms:
     valley: Valley | None = None
 
     @property
-    def rig(self) -> Array:
-        """(n, n) covariance from errors of the rig."""
+    def bench(self) -> Array:
+        """(n, n) covariance from errors of the bench."""
         return sum((np.outer(each.shift, each.shift) for each in self.headers), 0.0 * self.scatter)
 
     @property
@@ -200,8 +200,8 @@ class UncertaintyTerms:
 
     @property
     def total(self) -> Array:
-        """(n, n) mean square error: covariance, errors of the rig and of what the model lacks."""
-        return np.asarray(self.covariance + self.rig + self.lacking)
+        """(n, n) mean square error: covariance, errors of the bench and of what the model lacks."""
+        return np.asarray(self.covariance + self.bench + self.lacking)
 
 
 Advise = Callable[[UncertaintyTerms, Sequence[int]], Sequence[str]]
@@ -229,7 +229,7 @@ def estimate_uncertainty(
         space: that was searched.
         bench_effects: that were found with it.
         advise: tells which recording would help, see `advice.advisor`.
-        tolerances: of the rig.
+        tolerances: of the bench.
         misfit: (any, dimension) moves of the parameters by what the model lacks, see `misfit.diagnosis`.
     """
     vector = parameter_vector(servo, bench_effects)
@@ -258,7 +258,7 @@ def uncertainty_terms(
         vector: (PARAMETERS,) the fit.
         recordings: that it was fitted to.
         optimum: what `nearest_optimum` finds from there.
-        tolerances: of the rig; by default it is exact.
+        tolerances: of the bench; by default it is exact.
         bent: intervals will be asked for, and shall follow the bends of the valley.
     """
     space = optimum.space
@@ -302,9 +302,9 @@ def describe(terms: UncertaintyTerms, where: Array, advise: Advise | None = None
     correlation = total / np.outer(errors, errors)
     logs = len(terms.found.scores)
     reach = float(stdtrit(max(logs - 1, 1), 0.5 + LEVEL / 2.0))
-    # How well the rig is known, and what the model lacks, is no matter of how many logs there are.
-    by_rig, by_model = np.diag(terms.rig), np.diag(terms.lacking)
-    besides = _REACH**2 * (by_rig + by_model)
+    # How well the bench is known, and what the model lacks, is no matter of how many logs there are.
+    by_bench, by_model = np.diag(terms.bench), np.diag(terms.lacking)
+    besides = _REACH**2 * (by_bench + by_model)
     centre = where - terms.discretisation_bias
     ways = reach * np.sqrt(np.diag(terms.scatter))
     back, forth = (ways, ways) if terms.valley is None else _bent(terms.valley, centre, ways)
@@ -364,7 +364,7 @@ def _allowed(terms: UncertaintyTerms) -> str:
     """Say what intervals allow for besides scatter."""
     allowed = []
     if terms.headers:
-        allowed.append("tolerances of the rig")
+        allowed.append("tolerances of the bench")
     if terms.misfit is not None and len(terms.misfit):
         allowed.append("how far parameters move where short windows, and the cause found, take part")
     return f"; they allow for {' and '.join(allowed)}" if allowed else ""

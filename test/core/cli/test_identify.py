@@ -103,22 +103,6 @@ def test_a_search_that_its_budget_ended_is_told_by_the_default_budget_too(
 
 
 @without_intervals
-def test_the_older_name_of_the_option_works_and_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    logs = sorted(xl330_logs().glob("kp*_sin_sin.json"))
-    words = [*brief(*logs), "--models", "m1", "--output", tmp_path / "out", "--validation", "kp=200"]
-    assert run(*words, "--test", "kp=100") == 2
-    assert "older name of --test" in capsys.readouterr().err
-    assert run(*words) == 0
-    assert "--validation is --test now" in caplog.text
-    assert capsys.readouterr().out.startswith("test error of m1: ")
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert summary["split"]["test"] == summary["split"]["validation"] == ["kp200_sin_sin"]
-    assert set(summary["models"]["m1"]) >= {"train_mae", "selection_mae", "test_mae", "validation_mae"}
-
-
-@without_intervals
 def test_without_a_test_set_that_is_the_first_thing_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

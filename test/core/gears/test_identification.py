@@ -257,7 +257,7 @@ def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     assert servo.search.effects == bench
     own = {name: error for name, error in found["standard_errors"].items() if name not in bench}
     assert servo.uncertainty == pytest.approx(own)
-    assert set(servo.provenance.train_data) | set(servo.provenance.validation_data) == {
+    assert set(servo.provenance.train_data) | set(servo.provenance.test_data) == {
         path.stem for path in logs.iterdir()
     }
     errors = tmp_path / "errors.json"
@@ -272,7 +272,7 @@ def test_the_file_of_a_fit_is_a_servo_with_the_errors_that_were_printed(
     assert list(models) == ["gear", str(file)]
     assert models[str(file)] == models["gear"] == found["models"]["gear"]
     # Another file of that name neither, and what it was fitted to and where it may jam is told.
-    seen = {**servo.provenance.train_data, **servo.provenance.validation_data}
+    seen = {**servo.provenance.train_data, **servo.provenance.test_data}
     locking = dataclasses.replace(
         SERVO.with_gear(Asymmetry(input_side=0.1, output_side=1.6)), provenance=Provenance(train_data=seen)
     )
@@ -324,7 +324,7 @@ def test_a_servo_without_gear_or_with_effects_beyond_it_is_no_candidate() -> Non
 @pytest.mark.usefixtures("no_intervals")
 def test_an_identification_from_a_servo_with_a_gear_finds_servos_without(recordings: list[Recording]) -> None:
     prior = load_servo("xl330_bam").with_gear(Asymmetry(input_side=0.1, output_side=0.3))
-    found = identify(recordings[:4], prior, ["m1", "m3"], trials=200, validation="fraction=0.25", effects=())
+    found = identify(recordings[:4], prior, ["m1", "m3"], trials=200, test="fraction=0.25", effects=())
     assert {name: fit.servo.gear for name, fit in found.fits.items()} == {"m1": None, "m3": None}
 
 

@@ -142,8 +142,8 @@ def test_every_configuration_is_left_out_in_turn(logs: dict[str, list[Recording]
     assert len(found.split.train) == len(logs["m1"])
     assert (found.split.test, fit.test_mae, fit.test_interval) == ((), None, None)
     assert found.error_words.startswith("no test set")
-    assert fit.servo.provenance.validation_mae == fit.selection_mae
-    assert "no test" in fit.servo.provenance.source
+    assert fit.servo.provenance.selection_mae == fit.selection_mae
+    assert (fit.servo.provenance.test_mae, fit.servo.provenance.test_data) == (None, {})
 
 
 @pytest.mark.long
@@ -181,19 +181,6 @@ def test_several_seeds_are_searched_with_the_same_test_logs(logs: dict[str, list
     assert alone.seeds == ()
     with refused(OutOfRange, thing="seeds"):
         identify(logs["m1"], mx106("m1"), ["m1"], seeds=0)
-
-
-@pytest.mark.long
-@without_intervals
-def test_the_older_name_of_the_test_does_the_same_and_says_so(logs: dict[str, list[Recording]]) -> None:
-    with pytest.warns(DeprecationWarning, match="test="):
-        older = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=60, validation="kp=16")
-    newer = identify(logs["m1"], load_servo("mx106"), ["m1"], trials=60, test="kp=16")
-    assert older.fits["m1"].test == newer.fits["m1"].test
-    with pytest.warns(DeprecationWarning, match="test_mae"):
-        assert older.fits["m1"].validation_mae == newer.fits["m1"].test_mae
-    with pytest.warns(DeprecationWarning, match="test"):
-        assert older.fits["m1"].held_out == newer.fits["m1"].test
 
 
 @pytest.mark.long
@@ -248,9 +235,9 @@ def test_a_fitted_servo_says_where_it_comes_from(brief: Identification) -> None:
         "paper",
     )
     assert servo.provenance.train_mae == brief.fits["m3"].train_mae
-    assert servo.provenance.validation_mae == brief.fits["m3"].test_mae
+    assert servo.provenance.test_mae == brief.fits["m3"].test_mae
     assert servo.provenance.train_data == {log.name: log.sha256 for log in brief.split.train}
-    assert servo.provenance.validation_data == {log.name: log.sha256 for log in brief.split.test}
+    assert servo.provenance.test_data == {log.name: log.sha256 for log in brief.split.test}
     assert "seed 1" in servo.provenance.source
 
 
@@ -296,7 +283,6 @@ def test_models_are_named_once_and_in_order() -> None:
         ({"seed": -1}, OutOfRange, {"thing": "seed", "value": -1}),
         ({"effects": ["warp"]}, UnknownName, {"name": "warp"}),
         ({"test": "kp=400"}, BadData, {"thing": "test kp=400"}),
-        ({"test": "kp=8", "validation": "kp=8"}, Conflict, {"thing": "validation"}),
         ({"servo": load_servo("xl330")}, Conflict, {"thing": "servo xl330"}),
     ],
 )

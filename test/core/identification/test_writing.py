@@ -77,7 +77,7 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     for model, entry in summary["models"].items():
         fit = found.fits[model]
         assert entry["train_mae"] == fit.train_mae
-        assert entry["test_mae"] == entry["validation_mae"] == fit.test_mae
+        assert entry["test_mae"] == fit.test_mae
         judged = validate(fit.servo, found.split.test, fit.bench_effects)
         assert entry["test_mae_short"] == pytest.approx(judged.mae_short, rel=1e-12)
         assert entry["test_mae_short_1s"] == pytest.approx(judged.mae_longer, rel=1e-12)
@@ -86,10 +86,6 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
         assert entry["selection"] == fit.selection
         assert entry["trials"] == fit.trials
         assert entry["seconds"] == pytest.approx(fit.seconds, abs=1e-3)
-        errors = [fit.per_log[log.name] for log in found.split.test]
-        assert entry["validation_standard_error"] == (
-            pytest.approx(np.std(errors, ddof=1) / len(errors) ** 0.5) if len(errors) > 1 else None
-        )
     for log in (*found.split.train, *found.split.test):
         about = summary["logs"][log.name]
         assert (about["kp"], about["mass"], about["length"]) == (log.kp, log.bench.mass, log.bench.length)
@@ -104,7 +100,7 @@ def test_the_summary_keeps_the_contract(found: Identification, tmp_path: Path) -
     assert summary["servo"] == "mx106"
     assert summary["split"]["rule"] == "script=up_and_down"
     names = [log.name for log in found.split.test]
-    assert summary["split"]["test"] == summary["split"]["validation"] == names
+    assert summary["split"]["test"] == names
     assert summary["split"]["train"] == [log.name for log in found.split.train]
 
 
@@ -260,7 +256,7 @@ def test_plots_of_logs_that_are_gone_and_the_old_report_do_not_pass_for_this_one
     caplog.clear()
     summary = json.loads((tmp_path / "summary.json").read_text())
     summary["split"]["train"] += ["gone", "b/../../gone", "never drawn", "nul\0", "long" * 100]
-    summary["split"]["validation"] += ["gone too"]
+    summary["split"]["test"] += ["gone too"]
     (tmp_path / "summary.json").write_text(json.dumps(summary))
     plots = tmp_path / "plots"
     for file in ("fit_gone.png", "fit_b_.._.._gone.png", "fit_gone too.png", "fit_mine.png", "mine.png"):

@@ -90,7 +90,7 @@ def test_results_are_written_once_and_read_again(found: RobotIdentification, tmp
     servo = load_servo(output / "mx64_m1.yaml")
     assert servo.motor == fit.servos["mx64"].motor
     assert servo.friction == fit.servos["mx64"].friction
-    assert servo.provenance.validation_mae == found.mae("m1", found.test)
+    assert servo.provenance.test_mae == found.mae("m1", found.test)
     again = load_deviations(deviations_path(output, "m1"))
     assert again == fit.deviations
     with pytest.raises(NotWritable, match="not empty"):

@@ -68,14 +68,6 @@ def test_bench_effects_of_an_earlier_servo_of_that_name_go_away(tmp_path: Path) 
     assert not bench_effects_path(servo).exists()
 
 
-def test_a_section_in_the_servo_s_file_comes_first(tmp_path: Path) -> None:
-    """As version 0.1 wrote it."""
-    servo = tmp_path / "m4.yaml"
-    servo.write_text(load_servo("mx106").to_yaml() + "bench_effects:\n  arm_mass: 0.1\n")
-    save_bench_effects(servo, FOUND)
-    assert load_bench_effects(servo) == BenchEffects(arm_mass=0.1)
-
-
 def test_the_library_s_bench_is_beside_its_servo() -> None:
     assert load_bench_effects("xl330").arm_backlash > 0.0
     assert load_bench_effects("xl330_bam") == IDEAL_BENCH

@@ -29,7 +29,6 @@ from bam_core.feedforward.law import FeedForwardLaw
 from bam_core.gears import Asymmetry
 from bam_core.mujoco.native import NativeServo
 from bam_core.plots.diagram import plot_diagram
-from bam_core.servo.bench_effects_file import load_bench_effects
 from bam_core.servo.effects import EFFECTS, BenchEffects, ServoEffects, resolve_effects
 from bam_core.servo.firmware import FIRMWARES
 from bam_core.servo.friction import FRICTION_MODELS, QUADRATIC_RULES
@@ -116,9 +115,10 @@ def servos(draw: st.DrawFn) -> ServoModel:
             software=draw(words),
             date=draw(words),
             train_mae=draw(st.none() | plausible("train_mae")),
-            validation_mae=draw(st.none() | plausible("validation_mae")),
+            selection_mae=draw(st.none() | plausible("selection_mae")),
+            test_mae=draw(st.none() | plausible("test_mae")),
             train_data=draw(digests),
-            validation_data=draw(digests),
+            test_data=draw(digests),
         ),
     )
 
@@ -413,18 +413,12 @@ def test_servo_effects_are_written_with_their_units(tmp_path: Path) -> None:
     assert "firmware_gain" not in text
 
 
-def test_sections_of_version_0_1_are_read(tmp_path: Path) -> None:
-    known = load_servo("mx106")
-    servo = replace(known, servo_effects=ServoEffects(sensor_delay=0.002), uncertainty={"coulomb": 0.1})
-    text = servo.to_yaml().replace("servo_effects:", "quirks:") + "rig:\n  zero_offset: 0.1\n"
-    file = tmp_path / "old.yaml"
-    file.write_text(text.replace("  coulomb: 0.1 ", "  zero_offset: 0.01\n  coulomb: 0.1 "))
-    assert load_servo(file) == servo
-    assert load_bench_effects(file) == BenchEffects(zero_offset=0.1)
-    file.write_text(text + "bench_effects:\n  zero_offset: 0.1\n")
-    with pytest.raises(Conflict) as caught:
+@pytest.mark.parametrize("section", ["bench_effects", "quirks", "rig"])
+def test_a_section_that_is_no_servo_s_is_refused(tmp_path: Path, section: str) -> None:
+    file = tmp_path / "mx106.yaml"
+    file.write_text(f"{load_servo('mx106').to_yaml()}{section}:\n  zero_offset: 0.1\n")
+    with refused(UnknownName, kind="field", name=section):
         load_servo(file)
-    assert caught.value.thing == "rig"
 
 
 GEARED = load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=1.05))

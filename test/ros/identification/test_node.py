@@ -143,7 +143,7 @@ def test_action_service_and_core_give_the_same_numbers(client: Client) -> None:
         assert list(result.models) == ["m1", "m3"]
         assert list(result.train_mae) == [fit.train_mae for fit in expected.fits.values()]
         fits = expected.fits.values()
-        for name in ("selection_mae", "test_mae", "validation_mae"):
+        for name in ("selection_mae", "test_mae"):
             wanted = [math.nan if (error := getattr(fit, name)) is None else error for fit in fits]
             assert list(getattr(result, name)) == pytest.approx(wanted, rel=0, abs=0, nan_ok=True)
         written = Path(result.output)
@@ -206,9 +206,7 @@ def test_cancelling_keeps_the_models_that_are_finished(client: Client) -> None:
     assert "m1" in kept
     assert "m6" in left
     assert list(answer.result.models) == kept
-    assert list(answer.result.validation_mae) == [
-        each["validation_mae"] for each in summary["models"].values()
-    ]
+    assert list(answer.result.train_mae) == [each["train_mae"] for each in summary["models"].values()]
     assert answer.result.message == (
         f"identification: cancelled; wrote {', '.join(kept)} to {output}, not done: {', '.join(left)}"
     )
@@ -251,8 +249,8 @@ def test_closing_the_node_ends_what_runs(client: Client) -> None:
         ({"servo": ""}, ["servo: is missing", "mx106, mx106_2, mx64"]),
         ({"effects": ["backlash"]}, ["effect 'backlash': unknown", "arm_backlash"]),
         ({"models": ["m9"]}, ["m9", "m1, m2, m3, m4, m5, m6"]),
-        ({"validation": "kp=400"}, ["kp=400", "no log to test with"]),
-        ({"validation": "/etc/passwd"}, ["not a rule"]),
+        ({"test": "kp=400"}, ["kp=400", "no log to test with"]),
+        ({"test": "/etc/passwd"}, ["not a rule"]),
     ],
 )
 def test_a_request_that_cannot_be_met_is_answered_in_one_line(

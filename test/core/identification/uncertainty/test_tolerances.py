@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of the rig: intervals allow for them, and say which of them no log tells."""
+"""Errors of the bench: intervals allow for them, and say which of them no log tells."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def test_what_no_log_tells_is_said(off_by_three_percent):
     _, told = missed(servo, logs, space, truth, THREE_PERCENT)
     assert told.untold == ("mass",)
     summary = told.summary()
-    assert [entry["untold"] for entry in summary["rig"]] == [
-        name == "mass" for name in map(entry_name, summary["rig"])
+    assert [entry["untold"] for entry in summary["bench"]] == [
+        name == "mass" for name in map(entry_name, summary["bench"])
     ]
     assert "tolerances" in told.method
 
