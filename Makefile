@@ -6,7 +6,7 @@ CORE_TESTS := test/core test/papers test/studies --ignore=test/studies/faults --
 
 ROUNDS ?= 20
 
-.PHONY: setup dev demo demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs format lock clean
+.PHONY: setup dev demo demo-erob test test-time test-long test-random check rooms coverage bench soak faults soak-drivers mutants fuzz papers docs install-check release format lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -86,6 +86,12 @@ docs/pictures/before_after.svg: tools/site_pages/pictures.py build/example/repor
 
 docs/pictures/bench.gif: tools/site_pages/film.py build/example/report.html | dev
 	@PYTHONPATH=tools $(PY) -m site_pages.film $@
+
+install-check: dev  ## pip and uv install source tree, wheel and sdist in clean environments; documented commands run there
+	@PYTHONPATH=tools:test $(PY) -m install_check $(if $(TOOLS),--tools $(TOOLS)) $(if $(DIST),--dist $(DIST))
+
+release: dev  ## checks, wheel and sdist in dist/, tried in clean environments, then an annotated tag; publishes nothing
+	@$(PY) tools/release.py
 
 format: dev  ## format and mend what a tool can mend
 	@$(PY) -m ruff format $(SOURCES)

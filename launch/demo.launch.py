@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs `bam demo`: a virtual servo is recorded over its bus, identified and simulated, in under five minutes.
+Its nodes are alone in a ROS domain of their own, so it has no arguments of theirs such as `namespace`.
 
 ros2 launch bam_bench demo.launch.py output:=demo_output
 ros2 launch bam_bench demo.launch.py servo:=erob80_100 output:=demo_erob_output
-
-Its nodes are alone in a ROS domain of their own, so it has no arguments of theirs such as `namespace`.
 """
 
 from __future__ import annotations

@@ -58,9 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trials", type=int, metavar="N", help="simulations of all training logs, 200 or more (default 4000)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the search (default 0)")
-    parser.add_argument(
-        "--validation", metavar="RULE", help="fraction=0.25 (default) or KEY=VALUE such as kp=400"
-    )
+    parser.add_argument("--test", metavar="RULE", help="fraction=0.25 (default) or KEY=VALUE such as kp=400")
     parser.add_argument("--json", metavar="FILE", help="write parameters and errors to this file, SI units")
     parser.add_argument(
         "--output",
@@ -111,10 +109,10 @@ def run(arguments: argparse.Namespace) -> int:
         path if name == _FIT else name: (load_servo(path), bench_effects_for(None, path))
         for name, path in zip(names, paths, strict=True)
     }
-    rule = arguments.validation or DEFAULT_RULE
+    rule = arguments.test or DEFAULT_RULE
     split = split_recordings(load_recordings(arguments.logs), rule, seed=arguments.seed)
     if not split.test:
-        raise WrongValue("--validation", rule, "a rule that holds logs out, as kp=400")
+        raise WrongValue("--test", rule, "a rule that holds logs out, as kp=400")
     with tqdm(desc="gear", total=trials, unit="trial", disable=None, leave=False) as bar:
 
         def say(done: int, error: float) -> None:

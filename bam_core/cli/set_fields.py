@@ -15,5 +15,5 @@ def add_set(parser: argparse._ActionsContainer) -> None:
         metavar="FIELD=VALUE",
         help="correct a header field of all logs (mass, arm_mass, length, kp, vin, motor, trajectory; joint "
         "of bags; inertia of runs in open loop), as in --set vin=12; may be repeated. A file bench.yaml "
-        "above the logs does it for good (see README)",
+        "above the logs does it for good (docs/how-to/recordings.md)",
     )

@@ -121,4 +121,4 @@ def test_the_index_names_the_directory_of_the_engine_plugin() -> None:
     content, prefix = get_resource("mujoco_plugins", "bam_bench")
     (library,) = Path(prefix, content).glob("*.so")
     assert library == plugin_path()
-    assert f"install/bam_bench/{content}/{library.name}" in (ROOT / "README.md").read_text()
+    assert f"install/bam_bench/{content}/{library.name}" in (ROOT / "docs/how-to/mujoco.md").read_text()

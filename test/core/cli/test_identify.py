@@ -48,7 +48,6 @@ def test_the_help_says_that_one_rule_or_files_are_taken_for_the_test(
     assert run("--help") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "--test RULE|FILE [FILE ...]" in shown
-    assert "--validation RULE|FILE [FILE ...]" in shown
     assert "[RULE|FILE ...]" not in shown
     assert "or one rule: fraction=0.25" in shown
     assert run("x.json", "--output", "out", "--test", "kp=8", "--bogus") == 2

@@ -79,6 +79,7 @@ def test_the_library_s_bench_is_beside_its_servo() -> None:
     [
         ("bench_effects:\n  zero: 0.1\n", UnknownName),
         ("bench_effects:\n  arm_mass: -0.1\n", OutOfRange),
+        ("bench_effects: {arm_mass: 1.0e+9}\n", OutOfRange),
         ("bench_effects:\n  arm_mass: 0.1\nmotor: x\n", BamError),
         ("uncertainty:\n  arm_mass: 0.1\n", Missing),
         ("bench_effects: [\n", Malformed),

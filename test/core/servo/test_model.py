@@ -238,13 +238,6 @@ def edited(tmp_path: Path, old: str, new: str) -> Path:
             OutOfRange,
             {"thing": "servo_effects bridge_coasting", "value": 2.0},
         ),
-        (
-            "integrator:",
-            "bench_effects:\n  zero: 0.1\nintegrator:",
-            UnknownName,
-            {"name": "bench_effects.zero"},
-        ),
-        ("integrator:", "bench_effects:\n  arm_mass: -1\nintegrator:", OutOfRange, {"value": -1.0}),
         ("friction_model: m6", "friction_model: m7", UnknownName, {"kind": "friction model", "name": "m7"}),
         ("friction_model: m6", "friction_model: m1", UnknownName, {"kind": "parameter of friction model m1"}),
         ("integrator: semi_implicit", "integrator: semi-implicit", UnknownName, {"kind": "integrator"}),
@@ -311,7 +304,6 @@ def test_a_number_that_yaml_takes_for_text_is_answered_with_how_to_write_it(tmp_
             "servo_effects.friction_temperature",
             -50.0,
         ),
-        ("integrator:", "bench_effects: {arm_mass: 1.0e+9}\nintegrator:", "bench_effects.arm_mass", 1e9),
     ],
 )
 def test_a_value_that_no_servo_has_is_refused(

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command line that README and site print: how it is run without hardware, or why it is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from documented import blocks
+
+SHELL = ("", "bash", "sh", "text")
+_PROGRAM = re.compile(
+    r"(bam|pip|uv|make|source|sudo|ros2|xacro|export|for|share=\S*|\.venv/bin/\w+|install/\S+)(\s|$)"
+)
+
+NOT_RUN = (
+    (r"pip install \.$", "made this environment"),
+    (r"ros2 |xacro |share=|export ROS_|for policy", "needs a sourced ROS 2"),
+    (r"sudo ", "changes the system's settings"),
+    (r"source ", "needs `make setup`"),
+    (r"make (setup|check|docs|test|test-long)\b", "a step of .ci/run"),
+    (r"make demo\b", "needs `make setup`; test/ros/demo and `make test-long` run its parts"),
+    (r"make ", "takes an hour, or searches without an end"),
+    (r"install/|\.venv/bin/python ", "needs `make setup`; the tests of test/ros start the nodes"),
+    (r"bam (record|demo) ", "needs ROS 2 and a running driver; test/ros/recorder runs it"),
+    (r"bam .*tcp://", "needs a Dask scheduler"),
+    (r"bam .*(sigmaban|so101)", "needs recordings of a real robot"),
+    (r"bam identify --robot .* bags ", "needs bags of `bam record --robot`; test/ros/recorder records such"),
+    (r"bam .*no_load\.txt", "needs recordings in Dynaban's form; test/core/recordings reads such"),
+)
+"""Beginning of a command, as a pattern -> why it is not run. The first that fits counts."""
+
+PAGES_NOT_RUN = {"docs/robot_arm.md": "needs `make setup` and the virtual arm; test/ros/recorder records it"}
+
+PACKAGES = {"--cluster": "distributed"}
+"""Option -> package that its page tells to install."""
+
+SHORTER = (
+    (r"(bam identify (?!--robot).*)", r"\1 --trials 60"),
+    (r"(bam identify --robot .*)", r"\1 --models m1"),
+    (r"(bam design --robot .*--seconds) \d+", r"\1 10 --pieces 20"),
+    (r"(bam gear .*)", r"\1 --trials 200"),
+)
+"""What makes a command short, where an option exists."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command as a page prints it.
+
+    Attributes:
+        page: where.
+        line: of the block that it is in.
+        text: in one line, without its comment.
+    """
+
+    page: str
+    line: int
+    text: str
+
+    @property
+    def reason(self) -> str:
+        """Why it is not run; empty for one that is."""
+        found = next((reason for start, reason in NOT_RUN if re.match(start, self.text)), "")
+        return found or PAGES_NOT_RUN.get(self.page, "")
+
+    @property
+    def package(self) -> str:
+        """What it needs beside bam_bench; empty for most."""
+        return next((name for option, name in PACKAGES.items() if option in self.text), "")
+
+    @property
+    def typed(self) -> str:
+        """The command as it is run: `bam` of the clean environment, with a short budget."""
+        text = re.sub(r"\.venv/bin/bam\b", "bam", self.text)
+        for long, short in SHORTER:
+            text = re.sub(f"^{long}", short, text)
+        return text
+
+
+def commands(pages: dict[str, str]) -> Iterator[Command]:
+    """Commands of all blocks for a shell; other text in such blocks is output or a picture."""
+    for block in blocks(pages):
+        if block.language in SHELL:
+            for text in _lines(block.code):
+                if _PROGRAM.match(text):
+                    yield Command(block.page, block.line, text)
+                elif block.language == "bash" and text:
+                    raise ValueError(f"{block}: '{text}' begins with no program that is known here")
+
+
+def _lines(code: str) -> Iterable[str]:
+    for line in code.replace("\\\n", " ").splitlines():
+        yield " ".join(re.sub(r"(^|\s)#.*$", "", line).split())
