@@ -88,7 +88,7 @@ docs/pictures/bench.gif: tools/site_pages/film.py build/example/report.html | de
 	@PYTHONPATH=tools $(PY) -m site_pages.film $@
 
 install-check: dev  ## pip and uv install source tree, wheel and sdist in clean environments; documented commands run there
-	@PYTHONPATH=tools:test $(PY) -m install_check $(if $(TOOLS),--tools $(TOOLS)) $(if $(DIST),--dist $(DIST))
+	@PYTHONPATH=tools $(PY) -m install_check $(if $(TOOLS),--tools $(TOOLS)) $(if $(DIST),--dist $(DIST))
 
 release: dev  ## checks, wheel and sdist in dist/, tried in clean environments, then an annotated tag; publishes nothing
 	@$(PY) tools/release.py

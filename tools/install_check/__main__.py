@@ -16,12 +16,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from documented import written
 from site_pages import commands as command_pages
 from site_pages import launch_files, nodes, servo_cards
 
 from install_check.documented_commands import Command, commands
 from install_check.environments import ROOT, CommandError, Environment, build, copy_sources, run
+from test.documented import written
 
 RECORDINGS = ROOT / "test" / "data" / "simulated_xl330"
 SWING = """

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from documented import blocks
+from test.documented import blocks
 
 SHELL = ("", "bash", "sh", "text")
 _PROGRAM = re.compile(
