@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
 import bam_core
 
+import release  # isort: skip
+
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-import release  # noqa: E402
-
 VERSION = bam_core.__version__
 
 

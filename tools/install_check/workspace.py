@@ -49,6 +49,7 @@ def main() -> None:
     (directory / "LOGS").symlink_to("recordings")
     for name in ("m4", "m6"):
         load_servo("mx106").save(directory / "identified" / f"{name}.yaml")
+    load_servo("mx106").save(directory / "m6.yaml")
     gear = load_servo("mx106").with_gear(Asymmetry(input_side=0.1, output_side=1.05))
     gear.save(directory / "gear.yaml")
     (directory / "robot.xml").write_text(ROBOT)
