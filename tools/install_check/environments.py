@@ -14,8 +14,8 @@ from pathlib import Path
 from install_packages import PIP, pip_settings, uv_environment
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT = 600.0
-"""s; of one command, an installation included: a busy machine or a slow line takes minutes."""
+TIMEOUT = 1800.0
+"""s; of one command, an installation included: a busy machine or a slow line takes many minutes."""
 _FOREIGN = ("PYTHON", "AMENT", "CMAKE", "COLCON", "ROS", "LD_LIBRARY", "VIRTUAL_ENV", "CONDA", "NUMBA")
 """Beginnings of variables that would let a clean environment see another one."""
 
